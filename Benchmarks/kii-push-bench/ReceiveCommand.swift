@@ -10,13 +10,10 @@ enum ReceiveCommand {
         let loop = try EventLoop(configuration: .init(tls: TLSConfiguration(caFile: authority)))
         let target: StreamTarget =
             authority == nil ? .tcp(host: "127.0.0.1", port: port) : .tls(host: "localhost", port: port)
-        let configuration = MQTTSession.Configuration(
-            clientID: "raw",
-            topicFilter: Workbench.topic,
-            requestedQoS: qos,
-            cleanSession: true
-        )
-        let receiver = try await loop.run {
+        var configuration = MQTTSession.Configuration(clientID: "raw", topicFilter: Workbench.topic)
+        configuration.requestedQoS = qos
+        configuration.cleanSession = true
+        let receiver = try await loop.run { [configuration] in
             LoopIsolated(
                 confining: RawReceiver(loop: loop, target: target, configuration: configuration, count: count),
                 to: loop

@@ -1,7 +1,7 @@
 import KiiPushCore
 
 /// Answers HTTP requests from the cloud and brings about what the cloud's answers need.
-final class CloudService: RequestHandler {
+final class CloudService: Sendable {
     private struct Core {
         var cloud: EmulatedCloud
         let store: StateStore
@@ -39,12 +39,9 @@ final class CloudService: RequestHandler {
     }
 
     func handle(_ request: IncomingRequest, reply: @escaping @Sendable (HTTPResponse?) -> Void) {
-        self.core.withLock { core in
-            let outcome = core.respond(to: request)
-            // Within the lock, since each server has its thread: the broker and the publisher hear of changes in the
-            // order in which they were made. They do no more than note what they are told, and so does a reply.
-            self.bringAbout(outcome, reply)
-        }
+        // Within the lock, since each server has its thread: the broker and the publisher hear of changes in the order
+        // in which they were made. They do no more than note what they are told, and so does a reply.
+        self.core.withLock { self.bringAbout($0.respond(to: request), reply) }
     }
 
     private func bringAbout(_ outcome: EmulatedCloud.Reply, _ reply: @escaping @Sendable (HTTPResponse?) -> Void) {

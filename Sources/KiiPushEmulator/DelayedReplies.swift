@@ -1,60 +1,43 @@
-import Glibc
 import KiiPushCore
 
 /// Answers that are given later than they could be, because a fault says so.
 final class DelayedReplies: Sendable {
-    private struct Waiting: Sendable {
-        var due: MonotonicInstant
-        var give: @Sendable () -> Void
+    private struct State {
+        var waiting: [Int: (give: @Sendable () -> Void, task: Task<Void, Never>)] = [:]
+        var nextID = 0
+        var isStopped = false
     }
 
-    private enum Message: Sendable {
-        case wait(Waiting)
-        case stop
-    }
+    private let state = Locked(State())
 
-    private let mailbox: Mailbox<Message>
-    private let thread: OSThread
-    private let stopped = Locked(false)
-
-    init() throws(EmulatorError) {
-        let mailbox = try Mailbox<Message>()
-        self.mailbox = mailbox
-        self.thread = try OSThread(named: "kii-delay") { DelayedReplies.run(mailbox) }
-    }
-
-    /// Calls `give` after `delay`, or as soon as this is stopped: on another thread, or at once without a delay.
+    /// Calls `give` after `delay`, or as soon as this is stopped; at once without a delay. After a delay `give` needs a
+    /// thread of the cooperative pool, and is late where all of them are blocked.
     func after(_ delay: Duration, _ give: @escaping @Sendable () -> Void) {
-        guard delay > .zero else { return give() }
-        if !self.mailbox.post(.wait(Waiting(due: .now() + delay, give: give))) { give() }
-    }
-
-    /// Gives what waits and ends the thread. Only the first call does anything.
-    func stop() {
-        guard self.stopped.isFirst() else { return }
-        _ = self.mailbox.post(.stop)
-        self.thread.join()
-    }
-
-    deinit { self.stop() }
-
-    private static func run(_ mailbox: Mailbox<Message>) {
-        var waiting: [Waiting] = []
-        var isRunning = true
-        while isRunning {
-            var entry = pollfd(fd: mailbox.descriptor, events: Int16(POLLIN), revents: 0)
-            poll(&entry, 1, waiting.map { $0.due }.min()?.millisecondsLeft ?? -1)
-            for message in mailbox.takeAll() {
-                switch message {
-                case .wait(let reply): waiting.append(reply)
-                case .stop: isRunning = false
-                }
+        let isDelayed = self.state.withLock { state in
+            guard delay > .zero, !state.isStopped else { return false }
+            state.nextID += 1
+            let id = state.nextID
+            let task = Task {
+                // Only `stop` cancels it, and has given the reply by then.
+                try? await Task.sleep(for: delay, clock: .suspending)
+                // Within the lock: once this is stopped, no reply is on its way. A reply only takes note of things.
+                self.state.withLock { $0.waiting.removeValue(forKey: id)?.give() }
             }
-            let now = MonotonicInstant.now()
-            for reply in waiting where reply.due <= now { reply.give() }
-            waiting.removeAll { $0.due <= now }
+            state.waiting[id] = (give, task)
+            return true
         }
-        for case .wait(let reply) in mailbox.close() { reply.give() }
-        for reply in waiting { reply.give() }
+        if !isDelayed { give() }
+    }
+
+    /// Gives what waits. From then on nothing is delayed.
+    func stop() {
+        self.state.withLock { state in
+            state.isStopped = true
+            for reply in state.waiting.values {
+                reply.give()
+                reply.task.cancel()
+            }
+            state.waiting = [:]
+        }
     }
 }

@@ -70,16 +70,6 @@ public final class Emulator: Sendable {
             self.refreshTokens = refreshTokens
             self.brokerPersistence = brokerPersistence
         }
-
-        /// What the app starts with.
-        var appSettings: AppSettings {
-            var settings = AppSettings()
-            settings.endpointDelay = self.endpointDelay
-            settings.mqttTTL = self.mqttTTL
-            settings.tokenLifetime = self.tokenLifetime
-            settings.givesRefreshTokens = self.refreshTokens
-            return settings
-        }
     }
 
     /// The root of the REST calls, `http://127.0.0.1:{port}/api`.
@@ -129,13 +119,16 @@ public final class Emulator: Sendable {
     ///
     /// Only the first call does anything.
     public func stop() async {
-        guard self.stopped.isFirst() else { return }
+        let wasStopped = self.stopped.withLock { isStopped in
+            defer { isStopped = true }
+            return isStopped
+        }
+        guard !wasStopped else { return }
         if let runtimeFile = self.runtimeFile { RuntimeFile.remove(runtimeFile, of: self.baseURL) }
         await self.parts.stop()
     }
 
-    /// Publishes bytes as they are, which no REST call would let pass, on the topic of one endpoint; `true` when the
-    /// broker has acknowledged them all.
+    /// Publishes bytes that no REST call would let pass on an endpoint's topic; `true` when the broker has them all.
     package func publish(_ payloads: [[UInt8]], on topic: String) async -> Bool {
         await withCheckedContinuation { continuation in
             self.parts.publisher.publish(payloads.map { Publication(topic: topic, payload: $0) }) {
@@ -154,6 +147,17 @@ public final class Emulator: Sendable {
 }
 
 extension Emulator {
+    /// Whether HTTPS is served: wherever libmicrohttpd has TLS.
+    ///
+    /// - Parameters:
+    ///   - port: the port asked for; 0 leaves it to the emulator, which then does without HTTPS where it has to.
+    ///   - libraryHasTLS: whether libmicrohttpd was built with TLS.
+    /// - Throws: ``EmulatorError`` with the code `httpsUnavailable` where a port is asked for in vain.
+    package static func servesHTTPS(port: UInt16, libraryHasTLS: Bool) throws(EmulatorError) -> Bool {
+        guard !libraryHasTLS, port != 0 else { return libraryHasTLS }
+        throw EmulatorError(.httpsUnavailable, "no HTTPS on port \(port): libmicrohttpd was built without TLS here")
+    }
+
     /// What runs.
     struct Parts: Sendable {
         let directory: EmulatorDirectory
@@ -161,21 +165,22 @@ extension Emulator {
         let publisher: Publisher
         let delayed: DelayedReplies
         /// HTTP, and HTTPS where it is served.
-        let servers: [HTTPServer]
+        var servers: [HTTPServer] = []
         let ports: EmulatorState.Ports
 
         func stop() async {
-            let (publisher, delayed, servers) = (self.publisher, self.delayed, self.servers)
             // The broker and the publisher first: once they have answered all, no connection waits any more.
             await self.broker.stop()
             // Starting a thread fails only for want of memory; then this one blocks for a moment.
-            let stopAll: @Sendable () -> Void = {
-                publisher.stop()
-                delayed.stop()
-                for server in servers { server.stop() }
-            }
-            do { try await OSThread.run(named: "kii-stop", stopAll) } catch { stopAll() }
+            do { try await OSThread.run(named: "kii-stop", self.stopServing) } catch { self.stopServing() }
             self.directory.release()
+        }
+
+        /// A request that waits is answered first, as no connection may wait when its server stops.
+        @Sendable func stopServing() {
+            self.publisher.stop()
+            self.delayed.stop()
+            for server in self.servers { server.stop() }
         }
     }
 
@@ -184,9 +189,7 @@ extension Emulator {
         let configuration: Configuration
         let directory: EmulatorDirectory
         let programs: Programs
-        let app: AppIdentity
-        let state: CloudState
-        let ports: EmulatorState.Ports
+        let stored: EmulatorState
         let presence: BrokerPresence
 
         /// Takes the directory, reads the state and makes the certificates. Blocks.
@@ -200,8 +203,7 @@ extension Emulator {
                 self.presence = BrokerPresence(log: files.log)
                 try Files.makePrivateDirectory(files.directory)
                 try files.certificates.ensure(programs: self.programs)
-                let stored = try EmulatorState(store: StateStore(path: self.directory.statePath))
-                (self.app, self.state, self.ports) = (stored.app, stored.cloud, stored.ports)
+                self.stored = try EmulatorState(store: StateStore(path: self.directory.statePath))
             } catch {
                 self.directory.release()
                 throw error
@@ -210,20 +212,20 @@ extension Emulator {
 
         func run() async throws -> Emulator {
             var identifiers = Identifiers()
-            let publisherCredential = BrokerCredential(
+            let publisher = BrokerCredential(
                 username: BrokerFiles.publisherName, password: Secret(identifiers.secret(43)))
             let broker: Broker
             do {
-                broker = try await Broker.start(self.brokerSettings(publisherCredential))
+                broker = try await Broker.start(self.brokerSettings(publisher))
             } catch {
                 self.directory.release()
                 throw error
             }
             do {
                 let parts = try await OSThread.run(named: "kii-launch") {
-                    try self.serve(broker: broker, publisher: publisherCredential)
+                    try self.serve(broker: broker, publisher: publisher)
                 }
-                return Emulator(parts: parts, app: self.app, runtimeFile: self.configuration.runtimeFile)
+                return Emulator(parts: parts, app: self.stored.app, runtimeFile: self.configuration.runtimeFile)
             } catch {
                 await broker.stop()
                 self.directory.release()
@@ -237,66 +239,57 @@ extension Emulator {
             return Broker.Settings(
                 files: files, programs: self.programs,
                 ports: BrokerPorts(tcp: self.configuration.mqttPort, tls: self.configuration.mqttTLSPort),
-                preferredPorts: self.ports.broker, persistence: self.configuration.brokerPersistence,
+                preferredPorts: self.stored.ports.broker, persistence: self.configuration.brokerPersistence,
                 publisher: publisher,
-                usernames: Set(self.state.installations.values.compactMap { $0.credential?.username }),
+                usernames: Set(self.stored.cloud.installations.values.compactMap { $0.credential?.username }),
                 presence: self.presence, lock: self.directory.brokerLock, patience: self.configuration.patience)
         }
 
-        /// Tells others where the emulator is, once it answers.
-        private func announce(_ ports: EmulatorState.Ports) throws(EmulatorError) {
-            guard let path = self.configuration.runtimeFile else { return }
-            let authority = self.directory.brokerFiles.certificates.authority
-            try RuntimeFile(app: self.app, ports: ports, caFile: authority).write(path)
-        }
-
-        /// Where HTTPS is taken; `nil` where libmicrohttpd cannot.
-        private func secureListener() throws(EmulatorError) -> HTTPServer.Listener? {
-            let port = self.configuration.httpsPort
-            guard try SecureRequests.areServed(port: port, libraryHasTLS: HTTPServer.hasTLS) else { return nil }
-            return try HTTPServer.Listener(port: port, preferred: self.ports.https)
-        }
-
         private func serve(broker: Broker, publisher credential: BrokerCredential) throws(EmulatorError) -> Parts {
-            let listener = try HTTPServer.Listener(port: self.configuration.port, preferred: self.ports.http)
-            let secureListener = try self.secureListener()
-            let store = try StateStore(path: self.directory.statePath)
-            var ports = EmulatorState.Ports(http: listener.port, broker: broker.ports)
-            // An optional chain would use the listener up.
-            switch secureListener {
-            case .some(let listener): ports.https = listener.port
-            case .none: break
+            let configuration = self.configuration
+            let listener = try LoopbackSocket.listener(on: configuration.port, preferred: self.stored.ports.http)
+            var ports = EmulatorState.Ports(http: LoopbackSocket.port(of: listener.raw), broker: broker.ports)
+            var secureListener: FileDescriptor?
+            if try Emulator.servesHTTPS(port: configuration.httpsPort, libraryHasTLS: HTTPServer.hasTLS) {
+                let former = self.stored.ports.https
+                let listener = try LoopbackSocket.listener(on: configuration.httpsPort, preferred: former)
+                ports.https = LoopbackSocket.port(of: listener.raw)
+                secureListener = consume listener
             }
+            let store = try StateStore(path: self.directory.statePath)
             try EmulatorState.save(ports, in: store)
-            let settings = EmulatedCloud.Settings(
-                app: self.app, brokerPorts: self.configuration.advertisedBrokerPorts ?? broker.ports,
-                isStrict: self.configuration.strict, baseURL: ports.baseURL, httpsBaseURL: ports.httpsBaseURL)
-            let delayed = try DelayedReplies()
-            let publisher = try Publisher(
-                port: broker.ports.tcp, credential: credential, patience: self.configuration.patience.publish)
-            var servers: [HTTPServer] = []
+            var cloud = EmulatedCloud(
+                settings: EmulatedCloud.Settings(
+                    app: self.stored.app, brokerPorts: configuration.advertisedBrokerPorts ?? broker.ports,
+                    isStrict: configuration.strict, baseURL: ports.baseURL, httpsBaseURL: ports.httpsBaseURL),
+                app: AppSettings(
+                    endpointDelay: configuration.endpointDelay, mqttTTL: configuration.mqttTTL,
+                    tokenLifetime: configuration.tokenLifetime, givesRefreshTokens: configuration.refreshTokens),
+                state: self.stored.cloud)
+            cloud.presence = { [presence = self.presence] in presence.usernames() }
+            var parts = Parts(
+                directory: self.directory, broker: broker,
+                publisher: try Publisher(
+                    port: broker.ports.tcp, credential: credential, patience: configuration.patience.publish),
+                delayed: DelayedReplies(), ports: ports)
             do throws(EmulatorError) {
-                var cloud = EmulatedCloud(settings: settings, app: self.configuration.appSettings, state: self.state)
-                cloud.presence = { [presence = self.presence] in presence.usernames() }
+                let certificates = self.directory.brokerFiles.certificates
                 let service = CloudService(
-                    cloud: cloud, store: store, broker: broker, publisher: publisher, delayed: delayed)
-                servers.append(try HTTPServer(listener, handler: service))
+                    cloud: cloud, store: store, broker: broker, publisher: parts.publisher, delayed: parts.delayed)
+                let handler: HTTPServer.Handler = { service.handle($0, reply: $1) }
+                parts.servers.append(try HTTPServer(listener, handler: handler))
                 if let secureListener {
-                    let certificates = self.directory.brokerFiles.certificates
-                    let handler = SecureRequests(to: service)
-                    servers.append(try HTTPServer(secureListener, handler: handler, certificates: certificates))
+                    parts.servers.append(try HTTPServer(secureListener, certificates: certificates, handler: handler))
                 }
-                try self.announce(ports)
+                if let path = configuration.runtimeFile {
+                    // Tells others where the emulator is, once it answers.
+                    try RuntimeFile(app: self.stored.app, ports: ports, caFile: certificates.authority).write(path)
+                }
             } catch {
-                // A request that waits is answered first, as no connection may wait.
-                publisher.stop()
-                delayed.stop()
-                for server in servers { server.stop() }
+                parts.stopServing()
                 throw error
             }
-            return Parts(
-                directory: self.directory, broker: broker, publisher: publisher, delayed: delayed, servers: servers,
-                ports: ports)
+            return parts
         }
     }
 }

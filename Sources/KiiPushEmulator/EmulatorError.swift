@@ -37,12 +37,15 @@ public struct EmulatorError: Error, Sendable, CustomStringConvertible {
         EmulatorError(.system(number), "cannot \(action): \(String(cString: strerror(number)))")
     }
 
-    /// Of a file that could not be used.
-    init(_ error: FileError) {
-        if case .system(_, _, let number) = error {
-            self.init(.system(number), error.description)
-        } else {
-            self.init(.system(EACCES), error.description)
+    /// Throws the error of a file that could not be used as one of these.
+    static func ofFile<Result>(_ body: () throws(FileError) -> Result) throws(EmulatorError) -> Result {
+        do throws(FileError) {
+            return try body()
+        } catch {
+            guard case .system(_, _, let number) = error else {
+                throw EmulatorError(.system(EACCES), error.description)
+            }
+            throw EmulatorError(.system(number), error.description)
         }
     }
 

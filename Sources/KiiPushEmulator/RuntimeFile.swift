@@ -18,13 +18,9 @@ package struct RuntimeFile: Sendable {
     /// - Throws: ``EmulatorError`` for a file that cannot be read, is not ours, or can be read or written by others:
     ///   it names the server that secrets are sent to.
     package static func read(_ path: String) throws(EmulatorError) -> RuntimeFile? {
-        let content: [UInt8]?
-        do throws(FileError) {
-            content = try PrivateFile.read(path)
-        } catch {
-            throw EmulatorError(error)
+        guard let bytes = try EmulatorError.ofFile({ () throws(FileError) in try PrivateFile.read(path) }) else {
+            return nil
         }
-        guard let bytes = content else { return nil }
         guard let json = try? JSONValue(parsing: bytes), let file = RuntimeFile(json: json) else {
             throw EmulatorError(.stateUnusable, "\(path) is not an emulator's runtime file of version 1")
         }
@@ -52,24 +48,20 @@ package struct RuntimeFile: Sendable {
     }
 
     package var json: JSONValue {
-        let place: [(String, JSONValue)] = [
-            ("version", 1), ("baseURL", JSONValue(self.baseURL)), ("httpsBaseURL", .optional(self.httpsBaseURL)),
-        ]
-        let rest: [(String, JSONValue)] = [
-            ("mqttPort", JSONValue(self.mqttPort)), ("mqttTLSPort", JSONValue(self.mqttTLSPort)),
-            ("caFile", JSONValue(self.caFile)), ("pid", self.process.map { JSONValue($0.processID) } ?? .null),
-            ("startTime", self.process.map { JSONValue($0.startTime) } ?? .null),
-            ("bootID", .optional(self.process?.boot)),
-        ]
-        return .compact(place + self.app.json.fields + rest)
+        let place = JSONMembers(present: ["version": 1, "baseURL": self.baseURL, "httpsBaseURL": self.httpsBaseURL])
+        let rest = JSONMembers(present: [
+            "mqttPort": Int(self.mqttPort), "mqttTLSPort": Int(self.mqttTLSPort), "caFile": self.caFile,
+            "pid": self.process.map { JSONValue($0.processID) },
+            "startTime": self.process.map { JSONValue($0.startTime) }, "bootID": self.process?.boot,
+        ])
+        return .object(place + self.app.json.pairs + rest)
     }
 }
 
 extension RuntimeFile {
     package init?(json: JSONValue) {
         guard json["version"]?.int64 == 1, let baseURL = json["baseURL"]?.string, let app = AppIdentity(json: json),
-            let mqttPort = json["mqttPort"]?.int64.flatMap({ UInt16(exactly: $0) }),
-            let mqttTLSPort = json["mqttTLSPort"]?.int64.flatMap({ UInt16(exactly: $0) }),
+            let mqttPort: UInt16 = json.integer("mqttPort"), let mqttTLSPort: UInt16 = json.integer("mqttTLSPort"),
             let caFile = json["caFile"]?.string
         else { return nil }
         self.init(
@@ -84,8 +76,7 @@ extension RuntimeFile {
     }
 
     private static func process(_ json: JSONValue) -> ProcessIdentity? {
-        guard let processID = json["pid"]?.int64.flatMap({ Int32(exactly: $0) }),
-            let startTime = json["startTime"]?.int64.flatMap({ UInt64(exactly: $0) }),
+        guard let processID: Int32 = json.integer("pid"), let startTime: UInt64 = json.integer("startTime"),
             let boot = json["bootID"]?.string
         else { return nil }
         return ProcessIdentity(processID: processID, startTime: startTime, boot: boot)

@@ -28,7 +28,6 @@ package struct KiiPushCommand: ParsableCommand {
         version: "0.1.0"
     )
 
-    /// Does what the arguments say, and ends the process.
     package static func main() async {
         StandardStream.reserveDescriptors()
         // A reader that goes away is met where the writing is done, not by dying in the middle of something.

@@ -1,7 +1,7 @@
 import Foundation
-import KiiPushCore
 import Testing
 
+@testable import KiiPushCore
 @testable import kii_push
 
 /// The pages about the command line say what the program does.
@@ -25,10 +25,9 @@ import Testing
         var members: Set<String> = []
         for block in Self.blocks("json", of: self.page) {
             let document = try ConfigurationDocument(path: "service.md", bytes: Array(block.utf8))
-            let value = document.root
-            let settings = try RunSettings(value, at: JSONPointer(tokens: []), in: document)
+            let settings = try RunSettings(document.whole)
             #expect(settings.namesHandler)
-            members.formUnion(value.members?.map(\.key) ?? [])
+            members.formUnion(document.root.members?.map(\.key) ?? [])
         }
         // What every member is for can be seen in one of them.
         #expect(members == Set(RunSettings.Member.allCases.map(\.rawValue)))

@@ -86,7 +86,7 @@ import Testing
             #expect(page.contains("\n.SH \"\(section)\"\n"), "\(section)")
         }
         for code in ExitStatus.allCases { #expect(page.contains("\n\\fB\(code.rawValue)\\fR\n")) }
-        for variable in EnvironmentVariable.allCases { #expect(page.contains("\n\\fB\(variable.rawValue)\\fR\n")) }
+        for variable in EnvironmentVariable.allCases { #expect(page.contains("\n\\fB\(variable.name)\\fR\n")) }
     }
 
     @Test func pagesThatCannotBeWrittenAreAnError() throws {

@@ -6,10 +6,9 @@ import Testing
 /// What `run` is to do: options, and the `run` object of config.json.
 @Suite struct RunSettingsTests {
     private static func read(_ text: String) throws -> RunSettings {
-        let pointer = JSONPointer(tokens: ["profiles", "default", "run"])
         let document = try ConfigurationDocument(
             path: "config.json", bytes: Array(#"{"profiles":{"default":{"run":\#(text)}}}"#.utf8))
-        return try RunSettings(#require(document.root[pointer]), at: pointer, in: document)
+        return try RunSettings(#require(document.whole["profiles"]?["default"]?["run"]))
     }
 
     @Test func everyMemberIsRead() throws {

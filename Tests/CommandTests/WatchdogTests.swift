@@ -1,9 +1,9 @@
 import Foundation
-import KiiPushCore
 import TestSupport
 import TestTraits
 import Testing
 
+@testable import KiiPushCore
 @testable import kii_push
 
 /// When a service manager's watchdog is fed.

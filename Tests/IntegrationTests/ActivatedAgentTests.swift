@@ -1,10 +1,11 @@
 import Foundation
 import Glibc
-import KiiPushCore
 import SeededNumbers
 import TestSupport
 import TestTraits
 import Testing
+
+@testable import KiiPushCore
 
 /// A program with this library that is started for messages.
 @Suite(.ownThreads) struct ActivatedAgentTests {

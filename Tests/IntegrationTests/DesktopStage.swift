@@ -1,6 +1,7 @@
 import Foundation
-import KiiPushCore
 import TestSupport
+
+@testable import KiiPushCore
 
 /// What a test of the desktop presenter has in hand: a bus, and a presenter for it.
 struct DesktopStage {

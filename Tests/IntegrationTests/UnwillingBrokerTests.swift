@@ -35,8 +35,10 @@ import Testing
     }()
 
     /// The endpoint that the fake broker's agent has on file, as the cloud says it.
-    private static func endpoint(_ broker: FakeBroker, password: String = "password") -> String {
-        #"{"username":"name","password":"\#(password)","mqttTopic":"topic-1","host":"127.0.0.1","#
+    private static func endpoint(
+        _ broker: FakeBroker, password: String = "password", topic: String = "topic-1"
+    ) -> String {
+        #"{"username":"name","password":"\#(password)","mqttTopic":"\#(topic)","host":"127.0.0.1","#
             + #""portTCP":\#(broker.port),"portSSL":1}"#
     }
 
@@ -158,6 +160,36 @@ import Testing
                 #expect(await self.losses(events, 1).first?.delay == .zero)
                 withExtendedLifetime(connections) {}
             }
+        }
+    }
+
+    /// The cloud has given the installation another topic meanwhile: the session is opened for that one.
+    @Test func registeringOpensTheSessionOfTheEndpointThatReplacesARefusedOne() async throws {
+        try await withFakeBroker { broker, runtime, configuration in
+            try change("hasSession", to: false, in: "\(runtime.configuration.stateDirectory)/agents/default.json")
+            let asked = Locked(0)
+            let cloud = try FakeCloud { _ in
+                let number = asked.withLock { asked in
+                    asked += 1
+                    return asked
+                }
+                return .init(status: 200, body: Self.endpoint(broker, topic: "topic-\(number)"))
+            }
+            async let clients = broker.play { broker -> ([String], [FakeConnection]) in
+                let first = try broker.accept()
+                guard case .connect(let refused) = try first.receive() else { throw TestFailure("no CONNECT") }
+                try first.send(.connack(MQTTConnack(sessionPresent: false, code: .notAuthorized)))
+                let second = try broker.accept()
+                guard case .connect(let connect) = try second.receive() else { throw TestFailure("no CONNECT") }
+                try second.send(.connack(MQTTConnack(sessionPresent: false, code: .accepted)))
+                guard case .subscribe(let subscribe) = try second.receive() else { throw TestFailure("no SUBSCRIBE") }
+                try second.send(.suback(MQTTSuback(packetID: subscribe.packetID, grants: [.atLeastOnce])))
+                return ([refused.clientID, connect.clientID] + subscribe.entries.map(\.filter), [first, second])
+            }
+            try await self.agent(cloud, runtime, configuration).register()
+            let (names, connections) = try await clients
+            #expect(names == ["topic-1", "topic-2", "topic-2"])
+            withExtendedLifetime(connections) {}
         }
     }
 

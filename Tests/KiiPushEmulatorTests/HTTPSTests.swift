@@ -194,11 +194,11 @@ import Testing
     }
 
     @Test func withoutTLSInTheLibraryOnlyAnAskedForPortIsAnError() throws {
-        #expect(try SecureRequests.areServed(port: 0, libraryHasTLS: true))
-        #expect(try SecureRequests.areServed(port: 8443, libraryHasTLS: true))
-        #expect(try !SecureRequests.areServed(port: 0, libraryHasTLS: false))
+        #expect(try Emulator.servesHTTPS(port: 0, libraryHasTLS: true))
+        #expect(try Emulator.servesHTTPS(port: 8443, libraryHasTLS: true))
+        #expect(try !Emulator.servesHTTPS(port: 0, libraryHasTLS: false))
         let error = #expect(throws: EmulatorError.self) {
-            _ = try SecureRequests.areServed(port: 8443, libraryHasTLS: false)
+            _ = try Emulator.servesHTTPS(port: 8443, libraryHasTLS: false)
         }
         #expect(error?.code == .httpsUnavailable)
         #expect(error?.description.contains("8443") == true)

@@ -12,7 +12,7 @@ package final class FakeClocks: Sendable {
 
     package init() {}
 
-    /// For ``PushRuntime/Configuration/readClocks``.
+    /// For ``RuntimeEnvironment/readClocks``.
     package var read: @Sendable () -> ClockReading? {
         { [state] in
             state.withLock { state in

@@ -50,15 +50,13 @@ final class AgentBadge: Sendable {
             return state.nextListener
         }
         continuation.onTermination = { [weak self] _ in
-            self?.state.withLock { state in _ = state.listeners.removeValue(forKey: number) }
+            self?.state.withLock { $0.listeners[number] = nil }
         }
         return stream
     }
 
     func apply(_ badge: NotificationContent.Badge, _ context: DeliveryContext) {
-        self.change {
-            $0.apply(badge, messageID: context.messageID, receivedAt: context.receivedAt, now: .now())
-        }
+        self.change { $0.apply(badge, messageID: context.messageID, receivedAt: context.receivedAt, now: .now()) }
     }
 
     func set(_ number: Int?) { self.change { $0.set(number) } }
@@ -87,8 +85,7 @@ final class AgentBadge: Sendable {
         let fuse = Fuse { [weak self] in self?.write() }
         self.loop.submit { [weak self, loop = self.loop] in
             guard let self else { return }
-            let last = self.state.withLock { $0.lastWrite }
-            let due = last.map { $0 + AgentBadge.writeInterval } ?? loop.now
+            let due = self.state.withLock { $0.lastWrite }.map { $0 + AgentBadge.writeInterval } ?? loop.now
             loop.schedule(at: max(due, loop.now)) { withExtendedLifetime(fuse) {} }
         }
     }
@@ -97,10 +94,9 @@ final class AgentBadge: Sendable {
 
     private func load() {
         guard !self.state.withLock({ $0.isLoaded }) else { return }
-        let bytes = (try? PrivateFile.read(self.path)) ?? nil
-        let json = bytes.flatMap { try? JSONValue(parsing: $0) }
+        let json = (try? PrivateFile.read(self.path)).flatMap { try? JSONValue(parsing: $0) }
         let count = BadgeCount(
-            number: json?["badge"]?.int64.flatMap { Int(exactly: $0) }.flatMap { $0 > 0 ? $0 : nil },
+            number: json?["badge"]?.int64.flatMap { $0 > 0 ? Int(exactly: $0) : nil },
             receivedAt: json?["receivedAt"]?.int64.map { Timestamp(millisecondsSinceEpoch: $0) },
             messageID: json?["messageID"]?.int64)
         self.state.withLock { state in
@@ -110,23 +106,18 @@ final class AgentBadge: Sendable {
         }
     }
 
-    /// What came of writing.
-    private enum Outcome {
-        case unneeded
-        case written
-        case failed(FileError)
-    }
-
+    /// On whichever thread: the loop, and its clock, may be gone.
     private func write() {
-        switch self.writing.withLock({ _ in self.writeAlone() }) {
-        case .unneeded: break
-        case .written: self.note(nil)
-        case .failed(let error): self.note(error)
+        do throws(FileError) {
+            let isWritten = try self.writing.withLock { _ throws(FileError) in try self.writeAlone() }
+            if isWritten { self.note(nil) }
+        } catch {
+            self.note(error)
         }
     }
 
-    /// On whichever thread: the loop, and its clock, may be gone.
-    private func writeAlone() -> Outcome {
+    /// - Returns: whether there was anything to write.
+    private func writeAlone() throws(FileError) -> Bool {
         let count = self.state.withLock { state -> BadgeCount? in
             state.isWritePlanned = false
             guard state.isChanged else { return nil }
@@ -134,18 +125,18 @@ final class AgentBadge: Sendable {
             state.lastWrite = .now()
             return state.count
         }
-        guard let count else { return .unneeded }
-        var members: [(String, JSONValue)] = [("version", 1)]
-        if let number = count.number { members.append(("badge", JSONValue(number))) }
-        if let time = count.receivedAt { members.append(("receivedAt", JSONValue(Int(time.millisecondsSinceEpoch)))) }
-        if let messageID = count.messageID { members.append(("messageID", JSONValue(Int(messageID)))) }
+        guard let count else { return false }
+        let json = JSONValue.object(present: [
+            "version": 1, "badge": count.number, "receivedAt": count.receivedAt?.millisecondsSinceEpoch,
+            "messageID": count.messageID,
+        ])
         do throws(FileError) {
-            if let slash = self.path.lastIndex(of: "/") { try PrivateFile.makeDirectory(String(self.path[..<slash])) }
-            try PrivateFile.replace(self.path, with: JSONValue.object(members).serialized(pretty: true))
-            return .written
+            try PrivateFile.makeDirectory(PrivateFile.directory(of: self.path))
+            try PrivateFile.replace(self.path, with: json.serialized(pretty: true))
+            return true
         } catch {
             self.state.withLock { $0.isChanged = true }
-            return .failed(error)
+            throw error
         }
     }
 

@@ -19,7 +19,7 @@ package final class EventHub: Sendable {
     /// How many listen to the hubs of a runtime together.
     private let listeners: Locked<Int>
 
-    /// - Parameter listeners: counts who listens to this hub and others. Default: a count of its own.
+    /// `listeners` counts who listens to this hub and others.
     package init(counting listeners: Locked<Int> = Locked(0)) { self.listeners = listeners }
 
     /// How many events a listener may fall behind before the oldest are dropped.

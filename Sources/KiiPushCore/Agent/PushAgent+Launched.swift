@@ -1,11 +1,7 @@
 extension PushAgent {
     /// Where messages come from in a process that an ``Activator`` started; `nil` in any other.
     func launchChannel() throws(PushAgentError) -> LaunchChannel? {
-        do throws(LaunchError) {
-            return try self.launch.get()
-        } catch {
-            throw .launch(reason: error.description)
-        }
+        try self.launch.mapError { PushAgentError.launch(reason: $0.description) }.get()
     }
 
     /// Receives from the ``Activator`` that started this process, until it is cancelled or the activator ends.
@@ -21,18 +17,12 @@ extension PushAgent {
         channel.send(.ready(configuration.concurrentHandlers))
         try OSThread(name: "kii-launch") { ended.resume(reception.run()) }.detach()
         async let _ = self.tellStates(channel)
-        let error = await withTaskCancellationHandler {
-            await ended.value()
-        } onCancel: {
-            ended.resume(nil)
-        }
+        let error = await ended.value(onCancel: nil)
         await reception.end()
         channel.close()
         if let error { throw PushAgentError.launch(reason: error.description) }
     }
-}
 
-extension PushAgent {
     /// Reports where the program stands, whenever that changes, until it is cancelled.
     private func tellStates(_ channel: LaunchChannel) async {
         guard let lifecycle else { return }
@@ -50,7 +40,6 @@ private final class LaunchReception: Sendable {
     private let workers: Workers
     private let hubs = Locked<[Int64: EventHub]>([:])
 
-    /// - Throws: ``TransportError`` with code `shutDown`.
     init(_ agent: PushAgent, _ channel: LaunchChannel, _ configuration: DeliveryConfiguration) async throws {
         self.agent = agent
         self.channel = channel
@@ -61,11 +50,8 @@ private final class LaunchReception: Sendable {
             let pipeline = Pipeline(
                 store: store, on: loop, configuration: configuration, limits: .file, clock: { .now() },
                 observer: HubObserver(hubs: hubs, keeping: .launcher, listeners: agent.runtime.listeners),
-                wake: { [weak loop] in _ = loop?.submit {} }, threads: DeliveryThreads())
-            loop.setTurnDelegate(pipeline)
-            return (
-                LoopIsolated(confining: store, to: loop), LoopIsolated(confining: pipeline, to: loop), pipeline.workers
-            )
+                wake: loop.waking, threads: DeliveryThreads())
+            return (LoopIsolated(confining: store, to: loop), loop.drive(pipeline), pipeline.workers)
         }
     }
 
@@ -120,12 +106,7 @@ private final class LaunchReception: Sendable {
     func end() async {
         try? await self.loop.run { [pipeline = self.pipeline] in pipeline.value.drain() }
         let deadline = MonotonicInstant.now() + self.agent.runtime.configuration.shutdownGrace
-        let isOver = OneShot<Bool>()
-        let isAccepted = self.loop.submit { [pipeline = self.pipeline] in
-            pipeline.value.wait(for: .calls(of: nil), until: deadline) { isOver.resume($0) }
-        }
-        if !isAccepted { isOver.resume(false) }
-        _ = await isOver.value()
+        _ = await self.loop.wait(for: .calls(of: nil), in: self.pipeline, until: deadline)
         self.workers.shutdown()
         // A turn that tells what was answered until now.
         try? await self.loop.run {}

@@ -17,7 +17,6 @@ extension PushAgent {
     /// connects to nothing. What the broker delivers meanwhile is stored and waits for the next ``run()``; no handler is
     /// called.
     ///
-    /// - Parameter body: is told of the connection when the subscription stands.
     /// - Throws: ``PushAgentError``, among it `stateDirectoryInUse` and `installationInUse`, and `inbox` where messages
     ///   could be kept in memory only; ``KiiError`` and ``TransportError`` when the cloud does not give the endpoint.
     package func probeBroker(whileSubscribed body: (PushEvent.Connection) async -> Void) async throws -> BrokerAnswer {
@@ -59,7 +58,6 @@ extension PushRuntime {
     /// Has a message sent, waits until one that holds `text` is in the inbox, and marks that one as done, so that no
     /// handler ever gets it: the test message of ``PushAgent/probeBroker(whileSubscribed:)``.
     ///
-    /// - Parameter send: sends it.
     /// - Returns: whether it came before the task was cancelled.
     /// - Throws: what `send` throws; ``InboxReadingError``; ``PushAgentError``; `TransportError` with code `shutDown`.
     package func takeMessage(containing text: String, afterSending send: () async throws -> Void) async throws -> Bool {
@@ -72,8 +70,7 @@ extension PushRuntime {
             for message in page {
                 last = message.messageID
                 guard String(decoding: message.payload, as: UTF8.self).contains(text) else { continue }
-                let done = MessageChange(
-                    sequence: message.messageID, installation: 0, verdict: .done(.noData))
+                let done = MessageChange(sequence: message.messageID, installation: 0, verdict: .done(.noData))
                 try await self.onPipeline { $0.record(done) }
                 return await self.wait(for: .writing, within: self.configuration.shutdownGrace)
             }

@@ -9,7 +9,7 @@ extension PushAgent {
     public var badge: Int? { self.keptBadge.number }
 
     /// The number for the program's icon, first now and then after each change. Each call makes a stream of its own, which
-    /// keeps the newest 64 for a listener that is slow. It ends with the agent.
+    /// keeps the newest 64 for a listener that is slow and ends with the agent.
     public var badges: AsyncStream<Int?> { self.keptBadge.numbers }
 
     /// Sets the number for the program's icon, as a program does whose user has seen what it counts.
@@ -44,18 +44,12 @@ extension PushAgent {
         let desk = self.desk
         guard desk.presenter != nil else { return desk.restore(page, installationID: installationID) }
         let done = OneShot<[Int64]>()
-        do throws(ThreadError) {
-            try OSThread(name: "kii-presenter") {
-                done.resume(desk.restore(page, installationID: installationID))
-            }.detach()
-        } catch {
-            // They rest until the next run.
-            return []
+        let thread = try? OSThread(name: "kii-presenter") {
+            done.resume(desk.restore(page, installationID: installationID))
         }
-        return await withTaskCancellationHandler {
-            await done.value()
-        } onCancel: {
-            done.resume([])
-        }
+        // Without a thread they rest until the next run.
+        guard let thread else { return [] }
+        thread.detach()
+        return await done.value(onCancel: [])
     }
 }

@@ -2,13 +2,12 @@ extension PushAgent {
     /// Makes the agent known to the cloud and has the broker keep a session for it, so that pushes queue from here on.
     ///
     /// Signs in (making the pseudo user, user or thing where the account says so), makes or adopts the installation,
-    /// fetches the broker's endpoint, and opens the MQTT session once. What has been done before and still holds is not
-    /// done again.
+    /// fetches the broker's endpoint, and opens the MQTT session once. What was done before and still holds is not done
+    /// again.
     ///
     /// - Parameter replacing: forgets what is on file and begins anew. A pseudo user is lost by that. Messages of the
     ///   former installation that no handler has finished are the next run's if the user or thing is the same, and else
     ///   wait until `kii-push inbox adopt`. Default: no.
-    /// - Returns: what the cloud knows the agent by.
     /// - Throws: ``PushAgentError``; ``KiiInputError`` for a subscription that can never be made, before anything is
     ///   sent; ``TransportError`` and ``KiiError`` when cloud or broker cannot be reached now; `CancellationError`.
     @discardableResult
@@ -25,23 +24,27 @@ extension PushAgent {
             }
             var endpoint = try await self.enrolment.endpoint(refreshing: true)
             if self.enrolment.current?.hasSession != true {
-                let core = try await self.runtime.open()
-                let lock = try self.lockInstallation(endpoint)
-                let session = try await AgentSession(agent: self, core: core, endpoint: endpoint)
-                if let refusal = try await session.openOnce(endpoint) {
+                if let refusal = try await self.openOnce(endpoint) {
                     guard refusal.refusesEndpoint else { throw refusal.error }
                     endpoint = try await self.enrolment.endpoint(refreshing: true)
-                    if let end = try await session.openOnce(endpoint) { throw end.error }
+                    if let end = try await self.openOnce(endpoint) { throw end.error }
                 }
-                withExtendedLifetime(lock) {}
             }
             guard let registration = self.enrolment.current?.registration else {
                 throw PushAgentError.file(.malformed(path: self.configuration.name, reason: "the registration is gone"))
             }
-            try self.enrolment.requireSaved()
+            if let failure = self.enrolment.store.failure { throw PushAgentError.file(failure) }
             self.hub.emit(.registered(registration))
             return registration
         }
+    }
+
+    /// Opens the MQTT session of an endpoint once, and closes the connection. Returns why it was refused.
+    private func openOnce(_ endpoint: MQTTEndpoint) async throws -> BrokerLink.End? {
+        let core = try await self.runtime.open()
+        let lock = try self.lockInstallation(endpoint)
+        defer { withExtendedLifetime(lock) {} }
+        return try await AgentSession(agent: self, core: core, endpoint: endpoint).openOnce(endpoint)
     }
 
     /// Receives until the task is cancelled: registers where needed, connects, subscribes, hands messages to the
@@ -49,14 +52,14 @@ extension PushAgent {
     ///
     /// Temporary failures of cloud, broker and network are retried without end and told by ``events``, and so are
     /// subscriptions that the cloud refuses, such as one to a topic that is not there yet, and an inbox or a lock that
-    /// cannot be opened because the disk is full, or the process has as many files open as it may. Cancellation
-    /// stops gracefully: no more messages are taken, running handlers get
-    /// ``PushRuntime/Configuration/shutdownGrace``, what they answered is stored, and the broker is told.
+    /// cannot be opened for want of room on the disk or of descriptors. Cancellation stops gracefully: no more messages are
+    /// taken, running handlers get ``PushRuntime/Configuration/shutdownGrace``, what they answered is stored, and the
+    /// broker is told.
     ///
     /// In a process that an ``Activator`` started it receives from that one instead, and opens neither a connection nor the
-    /// inbox: the handler is called by the same rules, alerts that are to be presented reach it too, and an attempt that
-    /// fails is tried again by the activator's agent. It returns when the activator ends. What this process was started
-    /// for, and all that follows, is the first agent's that runs.
+    /// inbox. The handler is called by the same rules, and alerts reach it too. The activator's agent tries a failed attempt
+    /// again. `run` returns when the activator ends. If several agents run in the process, the first one that runs gets the
+    /// message that the process was started for, and all later ones.
     ///
     /// - Throws: ``PushAgentError``, or a ``KiiError`` that will not pass, when only a person can help; ``KiiInputError``
     ///   for a subscription that can never be made, before anything is sent. Returns normally when cancelled, and when
@@ -65,29 +68,32 @@ extension PushAgent {
         try await self.exclusively {
             try self.requireUsableSubscriptions()
             if let channel = try self.launchChannel() { return try await self.receiveFromLauncher(channel) }
-            var policy = ReconnectPolicy(configuration: self.reconnect)
-            let core: PushRuntime.Core
+            var failure: (any Error)?
             do {
-                core = try await self.opening(&policy) { try await self.runtime.open() }
-            } catch is CancellationError {
-                return
-            }
-            core.control?.attach(self.hub)
-            defer { core.control?.detach(self.hub) }
-            do {
-                for event in core.events { self.hub.emit(event) }
-                try self.enrolment.load()
-                let endpoint = try await self.enrol(&policy)
-                try await self.receive(at: endpoint, core, &policy)
+                try await self.receive()
             } catch is CancellationError {
                 // Being cancelled is how a run ends.
             } catch let error as TransportError where error.code == .shutDown {
                 // And so is the end of the runtime.
+            } catch {
+                failure = error
             }
             // The last chance for what a full disk kept from being written; the loop may be gone.
-            try? await self.enrolment.saveIfNeeded()
+            try? await self.enrolment.store.saveIfNeeded()
             await self.keptBadge.saveIfNeeded()
+            if let failure { throw failure }
         }
+    }
+
+    private func receive() async throws {
+        var policy = ReconnectPolicy(configuration: self.reconnect)
+        let core = try await self.opening(&policy) { try await self.runtime.open() }
+        core.control?.attach(self.hub)
+        defer { core.control?.detach(self.hub) }
+        for event in core.events { self.hub.emit(event) }
+        try self.enrolment.load()
+        let endpoint = try await self.enrol(&policy)
+        try await self.receive(at: endpoint, core, &policy)
     }
 
     /// Receives as one installation after another; mostly there is only one.
@@ -97,7 +103,7 @@ extension PushAgent {
         var endpoint: MQTTEndpoint? = first
         while let current = endpoint {
             let before = policy
-            // Another installation may be another principal's, whom the cloud knows no subscription of.
+            // Another installation may belong to another user, so it subscribes anew.
             (endpoint, policy) = try await withThrowingTaskGroup(of: Reception?.self) { group in
                 group.addTask {
                     var policy = before
@@ -174,9 +180,7 @@ extension PushAgent {
         let mark = self.runtime.waits.mark
         let decision = policy.connectionEnded(.attemptFailed, connectedFor: nil, retryAfter: failure.retryAfter)
         self.hub.emit(.disconnected(reason: failure.reason, retryIn: decision.delay))
-        try await self.runtime.waits.pass(
-            decision.delay, since: mark,
-            afterSleep: { [policy] in decision.isShortenedBySleep ? policy.delayAfterSleep(left: $0) : $0 })
+        try await self.runtime.waits.pass(decision, policy, since: mark)
     }
 
     /// The lock that keeps two processes of one user from receiving as one installation.
@@ -188,7 +192,7 @@ extension PushAgent {
                 directory = lockDirectory + "/installations"
                 try PrivateFile.makeDirectory(directory)
             } else {
-                directory = try StateDirectory.locks(in: configuration.stateDirectory)
+                directory = try StateDirectory.locks(shared: "/tmp", in: configuration.stateDirectory)
             }
         } catch {
             throw .file(error)
@@ -206,7 +210,7 @@ extension PushAgent {
 }
 
 /// A failure that may pass by itself.
-struct TemporaryFailure {
+struct TemporaryFailure: Error {
     var reason: String
     var retryAfter: Duration?
 

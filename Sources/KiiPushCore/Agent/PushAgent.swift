@@ -21,9 +21,9 @@ public final class PushAgent: Sendable {
         /// pushes arrive without a subscription. A topic that is not there yet is tried again until it is.
         public var subscriptions: [SubscriptionTarget]
         /// Whether the broker is spoken to over TLS. Default: yes.
-        public var usesTLS: Bool
+        public var usesTLS = true
         /// Whether the installation is one for development, which a sender may leave out. Default: no.
-        public var isDevelopment: Bool
+        public var isDevelopment = false
         /// How pushes are written; an extension of `KiiPushEmulator`, with which alerts, badges and routing can be tried
         /// (``PayloadFormat/apns``). Default `nil`: as the installation has it, which is ``PayloadFormat/mqtt`` at first. Kii's
         /// own cloud knows nothing of it, and is not told as long as it is `nil`.
@@ -32,7 +32,7 @@ public final class PushAgent: Sendable {
         /// never. Default 60 s. A dead connection is noticed when the answer has not come within as long again, but 20 s at
         /// most: by default after 80 s of silence. When the broker's machine does not even take what is sent to it, that
         /// shows within the second time alone (5 s or more); after a sleep of this machine, within 5 s.
-        public var keepAlive: Duration
+        public var keepAlive = Duration.seconds(60)
 
         /// The defaults for an app and an account.
         public init(
@@ -42,9 +42,6 @@ public final class PushAgent: Sendable {
             self.app = app
             self.account = account
             self.subscriptions = subscriptions
-            self.usesTLS = true
-            self.isDevelopment = false
-            self.keepAlive = .seconds(60)
         }
     }
 
@@ -76,11 +73,8 @@ public final class PushAgent: Sendable {
     ///     the handler.
     ///   - presenter: shows alerts that arrive in the background. Default (`nil`): they reach the handler instead.
     public convenience init(
-        runtime: PushRuntime,
-        configuration: Configuration,
-        handler: some NotificationHandler,
-        lifecycle: AgentLifecycle? = nil,
-        presenter: (any NotificationPresenter)? = nil
+        runtime: PushRuntime, configuration: Configuration, handler: some NotificationHandler,
+        lifecycle: AgentLifecycle? = nil, presenter: (any NotificationPresenter)? = nil
     ) {
         self.init(
             runtime: runtime, configuration: configuration, handler: handler, lifecycle: lifecycle,
@@ -105,9 +99,7 @@ public final class PushAgent: Sendable {
     ///   - handler: handles one message and returns what became of it, within 30 s. It is called as
     ///     ``AsyncRemoteNotificationHandler`` is; a thrown error means "try again".
     public convenience init(
-        runtime: PushRuntime,
-        configuration: Configuration,
-        lifecycle: AgentLifecycle? = nil,
+        runtime: PushRuntime, configuration: Configuration, lifecycle: AgentLifecycle? = nil,
         presenter: (any NotificationPresenter)? = nil,
         handler: @escaping @Sendable (ReceivedMessage, DeliveryContext) async throws -> FetchResult
     ) {
@@ -117,49 +109,36 @@ public final class PushAgent: Sendable {
     }
 
     package init(
-        runtime: PushRuntime,
-        configuration: Configuration,
-        handler: some NotificationHandler,
-        lifecycle: AgentLifecycle? = nil,
-        presenter: (any NotificationPresenter)? = nil,
-        reconnect: ReconnectPolicy.Configuration,
-        subscriptionRetry: SubscriptionRetry = .init(),
+        runtime: PushRuntime, configuration: Configuration, handler: some NotificationHandler,
+        lifecycle: AgentLifecycle? = nil, presenter: (any NotificationPresenter)? = nil,
+        reconnect: ReconnectPolicy.Configuration, subscriptionRetry: SubscriptionRetry = .init(),
         launch: Result<LaunchChannel?, LaunchError> = LaunchChannel.inherited
     ) {
         precondition(AgentStateFile.isValidName(configuration.name), "an agent's name has to be a file name")
         self.runtime = runtime
         self.configuration = configuration
+        self.launch = launch
+        self.lifecycle = lifecycle
+        self.reconnect = reconnect
+        self.subscriptionRetry = subscriptionRetry
+        let directory = runtime.configuration.stateDirectory
         let hub = EventHub(counting: runtime.listeners)
         self.hub = hub
         let badge = AgentBadge(
-            stateDirectory: runtime.configuration.stateDirectory, name: configuration.name, loop: runtime.loop,
-            report: { [hub] in hub.emit($0) })
+            stateDirectory: directory, name: configuration.name, loop: runtime.loop, report: { hub.emit($0) })
         self.keptBadge = badge
         // In a process that was started for a push, the one that started it presents what is to be presented.
-        var isLaunched = false
-        if case .success(.some) = launch { isLaunched = true }
-        self.launch = launch
-        self.lifecycle = lifecycle
+        let isLaunched = if case .success(.some) = launch { true } else { false }
         self.desk = PresentationDesk(presenter: isLaunched ? nil : presenter, lifecycle: lifecycle)
         self.receiver = ReceptionReceiver(
-            handler: handler, lifecycle: lifecycle, desk: self.desk,
-            applyBadge: { badge.apply($0, $1) })
-        self.reconnect = reconnect
-        self.subscriptionRetry = subscriptionRetry
+            handler: handler, lifecycle: lifecycle, desk: self.desk, applyBadge: { badge.apply($0, $1) })
+        let file = AgentStateFile(
+            stateDirectory: directory, name: configuration.name,
+            obstacle: runtime.configuration.environment.stateObstacle)
         self.enrolment = Enrolment(
-            client: runtime.client(for: configuration.app),
-            account: configuration.account,
-            isDevelopment: configuration.isDevelopment,
-            payload: configuration.payload,
-            store: AgentStateStore(
-                file: AgentStateFile(
-                    stateDirectory: runtime.configuration.stateDirectory, name: configuration.name,
-                    obstacle: runtime.configuration.environment.stateObstacle),
-                loop: runtime.loop,
-                report: { [hub] in hub.emit($0) }
-            ),
-            refusalsBeforeGivingUp: reconnect.refusalsBeforeGivingUp
-        )
+            client: runtime.client(for: configuration.app), configuration: configuration,
+            store: AgentStateStore(file: file, loop: runtime.loop, report: { hub.emit($0) }),
+            refusalsBeforeGivingUp: reconnect.refusalsBeforeGivingUp)
     }
 
     /// A client of the REST API for this agent's app.
@@ -172,9 +151,8 @@ public final class PushAgent: Sendable {
     /// Calls `observer` with everything that happens from now on, as long as the agent lives: for counters, which must
     /// not miss any of it.
     ///
-    /// It is called on the thread where something happened, which is the event loop's or one that calls handlers and
-    /// stores answers, and which goes on when it returns. It may be called from several at once; what happens to one
-    /// message comes in its order. Whoever may be slow reads ``events`` instead.
+    /// It is called on the thread where something happened, which goes on when it returns, and perhaps on several at once;
+    /// what happens to one message comes in its order. Whoever may be slow reads ``events`` instead.
     public func observe(_ observer: @escaping @Sendable (PushEvent) -> Void) { self.hub.observe(observer) }
 
     /// What is on file about this agent; `nil` when it has not registered. Asks nobody and locks nothing.
@@ -189,21 +167,16 @@ public final class PushAgent: Sendable {
     ///
     /// - Throws: ``FileError``.
     public static func registration(
-        of name: String = "default",
-        in directory: String
+        of name: String = "default", in directory: String
     ) throws(FileError) -> Registration? {
         try AgentStateFile(stateDirectory: directory, name: name).load()?.registration
     }
 
     /// The session of this agent's user or thing, for calls of one's own; it signs in, refreshes and stores as the agent
-    /// itself does.
-    ///
-    /// It stays good until ``register(replacing:)`` begins anew.
+    /// itself does. It stays good until ``register(replacing:)`` begins anew.
     ///
     /// - Throws: ``PushAgentError/file(_:)``, ``PushAgentError/stateOfAnotherAccount(path:)``.
-    public func session() throws(PushAgentError) -> KiiSession {
-        try self.enrolment.session()
-    }
+    public func session() throws(PushAgentError) -> KiiSession { try self.enrolment.session() }
 
     /// Runs `body` alone: an agent registers or runs once at a time.
     func exclusively<Result>(_ body: () async throws -> Result) async throws -> Result {

@@ -1,4 +1,4 @@
-/// What happened to an agent: its registration, its connection, and the life of each message.
+/// What happened to an agent: its registration, its connection, its storage, and the life of each message.
 ///
 /// Events are for people, logs and tests; nothing is delivered through them. New cases may be added.
 public enum PushEvent: Sendable {
@@ -14,26 +14,25 @@ public enum PushEvent: Sendable {
     /// The connection ended, or none came about; the next attempt is made after `retryIn`, or sooner when the machine
     /// wakes up from a sleep.
     case disconnected(reason: String, retryIn: Duration)
-    /// Another receiver, on another machine or in other software, probably uses this agent's installation: the broker
-    /// closes connection after connection and takes each next one at once. A user or thing has one MQTT installation,
-    /// and the broker lets one receiver at a time have it; what is sent reaches now the one, now the other. Stop the
-    /// other receiver, or receive as another user or thing. Until that is done, the agent leaves pauses of up to 5 min
-    /// between connections that do not stand for 30 s. Said once; anew when it happens again after one that did.
+    /// Another receiver probably uses this agent's installation: the broker closes connection after connection and takes
+    /// each next one at once. A user or thing has one MQTT installation, for one receiver at a time; what is sent reaches
+    /// now the one, now the other. Stop the other receiver, or receive as another user or thing. Until then the agent leaves
+    /// pauses of up to 5 min between connections that do not stand for 30 s. Said once; anew after one that did.
     case takenOver(Takeover)
     /// The cloud confirmed the subscription.
     case subscribed(SubscriptionTarget)
-    /// A subscription could not be confirmed; it is tried again after `retryIn`. What the cloud refuses, such as a topic
-    /// that is not there, is tried again after 5 s and, while it goes on, after up to 5 min. `nil` when the cloud refuses
-    /// what the agent signs in with: then ``PushAgent/run()`` ends and throws that.
+    /// A subscription could not be confirmed; it is tried again after `retryIn`: what the cloud refuses, such as a topic
+    /// that is not there, after 5 s and, while it goes on, after up to 5 min. `nil` when the cloud refuses what the agent
+    /// signs in with: then ``PushAgent/run()`` ends and throws that.
     case subscriptionFailed(SubscriptionTarget, reason: String, retryIn: Duration?)
     /// The inbox cannot be written: nothing is acknowledged, so nothing is lost, until ``storageRecovered``. On a full disk
     /// the inbox has made room before, as far as it could (``historyCut(messages:)``).
     case storageFailed(reason: String)
     /// The inbox can be written again.
     case storageRecovered
-    /// The disk was full, and the inbox has made room: it removed the records of so many messages that were handled, earlier
-    /// than ``PushRuntime/Bounds/handledKeptFor`` and ``PushRuntime/Bounds/handledKeptBytes`` say. If the broker sends one
-    /// of these messages again, it is delivered again. No message is lost.
+    /// The disk was full, and the inbox has removed the records of so many handled messages, earlier than
+    /// ``PushRuntime/Bounds/handledKeptFor`` and ``PushRuntime/Bounds/handledKeptBytes`` say. If the broker sends one of
+    /// them again, it is delivered again. No message is lost.
     case historyCut(messages: Int)
     /// Nothing is read from the network, so the broker keeps what is sent, until ``receptionResumed``: the inbox holds as many
     /// dead letters as it may (``PushRuntime/Bounds/deadLetters``, ``PushRuntime/Bounds/deadLetterBytes``). Retry or drop
@@ -44,16 +43,16 @@ public enum PushEvent: Sendable {
     /// So many dead letters were removed to make room for newer ones: undecodable or oversized messages, or messages on an
     /// unexpected topic, which took half of what dead letters may take. Told once a minute at most.
     case deadLettersRemoved(count: Int)
-    /// The agent's own file cannot be written: what it holds (a new token, the broker's endpoint) is used from memory, and
-    /// written with the next change, until ``stateSaved``. Should the process end before, that is lost.
+    /// The agent's own file cannot be written: what it is to hold (a new token, the broker's endpoint) is used from memory,
+    /// and lost should the process end before ``stateSaved``. It is written with the next change.
     case stateNotSaved(reason: String)
     /// The agent's own file has been written again.
     case stateSaved
     /// The inbox file was damaged, or messages were gone with it: it was removed, emptied, or replaced by an older one. What
-    /// was left of it is kept under this path, to which `-wal` is added for its log and `-mark` for the mark that counts
-    /// its messages. A new file was begun with so many messages in it that were not handled yet, or had been given up on,
-    /// and could still be read. At least `lost` could not be (``MessageLedger/lost``); `nil` when their number is unknown. A
-    /// message that was handled just before may be delivered again.
+    /// was left is kept under this path (its log with `-wal` added, the mark that counts its messages with `-mark`). A new
+    /// file was begun with `takenOver` messages that were not handled yet, or had been given up on, and could still be
+    /// read. At least `lost` could not be (``MessageLedger/lost``); `nil` when their number is unknown. A message that was
+    /// handled just before may be delivered again.
     ///
     /// It is told once, to the first agents that run afterwards, if need be in a later process.
     case inboxMovedAside(path: String, reason: String, takenOver: Int, lost: Int?)
@@ -68,11 +67,11 @@ public enum PushEvent: Sendable {
     /// There is no writable state directory, so messages are kept in memory alone, with the smaller promise of
     /// ``PushRuntime/Configuration/Inbox/memory``.
     case inboxInMemory(reason: String)
-    /// Fewer handlers run than may, or none, and stored messages wait, until ``deliveryRecovered``. Either the system
-    /// gives no thread for another handler, as at the limit of the user or the container: a thread is asked for every
-    /// second. Or a program that handles messages cannot be started, as without a free descriptor: that is tried every
-    /// second too, and no attempt counts that way. Or so many calls of handlers have not returned long after their deadlines that no more threads are given
-    /// up to them.
+    /// Fewer handlers run than may, or none, and stored messages wait, until ``deliveryRecovered``. Either the system gives
+    /// no thread for another handler, as at the limit of the user or the container: a thread is asked for every second. Or
+    /// a program that handles messages cannot be started, as without a free descriptor: that is tried every second too, and
+    /// no attempt counts that way. Or so many calls of handlers have not returned long after their deadlines that no more
+    /// threads are given up to them.
     case deliveryStalled(reason: String)
     /// A thread was to be had again, a program could be started, or a call has returned.
     case deliveryRecovered

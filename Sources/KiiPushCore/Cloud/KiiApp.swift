@@ -29,9 +29,7 @@ public struct KiiApp: Sendable, Hashable {
     public init(
         appID: String, appKey: Secret, baseURL: String, thingIFBaseURL: String? = nil, allowsPlainHTTP: Bool = false
     ) {
-        self.appID = appID
-        self.appKey = appKey
-        self.baseURL = baseURL
+        (self.appID, self.appKey, self.baseURL) = (appID, appKey, baseURL)
         self.thingIFBaseURL = thingIFBaseURL ?? KiiApp.thingIFBaseURL(beside: baseURL)
         self.allowsPlainHTTP = allowsPlainHTTP
     }
@@ -43,6 +41,7 @@ public struct KiiApp: Sendable, Hashable {
 }
 
 extension KiiApp {
+    /// At Kii's own sites as well. That of the EU is taken from the pattern of the others; Kii names none.
     private static func thingIFBaseURL(beside baseURL: String) -> String {
         let root = baseURL.withoutLastSlashes
         return (root.hasSuffix("/api") ? root.dropLast("/api".count) : root) + "/thing-if"
@@ -60,8 +59,8 @@ extension KiiApp {
         case .thingIF:
             let root = try self.checked(self.thingIFBaseURL, .thingIFBaseURL)
             guard Origin(of: root) == self.origin else {
-                throw KiiInputError(
-                    .thingIFBaseURL, rule: "at the server of baseURL: tokens go to the server that issued them")
+                let rule = "at the server of baseURL: tokens go to the server that issued them"
+                throw KiiInputError(.thingIFBaseURL, rule: rule)
             }
             return root
         }
@@ -69,13 +68,9 @@ extension KiiApp {
 
     private func checked(_ url: String, _ field: KiiInputError.Field) throws(KiiInputError) -> String {
         let root = url.withoutLastSlashes
-        guard let origin = Origin(of: root), root.isVisibleASCII,
-            root.utf8.allSatisfy({ !"?#\\".utf8.contains($0) })
-        else {
-            throw KiiInputError(
-                field,
-                rule: "an http or https URL such as https://api.kii.com/api, without user name, query or fragment"
-            )
+        guard let origin = Origin(of: root), root.isVisibleASCII, !root.contains(where: "?#\\".contains) else {
+            let rule = "an http or https URL such as https://api.kii.com/api, without user name, query or fragment"
+            throw KiiInputError(field, rule: rule)
         }
         guard origin.usesTLS || origin.isLoopback || self.allowsPlainHTTP else {
             throw KiiInputError(
@@ -112,7 +107,5 @@ extension StringProtocol {
     }
 
     /// Whether the text has at least one byte and each lies from `!` to `~`, so that it ends no header line and no URL.
-    var isVisibleASCII: Bool {
-        !self.isEmpty && self.utf8.allSatisfy { (0x21...0x7E).contains($0) }
-    }
+    var isVisibleASCII: Bool { !self.isEmpty && self.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
 }

@@ -1,6 +1,5 @@
-/// One call of Kii's REST API: what is sent, and how the answer is read.
-///
-/// ``KiiClient`` makes every call in the same way and knows none of them.
+/// One call of Kii's REST API: what is sent, and how the answer is read. ``KiiClient`` makes every call in the same way
+/// and knows none of them.
 package struct KiiCall<Answer: Sendable>: Sendable {
     package let method: HTTPMethod
     /// Below `/apps/{appID}`, if ``isOfApp``.
@@ -33,10 +32,7 @@ package struct KiiCall<Answer: Sendable>: Sendable {
         _ method: HTTPMethod, _ path: KiiPath, statuses: Set<Int>,
         read: @escaping @Sendable (KiiResponse) throws(KiiResponseError) -> Answer
     ) {
-        self.method = method
-        self.path = path
-        self.statuses = statuses
-        self.read = read
+        (self.method, self.path, self.statuses, self.read) = (method, path, statuses, read)
         self.isIdempotent = method != .post
     }
 

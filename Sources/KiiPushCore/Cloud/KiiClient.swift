@@ -29,11 +29,7 @@ public struct KiiClient: Sendable {
         app: KiiApp, transport: any HTTPTransport, timeout: Duration = .seconds(30),
         retry: RetryPolicy = RetryPolicy(), now: @escaping @Sendable () -> Timestamp = Timestamp.now
     ) {
-        self.app = app
-        self.transport = transport
-        self.timeout = timeout
-        self.retry = retry
-        self.now = now
+        (self.app, self.transport, self.timeout, self.retry, self.now) = (app, transport, timeout, retry, now)
     }
 
     /// Makes one call.
@@ -59,9 +55,7 @@ public struct KiiClient: Sendable {
     ) async throws -> Answer {
         try await self.retry.repeating(isIdempotent: call.isIdempotent) { isInDoubt in
             let answer = try await self.transport.perform(request)
-            let response = KiiResponse(
-                operation: operation, http: answer, receivedAt: self.now(),
-                date: { [transport] in transport.date($0) })
+            let response = KiiResponse(operation: operation, http: answer, receivedAt: self.now())
             if call.statuses.contains(answer.status) { return try call.read(response) }
             if (200..<300).contains(answer.status) { throw KiiResponseError(.unexpectedStatus, in: response) }
             let secrets = call.secrets + [self.app.appKey, self.app.basicCredentials] + (token.map { [$0] } ?? [])
@@ -85,8 +79,15 @@ public struct KiiClient: Sendable {
         request.fields = [
             HTTPField("X-Kii-AppID", self.app.appID), HTTPField("X-Kii-AppKey", self.app.appKey.reveal()),
         ]
-        if let value = try self.authorizationField(call.authorization, token: token) {
-            request.fields.append(HTTPField("Authorization", value))
+        switch call.authorization {
+        case .none: break
+        case .app:
+            request.fields.append(HTTPField("Authorization", "Basic " + self.app.basicCredentials.reveal()))
+        case .token:
+            guard let token, token.reveal().isVisibleASCII else {
+                throw KiiInputError(.token, rule: "an access token of visible ASCII characters; sign in to get one")
+            }
+            request.fields.append(HTTPField("Authorization", "Bearer " + token.reveal()))
         }
         switch call.body {
         case .none: break
@@ -102,19 +103,5 @@ public struct KiiClient: Sendable {
             request.body = bytes
         }
         return request
-    }
-
-    private func authorizationField(
-        _ authorization: KiiAuthorization, token: Secret?
-    ) throws(KiiInputError) -> String? {
-        switch authorization {
-        case .none: return nil
-        case .app: return "Basic " + self.app.basicCredentials.reveal()
-        case .token:
-            guard let token, token.reveal().isVisibleASCII else {
-                throw KiiInputError(.token, rule: "an access token of visible ASCII characters; sign in to get one")
-            }
-            return "Bearer " + token.reveal()
-        }
     }
 }

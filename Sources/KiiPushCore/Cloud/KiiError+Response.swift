@@ -15,12 +15,11 @@ extension KiiError {
                 withheld.isHeld(in: text) ? nil : KiiErrorCode(plain: text)
             }
             self.message = (body["message"]?.string ?? body["error_description"]?.string).map(withheld.cleaning)
-            self.context = .object(
-                members.filter { !KiiError.namedFields.contains($0.key) }.map(withheld.cleaning))
+            self.context = .object(members.filter { !KiiError.namedFields.contains($0.key) }.map(withheld.cleaning))
             bodySeconds = body["retryAfter"].flatMap { $0.int64 ?? $0.string.flatMap { Int64($0) } }
         }
         self.retryAfter = RetryAfter.duration(
-            field: http.field("Retry-After"), bodySeconds: bodySeconds, now: response.receivedAt, date: response.date)
+            field: http.field("Retry-After"), bodySeconds: bodySeconds, now: response.receivedAt)
     }
 
     private static let namedFields: Set<String> = ["errorCode", "error", "message", "error_description", "retryAfter"]

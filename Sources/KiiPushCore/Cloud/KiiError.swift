@@ -44,11 +44,9 @@ public struct KiiError: Error, Sendable, Hashable {
         self.status == 429 || ((500..<600).contains(self.status) && self.status != 501)
     }
 
-    /// Whether the token, or the name and password, were refused, so that only signing in anew can help.
-    ///
-    /// Kii answers 401 `UNAUTHORIZED` both to a token that is not one and to a principal that lacks a
-    /// right, so this can also mean the latter. Not when the principal is only disabled: once it is enabled again, what
-    /// it has stays good.
+    /// Whether the token, or the name and password, were refused, so that only signing in anew can help. Kii answers
+    /// 401 `UNAUTHORIZED` both to a token that is not one and to a principal that lacks a right, so this can also mean
+    /// the latter. Not when the principal is only disabled: once it is enabled again, what it has stays good.
     package var refusesCredentials: Bool {
         guard !self.saysDisabled else { return false }
         return self.status == 401 || self.errorCode == .wrongToken || self.errorCode == .wrongRefreshToken
@@ -56,7 +54,5 @@ public struct KiiError: Error, Sendable, Hashable {
 
     /// Whether the user, the thing or the app has been disabled. Nothing is lost by that but time; to register anew
     /// would lose something.
-    package var saysDisabled: Bool {
-        [.userDisabled, .thingDisabled, .appDisabled].contains(self.errorCode)
-    }
+    package var saysDisabled: Bool { [.userDisabled, .thingDisabled, .appDisabled].contains(self.errorCode) }
 }

@@ -7,15 +7,12 @@ public struct KiiErrorCode: RawRepresentable, Sendable, Hashable, CustomStringCo
     public var rawValue: String
 
     /// Takes a code as the server spells it.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// The code as the server spells it.
     public var description: String { self.rawValue }
 }
 
-// 401 and 403: who you are.
 extension KiiErrorCode {
     /// 401: the principal may not do this, or the token is not one.
     public static let unauthorized = Self(rawValue: "UNAUTHORIZED")
@@ -35,10 +32,7 @@ extension KiiErrorCode {
     package static let appDisabled = Self(rawValue: "APP_DISABLED")
     /// 403: the app does not have this feature.
     package static let operationNotSupported = Self(rawValue: "OPERATION_NOT_SUPPORTED")
-}
 
-// 404: what is not there.
-extension KiiErrorCode {
     /// 404: no app has this ID at this site.
     package static let appNotFound = Self(rawValue: "APP_NOT_FOUND")
     /// 404: there is no such user.
@@ -71,10 +65,7 @@ extension KiiErrorCode {
     package static let apnsKeyNotFound = Self(rawValue: "APNSKEY_NOT_FOUND")
     /// 404: the app has no JPush key.
     package static let jpushKeyNotFound = Self(rawValue: "JPUSHKEY_NOT_FOUND")
-}
 
-// 409: what is there already, or stands in the way.
-extension KiiErrorCode {
     /// 409: the principal's state does not allow it, as a pseudo user cannot change a password.
     package static let operationNotAllowed = Self(rawValue: "OPERATION_NOT_ALLOWED")
     /// 409: a user has this name, address or number already.
@@ -89,18 +80,12 @@ extension KiiErrorCode {
     package static let objectVersionIsStale = Self(rawValue: "OBJECT_VERSION_IS_STALE")
     /// 409: the access control entry is there already.
     public static let aclAlreadyExists = Self(rawValue: "ACL_ALREADY_EXISTS")
-}
 
-// 400: what cannot be understood.
-extension KiiErrorCode {
     /// 400: the body is not JSON.
     package static let invalidJSON = Self(rawValue: "INVALID_JSON")
     /// 400: the new password is too short.
     package static let passwordTooShort = Self(rawValue: "PASSWORD_TOO_SHORT")
-}
 
-// 500 and above: what the cloud cannot do now.
-extension KiiErrorCode {
     /// 503: the installation is there and its MQTT endpoint is still being made.
     public static let mqttEndpointNotReady = Self(rawValue: "MQTT_ENDPOINT_NOT_READY")
     /// 503: something is locked.
@@ -111,10 +96,9 @@ extension KiiErrorCode {
     package static let resourceTemporarilyUnavailable = Self(rawValue: "RESOURCE_TEMPORARILY_UNAVAILABLE")
     /// 503: the cloud is not available for the moment.
     package static let temporaryUnavailableError = Self(rawValue: "TEMPORARY_UNAVAILABLE_ERROR")
-}
 
-// Codes of this project's emulator, where none of Kii's is known.
-extension KiiErrorCode {
+    // Codes of this project's emulator, where none of Kii's is known.
+
     /// 405: the path does not have this method.
     package static let methodNotAllowed = Self(rawValue: "METHOD_NOT_ALLOWED")
     /// 429: the app makes too many requests. Kii's own clients look at the status alone.

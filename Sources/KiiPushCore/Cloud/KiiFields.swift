@@ -1,6 +1,5 @@
-/// A JSON object of an answer, read member by member; whatever has the wrong type is an error that says where.
-///
-/// Members that nobody asks for are ignored, and `null` counts as absent.
+/// A JSON object of an answer, read member by member; whatever has the wrong type is an error that says where. Members
+/// that nobody asks for are ignored, and `null` counts as absent.
 package struct KiiFields: Sendable {
     /// How long a string may be. IDs, tokens and names go into paths and header fields, of which no server takes longer
     /// ones; and what an agent keeps of them fits into its file.
@@ -12,9 +11,7 @@ package struct KiiFields: Sendable {
 
     init(_ value: JSONValue, at pointer: JSONPointer, in response: KiiResponse) throws(KiiResponseError) {
         guard value.kind == .object else { throw KiiResponseError(.wrongType(.object), at: pointer, in: response) }
-        self.value = value
-        self.pointer = pointer
-        self.response = response
+        (self.value, self.pointer, self.response) = (value, pointer, response)
     }
 
     private func member(_ key: String) -> JSONValue? {
@@ -73,9 +70,8 @@ package struct KiiFields: Sendable {
         return number
     }
 
-    /// A number of seconds that may be absent; the first of `keys` that is there.
-    ///
-    /// One that no `Int64` holds counts as absent, since it means "never".
+    /// A number of seconds that may be absent; the first of `keys` that is there. One that no `Int64` holds counts as
+    /// absent, since it means "never".
     package func optionalSeconds(_ keys: String...) throws(KiiResponseError) -> Int64? {
         guard let (key, member) = self.first(keys) else { return nil }
         if let number = member.double, number >= 0x1p63 { return nil }
@@ -134,9 +130,7 @@ package struct KiiFields: Sendable {
     }
 
     /// The names of the members that are there, in the order of the answer.
-    var names: [String] {
-        (self.value.members ?? []).filter { !$0.value.isNull }.map { $0.key }
-    }
+    var names: [String] { (self.value.members ?? []).filter { !$0.value.isNull }.map { $0.key } }
 }
 
 /// One element of an array of an answer, of whatever type.

@@ -42,9 +42,7 @@ public struct KiiInputError: Error, Sendable, Hashable, CustomStringConvertible 
     public var rule: String
 
     package init(_ field: Field, at pointer: JSONPointer? = nil, rule: String) {
-        self.field = field
-        self.pointer = pointer
-        self.rule = rule
+        (self.field, self.pointer, self.rule) = (field, pointer, rule)
     }
 
     /// Refuses an empty text.
@@ -68,8 +66,7 @@ extension String {
     /// Refuses a text with a character outside `A-Z a-z 0-9 - _ .` or a length outside `lengths`.
     func requireKiiName(_ lengths: ClosedRange<Int>, _ field: KiiInputError.Field) throws(KiiInputError) {
         guard lengths.contains(self.utf8.count), self.utf8.allSatisfy(\.isKiiNameByte) else {
-            throw KiiInputError(
-                field, rule: "\(lengths.lowerBound) to \(lengths.upperBound) of A-Z a-z 0-9 - _ .")
+            throw KiiInputError(field, rule: "\(lengths.lowerBound) to \(lengths.upperBound) of A-Z a-z 0-9 - _ .")
         }
     }
 }
@@ -77,9 +74,7 @@ extension String {
 extension JSONValue {
     /// Refuses fields that are no object, or that have a key which is not the caller's to set.
     func requireObject(without isReserved: (String) -> Bool, rule: String) throws(KiiInputError) {
-        guard let members = self.members else {
-            throw KiiInputError(.fields, at: JSONPointer(), rule: "a JSON object")
-        }
+        guard let members = self.members else { throw KiiInputError(.fields, at: JSONPointer(), rule: "a JSON object") }
         for member in members where isReserved(member.key) {
             throw KiiInputError(.fields, at: JSONPointer(tokens: [member.key]), rule: rule)
         }

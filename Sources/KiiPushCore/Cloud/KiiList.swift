@@ -17,11 +17,7 @@ struct KiiPage<Element: Sendable>: Sendable {
     }
 }
 
-/// A list that is read from the cloud as far as it is looked at.
-///
-/// ```swift
-/// for try await topic in session.topics(in: .app) { print(topic.id) }
-/// ```
+/// A list that is read from the cloud as far as it is looked at, such as by `for try await topic in …`.
 ///
 /// A loop asks for a page when the page before is used up. Every loop over a list starts at the first page. It throws
 /// ``KiiResponseError`` when a page leads back to an earlier one, and `CancellationError` when its task is cancelled;
@@ -59,46 +55,33 @@ public struct KiiList<Element: Sendable>: AsyncSequence, Sendable {
 
     /// A place in the list.
     public struct AsyncIterator: AsyncIteratorProtocol {
-        private enum Position {
-            case first
-            case after(String)
-            case end
-        }
-
         private let list: KiiList
         private var elements = [Element]().makeIterator()
-        private var position = Position.first
+        /// What asks for the next page; `nil` for the first.
+        private var paginationKey: String?
+        private var isAtEnd = false
         private var keysRead: Set<String> = []
 
-        fileprivate init(_ list: KiiList) {
-            self.list = list
-        }
+        fileprivate init(_ list: KiiList) { self.list = list }
 
         /// The next element; `nil` at the end, and after an error.
         public mutating func next() async throws -> Element? {
             while true {
                 if let element = self.elements.next() { return element }
-                let key: String?
-                switch self.position {
-                case .first: key = nil
-                case .after(let next): key = next
-                case .end: return nil
-                }
-                self.position = .end
+                guard !self.isAtEnd else { return nil }
+                // Until there is a next page.
+                self.isAtEnd = true
                 try Task.checkCancellation()
-                try await self.read(key)
-            }
-        }
-
-        private mutating func read(_ key: String?) async throws {
-            let page = try await self.list.page(key)
-            if let next = page.paginationKey {
-                guard self.keysRead.insert(next).inserted else {
-                    throw KiiResponseError(.repeatedPage, at: "paginationKey", of: try self.list.operation())
+                let page = try await self.list.page(self.paginationKey)
+                if let next = page.paginationKey {
+                    guard self.keysRead.insert(next).inserted else {
+                        throw KiiResponseError(.repeatedPage, at: "paginationKey", of: try self.list.operation())
+                    }
+                    self.paginationKey = next
+                    self.isAtEnd = false
                 }
-                self.position = .after(next)
+                self.elements = page.elements.makeIterator()
             }
-            self.elements = page.elements.makeIterator()
         }
     }
 }

@@ -4,10 +4,7 @@ public struct KiiOperation: Sendable, Hashable, CustomStringConvertible {
     /// The percent-encoded path below the API's root, without the query.
     package var path: String
 
-    package init(method: HTTPMethod, path: String) {
-        self.method = method
-        self.path = path
-    }
+    package init(method: HTTPMethod, path: String) { (self.method, self.path) = (method, path) }
 
     /// Such as `PUT /apps/1a2b/topics/news`.
     public var description: String { "\(self.method.rawValue) \(self.path)" }

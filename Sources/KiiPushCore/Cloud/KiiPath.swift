@@ -1,23 +1,21 @@
-/// Where a resource lives below an app's root in the REST API, one segment at a time.
-///
-/// A segment that holds an ID is percent-encoded whole, so whatever the ID contains stays within its segment.
+/// Where a resource lives below an app's root in the REST API, one segment at a time. A segment that holds an ID is
+/// percent-encoded whole, so whatever the ID contains stays within its segment.
 package struct KiiPath: Sendable {
-    private enum Segment: Sendable {
-        case literal(String)
-        case value(String, KiiInputError.Field)
-    }
-
-    private var segments: [Segment]
+    private var text: String
+    /// What is wrong with the first value that no path can hold.
+    private var flaw: KiiInputError?
 
     /// Of segments that are part of the API, such as `topics`.
-    package init(_ names: String...) { self.segments = names.map { .literal($0) } }
+    package init(_ names: String...) { self.text = names.map { "/" + $0 }.joined() }
 
     /// Adds segments that are part of the API.
-    package func appending(_ names: String...) -> KiiPath { self.appending(segments: names.map { .literal($0) }) }
+    package func appending(_ names: String...) -> KiiPath { self.appending(names.map { "/" + $0 }.joined(), nil) }
 
     /// Adds a segment that holds a value, such as a topic's ID.
     package func appending(_ value: String, as field: KiiInputError.Field) -> KiiPath {
-        self.appending(segments: [.value(value, field)])
+        let isUsable = !value.isEmpty && value != "." && value != ".."
+        let flaw = isUsable ? nil : KiiInputError(field, rule: "neither empty nor . nor ..")
+        return self.appending("/" + value.percentEncoded, flaw)
     }
 
     /// Adds a segment that is a prefix and a value, such as `EMAIL:` and an address.
@@ -26,11 +24,12 @@ package struct KiiPath: Sendable {
         return self.appending(kind + value, as: field)
     }
 
-    func appending(_ path: KiiPath) -> KiiPath { self.appending(segments: path.segments) }
+    func appending(_ path: KiiPath) -> KiiPath { self.appending(path.text, path.flaw) }
 
-    private func appending(segments: [Segment]) -> KiiPath {
+    private func appending(_ text: String, _ flaw: KiiInputError?) -> KiiPath {
         var path = self
-        path.segments += segments
+        path.text += text
+        path.flaw = self.flaw ?? flaw
         return path
     }
 
@@ -39,18 +38,8 @@ package struct KiiPath: Sendable {
     /// - Throws: ``KiiInputError`` for an empty value, or for `.` and `..`, which every URL parser takes for a step
     ///   between segments even when they are percent-encoded (RFC 3986 section 5.2.4).
     func encoded() throws(KiiInputError) -> String {
-        var path = ""
-        for segment in self.segments {
-            switch segment {
-            case .literal(let name): path += "/" + name
-            case .value(let value, let field):
-                guard !value.isEmpty, value != ".", value != ".." else {
-                    throw KiiInputError(field, rule: "neither empty nor . nor ..")
-                }
-                path += "/" + value.percentEncoded
-            }
-        }
-        return path
+        if let flaw = self.flaw { throw flaw }
+        return self.text
     }
 }
 
@@ -82,7 +71,11 @@ extension Principal {
 }
 
 extension Topic {
-    var path: KiiPath { self.scope.path.appending("topics").appending(self.id, as: .topicID) }
+    /// - Throws: ``KiiInputError`` for an ID that no topic can have.
+    func path() throws(KiiInputError) -> KiiPath {
+        guard Topic.isValidID(self.id) else { throw KiiInputError(.topicID, rule: "1 to 64 of A-Z a-z 0-9 _ -") }
+        return self.scope.path.appending("topics").appending(self.id, as: .topicID)
+    }
 }
 
 extension Bucket {
@@ -90,8 +83,7 @@ extension Bucket {
 }
 
 extension String {
-    /// The UTF-8 bytes with everything but RFC 3986's unreserved characters and `:` written as `%XX`.
-    ///
-    /// A colon is legal in a segment (section 3.3), and Kii writes it in `VENDOR_THING_ID:…` and `MQTT:…`.
+    /// The UTF-8 bytes with everything but RFC 3986's unreserved characters and `:` written as `%XX`. A colon is legal
+    /// in a segment (section 3.3), and Kii writes it in `VENDOR_THING_ID:…` and `MQTT:…`.
     var percentEncoded: String { self.percentEncoded(but: "-._~:") }
 }

@@ -5,17 +5,9 @@ package struct KiiResponse: Sendable {
     package let http: HTTPResponse
     /// The wall clock when the answer was there.
     package let receivedAt: Timestamp
-    /// Reads a date of a header field.
-    package let date: @Sendable (String) -> Timestamp?
 
-    package init(
-        operation: KiiOperation, http: HTTPResponse, receivedAt: Timestamp,
-        date: @escaping @Sendable (String) -> Timestamp?
-    ) {
-        self.operation = operation
-        self.http = http
-        self.receivedAt = receivedAt
-        self.date = date
+    package init(operation: KiiOperation, http: HTTPResponse, receivedAt: Timestamp) {
+        (self.operation, self.http, self.receivedAt) = (operation, http, receivedAt)
     }
 
     /// The body as JSON.

@@ -13,8 +13,4 @@ package enum KiiSite: String, Sendable, Hashable, CaseIterable {
         case .jp, .sg, .eu, .cn3: "https://api-\(self.rawValue).kii.com/api"
         }
     }
-
-    /// The root of the site's thing-if, such as `https://api-jp.kii.com/thing-if`. That of ``eu`` is taken from the
-    /// pattern of the others; Kii names none.
-    package var thingIFBaseURL: String { KiiApp(appID: "", appKey: "", site: self).thingIFBaseURL }
 }

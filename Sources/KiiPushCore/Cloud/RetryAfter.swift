@@ -6,22 +6,18 @@ package enum RetryAfter {
     /// The longer of what the header field and the body ask for, since each of Kii's own clients reads one of them.
     ///
     /// - Source: RFC 9110 section 10.2.3 for the field (seconds or a date); KiiThingSDK for the body's `retryAfter`.
-    ///
-    /// - Parameter date: Reads a date, as ``HTTPTransport`` does.
-    package static func duration(
-        field: String?, bodySeconds: Int64?, now: Timestamp, date: (String) -> Timestamp?
-    ) -> Duration? {
-        let fromField = field.flatMap { Self.duration(field: $0, now: now, date: date) }
+    package static func duration(field: String?, bodySeconds: Int64?, now: Timestamp) -> Duration? {
+        let fromField = field.flatMap { Self.duration(field: $0, now: now) }
         let fromBody = bodySeconds.flatMap { $0 < 0 ? nil : min(.seconds($0), Self.longest) }
         return [fromField, fromBody].compactMap { $0 }.max()
     }
 
-    private static func duration(field: String, now: Timestamp, date: (String) -> Timestamp?) -> Duration? {
+    private static func duration(field: String, now: Timestamp) -> Duration? {
         let text = field.split(separator: " ", omittingEmptySubsequences: true).joined(separator: " ")
         if !text.isEmpty, text.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
             return Int64(text).map { min(.seconds($0), Self.longest) } ?? Self.longest
         }
-        guard let end = date(text) else { return nil }
+        guard let end = Timestamp(date: text) else { return nil }
         let milliseconds = end.millisecondsSinceEpoch.subtractingReportingOverflow(now.millisecondsSinceEpoch)
         guard !milliseconds.overflow else { return nil }
         return max(.zero, min(.milliseconds(milliseconds.partialValue), Self.longest))

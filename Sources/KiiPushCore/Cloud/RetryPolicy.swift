@@ -40,12 +40,8 @@ public struct RetryPolicy: Sendable {
         maximumDelay: Duration = .seconds(8), clock: any Clock<Duration> = ContinuousClock(),
         jitter: @escaping @Sendable () -> Double = { Double.random(in: 0...0.25) }
     ) {
-        self.maximumRequests = maximumRequests
-        self.budget = budget
-        self.firstDelay = firstDelay
-        self.maximumDelay = maximumDelay
-        self.clock = clock
-        self.jitter = jitter
+        (self.maximumRequests, self.budget, self.firstDelay) = (maximumRequests, budget, firstDelay)
+        (self.maximumDelay, self.clock, self.jitter) = (maximumDelay, clock, jitter)
     }
 
     /// Every call is one request.
@@ -56,22 +52,14 @@ public struct RetryPolicy: Sendable {
 }
 
 extension RetryPolicy {
-    /// Runs `request`, again and again as the policy allows.
+    /// Runs `request`, again and again as the policy allows. It is told whether an earlier one, whose answer is not known,
+    /// may have been carried out.
     ///
-    /// - Parameters:
-    ///   - isIdempotent: Whether making the request twice has the effect of making it once.
-    ///   - request: Makes it. It is told whether an earlier one, whose answer is not known, may have been carried out.
     /// - Throws: What the last request threw; `CancellationError` when the task is cancelled during a wait.
     func repeating<Output>(
         isIdempotent: Bool, _ request: (_ isInDoubt: Bool) async throws -> Output
     ) async throws -> Output {
-        try await self.repeating(on: self.clock, isIdempotent: isIdempotent, request)
-    }
-
-    private func repeating<Output>(
-        on clock: some Clock<Duration>, isIdempotent: Bool, _ request: (_ isInDoubt: Bool) async throws -> Output
-    ) async throws -> Output {
-        let start = clock.now
+        let spent = Self.stopwatch(self.clock)
         var number = 1
         var isInDoubt = false
         while true {
@@ -80,13 +68,18 @@ extension RetryPolicy {
             } catch {
                 guard number < self.maximumRequests, let failure = RequestFailure(error, self.subject),
                     isIdempotent || !failure.isInDoubt,
-                    let delay = self.delay(after: failure, request: number, spent: start.duration(to: clock.now))
+                    let delay = self.delay(after: failure, request: number, spent: spent())
                 else { throw error }
-                try await clock.sleep(for: delay)
+                try await self.clock.sleep(for: delay)
                 number += 1
                 isInDoubt = isInDoubt || failure.isInDoubt
             }
         }
+    }
+
+    private static func stopwatch(_ clock: some Clock<Duration>) -> () -> Duration {
+        let start = clock.now
+        return { start.duration(to: clock.now) }
     }
 
     /// The wait after request `number` (from 1) failed; `nil` when it does not fit into what is left.

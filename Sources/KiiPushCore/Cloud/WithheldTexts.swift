@@ -1,7 +1,5 @@
 /// The texts that are cut out of what a server says, wherever they stand in it, with all that has the form of
-/// credentials.
-///
-/// They are found byte by byte: a Swift string does not hold "secret" where a combining mark follows it.
+/// credentials. They are found byte by byte: a Swift string does not hold "secret" where a combining mark follows it.
 struct WithheldTexts {
     private static let replacement = Array("<redacted>".utf8)
 

@@ -1,7 +1,5 @@
-/// Takes handlers' answers on whichever thread they are given, and keeps them for the loop.
-///
-/// One lock. Each attempt has a state under it, and answering changes the state and leaves a post in one step. So what a
-/// completion returns is final, whatever the loop and other threads do meanwhile.
+/// Takes handlers' answers on whichever thread they are given, and keeps them for the loop. Under one lock, answering
+/// changes the attempt's state and leaves a post, so what a completion returns is final.
 package final class AnswerBox: AnswerChannel {
     /// What the loop is told, in the order of its happening.
     enum Post: Sendable {
@@ -19,13 +17,11 @@ package final class AnswerBox: AnswerChannel {
     struct Late: Sendable {
         let call: CallID
         let source: SourceID
-        /// 1, 2, …
         let attempt: Int
         /// Whether a success still counts: until the next attempt starts.
         var isOpen = true
     }
 
-    /// How far a call has come.
     enum Progress: Sendable {
         case waiting
         case running(position: Int, startedAt: MonotonicInstant)
@@ -34,9 +30,8 @@ package final class AnswerBox: AnswerChannel {
     }
 
     fileprivate enum Attempt: Sendable {
-        case open
+        case open, over
         case answered(isSuccess: Bool)
-        case over
     }
 
     fileprivate struct Slot: Sendable {
@@ -79,7 +74,7 @@ package final class AnswerBox: AnswerChannel {
 
     package func answer(_ ticket: AnswerTicket, _ verdict: HandlerVerdict) -> Bool {
         let now = self.clock()
-        let (counts, wakes) = self.state.withLock { state -> (Bool, Bool) in
+        return self.change { state in
             guard !state.isStopped else { return (false, false) }
             let slot = ticket.call.slot
             if state.slots.indices.contains(slot), state.slots[slot].number == ticket.call.number,
@@ -98,47 +93,46 @@ package final class AnswerBox: AnswerChannel {
             }
             return state.answeredLate(ticket, verdict, at: now)
         }
+    }
+
+    private func change<Result: Sendable>(_ body: (inout State) -> (Result, Bool)) -> Result {
+        let (result, wakes) = self.state.withLock { body(&$0) }
         if wakes { self.wake() }
-        return counts
+        return result
     }
 
     // MARK: - The worker's side
 
-    /// What a worker does next.
     enum Step: Sendable {
         case call(position: Int, startedAt: MonotonicInstant)
         /// An answer may still be to come, for which the call keeps its place.
         case done(isPlaceKept: Bool)
     }
 
-    func begin(_ call: DeliveryCall, from position: Int) -> Step {
+    func begin(_ call: DeliveryCall) -> Step {
         let now = self.clock()
-        let (step, wakes) = self.state.withLock { state in
-            let (step, isStart) = state.begin(call, from: position, at: now)
-            return (step, isStart && state.takeSleep())
+        return self.change { state in
+            let step = state.begin(call, from: 0, at: now)
+            // The loop is not told of a further message's beginning.
+            if case .call(1..., _) = step { return (step, false) }
+            return (step, state.takeSleep())
         }
-        if wakes { self.wake() }
-        return step
     }
 
-    /// The handler has returned. It may have answered long before.
-    ///
-    /// - Parameter isYielding: no further message is to be begun with.
+    /// The handler has returned. It may have answered long before. If `isYielding`, no further message is begun with.
     func returned(_ call: DeliveryCall, isYielding: Bool, at now: MonotonicInstant) -> Step {
-        let (step, wakes) = self.state.withLock { state -> (Step, Bool) in
+        self.change { state in
             let slot = state.slots[call.id.slot]
             if case .answered(isSuccess: true) = slot.attempt, !slot.isCut, !isYielding,
                 slot.position + 1 < call.messages.count
             {
-                return (state.begin(call, from: slot.position + 1, at: now).step, state.takeSleep())
+                return (state.begin(call, from: slot.position + 1, at: now), state.takeSleep())
             }
             return (state.end(call.id), state.takeSleep())
         }
-        if wakes { self.wake() }
-        return step
     }
 
-    /// - Returns: what `show` returns; `nil` if the message is in other hands by now.
+    /// What `show` returns; `nil` if the message is in other hands by now.
     func present(_ id: CallID, _ show: () -> Bool) -> Bool? {
         self.state.withLock { $0.slots[id.slot].isPresenting = true }
         let isShown = show()
@@ -149,7 +143,7 @@ package final class AnswerBox: AnswerChannel {
         }
     }
 
-    /// - Returns: false if the task is over already: then the call has returned.
+    /// False if the task is over already: then the call has returned.
     func leave(_ id: CallID, to task: Task<Void, Never>) -> Bool {
         let (isLeft, isTooLate, wakes) = self.state.withLock { state -> (Bool, Bool, Bool) in
             guard !state.slots[id.slot].isTaskOver else { return (false, false, false) }
@@ -166,9 +160,9 @@ package final class AnswerBox: AnswerChannel {
         return isLeft
     }
 
-    /// - Returns: whether a worker had left the call to it, so that its place is free.
+    /// Whether a worker had left the call to it, so that its place is free.
     func taskEnded(_ id: CallID) -> Bool {
-        let (isLeft, wakes) = self.state.withLock { state -> (Bool, Bool) in
+        self.change { state in
             guard state.slots[id.slot].number == id.number else { return (true, false) }
             state.slots[id.slot].isTaskOver = true
             guard !state.slots[id.slot].isHeld else { return (false, false) }
@@ -176,18 +170,14 @@ package final class AnswerBox: AnswerChannel {
             _ = state.end(id)
             return (true, state.takeSleep())
         }
-        if wakes { self.wake() }
-        return isLeft
     }
 }
 
 // MARK: - The loop's side
 
 extension AnswerBox {
-    /// Takes the posts, into an array that is empty.
-    ///
-    /// - Parameter sequence: a message whose late answers do not count from now on. One that came before is among the
-    ///   posts.
+    /// Takes the posts, into an array that is empty. Late answers to the message `sequence` do not count from now on.
+    /// One that came before is among the posts.
     func take(into posts: inout [Post], closing sequence: Int64? = nil) {
         self.state.withLock { state in
             swap(&state.posts, &posts)
@@ -196,9 +186,7 @@ extension AnswerBox {
         }
     }
 
-    /// Whether the loop may sleep.
-    ///
-    /// - Parameter isAwaited: something waits for the next post, which is to wake the loop.
+    /// Whether the loop may sleep. If something awaits the next post, that wakes it.
     func prepareToSleep(isAwaited: Bool) -> Bool {
         self.state.withLock { state in
             state.isLoopAsleep = isAwaited && state.posts.isEmpty
@@ -218,7 +206,7 @@ extension AnswerBox {
 
     // Cutting and looking take the posts, too: the loop must know them before it acts on a position.
 
-    /// - Returns: the last message that was begun with, -1 if none was.
+    /// `position`: the last message that was begun with, -1 if none was.
     func cut(_ id: CallID) -> (position: Int, startedAt: MonotonicInstant, posts: [Post]) {
         self.state.withLock { state in
             let posts = state.takePosts()
@@ -236,9 +224,9 @@ extension AnswerBox {
         }
     }
 
-    /// Ends the attempt unless it has been answered. No further message of the call starts.
+    /// Ends the attempt unless it has been answered. No further message of the call starts. If `mayEndLate`, a success that
+    /// comes before the next attempt counts.
     ///
-    /// - Parameter mayEndLate: whether a success that comes before the next attempt counts.
     /// - Returns: `nil` if it has been answered; else whether the message was being shown still.
     func expire(_ id: CallID, position: Int, _ message: QueuedMessage, mayEndLate: Bool) -> Bool? {
         let (isPresenting, task) = self.state.withLock { state -> (Bool?, Task<Void, Never>?) in
@@ -250,8 +238,7 @@ extension AnswerBox {
             state.slots[id.slot].isCut = true
             guard !slot.isPresenting else { return (true, nil) }
             state.late[message.sequence, default: []].append(
-                Late(
-                    call: id, source: message.source, attempt: message.attempts + 1, isOpen: mayEndLate))
+                Late(call: id, source: message.source, attempt: message.attempts + 1, isOpen: mayEndLate))
             return (false, slot.task)
         }
         task?.cancel()
@@ -261,9 +248,7 @@ extension AnswerBox {
     /// The loop knows of the late answers that have ended these messages.
     func forgetEnded(_ sequences: [Int64]) { self.state.withLock { $0.ended.subtract(sequences) } }
 
-    /// No answer counts from now on, and no message is begun with.
-    ///
-    /// - Returns: the tasks that go on, to be cancelled.
+    /// No answer counts from now on, and no message is begun with. Returns the tasks that go on, to be cancelled.
     func stop() -> [Task<Void, Never>] {
         self.state.withLock { state in
             state.isStopped = true
@@ -291,29 +276,25 @@ extension AnswerBox.State {
         return true
     }
 
-    fileprivate mutating func begin(
-        _ call: DeliveryCall, from first: Int, at now: MonotonicInstant
-    ) -> (step: AnswerBox.Step, isStart: Bool) {
-        var position = first
-        while position < call.messages.count, !self.slots[call.id.slot].isCut, !self.isStopped {
+    fileprivate mutating func begin(_ call: DeliveryCall, from first: Int, at now: MonotonicInstant) -> AnswerBox.Step {
+        for position in first..<call.messages.count {
+            guard !self.slots[call.id.slot].isCut, !self.isStopped else { break }
             self.slots[call.id.slot].position = position
             self.slots[call.id.slot].startedAt = now
             let sequence = call.messages[position].sequence
             if !self.ended.isEmpty, self.ended.contains(sequence) {
                 self.slots[call.id.slot].attempt = .answered(isSuccess: true)
                 self.posts.append(.skipped(call.id, position: position))
-                position += 1
                 continue
             }
             if !self.late.isEmpty { self.close(sequence) }
             self.slots[call.id.slot].attempt = .open
             if position == 0 { self.posts.append(.started(call.id, at: now)) }
-            return (.call(position: position, startedAt: now), position == 0)
+            return .call(position: position, startedAt: now)
         }
-        return (self.end(call.id), true)
+        return self.end(call.id)
     }
 
-    /// The call's worker, or its task, is done with it.
     fileprivate mutating func end(_ id: CallID) -> AnswerBox.Step {
         self.slots[id.slot].isHeld = false
         self.slots[id.slot].isCut = true

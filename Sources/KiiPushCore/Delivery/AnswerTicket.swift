@@ -1,4 +1,3 @@
-/// Where answers go.
 package protocol AnswerChannel: AnyObject, Sendable {
     /// - Returns: whether the answer counts.
     func answer(_ ticket: AnswerTicket, _ verdict: HandlerVerdict) -> Bool
@@ -8,6 +7,5 @@ package protocol AnswerChannel: AnyObject, Sendable {
 package struct AnswerTicket: Sendable, Hashable {
     package var sequence: Int64
     package var call = CallID(slot: 0, number: 0)
-    /// Where the message stands in the call.
     package var position = 0
 }

@@ -20,9 +20,8 @@ final class CallQueue: Sendable {
         }
 
         mutating func wakesOne() -> Bool {
-            guard self.idle > self.woken, self.running + self.woken < self.places, self.calls.count > self.woken else {
-                return false
-            }
+            guard self.idle > self.woken, self.running + self.woken < self.places, self.calls.count > self.woken
+            else { return false }
             self.woken += 1
             return true
         }
@@ -35,15 +34,10 @@ final class CallQueue: Sendable {
     // MARK: - The loop's side
 
     /// ``wakeAnother()`` follows.
-    func append(_ calls: [DeliveryCall]) {
-        self.state.withLock { state in
-            for call in calls { state.calls.append(call) }
-        }
-    }
+    func append(_ calls: [DeliveryCall]) { self.state.withLock { for call in calls { $0.calls.append(call) } } }
 
-    /// Wakes one more worker if there is work for it.
-    ///
-    /// - Returns: `isMissing`: there is work and a place, and no worker waits. `hasMore`: there is work for one more.
+    /// Wakes one more worker if there is work for it. `isMissing`: there is work and a place, and no worker waits.
+    /// `hasMore`: there is work for one more.
     func wakeAnother() -> (isMissing: Bool, hasMore: Bool) {
         let (wakes, isMissing, hasMore) = self.state.withLock { state -> (Bool, Bool, Bool) in
             let wakes = state.wakesOne()
@@ -66,7 +60,6 @@ final class CallQueue: Sendable {
             defer { state.places = places }
             return (places > state.places, places < state.places && state.workers > places)
         }
-        // Surplus workers leave.
         if isSurplus { self.state.signalAll() }
         return isMore
     }
@@ -106,11 +99,8 @@ final class CallQueue: Sendable {
         self.state.signalAll()
     }
 
-    /// Waits for a call; `nil` when the worker is to end.
-    ///
-    /// - Parameters:
-    ///   - isBack: the worker comes from a call.
-    ///   - hasLeft: that call holds no place any more.
+    /// Waits for a call; `nil` when the worker is to end. If `isBack`, the worker comes from a call, which holds no place
+    /// any more if `hasLeft`.
     func wait(isBack: Bool, hasLeft: Bool) -> DeliveryCall? {
         var (isWaiting, isFirst) = (false, true)
         let call: DeliveryCall? = self.state.wait { state in

@@ -22,9 +22,8 @@ struct CallRecord: Sendable {
     var position = -1
     /// When that attempt began; before the first, when the call was handed out.
     var startedAt: MonotonicInstant
-    /// The attempt at ``position`` has its verdict.
     var isOver = false
-    /// When it had, or when it was last looked at what its worker does since.
+    /// When the attempt had its verdict, or when it was last looked at what its worker does since.
     var answeredAt: MonotonicInstant?
     /// The handler has returned, and the answer is still to come.
     var hasReturned = false
@@ -41,9 +40,8 @@ struct CallRecord: Sendable {
 
     var current: QueuedMessage? { self.position < 0 ? nil : self.messages[self.position] }
 
-    /// Notes the answer to the message at `position`, whose attempt may not have been known of.
-    ///
-    /// All in one look at the record: this is done for each message. `nil` if no answer is waited for there.
+    /// Notes the answer to the message at `position`, whose attempt may not have been known of; `nil` if none is waited for
+    /// there. All in one look at the record: this is done for each message.
     mutating func answered(
         _ id: CallID, position: Int, startedAt: MonotonicInstant, at now: MonotonicInstant
     ) -> (message: QueuedMessage, place: Int, isNew: Bool, hasReturned: Bool)? {

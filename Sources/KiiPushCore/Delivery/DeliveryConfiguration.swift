@@ -18,10 +18,7 @@ package struct DeliveryConfiguration: Sendable, Hashable {
 
     /// For an inbox in memory, where an acknowledgement waits for the outcome: three attempts, 60 s in all.
     package static var memoryInbox: DeliveryConfiguration {
-        var configuration = DeliveryConfiguration()
-        configuration.retryDelays = [.seconds(1), .seconds(5)]
-        configuration.totalLimit = .seconds(60)
-        return configuration
+        DeliveryConfiguration(retryDelays: [.seconds(1), .seconds(5)], totalLimit: .seconds(60))
     }
 
     package var scale: DeliveryScale {

@@ -19,20 +19,13 @@ public enum DeliveryFailure: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The failure of this description; of a text that is none, one that was thrown with it.
-    package init(_ description: String) {
-        self = Self(exactly: description) ?? .threw(description)
-    }
+    /// Of a text that is no failure's description: one that was thrown with it.
+    package init(_ description: String) { self = Self(exactly: description) ?? .threw(description) }
 
     fileprivate init?(exactly description: String) {
-        switch description {
-        case "failed": self = .failed
-        case "unanswered": self = .unanswered
-        case "timedOut": self = .timedOut
-        default:
-            guard let error = description.suffix(after: "threw: ") else { return nil }
-            self = .threw(error)
-        }
+        let plain = [Self.failed, .unanswered, .timedOut].first { $0.description == description }
+        guard let failure = plain ?? description.suffix(after: "threw: ").map(Self.threw) else { return nil }
+        self = failure
     }
 }
 
@@ -53,8 +46,7 @@ public enum DeadLetterReason: Sendable, Hashable, CustomStringConvertible {
     case unexpectedTopic
     /// It was larger than a packet may be; this many bytes long. Only its beginning is kept.
     case oversized(originalLength: Int)
-    /// What the inbox's file says, where that is none of the others: with a remark about a payload that was cut, or
-    /// about damage, or written by a later version.
+    /// What else the inbox's file says: of a payload that was cut, of damage, or in the words of a later version.
     case other(String)
 
     /// A stable word, with the detail after it if there is one.
@@ -71,14 +63,9 @@ public enum DeadLetterReason: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The reason of this description.
     package init(_ description: String) {
-        if description == "crashed" {
-            self = .crashed
-        } else if description == "command" {
-            self = .command
-        } else if description == "unexpectedTopic" {
-            self = .unexpectedTopic
+        if let plain = [Self.crashed, .command, .unexpectedTopic].first(where: { $0.description == description }) {
+            self = plain
         } else if let reason = description.suffix(after: "rejected: ") {
             self = .rejected(reason)
         } else if let reason = description.suffix(after: "undecodable: ") {

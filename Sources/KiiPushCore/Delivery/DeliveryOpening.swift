@@ -1,7 +1,6 @@
 /// That the user opened what showed a message.
 package struct DeliveryOpening: Sendable, Hashable {
-    /// The message, with what the user chose. A store that has kept it needs its numbers and the choice alone; one that
-    /// has let go of it, as it was handled, takes it as it is here.
+    /// A store that has kept it needs its numbers and the choice alone; one that has let go of it takes it from here.
     package var message: StoredMessage
     package var action: UserAction
     /// Whether the store was told before, while the message was in hand: the record says so already.

@@ -6,16 +6,12 @@ package struct DeliveryScale: Sendable, Hashable {
     /// No message weighs more, or it might never find room.
     private let heaviest: Int
 
-    package static let uniform = DeliveryScale(step: .max, heaviest: 1)
-
-    private init(step: Int, heaviest: Int) {
-        self.step = step
-        self.heaviest = heaviest
-    }
+    package static let uniform = DeliveryScale(messages: 1, bytes: .max)
 
     /// Room for `messages`, and for no more than `bytes`.
     init(messages: Int, bytes: Int) {
-        self.init(step: max(1, bytes / max(1, messages)), heaviest: max(1, messages / 4))
+        self.step = max(1, bytes / max(1, messages))
+        self.heaviest = max(1, messages / 4)
     }
 
     package func weight(of bytes: Int) -> Int { bytes < self.step ? 1 : min(1 + bytes / self.step, self.heaviest) }

@@ -21,15 +21,16 @@ public final class FetchCompletion: Sendable {
         self.ticket = ticket
     }
 
-    deinit { _ = self.channel.answer(self.ticket, .unanswered) }
+    deinit { self.answer(.unanswered) }
+
+    @discardableResult
+    func answer(_ verdict: HandlerVerdict) -> Bool { self.channel.answer(self.ticket, verdict) }
 
     /// Answers with `result`.
     ///
     /// - Returns: whether the answer counts.
     @discardableResult
-    public func callAsFunction(_ result: FetchResult) -> Bool {
-        self.channel.answer(self.ticket, .result(result))
-    }
+    public func callAsFunction(_ result: FetchResult) -> Bool { self.answer(.result(result)) }
 
     /// Refuses the message for good: it becomes a dead letter at once and is not tried again.
     ///
@@ -37,44 +38,22 @@ public final class FetchCompletion: Sendable {
     ///   Unicode scalars.
     /// - Returns: whether the answer counts.
     @discardableResult
-    public func reject(_ reason: String) -> Bool {
-        self.channel.answer(self.ticket, .rejected(FetchCompletion.cut(reason)))
-    }
+    public func reject(_ reason: String) -> Bool { self.answer(.rejected(FetchCompletion.cut(reason))) }
 
     /// Leaves the message to a later run: it waits in the inbox, this attempt does not count, and its agent hands it to
     /// nobody until it is started anew. Other messages of the source go on, even with strict order.
     ///
     /// Only for an inbox in a file. An inbox in memory could not acknowledge any later message.
-    ///
-    /// - Returns: whether the answer counts.
     @discardableResult
-    package func setAside() -> Bool {
-        self.channel.answer(self.ticket, .setAside)
-    }
+    package func setAside() -> Bool { self.answer(.setAside) }
 
     /// Answers for a handler that threw.
-    package func fail(_ error: any Error) {
-        _ = self.channel.answer(self.ticket, .threw(FetchCompletion.cut(String(describing: error))))
-    }
+    package func fail(_ error: any Error) { self.answer(.threw(FetchCompletion.cut(String(describing: error)))) }
 
-    /// Answers for a handler that could not be started, since the machine is short of what that takes: the message is
+    /// Answers for a handler that could not be started, since the machine is short of what `reason` says: the message is
     /// handed over again, and this attempt does not count.
-    ///
-    /// - Parameter reason: what could not be had.
-    package func postpone(_ reason: String) {
-        _ = self.channel.answer(self.ticket, .unstarted(reason))
-    }
+    package func postpone(_ reason: String) { self.answer(.unstarted(reason)) }
 
     /// By scalars: a single character may have any number of them.
     private static func cut(_ text: String) -> String { String(text.unicodeScalars.prefix(500)) }
-
-    /// Answers for a route that showed the message instead of calling a handler.
-    func present() {
-        _ = self.channel.answer(self.ticket, .presented)
-    }
-
-    /// Answers for a route that leads to nobody.
-    func reachNobody() {
-        _ = self.channel.answer(self.ticket, .unreached)
-    }
 }

@@ -2,7 +2,7 @@
 enum HandlerForm: Sendable {
     case completion(any RemoteNotificationHandler)
     case async(any AsyncRemoteNotificationHandler)
-    case plain(any NotificationHandler)
+    case plain(@Sendable (ReceivedMessage) -> Void)
     /// A defect of the program: every message fails, and says so.
     case none
 
@@ -12,34 +12,26 @@ enum HandlerForm: Sendable {
             self = .completion(handler)
         } else if let handler = handler as? any AsyncRemoteNotificationHandler {
             self = .async(handler)
-        } else if plainCaller.isPlain(handler) {
-            self = .plain(handler)
+        } else if let call = plainForm.call(of: handler) {
+            self = .plain(call)
         } else {
             self = .none
         }
     }
 }
 
-/// The deprecated form, called without naming it in code that is not deprecated itself: only witnesses that are deprecated
+/// The deprecated form, found without naming it in code that is not deprecated itself: only witnesses that are deprecated
 /// themselves may name a deprecated protocol without a warning.
-let plainCaller: any PlainCaller = DeprecatedPlainCaller()
+private let plainForm: any PlainForm = DeprecatedPlainForm()
 
-protocol PlainCaller: Sendable {
-    func isPlain(_ handler: any NotificationHandler) -> Bool
-    func call(_ handler: any NotificationHandler, _ message: ReceivedMessage)
+private protocol PlainForm: Sendable {
+    func call(of handler: any NotificationHandler) -> (@Sendable (ReceivedMessage) -> Void)?
 }
 
-private struct DeprecatedPlainCaller: PlainCaller {
+private struct DeprecatedPlainForm: PlainForm {
     @available(*, deprecated)
-    func isPlain(_ handler: any NotificationHandler) -> Bool { handler is any PlainRemoteNotificationHandler }
-
-    @available(*, deprecated)
-    func call(_ handler: any NotificationHandler, _ message: ReceivedMessage) {
-        (handler as? any PlainRemoteNotificationHandler)?.didReceiveRemoteNotification(message)
+    func call(of handler: any NotificationHandler) -> (@Sendable (ReceivedMessage) -> Void)? {
+        guard let handler = handler as? any PlainRemoteNotificationHandler else { return nil }
+        return { handler.didReceiveRemoteNotification($0) }
     }
-}
-
-/// The handler implements none of the protocols that say how it is called.
-struct NoHandlerForm: Error, CustomStringConvertible {
-    var description: String { "the handler conforms to NotificationHandler alone; conform to one of its forms" }
 }

@@ -25,7 +25,6 @@ package struct MessageChange: Sendable, Hashable {
     }
 
     package struct Attempt: Sendable, Hashable {
-        /// 1, 2, …
         package var number: Int
         /// `nil` before the call, and for a late answer.
         package var startedAt: MonotonicInstant?
@@ -40,8 +39,7 @@ package struct MessageChange: Sendable, Hashable {
     package var attempts = 0
     /// The message's crashes from now on.
     package var crashes = 0
-    /// For the record; `nil` where the change follows from no attempt. With ``Verdict/inHand``: the attempt that is to
-    /// run alone.
+    /// For the record; `nil` where the change follows from none. With ``Verdict/inHand``: the one that is to run alone.
     package var attempt: Attempt?
     /// How long the message is, if that is known: what stands in a store as delivery left it need not be looked at first.
     package var bytes: Int?

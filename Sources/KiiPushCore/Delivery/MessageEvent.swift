@@ -8,8 +8,7 @@ public struct MessageEvent: Sendable, Hashable {
         case stored
         /// Its acknowledgement was sent to the broker. Recorded, and not told.
         case acknowledged
-        /// The broker delivered it again. That was acknowledged too, and nothing was started. Told while the message is
-        /// in hand.
+        /// The broker delivered it again: that was acknowledged, and nothing was started. Told while it is in hand.
         case duplicate
         /// It was in hand when a process ended, so this attempt was to run alone. Recorded, and not told.
         case isolated(attempt: Int)
@@ -31,16 +30,14 @@ public struct MessageEvent: Sendable, Hashable {
         case dismissed
         /// The attempt failed; the next one follows after the pause.
         case failed(attempt: Int, DeliveryFailure, retryAfter: Duration)
-        /// It was given up on; after an attempt, or without one. ``MessageEvent/isKept`` says whether it is kept as a
-        /// dead letter.
+        /// It was given up on, after an attempt or without one. It is a dead letter if ``MessageEvent/isKept``.
         case dead(DeadLetterReason, attempt: Int?)
         /// The attempt failed, in a program that an ``Activator`` started: the agent that has the message tries it again,
         /// or gives it up. Told, and not recorded.
         case handedBack(DeliveryFailure)
         /// An answer came after the deadline and did not count. Told, and not recorded.
         case late(attempt: Int)
-        /// The handler has not returned long after its deadline; its thread is lost until it does. Told, and not
-        /// recorded.
+        /// The handler has not returned long after its deadline, and keeps its thread. Told, and not recorded.
         case stuck(attempt: Int)
         /// A person had it tried again; attempts are counted from 1 again. Recorded, and not told.
         case retried
@@ -52,15 +49,12 @@ public struct MessageEvent: Sendable, Hashable {
     public var at: Timestamp
     /// What happened.
     public var kind: Kind
-    /// Whether the inbox is a file, which keeps messages that are given up on as dead letters. With the inbox in memory
-    /// such a message is gone.
+    /// Whether the inbox is a file, which keeps messages that are given up on as dead letters; in memory they are gone.
     public var isKept: Bool
     /// What the handler was called with.
     package var call: Call?
-    /// The message that the handler was called with: what a watcher is told with ``Kind/started(attempt:)``.
-    ///
-    /// `nil` in the process that receives, whose handler has the message; for a thing-if command; and for a message that
-    /// is too long for the socket.
+    /// The message that the handler was called with: what a watcher is told with ``Kind/started(attempt:)``. `nil` in the
+    /// process that receives, whose handler has it; for a thing-if command; and if it is too long for the socket.
     public var message: ReceivedMessage? { if case .handler(let message, _) = self.call { message } else { nil } }
 
     /// What a handler is called with. By reference, since most events have none.
@@ -68,7 +62,6 @@ public struct MessageEvent: Sendable, Hashable {
         case handler(ReceivedMessage, DeliveryContext)
     }
 
-    /// Makes an event, for a test of what watches them.
     package init(messageID: Int64, at: Timestamp, kind: Kind, isKept: Bool = true) {
         self.messageID = messageID
         self.at = at

@@ -16,10 +16,8 @@ public protocol NotificationHandler: Sendable {}
 /// A message may be delivered more than once: after a failure, after a crash, or because the broker delivered it
 /// again. ``DeliveryContext/attempt`` and ``DeliveryContext/messageID`` tell.
 public protocol RemoteNotificationHandler: NotificationHandler {
-    /// A message arrived.
-    ///
-    /// Called on a thread that the library owns, never on the main actor and never on the cooperative pool, so it may
-    /// block. It may return before it answers; what it started goes on, and answers when it is done.
+    /// A message arrived. Called on a thread that the library owns, never on the main actor and never on the cooperative
+    /// pool, so it may block. It may return before it answers; what it started goes on, and answers when it is done.
     ///
     /// - Parameters:
     ///   - message: the message.
@@ -28,10 +26,7 @@ public protocol RemoteNotificationHandler: NotificationHandler {
     /// - Source: `application(_:didReceiveRemoteNotification:fetchCompletionHandler:)`; "The completionHandler block is
     ///   called at the end of the process. This block must be called within 30 seconds after the method is executed."
     func didReceiveRemoteNotification(
-        _ message: ReceivedMessage,
-        context: DeliveryContext,
-        fetchCompletionHandler completion: FetchCompletion
-    )
+        _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion)
 }
 
 /// Handles messages in an asynchronous function; what it returns is the answer.
@@ -39,19 +34,15 @@ public protocol RemoteNotificationHandler: NotificationHandler {
 /// The rules are those of ``RemoteNotificationHandler``. At the deadline the task is cancelled. Returning
 /// ``FetchResult/newData`` or ``FetchResult/noData`` after that, and before the next attempt, counts.
 public protocol AsyncRemoteNotificationHandler: NotificationHandler {
-    /// A message arrived.
-    ///
-    /// Runs in a task of its own. It starts on a thread that the library owns; after its first suspension it goes on
-    /// wherever its isolation says.
+    /// A message arrived. Runs in a task of its own. It starts on a thread that the library owns; after its first suspension
+    /// it goes on wherever its isolation says.
     ///
     /// - Parameters:
     ///   - message: the message.
     ///   - context: which attempt this is, until when an answer counts, and where the message comes from.
     /// - Returns: what became of it; ``FetchResult/failed`` and a thrown error both mean "try again".
     /// - Throws: whatever made the attempt fail. Its description is kept with the message, cut to 500 Unicode scalars.
-    func didReceiveRemoteNotification(
-        _ message: ReceivedMessage, context: DeliveryContext
-    ) async throws -> FetchResult
+    func didReceiveRemoteNotification(_ message: ReceivedMessage, context: DeliveryContext) async throws -> FetchResult
 }
 
 /// Handles messages in a closure: the form of ``AsyncRemoteNotificationHandler`` without a type of one's own.
@@ -60,9 +51,7 @@ struct ClosureHandler: AsyncRemoteNotificationHandler {
 
     func didReceiveRemoteNotification(
         _ message: ReceivedMessage, context: DeliveryContext
-    ) async throws -> FetchResult {
-        try await self.body(message, context)
-    }
+    ) async throws -> FetchResult { try await self.body(message, context) }
 }
 
 /// Handles messages without an answer: returning means ``FetchResult/newData``.
@@ -80,8 +69,5 @@ public protocol PlainRemoteNotificationHandler: NotificationHandler {
 public protocol ThingCommandHandler: Sendable {
     /// A command arrived. Called as ``RemoteNotificationHandler`` is, with the same rules for the answer.
     func didReceiveThingCommand(
-        _ command: ThingCommand,
-        context: DeliveryContext,
-        fetchCompletionHandler completion: FetchCompletion
-    )
+        _ command: ThingCommand, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion)
 }

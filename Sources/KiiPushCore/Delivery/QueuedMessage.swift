@@ -16,12 +16,10 @@ package struct QueuedMessage: Sendable {
     }
 
     /// Why a message is delivered that is not new.
-    private final class Past: Sendable {
-        let attempts: Int
-        let crashes: Int
-        let firstStart: MonotonicInstant?
+    final class Past: Sendable {
+        let attempts: Int, crashes: Int
+        let firstStart: MonotonicInstant?, answerBy: MonotonicInstant?
         let openedBy: UserAction?
-        let answerBy: MonotonicInstant?
 
         /// `nil` of a message that was not begun before.
         init?(_ stored: StoredMessage) {
@@ -29,20 +27,18 @@ package struct QueuedMessage: Sendable {
                 stored.attempts > 0 || stored.crashes > 0 || stored.firstStart != nil || stored.openedBy != nil
                     || stored.answerBy != nil
             else { return nil }
-            self.attempts = stored.attempts
-            self.crashes = stored.crashes
-            self.firstStart = stored.firstStart
+            (self.attempts, self.crashes) = (stored.attempts, stored.crashes)
+            (self.firstStart, self.answerBy) = (stored.firstStart, stored.answerBy)
             self.openedBy = stored.openedBy
-            self.answerBy = stored.answerBy
         }
     }
 
     package let sequence: Int64
     package let source: SourceID
+    package let content: Content
     package let bytes: Int
     package let receivedAt: Timestamp
-    package let content: Content
-    private let past: Past?
+    private(set) var past: Past?
 
     package var attempts: Int { self.past?.attempts ?? 0 }
     package var crashes: Int { self.past?.crashes ?? 0 }
@@ -55,28 +51,15 @@ package struct QueuedMessage: Sendable {
     /// Its time is limited by more than its attempt's beginning.
     var hasOwnLimit: Bool { self.answerBy != nil || self.firstStart != nil }
 
-    package var isCommand: Bool {
-        if case .command = self.content { true } else { false }
-    }
+    package var isCommand: Bool { if case .command = self.content { true } else { false } }
+}
 
-    init(
-        sequence: Int64, source: SourceID, content: Content, bytes: Int, receivedAt: Timestamp
-    ) {
-        self.sequence = sequence
-        self.source = source
-        self.bytes = bytes
-        self.receivedAt = receivedAt
-        self.content = content
-        self.past = nil
-    }
-
+extension QueuedMessage {
     package init(_ stored: StoredMessage, _ content: Content) {
-        self.sequence = stored.sequence
-        self.source = SourceID(installation: stored.installation, number: stored.source ?? content.source)
-        self.bytes = stored.bytes
-        self.receivedAt = stored.receivedAt
-        self.content = content
-        self.past = Past(stored)
+        self.init(
+            sequence: stored.sequence,
+            source: SourceID(installation: stored.installation, number: stored.source ?? content.source),
+            content: content, bytes: stored.bytes, receivedAt: stored.receivedAt, past: Past(stored))
     }
 }
 
@@ -119,7 +102,5 @@ package enum DecodedContent: Sendable {
     }
 
     /// The number of its source; `nil` of a message that no handler is to see.
-    package var source: Int64? {
-        if case .content(let content) = self { content.source } else { nil }
-    }
+    package var source: Int64? { if case .content(let content) = self { content.source } else { nil } }
 }

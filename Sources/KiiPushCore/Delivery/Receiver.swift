@@ -12,11 +12,11 @@ package protocol Receiver: Sendable {
 /// What is to be done with a message.
 package enum DeliveryRoute: Sendable {
     case handler
-    /// There is nobody whom it is for: it is done, without data.
+    /// Nobody: the message is done, without data.
     case nobody
-    /// This shows it to the user, and says whether it does; it may block. Then the message rests in the store until the
-    /// user reacts, unless it is for the handler too. What is not shown is handed to the handler.
+    /// The closure shows an alert and returns whether it did; it may block. A message that is shown rests in the store until
+    /// the user reacts, unless it is for the handler too. One that is not shown is handed to the handler.
     case show(@Sendable () -> Bool, isForHandler: Bool)
-    /// This is called in place of the handler, by the same rules.
+    /// Calls this closure instead of the handler, by the same rules.
     case invoke(@Sendable (FetchCompletion) -> Void)
 }

@@ -11,9 +11,7 @@ extension Scheduler {
         if hasReturned { self.free(id.slot) }
     }
 
-    /// An answer came after the deadline.
-    ///
-    /// - Parameter counts: whether it is a success that came before the next attempt: the message is done.
+    /// An answer came after the deadline. It `counts` if it is a success that came before the next attempt.
     package mutating func answeredLate(
         _ sequence: Int64, _ source: SourceID, attempt: Int, _ verdict: HandlerVerdict, counts: Bool,
         at now: MonotonicInstant
@@ -36,7 +34,7 @@ extension Scheduler {
         _ = self.takeOut(sequence, at: [place])
         self.unblock(sequence, at: place)
         // Until it comes back its worker would pass over it.
-        if let slot = self.slot(calling: sequence), let call = self.calls[slot] { self.output.cuts.append(call.id) }
+        if let call = self.call(with: sequence) { self.output.cuts.append(call.id) }
         self.tidy(place)
     }
 
@@ -50,8 +48,6 @@ extension Scheduler {
         self.finished.remove(call.messages[position].sequence)
         self.unweigh(call.messages[position].bytes, at: call.place)
     }
-
-    // MARK: - Verdicts
 
     private mutating func conclude(
         _ slot: Int, _ message: QueuedMessage, _ verdict: HandlerVerdict, at place: Int, startedAt: MonotonicInstant,
@@ -100,27 +96,23 @@ extension Scheduler {
         self.note(.failed(attempt: number, failure, retryAfter: pause), message)
         self.change(
             message, .retry(after: pause, failure: failure, firstStart: firstStart), attempts: 1, attempt: attempt)
-        guard self.intakes[message.installation] != nil, !self.isDraining else { return }
+        guard self.isServed(message.installation) else { return }
         self.look(message.installation, at: now + pause)
         guard self.configuration.isStrictlyOrdered else { return }
         self.addBlocker(message.sequence, at: place)
         if !self.hasSuspects(place) {
-            let held = self.sources[place].queue.removeAll { $0.sequence > message.sequence }
-            self.giveBack(held, at: place)
+            self.giveBack(self.sources[place].queue.removeAll { $0.sequence > message.sequence }, at: place)
         }
         if let call = self.calls[slot], call.isCuttable { self.output.cuts.append(call.id) }
     }
 
     /// Gives up on a message, after this attempt if there was one.
     mutating func bury(
-        _ message: QueuedMessage, _ reason: DeadLetterReason, attempts: Int = 0,
-        _ attempt: MessageChange.Attempt? = nil
+        _ message: QueuedMessage, _ reason: DeadLetterReason, attempts: Int = 0, _ attempt: MessageChange.Attempt? = nil
     ) {
         self.note(.dead(reason, attempt: attempt?.number), message)
         self.change(message, .dead(reason), attempts: attempts, attempt: attempt)
     }
-
-    // MARK: - A shortage
 
     /// How long no more handlers are tried, and how long they have to be had until a shortage is over.
     private static var pause: Duration { .seconds(1) }
@@ -134,7 +126,7 @@ extension Scheduler {
         let others = self.calls.count { $0.map { $0.position >= 0 && !$0.isStuck } ?? false } - 1
         self.shortage = HandlerShortage(places: min(self.shortage?.places ?? others, others), over: now + Self.pause)
         self.weigh(message.bytes, at: call.place)
-        if call.isAlone { self.suspectAgain(message, at: call.place) } else { self.comeBack(message, at: call.place) }
+        self.comeBack(message, of: call)
     }
 
     /// Has more handlers tried when the pause is over, and ends the shortage when none was refused for as long again.

@@ -2,9 +2,7 @@ extension Scheduler {
     /// So many calls wait for a worker, which takes the next one without waiting for the loop.
     static var prefetched: Int { 64 }
 
-    // MARK: - Starting
-
-    /// Does what has become possible. Called after events, and again when what it wanted of cuts and calls is done.
+    /// Called after events, and again when what it wanted of cuts and calls is done.
     package mutating func settle(at now: MonotonicInstant) {
         self.now = max(self.now, now)
         // What calls are to give back comes first.
@@ -19,14 +17,11 @@ extension Scheduler {
     }
 
     private var mayStart: Bool {
-        guard !self.isDraining, !self.isStoreFailing, self.suspects.isEmpty, case .none = self.alone else {
-            return false
-        }
-        return (self.shortage?.places ?? 1) > 0
+        if !self.isDraining, !self.isStoreFailing, case .none = self.alone { true } else { false }
     }
 
     private mutating func handOut() {
-        guard self.mayStart else { return }
+        guard self.mayStart, self.suspects.isEmpty, (self.shortage?.places ?? 1) > 0 else { return }
         let limit = max(1, self.configuration.concurrentHandlers) + Self.prefetched
         while self.handedOut < limit, let place = self.ready.popFirst() {
             self.sources[place].isReady = false
@@ -45,8 +40,7 @@ extension Scheduler {
             self.heldSuspects.remove(first.sequence) != nil
         else { return false }
         _ = self.sources[place].queue.popFirst()
-        self.sources[place].arriving += 1
-        self.suspects.insert(first) { $0.sequence > first.sequence }
+        self.insertSuspect(first, at: place)
         return true
     }
 
@@ -87,9 +81,7 @@ extension Scheduler {
 
     /// "After a crash the ones in hand are run one at a time with the attempt committed first."
     private mutating func beginAloneRun() {
-        guard !self.isDraining, !self.isStoreFailing, !self.suspects.isEmpty, self.shortage?.places != 0,
-            case .none = self.alone
-        else { return }
+        guard self.mayStart, !self.suspects.isEmpty, self.shortage?.places != 0 else { return }
         guard self.handedOut == 0 else { return self.cutCalls() }
         while let message = self.suspects.popFirst() {
             guard let place = self.place(of: message.source) else { continue }
@@ -107,17 +99,14 @@ extension Scheduler {
     }
 
     mutating func cutCalls() {
-        for call in self.calls {
-            guard let call, call.isCuttable else { continue }
-            self.output.cuts.append(call.id)
-        }
+        for case let call? in self.calls where call.isCuttable { self.output.cuts.append(call.id) }
     }
 
     /// With strict order: whether a message has to wait for one before it.
     func isHeldBack(_ sequence: Int64, at place: Int) -> Bool {
         guard self.configuration.isStrictlyOrdered else { return false }
         let first = [self.sources[place].blockers.first, self.sources[place].queue.first?.sequence]
-        return first.contains { $0.map { $0 < sequence } ?? false }
+        return first.contains { $0 ?? .max < sequence }
     }
 
     package mutating func committed(_ changes: [MessageChange]) {
@@ -131,22 +120,24 @@ extension Scheduler {
         else { return }
         self.sources[place].arriving -= 1
         self.alone = .none
-        guard !self.isDraining, self.intakes[message.installation] != nil else { return }
-        self.handOut([message], at: place, isAlone: true)
+        if self.isServed(message.installation) { self.handOut([message], at: place, isAlone: true) }
     }
-
-    // MARK: - What workers report
 
     package mutating func started(_ id: CallID, position: Int, at now: MonotonicInstant) {
-        guard let call = self.record(id), position > call.position else { return }
-        self.begin(id.slot, position, at: now)
+        guard let call = self.record(id), position > call.position, position < call.messages.count else { return }
+        self.calls[id.slot]?.position = position
+        self.calls[id.slot]?.startedAt = now
+        self.calls[id.slot]?.isOver = false
+        self.begun(call.messages[position])
+        // Its time may be over before any other's.
+        if call.messages[position].hasOwnLimit { self.awaitDeadline(of: id) }
     }
 
-    /// A worker has left its call.
-    ///
-    /// - Parameters:
-    ///   - position: the last message that was begun; -1 if none was.
-    ///   - isUnanswered: its handler has returned, and its answer is still to come.
+    /// A message with a time limit of its own is the first of its call, and of the first ``started(_:position:at:)`` tells.
+    mutating func begun(_ message: QueuedMessage) { self.note(.started(attempt: message.attempts + 1), message) }
+
+    /// A worker has left its call. The last message that was begun is at `position`, -1 if none was. If `isUnanswered`, its
+    /// handler has returned, and its answer is still to come.
     package mutating func ended(_ id: CallID, position: Int, startedAt: MonotonicInstant, isUnanswered: Bool) {
         guard let call = self.record(id) else { return }
         self.started(id, position: position, at: startedAt)
@@ -155,8 +146,8 @@ extension Scheduler {
             self.batch = isQuick ? min(self.batch * 2, Self.longestBatch) : max(self.batch / 2, 1)
         }
         self.takeBack(id.slot)
-        // Also of an attempt that is over: the handler may have returned after the loop looked at its deadline, and before the
-        // loop ended the attempt. The worker has kept the call's place in any case.
+        // Also of an attempt that is over: the handler may have returned after the loop looked at its deadline and before it
+        // ended the attempt. The worker has kept the call's place in any case.
         self.calls[id.slot]?.hasReturned = isUnanswered
         if !isUnanswered || self.calls[id.slot]?.isOver == true { self.free(id.slot) }
     }
@@ -181,55 +172,43 @@ extension Scheduler {
         self.free(id.slot)
     }
 
+    /// Whether its agent takes messages.
+    func isServed(_ installation: Int64) -> Bool { !self.isDraining && self.intakes[installation] != nil }
+
     func record(_ id: CallID) -> CallRecord? {
         guard self.calls.indices.contains(id.slot), let call = self.calls[id.slot], call.id == id else { return nil }
         return call
     }
 
-    func isCalled(_ sequence: Int64) -> Bool { self.slot(calling: sequence) != nil }
+    func isCalled(_ sequence: Int64) -> Bool { self.call(with: sequence) != nil }
 
     /// The call that a message is in, if its attempt is not over.
-    func slot(calling sequence: Int64) -> Int? {
-        self.calls.firstIndex { call in
-            guard let call, let index = call.messages.lastIndex(where: { $0.sequence == sequence })
-            else { return false }
-            return index > call.position || (index == call.position && !call.isOver)
+    func call(with sequence: Int64) -> CallRecord? {
+        for case let call? in self.calls {
+            guard let index = call.messages.lastIndex(where: { $0.sequence == sequence }) else { continue }
+            if index > call.position || (index == call.position && !call.isOver) { return call }
         }
+        return nil
     }
-
-    mutating func begin(_ slot: Int, _ position: Int, at now: MonotonicInstant) {
-        guard let id = self.calls[slot]?.id, let message = self.message(of: id, at: position) else { return }
-        self.calls[slot]?.position = position
-        self.calls[slot]?.startedAt = now
-        self.calls[slot]?.isOver = false
-        self.begun(message)
-        // Its time may be over before any other's.
-        if message.hasOwnLimit { self.awaitDeadline(of: id) }
-    }
-
-    /// A message with a time limit of its own is the first of its call, and of the first ``started(_:position:at:)`` tells.
-    mutating func begun(_ message: QueuedMessage) { self.note(.started(attempt: message.attempts + 1), message) }
 
     mutating func takeBack(_ slot: Int) {
         guard let call = self.calls[slot], !call.isCut else { return }
         self.calls[slot]?.isCut = true
         let first = call.position + 1
         guard first < call.messages.count else { return }
-        let messages = call.messages[first...]
         self.calls[slot]?.messages.removeSubrange(first...)
-        for message in messages.reversed() {
-            if call.isAlone {
-                self.suspectAgain(message, at: call.place)
-            } else {
-                self.comeBack(message, at: call.place)
-            }
-        }
+        for message in call.messages[first...].reversed() { self.comeBack(message, of: call) }
+    }
+
+    /// Its handler was not called.
+    mutating func comeBack(_ message: QueuedMessage, of call: CallRecord) {
+        if call.isAlone { self.suspectAgain(message, at: call.place) } else { self.comeBack(message, at: call.place) }
     }
 
     /// A message whose handler was not called is queued again, or waits.
     mutating func comeBack(_ message: QueuedMessage, at place: Int) {
         if self.finished.remove(message.sequence) != nil { return self.unweigh(message.bytes, at: place) }
-        let isLeft = self.isDraining || self.intakes[message.installation] == nil
+        let isLeft = !self.isServed(message.installation)
         // In the store it would wait behind suspects that stay in hand until they are called.
         let isBlocked = (self.sources[place].blockers.first ?? .max) < message.sequence && !self.hasSuspects(place)
         if isLeft, self.sources[place].staysInHand { return self.unweigh(message.bytes, at: place) }
@@ -243,9 +222,11 @@ extension Scheduler {
     mutating func suspectAgain(_ message: QueuedMessage, at place: Int) {
         if self.finished.remove(message.sequence) != nil { return self.unweigh(message.bytes, at: place) }
         self.change(message, .inHand)
-        guard !self.isDraining, self.intakes[message.installation] != nil else {
-            return self.unweigh(message.bytes, at: place)
-        }
+        guard self.isServed(message.installation) else { return self.unweigh(message.bytes, at: place) }
+        self.insertSuspect(message, at: place)
+    }
+
+    private mutating func insertSuspect(_ message: QueuedMessage, at place: Int) {
         self.sources[place].arriving += 1
         self.suspects.insert(message) { $0.sequence > message.sequence }
     }
@@ -256,11 +237,7 @@ extension Scheduler {
         self.freeSlots.append(slot)
         if call.hasReturned { self.output.freedPlaces += 1 }
         if case .running(slot) = self.alone { self.alone = .none }
-        if call.isStuck {
-            self.stuckCount -= 1
-        } else {
-            self.release(slot, at: call.place)
-        }
+        if call.isStuck { self.stuckCount -= 1 } else { self.release(slot, at: call.place) }
     }
 
     mutating func release(_ slot: Int, at place: Int) {

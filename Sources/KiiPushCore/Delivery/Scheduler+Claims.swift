@@ -1,6 +1,4 @@
 extension Scheduler {
-    // MARK: - Claims
-
     mutating func want(_ installation: Int64) {
         guard let intake = self.intakes[installation], !intake.isWanted, !intake.isClaiming else { return }
         self.intakes[installation]?.isWanted = true
@@ -23,9 +21,7 @@ extension Scheduler {
             switch want {
             case .installation(let installation): self.claim(of: installation)
             case .source(let place): self.claimSource(place)
-            case .row(let sequence, let installation):
-                guard self.intakes[installation] != nil else { continue }
-                self.claim(installation, .row(sequence), limit: 1)
+            case .row(let sequence, let installation): self.claim(installation, .row(sequence), limit: 1)
             }
         }
         self.claimHeldUpRetry()
@@ -37,7 +33,6 @@ extension Scheduler {
         guard self.room <= 0, !self.heldSuspects.isEmpty, self.handedOut == 0 else { return }
         for (installation, intake) in self.intakes where intake.hasDueRetries && !intake.isClaiming {
             self.intakes[installation]?.hasDueRetries = false
-            self.intakes[installation]?.isClaiming = true
             return self.claim(installation, .retries, limit: 1)
         }
     }
@@ -46,29 +41,23 @@ extension Scheduler {
         self.intakes[installation]?.isWanted = false
         guard let intake = self.intakes[installation], !intake.isClaiming else { return }
         let page = max(1, min(self.room, self.configuration.messagesInMemory / 2))
-        let kind: StoreClaim.Kind
         switch intake.phase {
-        case .unsettled(let after): kind = .unsettled(after: after)
-        case .paused(let after): kind = .paused(after: after)
-        case .suspects(let after): kind = .suspects(after: after)
+        case .unsettled(let after): self.claim(installation, .unsettled(after: after), limit: page)
+        case .paused(let after): self.claim(installation, .paused(after: after), limit: page)
+        case .suspects(let after): self.claim(installation, .suspects(after: after), limit: page)
         case .sources, .open:
             if intake.hasDueRetries {
                 self.intakes[installation]?.hasDueRetries = false
-                kind = .retries
+                self.claim(installation, .retries, limit: page)
             } else if case .sources(let after) = intake.phase {
-                let left = Self.mostSources - self.places.count
+                let left = min(Self.mostSources - self.places.count, 1000)
                 guard left > 0 else {
                     self.stalled.insert(installation)
                     return
                 }
-                self.intakes[installation]?.isClaiming = true
-                return self.claim(installation, .sources(after: after), limit: min(left, 1000), reserves: false)
-            } else {
-                return
+                self.claim(installation, .sources(after: after), limit: left)
             }
         }
-        self.intakes[installation]?.isClaiming = true
-        self.claim(installation, kind, limit: page)
     }
 
     private mutating func claimSource(_ place: Int) {
@@ -84,20 +73,20 @@ extension Scheduler {
             limit: max(1, min(self.room, self.share - source.weight)))
     }
 
-    private mutating func claim(_ installation: Int64, _ kind: StoreClaim.Kind, limit: Int, reserves: Bool = true) {
+    private mutating func claim(_ installation: Int64, _ kind: StoreClaim.Kind, limit: Int) {
         guard let intake = self.intakes[installation] else { return }
-        if reserves { self.memoryWeight += limit }
+        switch kind {
+        case .source, .row: break
+        case .unsettled, .paused, .suspects, .sources, .retries: self.intakes[installation]?.isClaiming = true
+        }
+        if case .sources = kind {} else { self.memoryWeight += limit }
         self.output.claims.append(
             StoreClaim(
                 installation: installation, attachment: intake.attachment, kind: kind, limit: limit, scale: self.scale))
     }
 
     /// The turn that had the claim failed, or its installation is detached.
-    package mutating func declined(_ claim: StoreClaim) {
-        var answer = StoreAnswer()
-        answer.failure = "declined"
-        self.claimed(claim, answer)
-    }
+    package mutating func declined(_ claim: StoreClaim) { self.claimed(claim, StoreAnswer(failure: "declined")) }
 
     package mutating func claimed(_ claim: StoreClaim, _ answer: StoreAnswer) {
         if case .sources = claim.kind {} else { self.memoryWeight -= claim.limit }
@@ -132,9 +121,7 @@ extension Scheduler {
         }
     }
 
-    private mutating func sourceClaimed(
-        _ source: SourceID, before: Int64?, _ answer: StoreAnswer, isCurrent: Bool
-    ) {
+    private mutating func sourceClaimed(_ source: SourceID, before: Int64?, _ answer: StoreAnswer, isCurrent: Bool) {
         self.take(answer.messages, isCurrent: isCurrent)
         guard let place = self.place(of: source), self.sources[place].isClaiming else { return }
         self.sources[place].isClaiming = false
@@ -205,11 +192,5 @@ extension Scheduler {
                 self.wantSource(place)
             }
         }
-    }
-}
-
-extension Want {
-    var isRow: Bool {
-        if case .row = self { true } else { false }
     }
 }

@@ -1,7 +1,5 @@
 /// What users and operators decide about messages.
 extension Scheduler {
-    /// The user opened what showed a message: it is delivered (again).
-    ///
     /// A message that is not in memory is changed in the store, which hands it over again. One that is called is
     /// changed when its attempt is over, and recorded at once: a crash does not lose what the user did.
     package mutating func opened(_ opening: DeliveryOpening) {
@@ -25,14 +23,12 @@ extension Scheduler {
         if case .opened = self.reactions[sequence] { true } else { false }
     }
 
-    /// What showed a message, for whose sake nobody was called, is gone.
     package mutating func dismissed(_ sequence: Int64, installation: Int64) {
         self.note(.dismissed, sequence, installation)
         self.reactions[sequence] = .dismissed
         if !self.isCalled(sequence) { self.react(to: sequence, installation) }
     }
 
-    /// What showed a message has ended, and the user has not seen to it.
     package mutating func withdrawn(_ sequence: Int64, installation: Int64) {
         self.reactions[sequence] = .withdrawn
         if !self.isCalled(sequence) { self.react(to: sequence, installation) }
@@ -55,15 +51,10 @@ extension Scheduler {
 
     /// The call that holds a message and, as far as is known, has not begun with it.
     package func callHolding(_ sequence: Int64) -> CallID? {
-        guard let slot = self.slot(calling: sequence), let call = self.calls[slot],
-            call.current?.sequence != sequence
-        else { return nil }
-        return call.id
+        self.call(with: sequence).flatMap { $0.current?.sequence == sequence ? nil : $0.id }
     }
 
-    package func runningSince(_ sequence: Int64) -> MonotonicInstant? {
-        self.slot(calling: sequence).flatMap { self.calls[$0]?.startedAt }
-    }
+    package func runningSince(_ sequence: Int64) -> MonotonicInstant? { self.call(with: sequence)?.startedAt }
 
     /// A person has decided about a message whose handler does not run. What was to be written about it is out of date.
     package mutating func letGo(_ sequence: Int64, installation: Int64) {

@@ -4,6 +4,8 @@ enum Want: Sendable {
     case source(Int)
     /// A message that goes first: the user opened what showed it, or a person has it tried again.
     case row(Int64, installation: Int64)
+
+    var isRow: Bool { if case .row = self { true } else { false } }
 }
 
 /// What of one installation is in the store and not known.
@@ -68,15 +70,24 @@ extension Scheduler {
     }
 
     private mutating func leave(_ isLeft: (Int64) -> Bool) {
-        for call in self.calls {
-            guard let call, isLeft(self.sources[call.place].id.installation) else { continue }
+        for case let call? in self.calls where isLeft(self.sources[call.place].id.installation) {
             if self.hasSuspects(call.place) { self.sources[call.place].staysInHand = true }
             if call.isCuttable { self.output.cuts.append(call.id) }
         }
-        self.giveBackQueues(of: isLeft)
+        for place in self.knownPlaces where isLeft(self.sources[place].id.installation) {
+            // With one that stays in hand its neighbours do, too, or they would wait behind it in the next process.
+            let staysInHand = self.hasSuspects(place)
+            let messages = self.sources[place].queue.removeAll { _ in true }
+            if staysInHand { self.heldSuspects.formUnion(messages.map(\.sequence)) }
+            self.giveBack(messages, at: place)
+        }
         // Their rows say `in hand`, and that is what the next process has to find.
         for suspect in self.suspects.removeAll(where: { isLeft($0.installation) }) { self.forget(suspect) }
-        if case .committing(let message) = self.alone, isLeft(message.installation) { self.takeBackAlone(message) }
+        if case .committing(let message) = self.alone, isLeft(message.installation) {
+            self.alone = .none
+            self.change(message, .inHand)
+            self.forget(message)
+        }
         for place in self.knownPlaces where isLeft(self.sources[place].id.installation) {
             self.setHasRows(place, false)
             self.sources[place].blockers = []
@@ -92,12 +103,6 @@ extension Scheduler {
         self.change(message, .inHand)
     }
 
-    mutating func takeBackAlone(_ message: QueuedMessage) {
-        self.alone = .none
-        self.change(message, .inHand)
-        self.forget(message)
-    }
-
     mutating func forget(_ message: QueuedMessage) {
         guard let place = self.place(of: message.source) else { return }
         self.unweigh(message.bytes, at: place)
@@ -107,15 +112,13 @@ extension Scheduler {
 
     /// The store's rows are others than they were: all but what is in memory is read anew.
     package mutating func readAgain() {
-        for (installation, intake) in self.intakes where intake.phase == .open || intake.phase.isListing {
+        for (installation, intake) in self.intakes where intake.knowsSuspects {
             self.intakes[installation]?.phase = .sources(after: nil)
             self.want(installation)
         }
     }
 
-    /// A message waits in the store that did not.
-    ///
-    /// - Parameter goesFirst: whether it is claimed by itself.
+    /// A message waits in the store that did not. One that `goesFirst` is claimed by itself.
     package mutating func appeared(_ sequence: Int64, source: Int64?, installation: Int64, goesFirst: Bool) {
         guard let intake = self.intakes[installation] else { return }
         let source = source.map { SourceID(installation: installation, number: $0) }
@@ -144,43 +147,39 @@ extension Scheduler {
     mutating func advance(_ claim: StoreClaim, _ answer: StoreAnswer) {
         let installation = claim.installation
         let last = answer.messages.last?.sequence
+        var phase: Intake.Phase
         switch claim.kind {
         case .unsettled(let after):
             for stored in answer.messages {
                 guard let message = self.decode(stored) else { continue }
                 self.change(message, .waiting(source: message.source.number))
             }
-            let next = self.configuration.isStrictlyOrdered ? Intake.Phase.paused(after: 0) : .suspects(after: 0)
-            self.intakes[installation]?.phase = answer.isComplete ? next : .unsettled(after: last ?? after)
+            phase = self.configuration.isStrictlyOrdered ? .paused(after: 0) : .suspects(after: 0)
+            if !answer.isComplete { phase = .unsettled(after: last ?? after) }
         case .paused(let after):
-            for stored in answer.messages { self.block(stored) }
-            self.intakes[installation]?.phase = answer.isComplete ? .suspects(after: 0) : .paused(after: last ?? after)
+            for stored in answer.messages {
+                guard let message = self.decode(stored) else { continue }
+                self.addBlocker(message.sequence, at: self.needPlace(of: message.source))
+            }
+            phase = answer.isComplete ? .suspects(after: 0) : .paused(after: last ?? after)
         case .suspects(let after):
             for stored in answer.messages { self.suspect(stored) }
-            self.intakes[installation]?.phase =
-                answer.isComplete ? .sources(after: nil) : .suspects(after: last ?? after)
+            phase = answer.isComplete ? .sources(after: nil) : .suspects(after: last ?? after)
         case .sources(let after):
             for number in answer.sources {
-                guard let place = self.makePlace(of: SourceID(installation: installation, number: number)) else {
-                    break
-                }
+                guard let place = self.makePlace(of: SourceID(installation: installation, number: number))
+                else { break }
                 self.setHasRows(place, true)
                 self.wantSource(place)
             }
-            guard answer.isComplete else {
-                self.intakes[installation]?.phase = .sources(after: answer.sources.last ?? after)
-                return
+            phase = .sources(after: answer.sources.last ?? after)
+            if answer.isComplete {
+                phase = self.intakes[installation]?.missesSources != true ? .open : .sources(after: nil)
+                self.intakes[installation]?.missesSources = false
             }
-            let isAll = self.intakes[installation]?.missesSources != true
-            self.intakes[installation]?.missesSources = false
-            self.intakes[installation]?.phase = isAll ? .open : .sources(after: nil)
         case .source, .row, .retries: return
         }
-    }
-
-    mutating func block(_ stored: StoredMessage) {
-        guard let message = self.decode(stored) else { return }
-        self.addBlocker(message.sequence, at: self.needPlace(of: message.source))
+        self.intakes[installation]?.phase = phase
     }
 
     mutating func addBlocker(_ sequence: Int64, at place: Int) {
@@ -192,9 +191,8 @@ extension Scheduler {
 
     /// A retry may be claimed before all suspects are read.
     private func isQueued(_ message: QueuedMessage) -> Bool {
-        self.places[message.source].map { place in
-            self.sources[place].queue.contains { $0.sequence == message.sequence }
-        } ?? false
+        guard let place = self.places[message.source] else { return false }
+        return self.sources[place].queue.contains { $0.sequence == message.sequence }
     }
 
     /// A message was in hand when an earlier process ended.
@@ -217,11 +215,5 @@ extension Scheduler {
             return
         }
         self.tidy(place)
-    }
-}
-
-extension Intake.Phase {
-    var isListing: Bool {
-        if case .sources = self { true } else { false }
     }
 }

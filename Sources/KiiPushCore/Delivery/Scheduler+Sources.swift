@@ -21,7 +21,7 @@ struct Source: Sendable {
     /// With strict order: its messages that wait for their retries, in order. What comes after the first is held back.
     var blockers: [Int64] = []
 
-    /// Whether nothing is known of it that the next message would not tell as well.
+    /// Nothing is known of it that the next message would not tell as well.
     var isVoid: Bool {
         self.queue.isEmpty && self.arriving == 0 && self.call == nil && !self.hasRows && !self.isClaiming
             && !self.isReady && !self.isWanted && self.blockers.isEmpty
@@ -34,8 +34,7 @@ struct Source: Sendable {
 }
 
 extension Scheduler {
-    /// The most sources that are known. The others wait in the store until their installation's sources are listed
-    /// again.
+    /// The most sources that are known. The others wait in the store until their sources are listed again.
     static var mostSources: Int { 10_000 }
 
     /// In an order that is the same in every process.
@@ -53,9 +52,8 @@ extension Scheduler {
         self.place(of: id) ?? (self.places.count < Self.mostSources ? self.addPlace(of: id) : nil)
     }
 
-    /// Where a source stands, however many are known: for what an earlier process has left. Its rows in hand fitted into
-    /// memory; the sources with rows that wait for a retry are as many as the file has of them, and strict order must know
-    /// each.
+    /// However many are known: for what an earlier process has left. Its rows in hand fitted into memory; and strict order
+    /// must know each source with rows that wait for a retry.
     mutating func needPlace(of id: SourceID) -> Int { self.place(of: id) ?? self.addPlace(of: id) }
 
     private mutating func addPlace(of id: SourceID) -> Int {
@@ -94,8 +92,6 @@ extension Scheduler {
         return max(1, min(memory / 2, memory / 4 * 3 / max(1, self.backlogged)))
     }
 
-    // MARK: - Queues
-
     /// Keeps the order of sequences.
     mutating func enqueue(_ message: QueuedMessage, at place: Int) {
         if let last = self.sources[place].queue.last, last.sequence > message.sequence {
@@ -106,7 +102,6 @@ extension Scheduler {
         self.makeReady(place)
     }
 
-    /// Counts a message of so many bytes that is in memory from now on.
     mutating func weigh(_ bytes: Int, at place: Int) {
         let weight = self.scale.weight(of: bytes)
         self.sources[place].weight += weight
@@ -132,8 +127,8 @@ extension Scheduler {
         guard !messages.isEmpty else { return }
         for message in messages.reversed() {
             self.unweigh(message.bytes, at: place)
-            guard self.heldSuspects.remove(message.sequence) == nil else { continue }
-            guard self.finished.remove(message.sequence) == nil else { continue }
+            guard self.heldSuspects.remove(message.sequence) == nil, self.finished.remove(message.sequence) == nil
+            else { continue }
             self.change(message, .waiting(source: message.source.number))
             self.react(to: message.sequence, message.installation)
         }
@@ -147,23 +142,10 @@ extension Scheduler {
         self.wantSource(place)
     }
 
-    mutating func giveBackQueues(of isGivenBack: (Int64) -> Bool) {
-        for place in self.knownPlaces where isGivenBack(self.sources[place].id.installation) {
-            // With one that stays in hand its neighbours do, too, or they would wait behind it in the next process.
-            let staysInHand = self.hasSuspects(place)
-            let messages = self.sources[place].queue.removeAll { _ in true }
-            if staysInHand { self.heldSuspects.formUnion(messages.map(\.sequence)) }
-            self.giveBack(messages, at: place)
-        }
-    }
-
     // MARK: - Sharing memory
 
-    /// After so long a full memory is shared.
-    static var sharesAfter: Duration { .milliseconds(100) }
-
     /// When sources are to keep to their share.
-    var sharingDue: MonotonicInstant? { self.crowdedSince.map { $0 + Self.sharesAfter } }
+    var sharingDue: MonotonicInstant? { self.crowdedSince.map { $0 + .milliseconds(100) } }
 
     mutating func noteCrowding() {
         let isCrowded = !self.isDraining && self.room <= 0 && !self.wants.isEmpty
@@ -176,25 +158,21 @@ extension Scheduler {
         self.crowdedSince = self.now
         self.isTrimDue = true
         let share = self.trimmedShare
-        for call in self.calls {
-            guard let call, self.sources[call.place].weight > share, call.isCuttable, !call.isAlone else { continue }
+        for case let call? in self.calls
+        where self.sources[call.place].weight > share && call.isCuttable && !call.isAlone {
             self.output.cuts.append(call.id)
         }
     }
 
-    /// Whether messages of the source are suspects that have not run yet. They stay in hand until they are called, so none
-    /// before or behind them is given back.
+    /// Whether the source has suspects that have not run yet. They stay in hand until then, and so do those around them.
     func hasSuspects(_ place: Int) -> Bool {
         let source = self.sources[place]
         if self.suspects.contains(where: { $0.source == source.id }) { return true }
         return !self.heldSuspects.isEmpty && source.queue.contains { self.heldSuspects.contains($0.sequence) }
     }
 
-    private var trimmedShare: Int {
-        max(1, self.configuration.messagesInMemory / 4 * 3 / max(1, self.places.count))
-    }
+    private var trimmedShare: Int { max(1, self.configuration.messagesInMemory / 4 * 3 / max(1, self.places.count)) }
 
-    /// Gives back what is beyond the sources' share.
     mutating func trim() {
         guard self.isTrimDue else { return }
         self.isTrimDue = false

@@ -12,13 +12,10 @@ extension Scheduler {
         self.lookAtShortage()
     }
 
-    /// Pauses went on while the machine slept; deadlines did not.
+    /// Pauses went on while the machine slept: those in the store go by the calendar. Deadlines did not.
     package mutating func machineSlept(at now: MonotonicInstant) {
-        // Those in the store go by the calendar, which went on as well.
         for installation in self.intakes.keys { self.look(installation, at: now) }
     }
-
-    // MARK: - Deadlines
 
     /// The calls whose next deadline may have come. How far they have come is to be looked at first.
     package mutating func overdueCalls(at now: MonotonicInstant) -> [CallID] {
@@ -26,27 +23,20 @@ extension Scheduler {
         self.now = max(self.now, now)
         self.callsDue = nil
         var overdue: [CallID] = []
-        for call in self.calls {
-            guard let call, let due = self.due(call) else { continue }
+        for case let call? in self.calls {
+            guard let due = self.due(call) else { continue }
             if due <= now { overdue.append(call.id) } else { self.awaitDeadline(of: call) }
         }
         return overdue
     }
 
     /// Whether it has been over for so long that it loses its place.
-    package func isStuck(_ id: CallID) -> Bool {
-        self.record(id).flatMap(self.stuckAt).map { $0 <= self.now } ?? false
-    }
+    package func isStuck(_ id: CallID) -> Bool { self.record(id).flatMap(self.stuckAt).map { $0 <= self.now } ?? false }
+
+    package func isOverdue(_ id: CallID) -> Bool { self.record(id).flatMap(self.due).map { $0 <= self.now } ?? false }
 
     func message(of id: CallID, at position: Int) -> QueuedMessage? {
-        guard self.calls.indices.contains(id.slot), self.calls[id.slot]?.id == id,
-            let count = self.calls[id.slot]?.messages.count, (0..<count).contains(position)
-        else { return nil }
-        return self.calls[id.slot]?.messages[position]
-    }
-
-    package func isOverdue(_ id: CallID) -> Bool {
-        self.record(id).flatMap(self.due).map { $0 <= self.now } ?? false
+        self.record(id).flatMap { $0.messages.indices.contains(position) ? $0.messages[position] : nil }
     }
 
     package mutating func awaitDeadline(of id: CallID) {
@@ -69,7 +59,7 @@ extension Scheduler {
         guard call.isOver else { return deadline }
         // Of a further message that it is at, the time began with the answer to the one before, or later.
         let next = call.mayGoOn ? call.answeredAt.map { $0 + self.configuration.deadline } : nil
-        return [next, self.stuckAt(call)].compactMap(\.self).min()
+        return .earlier(next, self.stuckAt(call))
     }
 
     /// How long after its deadline a call that has not returned keeps its place; then a fresh thread takes over.
@@ -91,10 +81,9 @@ extension Scheduler {
         self.awaitDeadline(of: id)
     }
 
-    /// The attempt is over without an answer, and the call starts no further message.
-    ///
-    /// - Parameter isPresenting: the message was being shown still. No handler was called, so that is no attempt: the
-    ///   call loses its place, and another thread takes the message.
+    /// The attempt is over without an answer, and the call starts no further message. If `isPresenting`, the message was
+    /// being shown still. No handler was called, so that is no attempt: the call loses its place, and another thread takes
+    /// the message.
     package mutating func timedOut(_ id: CallID, position: Int, isPresenting: Bool, at now: MonotonicInstant) {
         guard let call = self.record(id), let message = call.current, position == call.position else { return }
         self.takeBack(id.slot)
@@ -111,21 +100,15 @@ extension Scheduler {
         if call.hasReturned { self.free(id.slot) } else { self.awaitDeadline(of: id) }
     }
 
-    package mutating func stuck(_ id: CallID) {
-        guard self.record(id)?.isOver == true else { return }
-        self.giveUpPlace(id.slot)
-    }
+    package mutating func stuck(_ id: CallID) { if self.record(id)?.isOver == true { self.giveUpPlace(id.slot) } }
 
-    /// How long the most overdue call is past its deadline. One that has not returned counts also when its attempt is
-    /// over.
+    /// How long the most overdue call is past its deadline. One that has not returned counts when its attempt is over, too.
     package func overdue(at now: MonotonicInstant) -> Duration {
         self.calls.reduce(.zero) { longest, call in
             guard let call, !call.isStuck, let message = call.current else { return longest }
             return max(longest, now - self.configuration.deadline(of: message, startedAt: call.startedAt))
         }
     }
-
-    // MARK: - Places
 
     private var mayGiveUpThreads: Bool { self.stuckCount < self.configuration.maximumStuckCalls }
 

@@ -1,5 +1,4 @@
 /// Decides which message is handed to a handler when, and what its answer means. Pure: no clock, no thread, no store.
-///
 /// Events come in as calls with the time as an argument. What is to be done about them is collected in ``output``.
 ///
 /// The way of a message:
@@ -21,9 +20,7 @@ package struct Scheduler: Sendable {
     /// Whether ``SchedulerOutput/notes`` are collected.
     package var isObserved = true
     /// The store fails: nothing is claimed and no call starts, since a verdict could not be stored.
-    package var isStoreFailing = false {
-        didSet { if self.isStoreFailing, !oldValue { self.cutCalls() } }
-    }
+    package var isStoreFailing = false { didSet { if self.isStoreFailing, !oldValue { self.cutCalls() } } }
 
     // Sources that have something.
     var sources: [Source] = []
@@ -41,8 +38,7 @@ package struct Scheduler: Sendable {
     var calls: [CallRecord?] = []
     var freeSlots: [Int] = []
     var lastCall = 0
-    /// The most messages of a call. Long calls cost less while handlers are quick; while they are slow, sources take
-    /// turns.
+    /// The most messages of a call. Long ones cost less while handlers are quick; while they are slow, sources take turns.
     var batch = 1
     /// Calls that are not over, those included that wait for a worker.
     var handedOut = 0
@@ -105,8 +101,6 @@ package struct Scheduler: Sendable {
     package var runningLimit: Int {
         min(max(1, self.configuration.concurrentHandlers), self.shortage?.places ?? .max) + self.stuckCount
     }
-
-    // MARK: - Notes
 
     mutating func note(
         _ kind: @autoclosure () -> MessageEvent.Kind, _ sequence: Int64, _ installation: Int64,

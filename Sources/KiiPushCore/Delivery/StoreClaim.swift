@@ -2,8 +2,8 @@
 /// everything that the same turn writes is durable.
 package struct StoreClaim: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
-        /// Rows that wait and belong to no source, after this sequence: those that were set aside, and those of a file of
-        /// an earlier version. They stay as they are.
+        /// Rows that wait and belong to no source, after this sequence: set aside, or of a file of an earlier version.
+        /// They stay as they are.
         case unsettled(after: Int64)
         /// Rows that wait for their retry, after this sequence. They stay as they are. Asked for with strict order alone.
         case paused(after: Int64)
@@ -11,8 +11,7 @@ package struct StoreClaim: Sendable, Hashable {
         case suspects(after: Int64)
         /// The numbers of sources that have rows that wait: those after this number, in the order of numbers.
         case sources(after: Int64?)
-        /// Rows of a source that wait, those from the lowest sequence on, but none from `before` on. They are in hand from
-        /// then on.
+        /// Rows of a source that wait, from the lowest sequence on, below `before`. They are in hand from then on.
         case source(Int64, before: Int64?)
         /// A row that waits, by its sequence. It is in hand from then on.
         case row(Int64)

@@ -8,7 +8,7 @@
 ///   the user action handler"; UIKit's
 ///   `application(_:handleActionWithIdentifier:forRemoteNotification:completionHandler:)`.
 public protocol UserActionHandler: Sendable {
-    /// The user opened the notification, or chose one of its actions.
+    /// The user opened the notification that showed `message`, or chose one of its actions.
     ///
     /// Called as ``RemoteNotificationHandler`` is, with the same rules for the answer: what fails is tried again.
     ///
@@ -18,9 +18,7 @@ public protocol UserActionHandler: Sendable {
     ///   - context: which attempt this is, and until when an answer counts.
     ///   - completion: takes the answer, once, within 30 seconds.
     func handleAction(
-        _ action: UserAction,
-        for message: ReceivedMessage,
-        context: DeliveryContext,
+        _ action: UserAction, for message: ReceivedMessage, context: DeliveryContext,
         completionHandler completion: FetchCompletion
     )
 }

@@ -1,15 +1,9 @@
-/// One worker, step by step: takes a call, calls the handler, and goes on when the call has returned.
-///
-/// Each of delivery's threads is one. Where there are no threads, as in a simulation, whoever made the ``Workers`` takes the
-/// steps. One thread at a time.
+/// One worker, step by step: takes a call, calls the handler, and goes on when the call has returned. One thread at a time:
+/// one of delivery's own or, as in a simulation, that of whoever made the ``Workers``.
 package final class Worker {
-    /// What became of a handler's call.
-    package enum Outcome {
-        /// The handler has returned; ``Worker/callReturned()`` follows.
-        case returned
-        /// An asynchronous handler's task goes on without this worker, which is free.
-        case left
-    }
+    /// The handler has returned, and ``Worker/callReturned()`` follows; or the worker is free, and an asynchronous handler's
+    /// task goes on without it.
+    package enum Outcome { case returned, left }
 
     /// How long the messages of a call may take together, before it makes way for others that wait.
     private static let slice: Duration = .milliseconds(1)
@@ -22,9 +16,12 @@ package final class Worker {
     private var startedAt = MonotonicInstant(nanoseconds: 0)
     private var sliceBeganAt = MonotonicInstant(nanoseconds: 0)
     /// The last call holds no place any more.
-    private(set) var hasLeft = false
+    private var hasLeft = false
+    /// A thread gives up the place as it waits for the next call.
+    private let isThread: Bool
 
-    init(_ workers: Workers) {
+    init(_ workers: Workers, isThread: Bool = false) {
+        self.isThread = isThread
         self.box = workers.box
         self.queue = workers.queue
         self.configuration = workers.configuration
@@ -32,7 +29,7 @@ package final class Worker {
 
     package var hasCall: Bool { self.call != nil }
 
-    /// - Returns: whether there was a call.
+    /// Whether there was a call.
     package func takeCall() -> Bool {
         guard let call = self.queue.take() else { return false }
         self.begin(call)
@@ -42,7 +39,7 @@ package final class Worker {
 
     func begin(_ call: DeliveryCall) {
         self.call = call
-        self.follow(self.box.begin(call, from: 0))
+        self.follow(self.box.begin(call))
         self.sliceBeganAt = self.startedAt
     }
 
@@ -53,9 +50,8 @@ package final class Worker {
         return .left
     }
 
-    /// The completion is let go of before this returns, unless the handler keeps it.
-    ///
-    /// - Returns: the task of an asynchronous handler, which may be over already.
+    /// The completion is let go of before this returns, unless the handler keeps it. Returns the task of an asynchronous
+    /// handler, which may be over already.
     private func invoke(_ call: DeliveryCall) -> Task<Void, Never>? {
         let message = call.messages[self.position]
         let completion = FetchCompletion(
@@ -63,14 +59,9 @@ package final class Worker {
         // Without an attachment there is nobody to call: letting go of the completion has it tried again.
         guard let attachment = call.attachment else { return nil }
         let context = DeliveryContext(
-            installationID: attachment.id,
-            messageID: message.sequence,
-            receivedAt: message.receivedAt,
-            attempt: message.attempts + 1,
-            state: attachment.receiver.state(of: message),
-            userAction: message.openedBy,
-            deadlineInstant: self.configuration.deadline(of: message, startedAt: self.startedAt)
-        )
+            installationID: attachment.id, messageID: message.sequence, receivedAt: message.receivedAt,
+            attempt: message.attempts + 1, state: attachment.receiver.state(of: message), userAction: message.openedBy,
+            deadlineInstant: self.configuration.deadline(of: message, startedAt: self.startedAt))
         switch message.content {
         case .message(let message):
             switch attachment.receiver.route(message, context: context) {
@@ -80,8 +71,8 @@ package final class Worker {
                 guard isShown, !isForHandler else {
                     return self.callHandler(attachment.form, message, context, completion, call.id)
                 }
-                completion.present()
-            case .nobody: completion.reachNobody()
+                completion.answer(.presented)
+            case .nobody: completion.answer(.unreached)
             case .invoke(let body): body(completion)
             }
         case .command(let command):
@@ -98,10 +89,12 @@ package final class Worker {
         switch form {
         case .completion(let handler):
             handler.didReceiveRemoteNotification(message, context: context, fetchCompletionHandler: completion)
-        case .plain(let handler):
-            plainCaller.call(handler, message)
+        case .plain(let call):
+            call(message)
             completion(.newData)
-        case .none: completion.fail(NoHandlerForm())
+        case .none:
+            completion.answer(
+                .threw("the handler conforms to NotificationHandler alone; conform to one of its forms"))
         case .async(let handler):
             // It starts on this thread, so a handler that does not suspend costs no hop. The box owns it and cancels
             // it; its failure is the message's.
@@ -135,9 +128,6 @@ package final class Worker {
         defer { self.hasLeft = false }
         return self.hasLeft
     }
-
-    /// A thread of its own gives up the place as it waits for the next call.
-    var isThread = false
 
     private func follow(_ step: AnswerBox.Step) {
         switch step {

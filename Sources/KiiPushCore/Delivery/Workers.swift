@@ -19,7 +19,6 @@ package final class Workers: Sendable {
         self.queue = CallQueue(places: max(1, configuration.concurrentHandlers))
     }
 
-    /// A worker where there are no threads.
     package func makeWorker() -> Worker { Worker(self) }
 
     /// ``staff()`` follows.
@@ -28,9 +27,7 @@ package final class Workers: Sendable {
         self.queue.append(calls)
     }
 
-    /// Sees to it that a worker comes for work that is left, one at a time.
-    ///
-    /// - Returns: whether there may be more to do in a while.
+    /// Sees to it that a worker comes for work that is left, one at a time. True if there may be more to do in a while.
     func staff() throws(ThreadError) -> Bool {
         if let onWork = self.threads.onWork {
             onWork()
@@ -48,8 +45,7 @@ package final class Workers: Sendable {
     }
 
     private func work() {
-        let worker = Worker(self)
-        worker.isThread = true
+        let worker = Worker(self, isThread: true)
         var isBack = false
         while let call = self.queue.wait(isBack: isBack, hasLeft: worker.takeLeave()) {
             isBack = true

@@ -15,9 +15,7 @@ final class ClockAlarm {
         self.descriptor = descriptor
     }
 
-    deinit {
-        close(self.descriptor)
-    }
+    deinit { close(self.descriptor) }
 
     /// Makes it ready for the next time.
     func acknowledge() {

@@ -11,9 +11,7 @@ final class CommandQueue: Sendable {
     private let state = Locked(State())
     private let waker: Waker
 
-    init(waker: Waker) {
-        self.waker = waker
-    }
+    init(waker: Waker) { self.waker = waker }
 
     /// Queues `command`; `false` when the loop takes no more.
     func append(_ command: @escaping Command) -> Bool {

@@ -20,8 +20,13 @@ final class CurlEasy {
     }
 
     /// Forgets every option, and with them every pointer into objects of ours.
-    func reset() {
-        curl_easy_reset(self.raw)
+    func reset() { curl_easy_reset(self.raw) }
+
+    /// The object that was set for `raw` as `CURLOPT_PRIVATE`; asked while somebody holds it.
+    static func owner<Owner: AnyObject>(of raw: UnsafeMutableRawPointer, _ type: Owner.Type) -> Owner? {
+        var context: UnsafeMutableRawPointer?
+        guard ccurl_easy_get_private(raw, &context) == CURLE_OK, let context else { return nil }
+        return Unmanaged<Owner>.fromOpaque(context).takeUnretainedValue()
     }
 
     /// Sets what holds for every handle, on a fresh or reset one.
@@ -51,8 +56,7 @@ final class CurlEasy {
 
     /// A time limit. libcurl takes zero for "none", so nothing below one millisecond reaches it.
     func setMilliseconds(_ option: CURLoption, _ duration: Duration) throws(TransportError) {
-        let milliseconds = duration.wholeMillisecondsRoundedUp
-        try self.set(option, Int(min(max(milliseconds, 1), Int64(Int32.max))))
+        try self.set(option, Int(min(max(duration.wholeMillisecondsRoundedUp, 1), Int64(Int32.max))))
     }
 
     /// `value` must stay alive until the option is set anew or the handle is reset.
@@ -66,9 +70,7 @@ final class CurlEasy {
     }
 
     /// Forgets the words of an earlier error.
-    func clearError() {
-        self.errorBuffer.pointee = 0
-    }
+    func clearError() { self.errorBuffer.pointee = 0 }
 
     func error(_ code: CURLcode) -> TransportError {
         var error = TransportError.curl(code, text: String(cString: self.errorBuffer))

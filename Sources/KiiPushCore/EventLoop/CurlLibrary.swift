@@ -6,9 +6,7 @@ package enum CurlLibrary {
     static let oldestVersion: UInt32 = 0x07_44_00
 
     /// Initialises libcurl once per process and checks its version; later calls return the first one's outcome.
-    static func start() throws(TransportError) {
-        try CurlLibrary.outcome.get()
-    }
+    static func start() throws(TransportError) { try CurlLibrary.outcome.get() }
 
     // A static `let` runs once, on first use, whichever threads race for it.
     private static let outcome: Result<Void, TransportError> = {

@@ -20,9 +20,7 @@ final class Epoll {
         guard self.descriptor >= 0 else { throw Epoll.failure("epoll_create1") }
     }
 
-    deinit {
-        close(self.descriptor)
-    }
+    deinit { close(self.descriptor) }
 
     /// Watches `descriptor` for `interest` from now on, whether or not it was watched before.
     func watch(_ descriptor: Int32, for interest: Interest, isNew: Bool) throws(TransportError) {
@@ -47,9 +45,7 @@ final class Epoll {
     /// - Returns: false for one that is not in the set. One that is closed has left by itself, as long as no other process
     ///   has it too: then the kernel goes on reporting it, and only ``begin(anew:)`` helps, epoll(7).
     @discardableResult
-    func forget(_ descriptor: Int32) -> Bool {
-        epoll_ctl(self.descriptor, EPOLL_CTL_DEL, descriptor, nil) == 0
-    }
+    func forget(_ descriptor: Int32) -> Bool { epoll_ctl(self.descriptor, EPOLL_CTL_DEL, descriptor, nil) == 0 }
 
     /// Puts another set in the place of this one, which watches these descriptors and the waker. Without a descriptor for
     /// it everything stays as it is.
@@ -70,9 +66,8 @@ final class Epoll {
 
     /// Calls `body` for what the last wait found, wake-ups left out.
     func forEachReady(_ body: (_ descriptor: Int32, _ events: Interest) -> Void) {
-        for index in 0..<self.ready {
-            let event = self.events[index]
-            if event.data.fd != self.waker?.descriptor { body(event.data.fd, event.events) }
+        for event in self.events.prefix(self.ready) where event.data.fd != self.waker?.descriptor {
+            body(event.data.fd, event.events)
         }
     }
 

@@ -1,11 +1,14 @@
+import Glibc
+
 /// One thread that owns every socket: HTTP transfers, byte streams and timers over libcurl.
 ///
 /// The thread takes turns. A turn runs the commands queued so far, fires timers, moves transfers, hands out what streams
 /// received, calls the ``TurnDelegate``, writes what was sent, and sleeps until something happens. Nothing on it may
 /// block. A loop that is let go of shuts down; ``shutdown()`` does it at a known time.
 package final class EventLoop: Loop, HTTPTransport, Sendable {
-    let thread: LoopThread
     let queue: CommandQueue
+    /// Until it is joined. Whoever joins holds the lock meanwhile, so that all who wait go on together.
+    private let thread: Locked<OSThread?>
 
     /// Starts the loop's thread.
     ///
@@ -13,30 +16,40 @@ package final class EventLoop: Loop, HTTPTransport, Sendable {
     ///   or a CA file that cannot be read.
     package init(configuration: Configuration = .init()) throws(TransportError) {
         try CurlLibrary.start()
-        self.thread = LoopThread()
         let waker = try Waker()
-        let queue = CommandQueue(waker: waker)
-        let core = try LoopCore(configuration, queue: queue, waker: waker)
-        // Last, since from here on there is a `deinit`, which waits for the thread.
-        self.queue = queue
-        // The core is the thread's own, so that everything it owns dies there.
-        try self.thread.start { core.live() }
+        self.queue = CommandQueue(waker: waker)
+        // On its way to the thread, whose own it is from then on, so that everything it owns dies there.
+        let core = try LoopCore(configuration, queue: self.queue, waker: waker)
+        let handed = Locked<LoopPlace?>(LoopPlace(of: core, queue: self.queue))
+        do throws(ThreadError) {
+            let thread = try OSThread(name: "kii-loop") {
+                blockSignals()
+                let place = handed.withLock { handed in
+                    let place = handed
+                    handed = nil
+                    return place
+                }
+                place?.live()
+            }
+            self.thread = Locked(thread)
+        } catch {
+            throw TransportError(.other, detail: "the loop's thread cannot start: \(errorText(error.code))")
+        }
     }
 
     deinit {
         self.shutdown()
+        // There is still a thread to join when this is that thread itself; nobody else can wait for it any more.
+        self.thread.withLock { $0?.detach() }
     }
 
-    /// Whether the caller runs on the loop's thread.
-    package var isCurrent: Bool { self.thread.isCurrent }
+    /// Whether this is the loop's thread.
+    package var isCurrent: Bool { LoopPlace.current?.queue === self.queue }
 
     /// Runs `command` on the loop's thread at the start of its next turn, in the order of submission. Any thread.
-    ///
     /// Returns `false`, and drops the command, once the loop was shut down; what it returned `true` for does run.
     @discardableResult
-    package func submit(_ command: @escaping @Sendable () -> Void) -> Bool {
-        self.queue.append(command)
-    }
+    package func submit(_ command: @escaping @Sendable () -> Void) -> Bool { self.queue.append(command) }
 
     /// Runs `body` on the loop's thread and returns its result.
     ///
@@ -48,10 +61,8 @@ package final class EventLoop: Loop, HTTPTransport, Sendable {
         }
     }
 
-    /// Sends `request` and returns the whole response, whatever its status; redirects are not followed.
-    ///
-    /// Connections are reused and, over TLS, HTTP/2 is spoken with servers that offer it. Compressed bodies come
-    /// decoded.
+    /// Sends `request` and returns the whole response, whatever its status; redirects are not followed. Connections are
+    /// reused; over TLS, HTTP/2 is spoken with servers that offer it. Compressed bodies come decoded.
     ///
     /// - Throws: `TransportError`; `CancellationError` as soon as the task is cancelled.
     package func perform(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -80,8 +91,25 @@ package final class EventLoop: Loop, HTTPTransport, Sendable {
     /// be called while holding what a command or callback waits for.
     package func shutdown() {
         self.queue.close()
-        self.thread.join()
+        guard !self.isCurrent else { return }
+        self.thread.withLock { thread in
+            // For the thread's end, and not only that of what it runs: OpenSSL frees what it keeps of a thread with the
+            // thread's last step, and must not do so while exit(3) takes OpenSSL down.
+            thread?.join()
+            thread = nil
+        }
     }
+}
+
+/// Leaves the process's signals to threads that expect them; also a TLS library's SIGPIPE, which no option suppresses in
+/// older libcurl. Faults of this thread's own stay deliverable.
+private func blockSignals() {
+    var signals = sigset_t()
+    sigfillset(&signals)
+    for signal in [SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS, SIGPROF] {
+        sigdelset(&signals, signal)
+    }
+    pthread_sigmask(SIG_BLOCK, &signals, nil)
 }
 
 // MARK: - On the loop's thread
@@ -89,21 +117,16 @@ package final class EventLoop: Loop, HTTPTransport, Sendable {
 // Calling these on any other thread is a programmer error and traps.
 extension EventLoop {
     package var clocks: Clocks { .machine }
-
     package var now: MonotonicInstant { self.live.now }
 
-    /// Begins to connect. The delegate hears of the outcome, never before this returns.
-    ///
-    /// While the loop shuts down the stream is closed from the start, and the delegate hears nothing.
+    /// Begins to connect. The delegate hears of the outcome, never before this returns. While the loop shuts down the
+    /// stream is closed from the start, and the delegate hears nothing.
     ///
     /// - Parameters:
-    ///   - target: where to.
     ///   - sendTimeout: how long what is sent may go without the peer's kernel saying that it has it; then the
     ///     connection counts as broken, with code `timedOut`. `nil` leaves it to the system, which takes about 15 min.
     ///     - Source: `TCP_USER_TIMEOUT` in tcp(7).
-    ///   - isInspected: whether ``ByteStream/report`` is to tell how the connection came about. Default: no, since it
-    ///     costs time and memory.
-    ///   - delegate: who hears of it.
+    ///   - isInspected: whether ``ByteStream/report`` is to tell how the connection came about, which costs time and memory.
     package func openStream(
         _ target: StreamTarget, sendTimeout: Duration? = nil, isInspected: Bool = false,
         delegate: any ByteStreamDelegate
@@ -117,20 +140,15 @@ extension EventLoop {
         self.live.timers.schedule(at: deadline, body)
     }
 
-    package func cancel(_ timer: TimerID) {
-        self.core?.timers.cancel(timer)
-    }
+    /// When the loop has ended, its timers are gone, and nothing is to be done.
+    package func cancel(_ timer: TimerID) { self.core?.timers.cancel(timer) }
 
     /// Has `delegate` called in every turn, from this one on. The loop holds it until it is replaced or shut down.
-    package func setTurnDelegate(_ delegate: (any TurnDelegate)?) {
-        self.live.turnDelegate = delegate
-    }
+    package func setTurnDelegate(_ delegate: (any TurnDelegate)?) { self.live.turnDelegate = delegate }
 
     /// Has `observer` called, at the beginning of a turn, when the machine has slept or its calendar was set. The loop
     /// holds it until it is replaced or shut down.
-    package func setClockObserver(_ observer: ((ClockJump) -> Void)?) {
-        self.live.clockObserver = observer
-    }
+    package func setClockObserver(_ observer: ((ClockJump) -> Void)?) { self.live.clockObserver = observer }
 
     var live: LoopCore {
         guard let core = self.core else { preconditionFailure("the event loop has ended") }
@@ -138,7 +156,7 @@ extension EventLoop {
     }
 
     private var core: LoopCore? {
-        precondition(self.thread.isCurrent, "the event loop's own was touched off the loop's thread")
+        precondition(self.isCurrent, "the event loop's own was touched off the loop's thread")
         return LoopCore.current
     }
 }

@@ -17,48 +17,33 @@ package struct TLSConfiguration: Sendable, Hashable {
 extension EventLoop {
     /// What holds for every transfer and stream of one loop.
     package struct Configuration: Sendable {
-        /// Whom TLS connections trust.
         package var tls: TLSConfiguration
-        /// The proxy's URL (`http`, `https`, `socks4`, `socks4a`, `socks5` or `socks5h`), credentials and all.
-        ///
-        /// `nil` connects directly; the environment's `http_proxy` and its like are not looked at.
+        /// The proxy's URL (`http`, `https`, `socks4`, `socks4a`, `socks5` or `socks5h`), credentials and all. `nil`
+        /// connects directly; the environment's `http_proxy` and its like are not looked at.
         package var proxy: String?
         /// The largest response body that is taken, decompressed. Default 4 MiB.
-        package var maximumBodyBytes: Int
+        package var maximumBodyBytes = 4 << 20
         /// The most that is read from one stream in one turn, so that none starves the others. Default 1 MiB.
         package var drainBytes: Int
         /// How long name lookup, connecting, proxy and TLS handshake may take together. Default 10 s.
         package var connectTimeout: Duration
         /// How many connections HTTP transfers open to one host at once; the rest wait in line. Default 64.
-        package var maximumConnectionsPerHost: Int
+        package var maximumConnectionsPerHost = 64
         /// How many streams connect to one target at once; the rest wait in line, and their time to connect has not begun.
         /// Default 256.
-        package var maximumConnectsPerTarget: Int
+        package var maximumConnectsPerTarget = 256
         /// How long ``ByteStream/closeAfterFlush()`` waits for a peer that does not read. Default 5 s.
         package var lingerTimeout: Duration
         /// Reads the machine's clocks; for tests that have the machine sleep.
         package var readClocks: @Sendable () -> ClockReading?
 
         package init(
-            tls: TLSConfiguration = .init(),
-            proxy: String? = nil,
-            maximumBodyBytes: Int = 4 << 20,
-            drainBytes: Int = 1 << 20,
-            connectTimeout: Duration = .seconds(10),
-            maximumConnectionsPerHost: Int = 64,
-            maximumConnectsPerTarget: Int = 256,
-            lingerTimeout: Duration = .seconds(5),
+            tls: TLSConfiguration = .init(), proxy: String? = nil, drainBytes: Int = 1 << 20,
+            connectTimeout: Duration = .seconds(10), lingerTimeout: Duration = .seconds(5),
             readClocks: @escaping @Sendable () -> ClockReading? = ClockReading.now
         ) {
-            self.tls = tls
-            self.proxy = proxy
-            self.maximumBodyBytes = maximumBodyBytes
-            self.drainBytes = drainBytes
-            self.connectTimeout = connectTimeout
-            self.maximumConnectionsPerHost = maximumConnectionsPerHost
-            self.maximumConnectsPerTarget = maximumConnectsPerTarget
-            self.lingerTimeout = lingerTimeout
-            self.readClocks = readClocks
+            (self.tls, self.proxy, self.drainBytes) = (tls, proxy, drainBytes)
+            (self.connectTimeout, self.lingerTimeout, self.readClocks) = (connectTimeout, lingerTimeout, readClocks)
         }
     }
 }

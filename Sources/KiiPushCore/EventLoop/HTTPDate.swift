@@ -1,13 +1,8 @@
 internal import CCurl
 
-extension HTTPTransport {
-    /// Reads the date of a header field; `nil` when it is none. A date without a zone is in GMT.
-    package func date(_ text: String) -> Timestamp? { Timestamp(date: text) }
-}
-
 extension Timestamp {
     /// Reads a date in one of the three forms of RFC 9110 section 5.6.7, or as TLS libraries print the end of a
-    /// certificate: `Nov 22 20:24:53 2036 GMT` (OpenSSL), `2036-11-22 20:24:53 GMT` (GnuTLS).
+    /// certificate: `Nov 22 20:24:53 2036 GMT` (OpenSSL), `2036-11-22 20:24:53 GMT` (GnuTLS). Without a zone it is in GMT.
     ///
     /// - Source: curl_getdate(3), which takes days without hyphens only
     package init?(date text: String) {

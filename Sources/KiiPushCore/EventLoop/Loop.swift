@@ -1,7 +1,5 @@
-/// What the receiving side needs of the thread that it lives on: streams, timers, and the time.
-///
-/// ``EventLoop`` is the one that agents have. A simulation has another one, whose time, network and order of events follow
-/// from a seed.
+/// What the receiving side needs of the thread that it lives on: streams, timers, and the time. ``EventLoop`` is the
+/// one that agents have. A simulation has another one, whose time, network and order of events follow from a seed.
 package protocol Loop: AnyObject {
     /// When this turn began.
     var now: MonotonicInstant { get }
@@ -18,10 +16,9 @@ package protocol Loop: AnyObject {
     func cancel(_ timer: TimerID)
 }
 
-/// A connection that carries bytes both ways. Loop thread only.
-///
-/// It lives until it is closed from either side; the loop holds it, and it holds its delegate, until then. Every call is
-/// allowed at any time, from any callback; on a closed stream they do nothing.
+/// A connection that carries bytes both ways. Loop thread only. It lives until it is closed from either side; the loop
+/// holds it, and it holds its delegate, until then. Every call is allowed at any time, from any callback; on a closed
+/// stream they do nothing.
 package protocol ByteStream: AnyObject {
     /// Whether reading is paused.
     var isPaused: Bool { get }
@@ -29,13 +26,11 @@ package protocol ByteStream: AnyObject {
     var unsentBytes: Int { get }
     /// How the connection came about, or how far; `nil` before, and of a stream that is not inspected.
     var report: ConnectionReport? { get }
-    /// Queues `bytes`; everything queued in one turn leaves at its end in one write, if the peer takes it.
-    ///
-    /// Before the connection stands they are kept. There is no limit here: look at ``unsentBytes``.
+    /// Queues `bytes`; everything queued in one turn leaves at its end in one write, if the peer takes it. Before the
+    /// connection stands they are kept. There is no limit here: look at ``unsentBytes``.
     func send(_ bytes: [UInt8])
-    /// Stops handing over bytes, from this moment on; the peer feels it once the kernel's buffers are full.
-    ///
-    /// A connection that breaks is still reported. A peer that has closed in good order is reported after
+    /// Stops handing over bytes, from this moment on; the peer feels it once the kernel's buffers are full. A
+    /// connection that breaks is still reported. A peer that has closed in good order is reported after
     /// ``resumeReading()``, since bytes from before may still have to be read.
     func pauseReading()
     /// Goes on where ``pauseReading()`` stopped.
@@ -56,7 +51,6 @@ package protocol ByteStreamDelegate: AnyObject {
     func stream(_ stream: any ByteStream, didReceive bytes: UnsafeRawBufferPointer)
 
     /// The connection ended or never came about; nothing follows. A peer that closed has code `connectionLost`.
-    ///
     /// Everything that arrived before has been handed over. It may come while reading is paused.
     func streamDidClose(_ stream: any ByteStream, error: TransportError)
 }

@@ -25,8 +25,7 @@ final class LoopCore {
         self.timers = TimerHeap()
         self.readClocks = configuration.readClocks
         _ = self.clocks.look(self.readClocks())
-        self.transfers = try TransferSet(
-            configuration, options: options, timers: self.timers, sockets: self.sockets)
+        self.transfers = try TransferSet(configuration, options: options, timers: self.timers, sockets: self.sockets)
         self.streams = StreamSet(configuration, options: options, timers: self.timers, sockets: self.sockets)
         if let alarm = ClockAlarm() {
             try self.sockets.watch(alarm.descriptor, for: Epoll.readable, owner: .alarm(alarm))
@@ -34,33 +33,15 @@ final class LoopCore {
     }
 
     /// The core of the loop whose thread this is.
-    static var current: LoopCore? {
-        pthread_getspecific(LoopCore.slot).map { Unmanaged<LoopCore>.fromOpaque($0).takeUnretainedValue() }
-    }
+    static var current: LoopCore? { LoopPlace.current?.core }
 
-    private static let slot: pthread_key_t = {
-        var slot = pthread_key_t()
-        let code = pthread_key_create(&slot, nil)
-        precondition(code == 0, "pthread_key_create failed with \(code)")
-        return slot
-    }()
-
-    /// The life of the loop's thread. What the core owns is let go of while it is still ``current``.
-    func live() {
-        let code = pthread_setspecific(LoopCore.slot, Unmanaged.passUnretained(self).toOpaque())
-        precondition(code == 0, "pthread_setspecific failed with \(code)")
-        self.run()
-        let values = self.values
-        self.values = [:]
-        withExtendedLifetime(values) {}
-        pthread_setspecific(LoopCore.slot, nil)
-    }
-
-    /// Turns until the queue is closed.
-    private func run() {
+    /// Turns until the queue is closed. What others keep here is let go of while the core is still ``current``.
+    func run() {
         while self.runCommands() {
-            if self.hasSlept { self.lookAtClocks() }
-            self.fireTimers()
+            // Not in every turn: a loop that is busy finds it out in the next one that is not.
+            if self.hasSlept, let jump = self.clocks.look(self.readClocks()) { self.clockObserver?(jump) }
+            let horizon = self.timers.horizon
+            while let body = self.timers.popDue(at: self.now, before: horizon) { body() }
             self.transfers.process(now: self.now)
             self.streams.process(now: self.now) { self.turnDelegate?.isSated ?? false }
             self.commitAndFlush()
@@ -76,6 +57,9 @@ final class LoopCore {
         self.turnDelegate?.loopEnded()
         self.turnDelegate = nil
         self.clockObserver = nil
+        let values = self.values
+        self.values = [:]
+        withExtendedLifetime(values) {}
     }
 
     private func runCommands() -> Bool {
@@ -84,11 +68,6 @@ final class LoopCore {
         for command in self.commands { command() }
         self.commands.removeAll(keepingCapacity: true)
         return isOpen
-    }
-
-    private func fireTimers() {
-        let horizon = self.timers.horizon
-        while let body = self.timers.popDue(at: self.now, before: horizon) { body() }
     }
 
     private func commitAndFlush() {
@@ -109,18 +88,10 @@ final class LoopCore {
         self.sockets.wait(milliseconds: self.hasSlept ? self.sleepMilliseconds() : 0)
     }
 
-    // Not in every turn: a loop that is busy finds it out in the next one that is not.
-    private func lookAtClocks() {
-        if let jump = self.clocks.look(self.readClocks()) { self.clockObserver?(jump) }
-    }
-
     /// How long until the next timer, rounded up so that it is not found too early; -1 is for ever.
     private func sleepMilliseconds() -> Int32 {
-        var next: MonotonicInstant?
-        for case let deadline? in [self.timers.nextDeadline(), self.transfers.deadline, self.streams.nextDeadline()] {
-            next = min(next ?? deadline, deadline)
-        }
-        guard let deadline = next else { return -1 }
+        let transfers = MonotonicInstant?.earlier(self.transfers.deadline, self.streams.nextDeadline())
+        guard let deadline = MonotonicInstant?.earlier(self.timers.nextDeadline(), transfers) else { return -1 }
         return Int32(clamping: max(0, (deadline - .now()).wholeMillisecondsRoundedUp))
     }
 }

@@ -10,9 +10,7 @@ struct ProxyAddress {
     ///
     /// - Throws: `TransportError` with code `invalidConfiguration`; its detail does not quote `text`.
     init(_ text: String) throws(TransportError) {
-        guard let parts = curl_url() else {
-            throw TransportError(.other, detail: "curl_url returned no handle")
-        }
+        guard let parts = curl_url() else { throw TransportError(.other, detail: "curl_url returned no handle") }
         defer { curl_url_cleanup(parts) }
         let url = text.contains("://") ? text : "http://" + text
         let flags = UInt32(CURLU_NON_SUPPORT_SCHEME)
@@ -21,8 +19,7 @@ struct ProxyAddress {
             ["http", "https", "socks4", "socks4a", "socks5", "socks5h"].contains(scheme),
             let host = ProxyAddress.part(CURLUPART_HOST, of: parts)
         else {
-            let detail = "the proxy is not a URL such as http://host:3128"
-            throw TransportError(.invalidConfiguration, detail: detail)
+            throw TransportError(.invalidConfiguration, detail: "the proxy is not a URL such as http://host:3128")
         }
         let port = ProxyAddress.part(CURLUPART_PORT, of: parts).map { ":" + $0 } ?? ""
         self.address = "\(scheme)://\(host)\(port)"
@@ -32,12 +29,8 @@ struct ProxyAddress {
 
     func apply(to easy: CurlEasy) throws(TransportError) {
         try easy.set(CURLOPT_PROXY, self.address)
-        if let userName = self.userName {
-            try easy.set(CURLOPT_PROXYUSERNAME, userName.reveal())
-        }
-        if let password = self.password {
-            try easy.set(CURLOPT_PROXYPASSWORD, password.reveal())
-        }
+        if let userName = self.userName { try easy.set(CURLOPT_PROXYUSERNAME, userName.reveal()) }
+        if let password = self.password { try easy.set(CURLOPT_PROXYPASSWORD, password.reveal()) }
     }
 
     private static func part(_ part: CURLUPart, of parts: OpaquePointer) -> String? {

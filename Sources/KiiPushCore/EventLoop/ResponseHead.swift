@@ -18,51 +18,33 @@ package struct ResponseHead {
             // An interim response (RFC 9110 section 15.2) or a proxy's came before.
             self.lines.removeAll(keepingCapacity: true)
             self.isComplete = false
-            return true
-        }
-        // Trailer fields must not pose as header fields (RFC 9110 section 6.5.1).
-        guard !self.isComplete else { return true }
-        if line.first == UInt8(ascii: "\r") || line.first == UInt8(ascii: "\n") {
+        } else if line.first == UInt8(ascii: "\r") || line.first == UInt8(ascii: "\n") {
             self.isComplete = true
-            return true
+        } else if !self.isComplete {
+            // Trailer fields must not pose as header fields (RFC 9110 section 6.5.1).
+            self.lines.append(contentsOf: line)
         }
-        self.lines.append(contentsOf: line)
         return true
     }
 
     package func fields() -> [HTTPField] {
-        self.lines.withUnsafeBufferPointer { lines in
-            var fields: [HTTPField] = []
-            var start = 0
-            while start < lines.count {
-                let end = lines[start...].firstIndex(of: UInt8(ascii: "\n")) ?? lines.count
-                ResponseHead.append(lines[start..<end], to: &fields)
-                start = end + 1
+        var fields: [HTTPField] = []
+        for line in self.lines.split(separator: UInt8(ascii: "\n")) {
+            if line.first == UInt8(ascii: " ") || line.first == UInt8(ascii: "\t") {
+                // Obsolete line folding (RFC 9112 section 5.2): the line continues the one before.
+                guard let last = fields.indices.last else { continue }
+                fields[last].value += " " + ResponseHead.text(line)
+            } else if let colon = line.firstIndex(of: UInt8(ascii: ":")) {
+                fields.append(HTTPField(ResponseHead.text(line[..<colon]), ResponseHead.text(line[(colon + 1)...])))
             }
-            return fields
         }
+        return fields
     }
 
-    private typealias Bytes = Slice<UnsafeBufferPointer<UInt8>>
-
-    private static func append(_ line: Bytes, to fields: inout [HTTPField]) {
-        if line.first == UInt8(ascii: " ") || line.first == UInt8(ascii: "\t") {
-            // Obsolete line folding (RFC 9112 section 5.2): the line continues the one before.
-            guard let last = fields.indices.last else { return }
-            fields[last].value += " " + ResponseHead.text(line)
-        } else if let colon = line.firstIndex(of: UInt8(ascii: ":")) {
-            fields.append(HTTPField(ResponseHead.text(line[..<colon]), ResponseHead.text(line[(colon + 1)...])))
-        }
-    }
-
-    private static func text(_ bytes: Bytes) -> String {
-        guard let first = bytes.firstIndex(where: { !ResponseHead.isSpace($0) }),
-            let last = bytes.lastIndex(where: { !ResponseHead.isSpace($0) })
-        else { return "" }
+    /// Without the white space around it.
+    private static func text(_ bytes: ArraySlice<UInt8>) -> String {
+        let isText = { !" \t\r".utf8.contains($0) }
+        guard let first = bytes.firstIndex(where: isText), let last = bytes.lastIndex(where: isText) else { return "" }
         return String(decoding: bytes[first...last], as: UTF8.self)
-    }
-
-    private static func isSpace(_ byte: UInt8) -> Bool {
-        byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == UInt8(ascii: "\r")
     }
 }

@@ -1,6 +1,5 @@
-/// Bytes on their way out of a stream.
-///
-/// The front is never touched until it has left: OpenSSL wants a write that would block repeated from the same address.
+/// Bytes on their way out of a stream. The front is never touched until it has left: OpenSSL wants a write that would
+/// block repeated from the same address.
 struct SendBuffer {
     private var front: [UInt8] = []
     private var sentOfFront = 0
@@ -34,9 +33,7 @@ struct SendBuffer {
         return true
     }
 
-    mutating func removeAll() {
-        self = SendBuffer()
-    }
+    mutating func removeAll() { self = SendBuffer() }
 
     private mutating func advance() -> Bool {
         if self.sentOfFront == self.front.count {

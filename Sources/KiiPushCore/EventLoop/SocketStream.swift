@@ -13,9 +13,6 @@ package final class SocketStream: ByteStream {
         case closed
     }
 
-    /// What ``drain(into:limit:)`` left behind.
-    enum Rest { case nothing, perhapsMore }
-
     private var state = State.connecting
     private var delegate: (any ByteStreamDelegate)?
     private weak let streams: StreamSet?
@@ -49,12 +46,8 @@ package final class SocketStream: ByteStream {
         _ target: StreamTarget, delegate: any ByteStreamDelegate, streams: StreamSet, isBuffered: Bool,
         sendTimeout: Duration?, isInspected: Bool
     ) {
-        self.target = target
-        self.sendTimeout = sendTimeout
-        self.isInspected = isInspected
-        self.delegate = delegate
-        self.streams = streams
-        self.isBuffered = isBuffered
+        (self.target, self.sendTimeout, self.isInspected) = (target, sendTimeout, isInspected)
+        (self.delegate, self.streams, self.isBuffered) = (delegate, streams, isBuffered)
     }
 
     package func send(_ bytes: [UInt8]) {
@@ -78,8 +71,7 @@ package final class SocketStream: ByteStream {
     }
 
     package func close() {
-        guard self.state != .closed else { return }
-        self.tearDown()
+        if self.state != .closed { self.tearDown() }
     }
 
     package func closeAfterFlush() {
@@ -103,13 +95,6 @@ package final class SocketStream: ByteStream {
 // MARK: - Called by the set of streams
 
 extension SocketStream {
-    /// The stream whose handle `easy` is, while the set of streams holds it.
-    static func of(_ easy: UnsafeMutableRawPointer) -> SocketStream? {
-        var context: UnsafeMutableRawPointer?
-        guard ccurl_easy_get_private(easy, &context) == CURLE_OK, let context else { return nil }
-        return Unmanaged<SocketStream>.fromOpaque(context).takeUnretainedValue()
-    }
-
     func start(_ easy: CurlEasy, in group: StreamGroup) throws(TransportError) {
         // Safe to escape: the set of streams keeps this object until `tearDown` has removed the handle.
         try easy.setUnowned(CURLOPT_PRIVATE, Unmanaged.passUnretained(self).toOpaque())
@@ -166,8 +151,8 @@ extension SocketStream {
         }
     }
 
-    /// Hands over what has come, up to about `limit` bytes, or until `isSated`.
-    func drain(into buffer: UnsafeMutableRawBufferPointer, limit: Int, until isSated: () -> Bool) -> Rest {
+    /// Hands over what has come, up to about `limit` bytes, or until `isSated`. Returns whether there may be more.
+    func drain(into buffer: UnsafeMutableRawBufferPointer, limit: Int, until isSated: () -> Bool) -> Bool {
         var taken = 0
         while self.state == .open || self.state == .lingering, !self.isPaused {
             let (count, stop) = self.fill(buffer)
@@ -177,16 +162,16 @@ extension SocketStream {
             }
             switch stop {
             case .full where taken < limit && !isSated(): continue
-            case .full: return .perhapsMore
+            case .full: return true
             case .wouldBlock:
                 if let error = self.sendError { self.fail(error) }
-                return .nothing
+                return false
             case .ended(let error):
                 self.fail(error)
-                return .nothing
+                return false
             }
         }
-        return .nothing
+        return false
     }
 
     /// Writes what is queued as far as the peer takes it.

@@ -37,9 +37,8 @@ final class SocketTable {
     /// Lets go of every owner, who would else be kept alive by a table that they keep alive.
     func forgetAll() { self.watches = [:] }
 
-    /// Lets go of `descriptor` if it is still libcurl's: a connected stream's is no longer its to take back.
-    ///
-    /// The kernel goes on watching it, which spares two calls a request. Should it have something to say meanwhile, it is
+    /// Lets go of `descriptor` if it is still libcurl's: a connected stream's is no longer its to take back. The kernel
+    /// goes on watching it, which spares two calls a request. Should it have something to say meanwhile, it is
     /// forgotten then.
     func release(_ descriptor: Int32) {
         if case .multi = self.watches[descriptor]?.owner { self.watches[descriptor]?.owner = nil }

@@ -1,9 +1,8 @@
 import CCurl
 
-/// Some of a loop's streams in one multi handle. Loop thread only.
-///
-/// Each `curl_easy_recv` and `curl_easy_send` searches all connections of its multi handle. So streams are kept apart from
-/// the transfers, in groups small enough for that search not to matter; a gateway has thousands.
+/// Some of a loop's streams in one multi handle. Loop thread only. Each `curl_easy_recv` and `curl_easy_send` searches
+/// all connections of its multi handle. So streams are kept apart from the transfers, in groups small enough for that
+/// search not to matter; a gateway has thousands.
 final class StreamGroup {
     static let capacity = 32
 
@@ -36,7 +35,7 @@ final class StreamGroup {
         guard self.multi.advance(at: now) else { return [] }
         var settled: [(stream: SocketStream, result: CURLcode)] = []
         self.multi.forEachFinished { easy, result in
-            if let stream = SocketStream.of(easy) { settled.append((stream, result)) }
+            if let stream = CurlEasy.owner(of: easy, SocketStream.self) { settled.append((stream, result)) }
         }
         return settled
     }

@@ -29,15 +29,11 @@ final class StreamSet {
     ) {
         self.sockets = sockets
         self.connectQueue = ConnectQueue(limit: configuration.maximumConnectsPerTarget)
-        self.configuration = configuration
-        self.options = options
-        self.timers = timers
+        (self.configuration, self.options, self.timers) = (configuration, options, timers)
         self.buffer = .allocate(byteCount: StreamSet.receiveBytes, alignment: 64)
     }
 
-    deinit {
-        self.buffer.deallocate()
-    }
+    deinit { self.buffer.deallocate() }
 
     func open(
         _ target: StreamTarget, sendTimeout: Duration?, isInspected: Bool, delegate: any ByteStreamDelegate
@@ -68,9 +64,7 @@ final class StreamSet {
     /// Whether something waits that no socket will announce.
     var hasWork: Bool { !self.toDrain.isEmpty || !self.toFlush.isEmpty || !self.doomed.isEmpty }
 
-    func nextDeadline() -> MonotonicInstant? {
-        self.stirred.lazy.compactMap(\.deadline).min()
-    }
+    func nextDeadline() -> MonotonicInstant? { self.stirred.lazy.compactMap(\.deadline).min() }
 
     /// Connects what is connecting and hands over what has come, until the turn is sated.
     func process(now: MonotonicInstant, isSated: () -> Bool) {
@@ -78,12 +72,12 @@ final class StreamSet {
         self.stirred.removeAll(keepingCapacity: true)
         for group in groups {
             group.isStirred = false
-            for (stream, result) in group.takeSettled(at: now) {
-                stream.settled(result)
-            }
+            for (stream, result) in group.takeSettled(at: now) { stream.settled(result) }
             if group.deadline != nil { self.stir(group) }
         }
-        self.buryDoomed()
+        let doomed = self.doomed
+        self.doomed = []
+        for (stream, error) in doomed { stream.fail(error) }
         let streams = self.toDrain
         self.toDrain.removeAll(keepingCapacity: true)
         var unfinished: [SocketStream] = []
@@ -95,9 +89,7 @@ final class StreamSet {
             }
             stream.isQueuedForDrain = false
             let limit = self.configuration.drainBytes
-            if stream.drain(into: self.buffer, limit: limit, until: isSated) == .perhapsMore {
-                unfinished.append(stream)
-            }
+            if stream.drain(into: self.buffer, limit: limit, until: isSated) { unfinished.append(stream) }
         }
         for stream in unfinished { self.queueDrain(stream) }
     }
@@ -117,12 +109,6 @@ final class StreamSet {
         self.hasEnded = true
         for stream in self.streams.values { stream.fail(error) }
         self.doomed = []
-    }
-
-    private func buryDoomed() {
-        let doomed = self.doomed
-        self.doomed = []
-        for (stream, error) in doomed { stream.fail(error) }
     }
 
     private func groupWithRoom() throws(TransportError) -> StreamGroup {
@@ -180,9 +166,7 @@ extension StreamSet {
     }
 
     /// Fails `stream` in the next turn, when nobody is in the middle of a call into it.
-    func doom(_ stream: SocketStream, _ error: TransportError) {
-        self.doomed.append((stream, error))
-    }
+    func doom(_ stream: SocketStream, _ error: TransportError) { self.doomed.append((stream, error)) }
 
     /// A stream has connected, or is over: if it was connecting, the next one may.
     func connectEnded(_ stream: SocketStream, _ ending: ConnectQueue.Ending) {
@@ -202,9 +186,7 @@ extension StreamSet {
         _ = self.timers.schedule(at: deadline) { [weak stream] in stream?.close() }
     }
 
-    func forget(_ stream: SocketStream) {
-        self.streams.removeValue(forKey: ObjectIdentifier(stream))
-    }
+    func forget(_ stream: SocketStream) { self.streams.removeValue(forKey: ObjectIdentifier(stream)) }
 }
 
 private func discard(

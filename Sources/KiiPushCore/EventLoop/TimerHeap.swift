@@ -9,9 +9,7 @@ package final class TimerHeap {
         var deadline: MonotonicInstant
         var number: UInt64
 
-        func precedes(_ other: Entry) -> Bool {
-            self.deadline == other.deadline ? self.number < other.number : self.deadline < other.deadline
-        }
+        func precedes(_ other: Entry) -> Bool { (self.deadline, self.number) < (other.deadline, other.number) }
     }
 
     private var entries: [Entry] = []
@@ -65,9 +63,7 @@ package final class TimerHeap {
     }
 
     private func dropCancelledRoots() {
-        while let first = self.entries.first, self.bodies[first.number] == nil {
-            self.removeRoot()
-        }
+        while let first = self.entries.first, self.bodies[first.number] == nil { self.removeRoot() }
     }
 
     private func removeRoot() {

@@ -18,20 +18,33 @@ final class Transfer {
         try options.apply(to: easy)
         // Empty: whatever libcurl can decode.
         try easy.set(CURLOPT_ACCEPT_ENCODING, "")
+        let receiveBody: ccurl_bytes_callback = {
+            Transfer.hand($0, $1 * $2, to: $3) { transfer, bytes in transfer.receive(body: bytes) }
+        }
+        let receiveLine: ccurl_bytes_callback = {
+            Transfer.hand($0, $1 * $2, to: $3) { transfer, line in transfer.receive(headerLine: line) }
+        }
         try easy.check(ccurl_easy_set_callback(easy.raw, CURLOPT_WRITEFUNCTION, receiveBody))
-        try easy.check(ccurl_easy_set_callback(easy.raw, CURLOPT_HEADERFUNCTION, receiveHeaderLine))
+        try easy.check(ccurl_easy_set_callback(easy.raw, CURLOPT_HEADERFUNCTION, receiveLine))
+    }
+
+    /// Hands what libcurl has received to the transfer that it is for.
+    ///
+    /// - Returns: how many bytes the transfer took; none makes libcurl stop.
+    private static func hand(
+        _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, to context: UnsafeMutableRawPointer?,
+        _ receive: (Transfer, UnsafeRawBufferPointer) -> Bool
+    ) -> Int {
+        guard let context else { return 0 }
+        let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
+        return receive(transfer, UnsafeRawBufferPointer(start: bytes, count: count)) ? count : 0
     }
 
     /// Sets a prepared handle up for `request`.
     init(
-        _ request: HTTPRequest,
-        ticket: TransferTicket,
-        easy: CurlEasy,
-        maximumBodyBytes: Int
+        _ request: HTTPRequest, ticket: TransferTicket, easy: CurlEasy, maximumBodyBytes: Int
     ) throws(TransportError) {
-        self.easy = easy
-        self.ticket = ticket
-        self.maximumBodyBytes = maximumBodyBytes
+        (self.easy, self.ticket, self.maximumBodyBytes) = (easy, ticket, maximumBodyBytes)
         self.isPlainGet = request.method == "GET" && request.body == nil
         try request.validate()
         easy.clearError()
@@ -62,16 +75,7 @@ final class Transfer {
         }
     }
 
-    deinit {
-        curl_slist_free_all(self.fieldList)
-    }
-
-    /// The transfer that `easy` was set up for, while the set of transfers holds it.
-    static func of(_ easy: UnsafeMutableRawPointer) -> Transfer? {
-        var context: UnsafeMutableRawPointer?
-        guard ccurl_easy_get_private(easy, &context) == CURLE_OK, let context else { return nil }
-        return Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-    }
+    deinit { curl_slist_free_all(self.fieldList) }
 
     /// What came of it, once libcurl says that it ended with `code`.
     func outcome(_ code: CURLcode) -> Result<HTTPResponse, any Error> {
@@ -85,14 +89,11 @@ final class Transfer {
         if let body = request.body {
             try self.easy.set(CURLOPT_POST, 1)
             try self.easy.set(CURLOPT_POSTFIELDSIZE, body.count)
-            // libcurl copies as many bytes as the size before says; an empty array has no address to give.
-            let code =
-                body.isEmpty
-                ? ccurl_easy_set_string(self.easy.raw, CURLOPT_COPYPOSTFIELDS, "")
-                : body.withUnsafeBytes { bytes in
-                    ccurl_easy_set_pointer(
-                        self.easy.raw, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: bytes.baseAddress))
-                }
+            // libcurl copies as many bytes as the size before says; an empty array may have no address to give.
+            let code = (body.isEmpty ? [0] : body).withUnsafeBytes { bytes in
+                ccurl_easy_set_pointer(
+                    self.easy.raw, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: bytes.baseAddress))
+            }
             try self.easy.check(code)
             if request.method != "POST" { try self.easy.set(CURLOPT_CUSTOMREQUEST, request.method) }
         } else if request.method == "HEAD" {
@@ -133,42 +134,22 @@ final class Transfer {
         self.fieldList = longer
     }
 
-    fileprivate func receive(body bytes: UnsafeRawBufferPointer) -> Bool {
+    private func receive(body bytes: UnsafeRawBufferPointer) -> Bool {
         guard bytes.count <= self.maximumBodyBytes - self.body.count else {
-            let detail = "the response is larger than \(self.maximumBodyBytes) bytes"
-            self.refusal = TransportError(.tooLarge, detail: detail)
-            return false
+            return self.refuse("the response is larger than \(self.maximumBodyBytes) bytes")
         }
-        if self.body.isEmpty {
-            self.body = Array(bytes)
-        } else {
-            self.body.append(contentsOf: bytes)
-        }
+        self.body.append(contentsOf: bytes)
         return true
     }
 
-    fileprivate func receive(headerLine line: UnsafeRawBufferPointer) -> Bool {
-        guard self.head.append(line) else {
-            let detail = "the response's header fields and trailers are larger than \(ResponseHead.maximumBytes) bytes"
-            self.refusal = TransportError(.tooLarge, detail: detail)
-            return false
-        }
-        return true
+    private func receive(headerLine line: UnsafeRawBufferPointer) -> Bool {
+        let limit = ResponseHead.maximumBytes
+        return self.head.append(line)
+            || self.refuse("the response's header fields and trailers are larger than \(limit) bytes")
     }
-}
 
-private func receiveBody(
-    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
-) -> Int {
-    guard let context else { return 0 }
-    let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-    return transfer.receive(body: UnsafeRawBufferPointer(start: bytes, count: size * count)) ? size * count : 0
-}
-
-private func receiveHeaderLine(
-    _ bytes: UnsafeMutablePointer<CChar>?, _ size: Int, _ count: Int, _ context: UnsafeMutableRawPointer?
-) -> Int {
-    guard let context else { return 0 }
-    let transfer = Unmanaged<Transfer>.fromOpaque(context).takeUnretainedValue()
-    return transfer.receive(headerLine: UnsafeRawBufferPointer(start: bytes, count: size * count)) ? size * count : 0
+    private func refuse(_ detail: String) -> Bool {
+        self.refusal = TransportError(.tooLarge, detail: detail)
+        return false
+    }
 }

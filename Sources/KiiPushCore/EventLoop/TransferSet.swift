@@ -34,17 +34,10 @@ final class TransferSet {
     }
 
     func start(_ request: HTTPRequest, ticket: TransferTicket, continuation: TransferTicket.Continuation) {
-        guard !ticket.isCancelled else {
-            continuation.resume(throwing: CancellationError())
-            return
-        }
+        guard !ticket.isCancelled else { return continuation.resume(throwing: CancellationError()) }
         do {
-            let transfer = try Transfer(
-                request,
-                ticket: ticket,
-                easy: try self.spare.popLast() ?? self.freshHandle(),
-                maximumBodyBytes: self.maximumBodyBytes
-            )
+            let easy = try self.spare.popLast() ?? self.freshHandle()
+            let transfer = try Transfer(request, ticket: ticket, easy: easy, maximumBodyBytes: self.maximumBodyBytes)
             try self.multi.add(transfer.easy)
             // libcurl does not look at the time of a transfer that waits in line for a connection.
             let timer = self.timers.schedule(at: .now() + request.timeout + TransferSet.grace) { [weak self] in
@@ -58,14 +51,10 @@ final class TransferSet {
     }
 
     /// Ends the ticket's transfer, if it is still running.
-    func cancel(_ ticket: TransferTicket) {
-        self.end(ticket) { _ in .failure(CancellationError()) }
-    }
+    func cancel(_ ticket: TransferTicket) { self.end(ticket) { _ in .failure(CancellationError()) } }
 
     func endAll(_ error: TransportError) {
-        for running in self.running.values {
-            self.end(running.transfer.ticket) { _ in .failure(error) }
-        }
+        for running in self.running.values { self.end(running.transfer.ticket) { _ in .failure(error) } }
         self.spare = []
     }
 
@@ -76,7 +65,7 @@ final class TransferSet {
     func process(now: MonotonicInstant) {
         guard self.multi.advance(at: now) else { return }
         self.multi.forEachFinished { easy, code in
-            guard let ticket = Transfer.of(easy)?.ticket else { return }
+            guard let ticket = CurlEasy.owner(of: easy, Transfer.self)?.ticket else { return }
             self.end(ticket) { $0.outcome(code) }
         }
     }

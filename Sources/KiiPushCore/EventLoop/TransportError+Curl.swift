@@ -1,10 +1,9 @@
 import CCurl
 
 extension TransportError {
-    /// Explains libcurl's `code`; `text` is what its error buffer holds, and is preferred when not empty.
-    ///
-    /// No credentials can be in `text`: URLs that hold some are refused, and a proxy's are given to libcurl apart from
-    /// its address.
+    /// Explains libcurl's `code`; `text` is what its error buffer holds, and is preferred when not empty. No
+    /// credentials can be in `text`: URLs that hold some are refused, and a proxy's are given to libcurl apart from its
+    /// address.
     static func curl(_ code: CURLcode, text: String = "") -> TransportError {
         let detail = (text.isEmpty ? String(cString: curl_easy_strerror(code)) : text).withoutCredentials
         var error = TransportError(TransportError.Code(code), detail: detail, curlCode: Int(code.rawValue))
@@ -27,33 +26,27 @@ extension TransportError {
 extension TransportError.Code {
     /// - Source: libcurl-errors(3).
     init(_ code: CURLcode) {
-        switch code {
-        case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY:
-            self = .nameNotResolved
-        // 97 is CURLE_PROXY, which headers before 7.73 lack: a SOCKS proxy that said no.
-        case CURLE_COULDNT_CONNECT, CURLcode(97):
-            self = .connectionRefused
-        case CURLE_OPERATION_TIMEDOUT:
-            self = .timedOut
-        // 51 is what libcurl before 7.62 said for a wrong name.
-        case CURLE_PEER_FAILED_VERIFICATION, CURLcode(51), CURLE_SSL_ISSUER_ERROR, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
-            CURLE_SSL_INVALIDCERTSTATUS:
-            self = .certificateNotTrusted
-        // Each of them before anything is sent.
-        case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_USE_SSL_FAILED:
-            self = .tlsFailed
-        case CURLE_SSL_SHUTDOWN_FAILED, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE,
-            CURLE_HTTP2,
-            CURLE_HTTP2_STREAM, CURLE_NO_CONNECTION_AVAILABLE:
-            self = .connectionLost
-        case CURLE_FILESIZE_EXCEEDED:
-            self = .tooLarge
-        case CURLE_UNSUPPORTED_PROTOCOL, CURLE_URL_MALFORMAT, CURLE_NOT_BUILT_IN, CURLE_UNKNOWN_OPTION,
-            CURLE_BAD_FUNCTION_ARGUMENT, CURLE_INTERFACE_FAILED, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM,
-            CURLE_SSL_CRL_BADFILE, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED:
-            self = .invalidConfiguration
-        default:
-            self = .other
-        }
+        self =
+            switch code {
+            case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: .nameNotResolved
+            // 97 is CURLE_PROXY, which headers before 7.73 lack: a SOCKS proxy that said no.
+            case CURLE_COULDNT_CONNECT, CURLcode(97): .connectionRefused
+            case CURLE_OPERATION_TIMEDOUT: .timedOut
+            // 51 is what libcurl before 7.62 said for a wrong name.
+            case CURLE_PEER_FAILED_VERIFICATION, CURLcode(51), CURLE_SSL_ISSUER_ERROR, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
+                CURLE_SSL_INVALIDCERTSTATUS:
+                .certificateNotTrusted
+            // Each of them before anything is sent.
+            case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_USE_SSL_FAILED: .tlsFailed
+            case CURLE_SSL_SHUTDOWN_FAILED, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE,
+                CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_NO_CONNECTION_AVAILABLE:
+                .connectionLost
+            case CURLE_FILESIZE_EXCEEDED: .tooLarge
+            case CURLE_UNSUPPORTED_PROTOCOL, CURLE_URL_MALFORMAT, CURLE_NOT_BUILT_IN, CURLE_UNKNOWN_OPTION,
+                CURLE_BAD_FUNCTION_ARGUMENT, CURLE_INTERFACE_FAILED, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM,
+                CURLE_SSL_CRL_BADFILE, CURLE_SSL_ENGINE_NOTFOUND, CURLE_SSL_ENGINE_SETFAILED:
+                .invalidConfiguration
+            default: .other
+            }
     }
 }

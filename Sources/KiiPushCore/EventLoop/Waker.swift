@@ -12,9 +12,7 @@ final class Waker: Sendable {
         }
     }
 
-    deinit {
-        close(self.descriptor)
-    }
+    deinit { close(self.descriptor) }
 
     func wakeUp() {
         // Nobody reads it: the epoll set looks at changes, not at the count, which would be full after 2^64 wake-ups.

@@ -1,9 +1,7 @@
 import Glibc
 
 /// The first page of an inbox file: SQLite's header, and where the tables are. It is the same in every inbox, nearly,
-/// so a file in which it is damaged can be read with that of a new one.
-///
-/// - Source: "Database File Format" of SQLite, sections 1.3 (the header) and 2.6 (the schema).
+/// so a file in which it is damaged can be read with that of a new one (SQLite's file format, sections 1.3 and 2.6).
 struct FirstPage {
     private static let headerBytes = 100
 
@@ -22,32 +20,24 @@ struct FirstPage {
         self.bytes = Array(bytes[..<(size == 1 ? 65_536 : size)])
     }
 
-    /// Copies a file with its log, and puts this page's header in the place of its own; with `isWhole`, this whole
-    /// page.
+    /// Copies a file with its log, and replaces its header by this page's; with `isWhole`, its whole first page.
     func repair(_ path: String, to copy: String, isWhole: Bool) -> Bool {
         // Of a file that is gone, or empty, the log may be left.
         guard let length = access(path, F_OK) == 0 ? Self.copy(path, to: copy) : Self.copy("/dev/null", to: copy)
         else { return false }
         _ = Self.copy(path + "-wal", to: copy + "-wal")
         var start = Array(self.bytes[..<(isWhole ? self.bytes.count : Self.headerBytes)])
-        let pages = UInt32(truncatingIfNeeded: length / self.bytes.count)
-        for index in 0..<4 {
-            // How many pages there are, which counts if two further numbers are equal. The list of free pages, a page
-            // and a number, is done without.
-            start[28 + index] = UInt8(truncatingIfNeeded: pages >> UInt32(24 - 8 * index))
-            start[92 + index] = start[24 + index]
-            start[32 + index] = 0
-            start[36 + index] = 0
-        }
+        // The number of pages, which counts if two further numbers are equal, and an empty list of free pages.
+        let pages = UInt32(truncatingIfNeeded: length / self.bytes.count).bigEndian
+        start.replaceSubrange(28..<40, with: withUnsafeBytes(of: (pages, UInt32(0), UInt32(0))) { [UInt8]($0) })
+        start.replaceSubrange(92..<96, with: Array(start[24..<28]))
         let file = open(copy, O_WRONLY | O_CLOEXEC)
         guard file >= 0 else { return false }
         defer { close(file) }
         return pwrite(file, start, start.count, 0) == start.count
     }
 
-    static func remove(_ copy: String) {
-        for suffix in ["", "-wal", "-shm"] { unlink(copy + suffix) }
-    }
+    static func remove(_ copy: String) { for suffix in ["", "-wal", "-shm"] { unlink(copy + suffix) } }
 
     /// - Returns: how many bytes were copied; `nil` when it failed.
     private static func copy(_ path: String, to copy: String) -> Int? {

@@ -18,8 +18,7 @@ extension Inbox {
         ofSource source: Int64, installation: Int64, before sequence: Int64?, limit: Int,
         while hasRoom: (StoredRow) -> Bool = { _ in true }
     ) throws(InboxError) -> [StoredRow] {
-        let end: Int64 = sequence ?? .max
-        let page = try self.statements.ofSource.bound(to: [installation, source, end, limit])
+        let page = try self.statements.ofSource.bound(to: [installation, source, sequence ?? .max, limit])
         return try self.rows(of: page, after: 0, while: hasRoom)
     }
 
@@ -34,28 +33,25 @@ extension Inbox {
     /// The numbers of sources of an installation that have rows that wait: the page after `number`, in their order.
     package func sources(installation: Int64, after number: Int64?, limit: Int) throws(InboxError) -> [Int64] {
         var sources: [Int64] = []
-        var last = number
         while sources.count < limit {
             // Each is looked up by itself: the rows in between are not read.
-            let found =
-                if let last {
-                    try self.statements.nextSource.first(installation, last) { $0.optionalInteger(0) }
-                } else {
-                    try self.statements.firstSource.first(installation) { $0.optionalInteger(0) }
-                }
-            guard let next = found else { break }
+            guard let last = sources.last ?? number else {
+                guard let first = try self.statements.firstSource.first(installation, read: { $0.optionalInteger(0) })
+                else { break }
+                sources.append(first)
+                continue
+            }
+            guard let next = try self.statements.nextSource.first(installation, last, read: { $0.optionalInteger(0) })
+            else { break }
             // In a damaged index one source leads back to another.
-            guard last.map({ next > $0 }) ?? true else { throw InboxError(.corrupt, step: "looking for sources") }
+            guard next > last else { throw InboxError(.corrupt, step: "looking for sources") }
             sources.append(next)
-            last = next
         }
         return sources
     }
 
     /// The numbers of rows of any of these states, in the order of reception. Reads the whole table.
-    package func sequences(
-        _ states: Set<RowState>, after sequence: Int64, limit: Int
-    ) throws(InboxError) -> [Int64] {
+    package func sequences(_ states: Set<RowState>, after sequence: Int64, limit: Int) throws(InboxError) -> [Int64] {
         var last = sequence
         let wanted = states.reduce(Int64(0)) { $0 | 1 << $1.rawValue }
         return try self.statements.sequences.all(sequence, wanted, limit) { row throws(InboxError) in
@@ -72,17 +68,15 @@ extension Inbox {
     }
 
     /// Retries that are due at `now`, the longest due first.
-    ///
-    /// One that is due later than `now` plus `longestDelay` is due too: no retry is ever put off that long, so the
-    /// calendar clock was set back after it was written.
+    /// One later than `now` plus `longestDelay` is due too: no retry is put off that long, so the clock was set back.
     package func dueRetries(
         installation: Int64, now: Timestamp, longestDelay: Duration, limit: Int,
         while hasRoom: (StoredRow) -> Bool = { _ in true }
     ) throws(InboxError) -> [StoredRow] {
         let due = try self.rows(of: self.statements.dueRetries.bound(to: [installation, now, limit]), while: hasRoom)
         guard due.count < limit else { return due }
-        let (horizon, left) = (now + longestDelay, limit - due.count)
-        let ahead = try self.statements.retriesTooFarAhead.bound(to: [installation, horizon, left])
+        let ahead = self.statements.retriesTooFarAhead
+        try ahead.bound(to: [installation, now + longestDelay, limit - due.count])
         return try due + self.rows(of: ahead, while: hasRoom)
     }
 
@@ -94,12 +88,10 @@ extension Inbox {
     package func matches(
         _ sequence: Int64, topic: String, payload: [UInt8], originalLength: Int? = nil
     ) throws(InboxError) -> Bool {
-        let length = originalLength.map { Int64($0) }
-        let isSame = try self.statements.bytes.first(sequence) { row in
-            row.text(0)?.hasBytes(of: topic) == true && row.optionalInteger(1) == length
+        try self.statements.bytes.first(sequence) { row in
+            row.text(0)?.hasBytes(of: topic) == true && row.optionalInteger(1) == originalLength.map { Int64($0) }
                 && row.withBlob(2) { $0.elementsEqual(payload) }
-        }
-        return isSame ?? false
+        } ?? false
     }
 
     package func installation(id: String) throws(InboxError) -> Int64? {
@@ -130,13 +122,11 @@ extension Inbox {
 
     /// The same of all installations, in one look through the rows: each alone takes as long.
     package func unproven() throws(InboxError) -> [Int64: [UnprovenRow]] {
-        let statement = self.statements.allUnproven
-        defer { statement.reset() }
         var rows: [Int64: [UnprovenRow]] = [:]
-        while try statement.next() {
-            guard let packetID = UInt16(exactly: statement.integer(2)) else { continue }
-            rows[statement.integer(0), default: []].append(
-                UnprovenRow(sequence: statement.integer(1), packetID: packetID))
+        try self.statements.allUnproven.forEach { row in
+            guard let packetID = UInt16(exactly: row.integer(2)) else { return true }
+            rows[row.integer(0), default: []].append(UnprovenRow(sequence: row.integer(1), packetID: packetID))
+            return true
         }
         return rows
     }
@@ -165,35 +155,22 @@ extension StoredRow {
     /// More attempts than anybody asks for, and few enough to reckon with.
     static let attempts: ClosedRange<Int64> = 0...1_000_000
 
-    /// Reads the columns of ``InboxSchema/columns``. A number that nobody has written is held to what can be: one bit
-    /// of a damaged page must not end the process.
+    /// Reads the columns of ``InboxSchema/columns``. A damaged page must not end the process: numbers are held to ranges.
     init(readingFrom statement: SQLiteStatement) throws(InboxError) {
-        guard let state = RowState(rawValue: statement.integer(2)), let topic = statement.text(15) else {
-            throw InboxError(.corrupt, step: "reading a message")
-        }
+        guard let state = RowState(rawValue: statement.integer(2)), let topic = statement.text(15)
+        else { throw InboxError(.corrupt, step: "reading a message") }
         self.init(
             sequence: statement.integer(0),
             message: NewRow(
-                installation: statement.integer(1),
-                topic: topic,
-                payload: statement.blob(16),
-                originalLength: statement.isNull(13)
-                    ? nil : Int(clamping: statement.integer(13, within: InboxCounts.rowBytes)),
-                qos: UInt8(clamping: statement.integer(8, within: 0...2)),
-                duplicate: statement.integer(9) != 0,
+                installation: statement.integer(1), topic: topic, payload: statement.blob(16),
+                originalLength: statement.optionalInteger(13, within: InboxCounts.rowBytes).map { Int($0) },
+                qos: UInt8(statement.integer(8, within: 0...2)), duplicate: statement.integer(9) != 0,
                 retain: statement.integer(10) != 0,
                 packetID: statement.optionalInteger(11).flatMap { UInt16(exactly: $0) },
-                connection: statement.integer(12),
-                receivedAt: statement.time(7),
-                state: state,
-                reason: statement.text(14),
-                source: statement.optionalInteger(18)
-            ),
-            attempts: Int(clamping: statement.integer(3, within: StoredRow.attempts)),
-            crashes: Int(clamping: statement.integer(4, within: StoredRow.attempts)),
-            nextAttempt: statement.optionalTime(5),
-            updatedAt: statement.time(6),
-            openedBy: statement.text(17)
-        )
+                connection: statement.integer(12), receivedAt: statement.time(7), state: state,
+                reason: statement.text(14), source: statement.optionalInteger(18)),
+            attempts: Int(statement.integer(3, within: StoredRow.attempts)),
+            crashes: Int(statement.integer(4, within: StoredRow.attempts)),
+            nextAttempt: statement.optionalTime(5), updatedAt: statement.time(6), openedBy: statement.text(17))
     }
 }

@@ -5,9 +5,6 @@ extension Inbox {
         /// Installations by key.
         let installations: [Int64: String]
         let notices: [InboxNotice]
-
-        package var counts: InboxCounts { self.ledger.counts }
-        package var messageLedger: MessageLedger { self.ledger.summary }
     }
 
     /// What is known of this file should it turn out to be damaged.
@@ -17,31 +14,24 @@ extension Inbox {
 
     /// Moves a damaged file aside, and puts a new one in its place with every message in it that can still be read and
     /// is not done: under its own number, in the order of reception. Numbers go on above the old ones, and above the
-    /// mark beside the damaged file. The mark is moved aside, too.
-    ///
-    /// The last of the new one's notices says what became of the damaged one.
+    /// mark beside the damaged file. The mark is moved aside, too. The last of the new one's notices tells of it.
     ///
     /// Nobody may have the file open. If this fails, nothing is lost: the damaged file is where it was, or moved aside
     /// with the whole new one beside it or in its place. Tried again with the same `now`, it goes on from there.
     ///
     /// - Parameters:
-    ///   - path: the damaged file.
-    ///   - configuration: how the new one is opened.
     ///   - remembered: what is known of the damaged one, if it was in use.
-    ///   - reason: what is wrong with it.
     ///   - now: when the damage was found, which names the file that is moved aside.
     package static func replaceDamaged(
         _ path: String, configuration: Configuration, remembered: Remembered? = nil, reason: String, now: Timestamp
     ) throws(InboxError) -> Inbox {
         let files = InboxReplacement(of: path)
         let isReplaced = try files.finishEarlierTry(now: now)
-        let isDamaged = try !isReplaced ? true : self.isDamaged(path, configuration)
+        let isDamaged = try isReplaced ? self.isDamaged(path, configuration) : true
         if isDamaged {
-            files.removePartial()
+            files.remove(files.partial)
             let aside = files.freeAsidePath(now: now)
-            try self.salvage(path, into: files.partial, configuration, remembered) { salvage throws(InboxError) in
-                try salvage.run(now: now, keptAt: aside, reason: reason)
-            }
+            try self.salvage(path, into: files.partial, configuration, remembered, keptAt: aside, reason, now)
             try files.putInPlace(aside: aside)
         }
         return try Inbox(path: path, configuration: configuration)
@@ -60,17 +50,13 @@ extension Inbox {
     /// When this returns, the new file is closed and whole without its log.
     private static func salvage(
         _ path: String, into partial: String, _ configuration: Configuration, _ remembered: Remembered?,
-        _ run: (InboxSalvage) throws(InboxError) -> Void
+        keptAt aside: String, _ reason: String, _ now: Timestamp
     ) throws(InboxError) {
         let fresh = try Inbox(path: partial, configuration: configuration)
         let copy = "\(partial)-copy"
         defer { FirstPage.remove(copy) }
-        try run(try self.readable(path, into: fresh, at: partial, copy, remembered))
-        try self.writeLog(of: fresh)
-    }
-
-    private static func writeLog(of inbox: Inbox) throws(InboxError) {
-        try inbox.connection.execute("PRAGMA wal_checkpoint(TRUNCATE)", step: "writing the log into the file")
+        try self.readable(path, into: fresh, at: partial, copy, remembered).run(now: now, keptAt: aside, reason: reason)
+        try fresh.writeLog(emptying: true)
     }
 
     /// The damaged file or, where nothing can be read because of its first page, a copy with that of the new file.
@@ -82,7 +68,7 @@ extension Inbox {
         let isGone = InboxFile.size(of: path) == 0 && InboxFile.size(of: path + "-wal") == 0
         guard !salvage.isReadable, !isGone else { return salvage }
         // The page is in the log until then.
-        try self.writeLog(of: fresh)
+        try fresh.writeLog(emptying: true)
         guard let page = FirstPage(of: partial) else { return salvage }
         for isWhole in [false, true] where page.repair(path, to: copy, isWhole: isWhole) {
             let repaired = InboxSalvage(from: copy, into: fresh, remembered, mark)

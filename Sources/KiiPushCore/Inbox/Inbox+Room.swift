@@ -1,14 +1,10 @@
 extension Inbox {
     /// Makes room on a full disk: writes the log into the file, removes done rows, and makes the file smaller.
     ///
-    /// Removing and writing take some room first, which has to be there. Done rows whose acknowledgement is known to
-    /// have arrived go first, the oldest of them before the others: a redelivery of one of these is not recognised any
-    /// more.
-    ///
-    /// Takes about as long as `limit`; what is left to do is for the next call. A disk that is still full is what the
-    /// next transaction says.
-    ///
-    /// - Returns: how many rows were removed.
+    /// Both take some room first, which has to be there. Done rows whose acknowledgement is known to have arrived go
+    /// first, the oldest of them before the others: a redelivery of one of these is not recognised any more. It takes
+    /// about `limit`; the next call does the rest. The next transaction says that the disk is still full. Returns how many
+    /// rows were removed.
     package func makeRoom(within limit: Duration = .milliseconds(200)) throws(InboxError) -> Int {
         let before = self.counts[.done]
         let kept = min(self.doneBytesKept, before.bytes / 4)
@@ -47,16 +43,13 @@ extension Inbox {
         try self.writeLog(emptying: true)
     }
 
-    /// Done rows after this one, in the order of reception: as many as have so many bytes, or as one transaction
-    /// removes.
+    /// Done rows after this one, in the order of reception: as many as have so many bytes, or one transaction removes.
     private func done(after sequence: Int64, isProvenAlone: Bool, bytes: Int64) throws(InboxError) -> [Int64] {
-        let statement = self.statements.done
-        defer { statement.reset() }
-        try statement.bound(to: [sequence, isProvenAlone ? 1 : 0, self.rowsPerStep])
         var (rows, left): ([Int64], Int64) = ([], bytes)
-        while left > 0, try statement.next() {
-            rows.append(statement.integer(0))
-            left -= statement.integer(1, within: InboxCounts.rowBytes)
+        try self.statements.done.forEach(sequence, isProvenAlone ? 1 : 0, self.rowsPerStep) { row in
+            rows.append(row.integer(0))
+            left -= row.integer(1, within: InboxCounts.rowBytes)
+            return left > 0
         }
         return rows
     }

@@ -1,8 +1,6 @@
 import CSQLite
-import Glibc
 
 /// The durable inbox: every message that was acknowledged, until it has been handled and a while longer.
-///
 /// One SQLite file in WAL mode with `synchronous=FULL`: a transaction that has returned survives a power cut. The inbox
 /// has no lock, and belongs to the thread that opened it. Another process may read the file at any time. After
 /// ``InboxError/Kind/full`` the inbox goes on working.
@@ -49,49 +47,44 @@ package final class Inbox {
     /// Opens the file, or makes it with mode 0600; the directory must exist. `path` may be `:memory:`.
     package init(path: String, configuration: Configuration = .init()) throws(InboxError) {
         self.configuration = configuration
+        let isReadOnly = configuration.isReadOnly
         if path != ":memory:" {
             try InboxFile.requireRegular(path)
-            if !configuration.isReadOnly { try InboxReplacement(of: path).finish(now: configuration.clocks.calendar) }
+            if !isReadOnly { try InboxReplacement(of: path).finish(now: configuration.clocks.calendar) }
             try InboxFile.refuseEmptied(path)
-            if !configuration.isReadOnly { try InboxFile.makePrivate(path) }
+            if !isReadOnly { try InboxFile.makePrivate(path) }
         }
-        let access = configuration.isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
+        let access = isReadOnly ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE
         let connection = try SQLiteConnection(path: path, flags: access)
         try connection.setBusyTimeout(
             milliseconds: Int32(clamping: configuration.busyTimeout.wholeMillisecondsRoundedUp))
         // Until the file is known to be sound: of a damaged one, what is behind the damage in the log is kept, too.
         try connection.keepLogOnClose(true)
-        if !configuration.isReadOnly {
+        if !isReadOnly {
             let isNew = try InboxSchema.needsWork(connection, isReadOnly: false)
             // Before anything is written: without its log a file may look new.
             if isNew { try InboxMark(ofInboxAt: path)?.require(in: InboxLedger()) }
             try Inbox.prepare(connection, configuration)
         }
-        try InboxSchema.open(connection, isReadOnly: configuration.isReadOnly)
+        try InboxSchema.open(connection, isReadOnly: isReadOnly)
         self.connection = connection
         self.log = InboxLog(path: path)
         self.statements = InboxStatements(connection)
         let ledger = try self.statements.readLedger()
-        self.ledger = ledger
-        self.pending = ledger
-        guard !configuration.isReadOnly else { return }
+        (self.ledger, self.pending) = (ledger, ledger)
+        guard !isReadOnly else { return }
         let counts = try self.verify()
         try InboxMark(ofInboxAt: path)?.require(in: ledger)
-        try self.correctCounts(counts)
+        // Bytes steer how much is read from the network; a wrong number is no loss.
+        if counts != ledger.counts { try self.transaction { _ in self.pending.counts = counts } }
         self.notices = try self.statements.readNotices()
         try connection.keepLogOnClose(false)
-    }
-
-    /// Bytes steer how much is read from the network; a wrong number is no loss.
-    private func correctCounts(_ counts: InboxCounts) throws(InboxError) {
-        guard counts != self.ledger.counts else { return }
-        try self.transaction { _ in self.pending.counts = counts }
     }
 
     /// "The integer values returned by two invocations of PRAGMA data_version from the same connection will be
     /// different if changes were committed to the database by any other connection in the interim."
     private func readLedgerIfOthersWrote() throws(InboxError) {
-        let version = try self.statements.readDataVersion()
+        let version = try self.statements.dataVersion.first { $0.integer(0) } ?? 0
         guard version != self.dataVersion else { return }
         self.dataVersion = version
         self.ledger = try self.statements.readLedger()
@@ -99,9 +92,7 @@ package final class Inbox {
         self.refused = RefusedRows()
     }
 
-    private static func prepare(
-        _ connection: SQLiteConnection, _ configuration: Configuration
-    ) throws(InboxError) {
+    private static func prepare(_ connection: SQLiteConnection, _ configuration: Configuration) throws(InboxError) {
         // auto_vacuum has an effect before the first table only; journal_mode=WAL creates the file's header.
         try connection.execute("PRAGMA auto_vacuum = INCREMENTAL", step: "setting auto_vacuum")
         try connection.execute("PRAGMA journal_mode = WAL", step: "switching to a write-ahead log")
@@ -113,34 +104,28 @@ package final class Inbox {
         try connection.execute("PRAGMA wal_autocheckpoint = 0", step: "limiting the write-ahead log")
         guard let maximum = configuration.maximumFileBytes else { return }
         let pageSize = try connection.integer("PRAGMA page_size", step: "reading the page size") ?? 4096
-        try connection.execute(
-            "PRAGMA max_page_count = \(max(1, maximum / pageSize))", step: "limiting the file's size")
+        let pages = max(1, maximum / pageSize)
+        try connection.execute("PRAGMA max_page_count = \(pages)", step: "limiting the file's size")
     }
 
     func removeNotices() throws(InboxError) {
         // Not again in this process, even if the disk is full.
         self.notices = []
-        try self.transaction { transaction throws(InboxError) in try transaction.removeNotices() }
+        try self.transaction { _ throws(InboxError) in try self.statements.removeNotices.run() }
     }
 
     /// Whether a transaction is open. After some errors SQLite has rolled it back by itself.
     package var isInTransaction: Bool { !self.connection.isAutocommit }
-
     /// How many rows stand where, as of this connection's last commit. Free.
     package var counts: InboxCounts { self.ledger.counts }
-
     /// The same, messages that are gone included.
     package var messageLedger: MessageLedger { self.ledger.summary }
-
     /// Other processes' commits included.
-    package func currentCounts() throws(InboxError) -> InboxCounts { try self.statements.readLedger().counts }
-
+    package func currentCounts() throws(InboxError) -> InboxCounts { try self.currentLedger().counts }
     func currentLedger() throws(InboxError) -> InboxLedger { try self.statements.readLedger() }
 
     /// Runs `body` in one transaction and commits it; when this returns, all of it is on the disk.
-    ///
-    /// If `body` or the commit fails, nothing of it has happened, and the same work may be tried again.
-    /// Transactions do not nest.
+    /// If `body` or the commit fails, nothing has happened, and it may be tried again. Transactions do not nest.
     package func transaction<Result>(
         _ body: (InboxTransaction) throws(InboxError) -> Result
     ) throws(InboxError) -> Result {
@@ -165,8 +150,8 @@ package final class Inbox {
             return result
         } catch {
             self.pending = self.ledger
-            self.pruning.restart()
-            self.refused = RefusedRows()
+            // The rows that were removed are back.
+            (self.pruning, self.refused) = (InboxPruning(), RefusedRows())
             // The first error is the one that counts.
             if !self.connection.isAutocommit { try? self.statements.rollback.run() }
             throw error

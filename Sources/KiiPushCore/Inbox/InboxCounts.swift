@@ -5,15 +5,18 @@ package struct InboxCounts: Sendable, Hashable {
         /// Payload, topic and a flat ``InboxCounts/rowOverhead`` a row.
         package var bytes: Int64 = 0
 
-        package init(rows: Int64 = 0, bytes: Int64 = 0) {
-            self.rows = rows
-            self.bytes = bytes
+        package init(rows: Int64 = 0, bytes: Int64 = 0) { (self.rows, self.bytes) = (rows, bytes) }
+
+        mutating func add(_ bytes: Int64, rows: Int64 = 1) {
+            self.rows += rows
+            self.bytes += bytes
         }
+
+        func isMore(than limit: Tally) -> Bool { self.rows > limit.rows || self.bytes > limit.bytes }
     }
 
     /// What a row costs beside its payload and topic, about.
     package static let rowOverhead: Int64 = 64
-
     /// What a row can take: a packet, and what it costs beside.
     static let rowBytes: ClosedRange<Int64> = 0...(1 << 30)
 
@@ -28,19 +31,7 @@ package struct InboxCounts: Sendable, Hashable {
         set { self.tallies[Int(state.rawValue)] = newValue }
     }
 
-    /// Bytes that wait for a handler, in whatever state: what back-pressure is measured by. What is shown to the user
-    /// waits for nobody but them, who may never react.
+    /// Bytes that wait for a handler: what back-pressure is measured by. What is shown to the user may wait for ever.
     package var pendingBytes: Int64 { self[.waiting].bytes + self[.inHand].bytes + self[.retry].bytes }
-
     var rows: Int64 { self.tallies.reduce(0) { $0 + $1.rows } }
-
-    mutating func add(_ bytes: Int64, to state: RowState) {
-        self[state].rows += 1
-        self[state].bytes += bytes
-    }
-
-    mutating func remove(_ bytes: Int64, from state: RowState) {
-        self[state].rows -= 1
-        self[state].bytes -= bytes
-    }
 }

@@ -1,9 +1,7 @@
 import CSQLite
 import Glibc
 
-/// Why the inbox could not do what it was asked to do.
-///
-/// It carries SQLite's codes and the name of the step, and never a row, a topic or a payload.
+/// Why the inbox failed: SQLite's codes and the name of the step, and never a row, a topic or a payload.
 package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What the caller does next depends on this alone.
     package enum Kind: Sendable, Hashable {
@@ -20,9 +18,7 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         case locked
         /// There is a link, a pipe or a directory in the place of the file.
         case notAFile
-        case notPermitted
-        case cannotOpen
-        case io
+        case notPermitted, cannotOpen, io
         /// Anything else: a defect of this library, or no memory.
         case other
     }
@@ -37,22 +33,18 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
     package var step: String
 
     package init(_ kind: Kind, step: String, extendedCode: Int32 = 0, systemError: Int32 = 0) {
-        self.kind = kind
-        self.extendedCode = extendedCode
-        self.systemError = systemError
-        self.step = step
+        (self.kind, self.step) = (kind, step)
+        (self.extendedCode, self.systemError) = (extendedCode, systemError)
     }
 
-    /// Reads SQLite's codes. `SQLITE_IOERR` with `ENOSPC` or `EDQUOT` below it is a full disk too: SQLite says
-    /// `SQLITE_FULL` for a short write only.
+    /// Reads SQLite's codes. SQLite says `SQLITE_FULL` for a short write only, else `SQLITE_IOERR` with an `errno`.
     init(extendedCode: Int32, systemError: Int32, step: String) {
         let kind: Kind =
             switch extendedCode & 0xFF {
             case SQLITE_FULL: .full
             case SQLITE_CORRUPT, SQLITE_NOTADB: .corrupt
             case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .locked
-            // What was cut off here was the making of the file: later on it has a log, and there is nothing to take
-            // back.
+            // SQLITE_READONLY_ROLLBACK. The making of the file was cut off: later on it has a log.
             case SQLITE_READONLY where extendedCode == SQLITE_READONLY | 3 << 8: .notMade
             case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH: .notPermitted
             case SQLITE_CANTOPEN: .cannotOpen

@@ -3,34 +3,40 @@ import Glibc
 /// Permissions of the inbox file. SQLite gives `-wal` and `-shm` the mode of the file they belong to.
 enum InboxFile {
     /// Refuses to use what is no regular file: a link would lead to another file, and reading a pipe would never end.
-    ///
-    /// Looked at and not opened, for the reason below; SQLite follows no link for the files beside the first.
+    /// It is not opened, for the reason below. SQLite follows no link for the files beside the first.
     static func requireRegular(_ path: String) throws(InboxError) {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return }
         throw InboxError(.notAFile, step: "opening the file")
     }
 
-    /// Creates `path` with mode 0600, whatever the umask, or takes the rights of others away from what exists.
-    ///
-    /// An existing file is never opened here: closing a descriptor drops every POSIX lock that this process holds on
-    /// that file, those of another SQLite connection included.
+    /// Creates `path` with mode 0600, whatever the umask, or takes the rights of others away from what exists. That is
+    /// never opened here: closing a descriptor drops all POSIX locks of this process on the file, other connections' too.
     static func makePrivate(_ path: String) throws(InboxError) {
         let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
         if descriptor >= 0 {
             defer { close(descriptor) }
-            guard fchmod(descriptor, 0o600) == 0 else {
-                throw InboxError(.notPermitted, step: "setting the file's mode", systemError: errno)
+            guard fchmod(descriptor, 0o600) == 0
+            else { throw InboxError(.notPermitted, step: "setting the file's mode", systemError: errno) }
+            return
+        }
+        let code = errno
+        guard code != EEXIST else {
+            for name in [path, path + "-wal", path + "-shm", path + InboxMark.suffix] {
+                var status = stat()
+                guard stat(name, &status) == 0, status.st_mode & 0o077 != 0 else { continue }
+                guard chmod(name, 0o600) == 0
+                else { throw InboxError(.notPermitted, step: "setting the file's mode", systemError: errno) }
             }
             return
         }
-        switch errno {
-        case EEXIST: try self.restrict(path)
-        case EACCES, EPERM, EROFS:
-            throw InboxError(.notPermitted, step: "creating the file", systemError: errno)
-        case ENOSPC, EDQUOT: throw InboxError(.full, step: "creating the file", systemError: errno)
-        default: throw InboxError(.cannotOpen, step: "creating the file", systemError: errno)
-        }
+        let kind: InboxError.Kind =
+            switch code {
+            case EACCES, EPERM, EROFS: .notPermitted
+            case ENOSPC, EDQUOT: .full
+            default: .cannotOpen
+            }
+        throw InboxError(kind, step: "creating the file", systemError: code)
     }
 
     /// Throws for a file that is empty, or gone, and was not, as its log or its mark shows. SQLite would take it for a
@@ -41,23 +47,12 @@ enum InboxFile {
             let held = "the \(mark.unfinished) open messages that the file held"
             throw InboxError(.corrupt, step: "finding \(held) (it is empty or gone)")
         }
-        guard self.size(of: path + "-wal") == 0 else {
-            throw InboxError(.corrupt, step: "finding the file to its log (it is empty or gone)")
-        }
+        guard self.size(of: path + "-wal") == 0
+        else { throw InboxError(.corrupt, step: "finding the file to its log (it is empty or gone)") }
     }
 
     static func size(of path: String) -> Int {
         var status = stat()
         return stat(path, &status) == 0 ? Int(status.st_size) : 0
-    }
-
-    private static func restrict(_ path: String) throws(InboxError) {
-        for name in [path, path + "-wal", path + "-shm", path + InboxMark.suffix] {
-            var status = stat()
-            guard stat(name, &status) == 0, status.st_mode & 0o077 != 0 else { continue }
-            guard chmod(name, 0o600) == 0 else {
-                throw InboxError(.notPermitted, step: "setting the file's mode", systemError: errno)
-            }
-        }
     }
 }

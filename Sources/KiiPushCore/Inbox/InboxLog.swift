@@ -1,5 +1,4 @@
 import CSQLite
-import Glibc
 
 struct InboxLog {
     /// A page in the log, with its header (SQLite's file format, section 4.1).
@@ -14,21 +13,16 @@ struct InboxLog {
     var failure: InboxError?
 
     /// The log of the inbox at `path`, as an earlier process left it.
-    init(path: String) {
-        var status = stat()
-        if stat(path + "-wal", &status) == 0 { self.bytes = Int64(status.st_size) }
-    }
-
+    init(path: String) { self.bytes = Int64(InboxFile.size(of: path + "-wal")) }
     mutating func grow(byPages pages: Int64) { self.bytes += pages * InboxLog.frameBytes }
 
-    /// Readers are waited for when the log is four times as long as it may be, and after an attempt in vain when it has
-    /// become twice as long.
+    /// Readers are waited for at four times the limit, and after an attempt in vain at twice the length.
     func hasOutgrown(_ limit: Int64) -> Bool { self.length >= max(4 * limit, 2 * self.vainLength) }
 
-    mutating func wasWritten(_ result: SQLiteConnection.Checkpoint, havingWaited: Bool) {
-        self.length = Int64(max(result.frames, 0)) * InboxLog.frameBytes
-        self.bytes = result.frames == result.written ? 0 : self.length
-        self.vainLength = havingWaited && result.isBusy ? self.length : 0
+    mutating func wasWritten(frames: Int32, written: Int32, inVain: Bool) {
+        self.length = Int64(max(frames, 0)) * InboxLog.frameBytes
+        self.bytes = frames == written ? 0 : self.length
+        self.vainLength = inVain ? self.length : 0
         self.failure = nil
     }
 }
@@ -41,11 +35,7 @@ extension Inbox {
         let limit = self.shares.logBytes
         guard self.log.bytes >= limit else { return }
         let waits = self.log.hasOutgrown(limit)
-        do throws(InboxError) {
-            try self.writeLog(emptying: waits)
-        } catch {
-            self.log.failure = error
-        }
+        do throws(InboxError) { try self.writeLog(emptying: waits) } catch { self.log.failure = error }
     }
 
     /// Sets what the log is cut to when it begins anew after it had to grow.
@@ -58,6 +48,6 @@ extension Inbox {
     /// With `empties` it waits for readers, and cuts the log off then.
     func writeLog(emptying empties: Bool) throws(InboxError) {
         let result = try self.connection.checkpoint(empties ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE)
-        self.log.wasWritten(result, havingWaited: empties)
+        self.log.wasWritten(frames: result.frames, written: result.written, inVain: empties && result.isBusy)
     }
 }

@@ -1,7 +1,6 @@
 import Glibc
 
 /// How far an inbox had come, kept in a small file of its own beside the database (`inbox.sqlite-mark`).
-///
 /// SQLite cannot see that a whole file is missing, is an older copy, or lost the end of its log. A mark that is ahead
 /// of the file shows it. The store writes the mark after commits, so a mark is never ahead of a sound file.
 package struct InboxMark: Equatable {
@@ -13,16 +12,12 @@ package struct InboxMark: Equatable {
     var lost: Int64
 
     init(of ledger: InboxLedger) {
-        self.sequence = ledger.lastSequence
-        self.stored = ledger.stored
-        self.unfinished = ledger.unfinished
-        self.lost = ledger.lost
+        (self.sequence, self.stored) = (ledger.lastSequence, ledger.stored)
+        (self.unfinished, self.lost) = (ledger.unfinished, ledger.lost)
     }
 
     /// Whether this mark was written after the last commit that a file with this ledger holds.
-    func isAhead(of ledger: InboxLedger) -> Bool {
-        self.sequence > ledger.lastSequence || self.stored > ledger.stored
-    }
+    func isAhead(of ledger: InboxLedger) -> Bool { self.sequence > ledger.lastSequence || self.stored > ledger.stored }
 
     /// - Throws: ``InboxError`` of kind `corrupt` if a file with this ledger lacks messages.
     func require(in ledger: InboxLedger) throws(InboxError) {
@@ -32,11 +27,7 @@ package struct InboxMark: Equatable {
     }
 
     /// How many messages that were not done may be among those that a file with this ledger does not know.
-    func missing(from ledger: InboxLedger) -> Int64 {
-        max(0, min(self.stored - ledger.stored, self.unfinished))
-    }
-
-    // MARK: - The file
+    func missing(from ledger: InboxLedger) -> Int64 { max(0, min(self.stored - ledger.stored, self.unfinished)) }
 
     /// What SQLite's `-wal` and `-shm` are: the mark belongs to the file whose name it continues.
     static let suffix = "-mark"
@@ -71,8 +62,7 @@ package struct InboxMark: Equatable {
     /// older mark, where it cannot be written, protects less and raises no false alarm. `isFlushed` takes milliseconds.
     @discardableResult
     func write(besides path: String, isFlushed: Bool) -> Bool {
-        let flags = O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK
-        let file = open(path + Self.suffix, flags, 0o600)
+        let file = open(path + Self.suffix, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
         guard file >= 0 else { return false }
         defer { close(file) }
         let bytes = Array(self.line.utf8)

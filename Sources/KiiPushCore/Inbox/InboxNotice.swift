@@ -20,11 +20,3 @@ extension InboxStatements {
         }
     }
 }
-
-extension InboxTransaction {
-    func add(_ notice: InboxNotice) throws(InboxError) {
-        try self.statements.addNotice.run(notice.path, notice.reason, notice.takenOver, notice.lost)
-    }
-
-    func removeNotices() throws(InboxError) { try self.statements.removeNotices.run() }
-}

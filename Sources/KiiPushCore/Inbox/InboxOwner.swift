@@ -8,16 +8,13 @@ package struct InboxOwner: Sendable, Hashable {
     package var principal: String
 
     package init(site: String, app: String, principal: String) {
-        self.site = site
-        self.app = app
-        self.principal = principal
+        (self.site, self.app, self.principal) = (site, app, principal)
     }
 
     /// Reads three columns of a row, from `column` on; `nil` where one of them is NULL.
     init?(_ row: SQLiteStatement, from column: Int32) {
-        guard let site = row.text(column), let app = row.text(column + 1), let principal = row.text(column + 2) else {
-            return nil
-        }
+        guard let site = row.text(column), let app = row.text(column + 1), let principal = row.text(column + 2)
+        else { return nil }
         self.init(site: site, app: app, principal: principal)
     }
 }
@@ -48,10 +45,7 @@ extension Inbox {
     /// taken over, or will when it starts since its owner is the same.
     func stranded(besides current: Set<String>) throws(InboxError) -> [StrandedMessages] {
         let counts = try self.statements.openCounts.all { row in
-            (
-                key: row.integer(0), messages: row.integer(1),
-                numbers: row.integer(2)...max(row.integer(2), row.integer(3))
-            )
+            (row.integer(0), row.integer(1), row.integer(2)...max(row.integer(2), row.integer(3)))
         }
         var (keys, owners): (Set<Int64>, Set<InboxOwner>) = ([], [])
         for id in current {
@@ -61,26 +55,17 @@ extension Inbox {
         }
         var stranded: [StrandedMessages] = []
         for (key, messages, numbers) in counts where !keys.contains(key) {
-            guard let place = try self.place(of: key), !place.isAdopted(byOneOf: keys),
+            guard let place = try self.place(of: key), !(place.adopter.map(keys.contains) ?? false),
                 !(place.owner.map(owners.contains) ?? false)
             else { continue }
-            stranded.append(
-                StrandedMessages(installationID: place.id, messages: Int(clamping: messages), numbers: numbers))
+            stranded.append(.init(installationID: place.id, messages: Int(clamping: messages), numbers: numbers))
         }
         return stranded
     }
 
-    private struct Place {
-        var id: String
-        var adopter: Int64?
-        var owner: InboxOwner?
-
-        func isAdopted(byOneOf keys: Set<Int64>) -> Bool { self.adopter.map(keys.contains) ?? false }
-    }
-
-    private func place(of key: Int64) throws(InboxError) -> Place? {
+    private func place(of key: Int64) throws(InboxError) -> (id: String, adopter: Int64?, owner: InboxOwner?)? {
         try self.statements.owners.first(key) { row in
-            row.text(1).map { Place(id: $0, adopter: row.optionalInteger(2), owner: InboxOwner(row, from: 3)) }
+            row.text(1).map { (id: $0, adopter: row.optionalInteger(2), owner: InboxOwner(row, from: 3)) }
         }
     }
 }

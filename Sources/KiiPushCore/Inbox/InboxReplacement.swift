@@ -11,7 +11,6 @@ struct InboxReplacement {
     private let path: String
 
     init(of path: String) { self.path = path }
-
     var partial: String { self.path + ".partial" }
     private var complete: String { self.path + ".new" }
 
@@ -37,8 +36,6 @@ struct InboxReplacement {
         return true
     }
 
-    func removePartial() { self.remove(self.partial) }
-
     /// A name for the damaged file that is not taken: what was moved aside before is kept.
     func freeAsidePath(now: Timestamp) -> String {
         var later = now
@@ -48,11 +45,11 @@ struct InboxReplacement {
         return self.asidePath(later)
     }
 
-    /// Puts the file that was filled, and closed, in the place of the damaged one, which gets the name `aside`. A file
-    /// that is gone may have left its log and its mark.
+    /// Puts the file that was filled, and closed, in the place of the damaged one, which gets the name `aside`.
     func putInPlace(aside: String) throws(InboxError) {
         try self.flush(self.partial)
         try self.rename(self.partial, to: self.complete)
+        // A file that is gone may have left its log and its mark.
         if self.exists(self.path) { try self.rename(self.path, to: aside) }
         self.moveLogs(to: aside)
         try self.takePlace()
@@ -68,33 +65,27 @@ struct InboxReplacement {
         try self.flush(end.map { String(self.path[...$0]) } ?? ".")
     }
 
-    func asidePath(_ now: Timestamp) -> String {
-        "\(self.path).damaged-\(now.millisecondsSinceEpoch)"
-    }
+    private func asidePath(_ now: Timestamp) -> String { "\(self.path).damaged-\(now.millisecondsSinceEpoch)" }
 
     // A log or a mark that is not there is nothing to move.
     private func moveLogs(to aside: String) {
         for suffix in Self.logSuffixes { _ = Glibc.rename(self.path + suffix, aside + suffix) }
     }
 
-    private func remove(_ path: String) {
-        for suffix in [""] + Self.logSuffixes { _ = unlink(path + suffix) }
-    }
+    func remove(_ path: String) { for suffix in [""] + Self.logSuffixes { _ = unlink(path + suffix) } }
 
     private func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
     private func rename(_ path: String, to other: String) throws(InboxError) {
-        guard Glibc.rename(path, other) == 0 else {
-            throw InboxError(.cannotOpen, step: "renaming a file", systemError: errno)
-        }
+        guard Glibc.rename(path, other) == 0
+        else { throw InboxError(.cannotOpen, step: "renaming a file", systemError: errno) }
     }
 
     /// Has a file, or a directory's names, written through to the disk.
     private func flush(_ path: String) throws(InboxError) {
         let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else {
-            throw InboxError(.cannotOpen, step: "opening what is to be flushed", systemError: errno)
-        }
+        guard descriptor >= 0
+        else { throw InboxError(.cannotOpen, step: "opening what is to be flushed", systemError: errno) }
         defer { close(descriptor) }
         guard fsync(descriptor) == 0 else { throw InboxError(.io, step: "flushing", systemError: errno) }
     }

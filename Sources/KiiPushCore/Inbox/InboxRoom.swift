@@ -1,15 +1,12 @@
 import Glibc
 
 /// The room that an inbox has on its disk, as of the last look.
-///
-/// Messages are stored only while its reserve stands. What makes room, such as an answer that ends a message, may use
-/// the reserve up.
+/// Messages are stored only while its reserve stands. What makes room, such as a verdict, may use the reserve up.
 package struct InboxRoom {
     private static let lookInterval: Duration = .seconds(60)
 
     private let path: String
-    /// A file beside the inbox that holds nothing. It takes room on the disk until a full disk needs it: what makes
-    /// room there needs some itself.
+    /// A file beside the inbox that holds nothing but room, for what makes room on a full disk.
     private let reserve: String
     private let clocks: Clocks
     private let freeBytes: (String) -> Int64?
@@ -18,29 +15,21 @@ package struct InboxRoom {
     /// Whether there is room to store messages.
     package private(set) var hasReserve = false
 
-    /// Looks at the disk of the inbox at `path`, and makes the reserve if there is room for it. `freeBytes` is what
-    /// this user may still write there; `nil` where the disk cannot tell.
+    /// Looks at the disk of the inbox at `path`, and makes the reserve if there is room for it and it is wanted.
+    /// `freeBytes` is what this user may still write there; `nil` where the disk cannot tell.
     package init(
-        of path: String, clocks: Clocks = .machine,
+        of path: String, clocks: Clocks = .machine, makesReserve: Bool = true,
         freeBytes: @escaping (String) -> Int64? = InboxRoom.freeBytes(at:)
     ) {
-        self.init(lookingAt: path, clocks, freeBytes)
-        self.look()
+        (self.path, self.reserve) = (path, path + "-reserve")
+        (self.clocks, self.freeBytes) = (clocks, freeBytes)
+        self.lookedAt = clocks.monotonic()
+        self.measure()
+        if makesReserve { self.look() }
     }
 
     /// How the room of the inbox at `path` is shared out. Changes nothing.
-    package static func shares(of path: String) -> InboxShares {
-        InboxRoom(lookingAt: path, .machine, InboxRoom.freeBytes(at:)).shares
-    }
-
-    private init(lookingAt path: String, _ clocks: Clocks, _ freeBytes: @escaping (String) -> Int64?) {
-        self.path = path
-        self.reserve = path + "-reserve"
-        self.clocks = clocks
-        self.freeBytes = freeBytes
-        self.lookedAt = clocks.monotonic()
-        self.measure()
-    }
+    package static func shares(of path: String) -> InboxShares { InboxRoom(of: path, makesReserve: false).shares }
 
     /// Looks again, if the last look is old or has found no room.
     package mutating func lookIfDue() {
@@ -67,10 +56,8 @@ package struct InboxRoom {
     private mutating func measure() -> Int64 {
         // Where the disk cannot tell, only a write that fails does.
         let free = self.freeBytes(self.path) ?? .max / 2
-        self.shares = InboxShares(
-            of: [self.path, self.path + "-wal", self.reserve].reduce(free) { sum, path in
-                sum + (InboxRoom.status(of: path).map { Int64($0.st_blocks) * 512 } ?? 0)
-            })
+        let files = [self.path, self.path + "-wal", self.reserve].compactMap(InboxRoom.status)
+        self.shares = InboxShares(of: files.reduce(free) { $0 + Int64($1.st_blocks) * 512 })
         return free
     }
 

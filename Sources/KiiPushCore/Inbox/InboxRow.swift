@@ -24,8 +24,7 @@ package struct NewRow: Sendable, Hashable {
     /// The payload's length in bytes, if ``payload`` is only its beginning.
     package var originalLength: Int?
     package var qos: UInt8
-    package var duplicate: Bool
-    package var retain: Bool
+    package var duplicate, retain: Bool
     /// The packet identifier; `nil` at QoS 0.
     package var packetID: UInt16?
     /// The generation of the connection it came on.
@@ -42,36 +41,20 @@ package struct NewRow: Sendable, Hashable {
     package var source: Int64?
 
     package init(
-        installation: Int64,
-        topic: String,
-        payload: [UInt8],
-        originalLength: Int? = nil,
-        qos: UInt8 = 1,
-        duplicate: Bool = false,
-        retain: Bool = false,
-        packetID: UInt16? = nil,
-        connection: Int64 = 0,
-        receivedAt: Timestamp,
-        storedAt: Timestamp? = nil,
-        state: RowState = .inHand,
-        reason: String? = nil,
+        installation: Int64, topic: String, payload: [UInt8], originalLength: Int? = nil, qos: UInt8 = 1,
+        duplicate: Bool = false, retain: Bool = false, packetID: UInt16? = nil, connection: Int64 = 0,
+        receivedAt: Timestamp, storedAt: Timestamp? = nil, state: RowState = .inHand, reason: String? = nil,
         source: Int64? = nil
     ) {
-        self.installation = installation
-        self.topic = topic
-        self.payload = payload
-        self.originalLength = originalLength
-        self.qos = qos
-        self.duplicate = duplicate
-        self.retain = retain
-        self.packetID = packetID
-        self.connection = connection
-        self.receivedAt = receivedAt
-        self.storedAt = storedAt
-        self.state = state
-        self.reason = reason
-        self.source = source
+        (self.installation, self.connection, self.packetID) = (installation, connection, packetID)
+        (self.topic, self.payload, self.originalLength) = (topic, payload, originalLength)
+        (self.qos, self.duplicate, self.retain) = (qos, duplicate, retain)
+        (self.receivedAt, self.storedAt) = (receivedAt, storedAt)
+        (self.state, self.reason, self.source) = (state, reason, source)
     }
+
+    /// How many bytes the row counts as.
+    var bytes: Int64 { InboxCounts.bytes(topic: self.topic.utf8.count, payload: self.payload.count) }
 }
 
 /// A message as the inbox holds it.
@@ -98,9 +81,7 @@ package struct RowChange: Sendable, Hashable {
     package var sequence: Int64
     package var state: RowState
     /// `nil` leaves the number as it is.
-    package var attempts: Int?
-    /// `nil` leaves the number as it is.
-    package var crashes: Int?
+    package var attempts, crashes: Int?
     package var nextAttempt: Timestamp?
     /// The last error, or why the message is dead. `nil` keeps what is there unless the row becomes `done`.
     package var reason: String?
@@ -134,29 +115,15 @@ package struct RowChange: Sendable, Hashable {
     }
 
     package init(
-        sequence: Int64,
-        state: RowState,
-        attempts: Int? = nil,
-        crashes: Int? = nil,
-        nextAttempt: Timestamp? = nil,
+        sequence: Int64, state: RowState, attempts: Int? = nil, crashes: Int? = nil, nextAttempt: Timestamp? = nil,
         reason: String? = nil
     ) {
-        self.sequence = sequence
-        self.state = state
-        self.attempts = attempts
-        self.crashes = crashes
-        self.nextAttempt = nextAttempt
-        self.reason = reason
+        (self.sequence, self.state, self.attempts, self.crashes) = (sequence, state, attempts, crashes)
+        (self.nextAttempt, self.reason) = (nextAttempt, reason)
     }
 
-    /// The same of a row whose attempt goes on.
-    var stayingInHand: RowChange {
-        var change = self
-        change.state = .inHand
-        change.attempts = nil
-        change.crashes = nil
-        return change
-    }
+    /// Leaves the row's attempts and crashes as they are.
+    mutating func keepNumbers() { (self.attempts, self.crashes) = (nil, nil) }
 }
 
 /// What a redelivery filter needs to know about a row whose acknowledgement may not have arrived.
@@ -164,8 +131,5 @@ package struct UnprovenRow: Sendable, Hashable {
     package var sequence: Int64
     package var packetID: UInt16
 
-    package init(sequence: Int64, packetID: UInt16) {
-        self.sequence = sequence
-        self.packetID = packetID
-    }
+    package init(sequence: Int64, packetID: UInt16) { (self.sequence, self.packetID) = (sequence, packetID) }
 }

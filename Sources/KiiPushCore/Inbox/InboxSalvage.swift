@@ -1,14 +1,12 @@
 import CSQLite
 
-/// Takes over what can be read of a damaged file into a new one: every message that is not done, in the order of
-/// reception.
-///
+/// Takes over every message of a damaged file that can be read and is not done, in the order of reception.
 /// Where reading fails, it goes on behind the damage. Which messages come next is known from the file's indexes, as far
 /// as they can be read; otherwise the numbers are searched for the next one that can be.
 final class InboxSalvage {
     private let source: InboxSource?
     private let fresh: Inbox
-    private let insertion: SQLiteStatement?
+    private let insertion: SQLiteStatement
     /// What the file counted: as this process knew it, or else as the file says.
     private let ledger: InboxLedger?
     private let mark: InboxMark?
@@ -21,41 +19,30 @@ final class InboxSalvage {
     /// The key in the new file of each that the damaged one has: a damaged file may have one ID under two keys.
     private let keys: [Int64: Int64]
     private var highest: Int64 = 0
-    private(set) var takenOver = 0
-    /// How many were there and could not be read, at least; `nil` when that is not known.
-    private(set) var lost: Int?
+    private var takenOver = 0
     /// How many of those that were taken over are dead letters because something of them could not be read.
     private var unclear = 0
 
     private static let batchBytes: Int64 = 4 << 20
-    /// So often a search for something that can be read may fail: for each page of the file as often as the numbers
-    /// there are can be halved.
+    /// So often a search may fail: for each page of the file as often as the numbers there are can be halved.
     private static let probesPerPage = 64
     private static let probes = 100_000
-    /// Numbers that are left out where the last ones that were given out may not be known: more than the second's worth
-    /// that a mark may be late.
+    /// Numbers that are left out where the last ones may not be known: more than a mark is late by, a second's worth.
     private static let gap: Int64 = 1_000_000
-    /// Why a message is dead whose installation could not be read.
+    /// Why a message is dead whose installation could not be read, and one that may be done.
     private static let unknownInstallation = "damaged inbox: whom it was for could not be read"
-    /// Why a message is dead that may be done.
     private static let unknownState = "damaged inbox: whether it was handled could not be read"
 
     init(from path: String, into fresh: Inbox, _ remembered: Inbox.Remembered?, _ mark: InboxMark?) {
         // A file that cannot even be looked into has nothing to give.
         let source = try? InboxSource(path, columnsOf: fresh.connection)
-        self.source = source
-        self.fresh = fresh
-        self.insertion = source.map { source in
-            let columns = InboxSource.leading + ["bytes"] + source.furtherColumns
-            let values = (1...columns.count).map { "?\($0)" }
-            return SQLiteStatement(
-                fresh.connection,
-                "INSERT INTO message (\(columns.joined(separator: ", "))) VALUES (\(values.joined(separator: ", ")))",
-                step: "taking a message over")
-        }
-        let ledger = remembered?.ledger ?? source?.ledger()
-        self.ledger = ledger
-        self.mark = mark
+        let columns = InboxSource.leading + ["bytes"] + (source?.furtherColumns ?? [])
+        let values = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
+        self.insertion = SQLiteStatement(
+            fresh.connection, "INSERT INTO message (\(columns.joined(separator: ", "))) VALUES (\(values))",
+            step: "taking a message over")
+        (self.source, self.fresh, self.mark) = (source, fresh, mark)
+        self.ledger = remembered?.ledger ?? source?.ledger()
         self.notices = remembered?.notices ?? source?.notices() ?? []
         (self.installations, self.keys) = InboxSalvage.merge(
             source?.installations() ?? [:], remembered?.installations ?? [:])
@@ -82,29 +69,26 @@ final class InboxSalvage {
 
     var isReadable: Bool { self.source != nil }
 
-    /// - Parameters:
-    ///   - path: the name under which the damaged file will be kept.
-    ///   - reason: what is wrong with it.
-    /// - Throws: ``InboxError`` when the new file cannot be written. What cannot be read is counted.
+    /// Throws when the new file cannot be written. What cannot be read is counted. `path` is where the damaged file will
+    /// be kept, and `reason` is what is wrong with it.
     func run(now: Timestamp, keptAt path: String, reason: String) throws(InboxError) {
-        if let source, let insertion { try self.copyMessages(source, insertion) }
-        self.lost = self.lostCount.map { Int($0) }
+        if let source { try self.copyMessages(source) }
+        let lost = self.lostCount.map { Int($0) }
         let safe = self.safeSequence(now: now)
         try self.fresh.transaction { transaction throws(InboxError) in
             for (key, installation) in self.installations {
                 // Where it is not known what has arrived, a redelivery is better taken for new than lost.
-                try transaction.restoreInstallation(
-                    key: key, id: installation.id, provenThrough: installation.proven ?? safe)
+                try transaction.statements.restoreInstallation.run(key, installation.id, installation.proven ?? safe)
                 if let owner = installation.owner { try transaction.set(owner, of: key) }
                 if let adopter = installation.adopter.flatMap({ self.keys[$0] }) {
                     try transaction.adopt(key, by: adopter)
                 }
             }
-            transaction.restoreLedger(self.ledger, self.mark, lost: Int64(self.lost ?? 0), lastSequence: safe)
-            for notice in self.notices { try transaction.add(notice) }
-            try transaction.add(
-                InboxNotice(
-                    path: path, reason: reason + self.remark, takenOver: self.takenOver, lost: self.lost))
+            transaction.restoreLedger(self.ledger, self.mark, lost: Int64(lost ?? 0), lastSequence: safe)
+            let notice = InboxNotice(path: path, reason: reason + self.remark, takenOver: self.takenOver, lost: lost)
+            for notice in self.notices + [notice] {
+                try transaction.statements.addNotice.run(notice.path, notice.reason, notice.takenOver, notice.lost)
+            }
         }
     }
 
@@ -118,14 +102,10 @@ final class InboxSalvage {
     private var missing: Int64 { self.ledger.flatMap { self.mark?.missing(from: $0) } ?? 0 }
 
     /// How many messages were not done, as far as anything says so.
-    private var unfinished: Int64? {
-        (self.ledger?.unfinished ?? self.mark?.unfinished).map { $0 + self.missing }
-    }
+    private var unfinished: Int64? { (self.ledger?.unfinished ?? self.mark?.unfinished).map { $0 + self.missing } }
 
-    /// `nil` when nothing says how many there were.
-    ///
-    /// A page of an older time has messages that were done since, and lacks later ones. So where the indexes know as
-    /// many messages as were counted, each of theirs is looked for.
+    /// How many were there and could not be read, at least; `nil` when nothing says how many there were. A page of an older
+    /// time lacks later messages: where the indexes know as many as were counted, each of theirs is looked for.
     private var lostCount: Int64? {
         let unread = Int64(self.unread.count)
         if let indexed = self.indexed.map({ Int64($0) }) {
@@ -139,70 +119,62 @@ final class InboxSalvage {
     /// A number that no message can have had.
     private func safeSequence(now: Timestamp) -> Int64 {
         let last = max(self.highest, self.ledger?.lastSequence ?? 0)
-        if let mark, self.ledger.map(mark.isAhead) ?? true {
-            return min(max(last, mark.sequence) + Self.gap, 1 << 56)
-        }
+        if let mark, self.ledger.map(mark.isAhead) ?? true { return min(max(last, mark.sequence) + Self.gap, 1 << 56) }
         // At fewer than a million messages a second, all the time.
         return self.ledger == nil ? max(last, now.millisecondsSinceEpoch * 1000) : last
     }
 
     // MARK: - Messages
 
-    private func copyMessages(_ source: InboxSource, _ insertion: SQLiteStatement) throws(InboxError) {
+    private func copyMessages(_ source: InboxSource) throws(InboxError) {
         guard let numbers = source.unfinished() else {
             let last = [self.ledger?.lastSequence, self.mark?.sequence].compactMap { $0 }.max()
-            return try self.search(source, insertion, through: last ?? source.lastSequence())
+            return try self.search(source, through: last ?? source.lastSequence())
         }
         self.unread = Set(numbers)
         self.indexed = self.unread.count
         var next = 0
         var first: Int64 = 1
-        while let reached = try self.copy(source, insertion, from: first, through: .max) {
+        while let reached = try self.copy(source, from: first, through: .max) {
             while next < numbers.count, numbers[next] <= reached { next += 1 }
             // One by one until one can be read: behind it the rest may be as it was.
             while next < numbers.count {
                 let number = numbers[next]
                 next += 1
                 first = number + 1
-                if try self.copy(source, insertion, from: number, through: number) == nil { break }
+                if try self.copy(source, from: number, through: number) == nil { break }
             }
             guard next < numbers.count else { break }
         }
-        try self.settleDisputed(source, insertion)
+        try self.settleDisputed(source)
     }
 
     /// Takes over as dead letters the messages that the indexes have as open and the table has as done: it is unclear
     /// which of the two is right, unless the table has as many open messages as were counted.
-    private func settleDisputed(_ source: InboxSource, _ insertion: SQLiteStatement) throws(InboxError) {
+    private func settleDisputed(_ source: InboxSource) throws(InboxError) {
         let disputed = self.unread.filter(source.isDone)
         guard self.unfinished != Int64(self.takenOver) else { return self.unread.subtract(disputed) }
         for number in disputed.sorted() {
-            _ = try self.copy(source, insertion, from: number, through: number, includingDone: true)
+            _ = try self.copy(source, from: number, through: number, includingDone: true)
         }
     }
 
-    private func search(
-        _ source: InboxSource, _ insertion: SQLiteStatement, through last: Int64?
-    ) throws(InboxError) {
+    private func search(_ source: InboxSource, through last: Int64?) throws(InboxError) {
         var ranges: [(first: Int64, last: Int64)] = [(1, last ?? .max / 2)]
         var failures = 0
         let limit = min(InboxSalvage.probes, source.pages * InboxSalvage.probesPerPage)
         while let range = ranges.popLast(), failures < limit {
-            guard let reached = try self.copy(source, insertion, from: range.first, through: range.last)
-            else { continue }
+            guard let reached = try self.copy(source, from: range.first, through: range.last) else { continue }
             failures += 1
             guard reached + 1 < range.last else { continue }
             let middle = reached + (range.last - reached) / 2
-            ranges.append((middle + 1, range.last))
-            ranges.append((reached + 1, middle))
+            ranges += [(middle + 1, range.last), (reached + 1, middle)]
         }
     }
 
-    /// Copies the messages of a range of numbers until one cannot be read. Returns the number up to which that was
-    /// done; `nil` for all.
+    /// Copies the messages of a range of numbers until one cannot be read. Returns the last number; `nil` for all.
     private func copy(
-        _ source: InboxSource, _ insertion: SQLiteStatement, from first: Int64, through last: Int64,
-        includingDone: Bool = false
+        _ source: InboxSource, from first: Int64, through last: Int64, includingDone: Bool = false
     ) throws(InboxError) -> Int64? {
         try source.start(from: first, through: last, includingDone: includingDone)
         defer { source.rows.reset() }
@@ -215,7 +187,7 @@ final class InboxSalvage {
                     step = try source.next()
                     switch step {
                     case .row(let sequence):
-                        bytes += try self.copyRow(source, insertion, in: transaction)
+                        bytes += try self.copyRow(source, in: transaction)
                         // A page that is linked twice leads back to lower numbers.
                         reached = max(reached, sequence)
                     case .nonsense: continue
@@ -234,30 +206,23 @@ final class InboxSalvage {
     }
 
     /// - Returns: how many bytes were written; 0 for a message that is there already.
-    private func copyRow(
-        _ source: InboxSource, _ insertion: SQLiteStatement, in transaction: InboxTransaction
-    ) throws(InboxError) -> Int64 {
-        let row = source.rows
-        let leading = InboxSource.leading.count
-        for column in 0..<leading { try insertion.bind(Int32(column + 1), valueOf: Int32(column), in: row) }
-        let bytes = InboxCounts.bytes(
-            topic: row.text(4)?.utf8.count ?? 0, payload: row.withBlob(5) { $0.count })
-        try insertion.bind(Int32(leading + 1), bytes)
-        for column in source.furtherColumns.indices {
-            try insertion.bind(Int32(leading + column + 2), valueOf: Int32(leading + column), in: row)
-        }
+    private func copyRow(_ source: InboxSource, in transaction: InboxTransaction) throws(InboxError) -> Int64 {
+        let (row, insertion) = (source.rows, self.insertion)
+        let (leading, further) = (Int32(InboxSource.leading.count), Int32(source.furtherColumns.count))
+        for column in 0..<leading { try insertion.bind(column + 1, valueOf: column, in: row) }
+        let bytes = InboxCounts.bytes(topic: row.text(4)?.utf8.count ?? 0, payload: row.withBlob(5) { $0.count })
+        try insertion.bind(leading + 1, bytes)
+        for column in leading..<leading + further { try insertion.bind(column + 2, valueOf: column, in: row) }
+        // Under its own key it would be handed to whoever gets that key next.
+        let key = self.keys[row.integer(1)]
+        try insertion.bind(2, key ?? InboxSchema.unknownInstallation)
         var state = RowState.dead
-        if let key = self.keys[row.integer(1)] {
-            try insertion.bind(2, key)
-            if !row.isNull(2), let known = RowState(rawValue: row.integer(2)), known != .done {
-                state = known
-            } else {
-                try insertion.bind(4, InboxSalvage.unknownState)
-            }
-        } else {
-            // Under its own key it would be handed to whoever gets that key next.
-            try insertion.bind(2, InboxSchema.unknownInstallation)
+        if key == nil {
             try insertion.bind(4, InboxSalvage.unknownInstallation)
+        } else if !row.isNull(2), let known = RowState(rawValue: row.integer(2)), known != .done {
+            state = known
+        } else {
+            try insertion.bind(4, InboxSalvage.unknownState)
         }
         let isUnclear = state == .dead && RowState(rawValue: row.integer(2)) != .dead
         try insertion.bind(3, state.rawValue)
@@ -269,7 +234,7 @@ final class InboxSalvage {
             return 0
         }
         try self.copyEvents(of: row.integer(0), source)
-        transaction.count(copied: row.integer(0), bytes: bytes, in: state)
+        transaction.count(row.integer(0), bytes, in: state)
         self.takenOver += 1
         self.unread.remove(row.integer(0))
         if isUnclear { self.unclear += 1 }

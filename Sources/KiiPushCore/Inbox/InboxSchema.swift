@@ -8,16 +8,13 @@ enum InboxSchema {
     private static let oldestVersion: Int64 = 3
     /// `PRAGMA application_id`: "KiiP". It tells an inbox from anybody else's database.
     static let applicationID: Int64 = 0x4B69_6950
-
     /// The years 1970 to 9999, in milliseconds: moments outside of it can be no message's.
     static let calendar: ClosedRange<Int64> = 0...253_402_300_799_999
 
-    /// How many rows of a message the table `event` has at most: a broker that repeats itself without end must not fill
-    /// the disk.
+    /// How many events of a message are kept at most: a broker that repeats itself without end must not fill the disk.
     static let eventLimit: Int64 = 256
     /// What the column `events` may say: one more stands for all that were not written.
     static let eventCounts: ClosedRange<Int64> = 0...257
-
     /// The installation of rows whose own could not be read from a damaged file: a key that no installation has.
     static let unknownInstallation: Int64 = 0
 
@@ -33,9 +30,7 @@ enum InboxSchema {
             id TEXT NOT NULL UNIQUE,
             proven_sequence INTEGER NOT NULL DEFAULT 0,
             -- Whose it is, as InboxOwner has it; NULL where no agent has said so yet.
-            site TEXT,
-            app TEXT,
-            principal TEXT,
+            site TEXT, app TEXT, principal TEXT,
             -- The key of the installation that handles the messages of this one in its place.
             adopter INTEGER
         );
@@ -43,31 +38,18 @@ enum InboxSchema {
         CREATE INDEX installation_adopter ON installation (adopter) WHERE adopter IS NOT NULL;
         CREATE TABLE message (
             sequence INTEGER PRIMARY KEY,
-            installation INTEGER NOT NULL,
-            state INTEGER NOT NULL,
-            bytes INTEGER NOT NULL,
-            attempts INTEGER NOT NULL DEFAULT 0,
-            crashes INTEGER NOT NULL DEFAULT 0,
+            installation INTEGER NOT NULL, state INTEGER NOT NULL, bytes INTEGER NOT NULL,
+            attempts INTEGER NOT NULL DEFAULT 0, crashes INTEGER NOT NULL DEFAULT 0,
             -- How many rows of its own the table event was given; one more than there may be when it was given no more.
             events INTEGER NOT NULL DEFAULT 0,
-            next_attempt_ms INTEGER,
-            updated_ms INTEGER NOT NULL,
-            received_ms INTEGER NOT NULL,
-            qos INTEGER NOT NULL,
-            duplicate INTEGER NOT NULL,
-            retain INTEGER NOT NULL,
-            packet_id INTEGER,
-            connection INTEGER NOT NULL,
-            original_length INTEGER,
-            reason TEXT,
-            topic TEXT NOT NULL,
-            payload BLOB NOT NULL,
+            next_attempt_ms INTEGER, updated_ms INTEGER NOT NULL, received_ms INTEGER NOT NULL,
+            qos INTEGER NOT NULL, duplicate INTEGER NOT NULL, retain INTEGER NOT NULL, packet_id INTEGER,
+            connection INTEGER NOT NULL, original_length INTEGER, reason TEXT,
+            topic TEXT NOT NULL, payload BLOB NOT NULL,
             -- Milliseconds after received_ms. Mostly 0 or 1, which take no room, or else a byte.
-            stored_after INTEGER,
-            acknowledged_after INTEGER,
+            stored_after INTEGER, acknowledged_after INTEGER,
             -- Of a done row: when the attempt that succeeded started, and its answer.
-            started_after INTEGER,
-            answer INTEGER,
+            started_after INTEGER, answer INTEGER,
             -- What the user chose on the notification that showed it, as UserAction writes it; NULL before.
             opened TEXT,
             -- The number of the source, as SourceKey has it; NULL of a message that no handler is to see, and of one that
@@ -88,12 +70,9 @@ enum InboxSchema {
             rows3 INTEGER NOT NULL, rows4 INTEGER NOT NULL, rows5 INTEGER NOT NULL,
             bytes0 INTEGER NOT NULL, bytes1 INTEGER NOT NULL, bytes2 INTEGER NOT NULL,
             bytes3 INTEGER NOT NULL, bytes4 INTEGER NOT NULL, bytes5 INTEGER NOT NULL,
-            received INTEGER NOT NULL DEFAULT 0,
-            duplicates INTEGER NOT NULL DEFAULT 0,
-            pruned INTEGER NOT NULL DEFAULT 0,
-            expired INTEGER NOT NULL DEFAULT 0,
-            lost INTEGER NOT NULL DEFAULT 0,
-            dropped INTEGER NOT NULL DEFAULT 0
+            received INTEGER NOT NULL DEFAULT 0, duplicates INTEGER NOT NULL DEFAULT 0,
+            pruned INTEGER NOT NULL DEFAULT 0, expired INTEGER NOT NULL DEFAULT 0,
+            lost INTEGER NOT NULL DEFAULT 0, dropped INTEGER NOT NULL DEFAULT 0
         );
         INSERT INTO ledger (id, last_sequence, rows0, rows1, rows2, rows3, rows4, rows5,
             bytes0, bytes1, bytes2, bytes3, bytes4, bytes5) VALUES (1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
@@ -105,8 +84,7 @@ enum InboxSchema {
         CREATE INDEX message_waiting ON message (installation, source, sequence) WHERE state = 0;
         """
 
-    /// What makes a file of version 3 one of version 4. What version 3 counted as expired stays that: it did not say
-    /// which of it a person had dropped.
+    /// What makes a file of version 3 one of version 4. What a person had dropped goes on counting as expired.
     private static let fromVersion3 = """
         ALTER TABLE installation ADD COLUMN site TEXT;
         ALTER TABLE installation ADD COLUMN app TEXT;
@@ -122,17 +100,10 @@ enum InboxSchema {
     private static let eventTable = """
         -- What else happened to messages: an ordinary success is in columns of message, and adds nothing here.
         CREATE TABLE event (
-            message INTEGER NOT NULL,
-            -- 1, 2, and so on.
-            number INTEGER NOT NULL,
-            at_ms INTEGER NOT NULL,
-            -- The parts of a MessageEvent.Kind.
-            kind INTEGER NOT NULL,
-            attempt INTEGER,
-            -- When the attempt started.
-            started_ms INTEGER,
-            pause_ms INTEGER,
-            detail TEXT,
+            -- A message's events have the numbers 1, 2, and so on.
+            message INTEGER NOT NULL, number INTEGER NOT NULL, at_ms INTEGER NOT NULL,
+            -- The parts of a MessageEvent.Kind, and when the attempt started.
+            kind INTEGER NOT NULL, attempt INTEGER, started_ms INTEGER, pause_ms INTEGER, detail TEXT,
             PRIMARY KEY (message, number)
         ) WITHOUT ROWID;
         """
@@ -148,13 +119,10 @@ enum InboxSchema {
 
     private static let noticeTable = """
         -- What became of damaged files, until an agent has told it.
-        CREATE TABLE notice (
-            path TEXT NOT NULL, reason TEXT NOT NULL, taken_over INTEGER NOT NULL, lost INTEGER
-        );
+        CREATE TABLE notice (path TEXT NOT NULL, reason TEXT NOT NULL, taken_over INTEGER NOT NULL, lost INTEGER);
         """
 
-    /// Makes the tables in an empty file, brings those of an older file up to date, or checks that the file is an inbox
-    /// of this version.
+    /// Makes the tables in an empty file, or those of an older one up to date, or checks that it is of this version.
     static func open(_ connection: SQLiteConnection, isReadOnly: Bool) throws(InboxError) {
         guard !isReadOnly else { return try self.check(connection) }
         guard try self.needsWork(connection, isReadOnly: false) else { return try self.requireTables(connection) }
@@ -188,27 +156,22 @@ enum InboxSchema {
         throw InboxError(.notMade, step: "recognising the file as an inbox")
     }
 
-    /// Whether the file is new or of an older version, and may be changed. Throws for a file of a newer version, or
-    /// that is no inbox.
+    /// Whether the file is new or of an older version. Throws for one of a newer version, and what is no inbox.
     static func needsWork(_ connection: SQLiteConnection, isReadOnly: Bool) throws(InboxError) -> Bool {
         let version = try self.version(of: connection)
         let application = try connection.integer("PRAGMA application_id", step: "reading the file's kind") ?? 0
-        if application == self.applicationID {
-            if version > self.version {
+        if application == self.applicationID, version >= self.oldestVersion {
+            guard version <= self.version else {
                 throw InboxError(.newerVersion(Int(version)), step: "reading a file of a newer version")
             }
-            if version == self.version { return false }
-            if (self.oldestVersion..<self.version).contains(version) {
-                guard !isReadOnly else {
-                    throw InboxError(.olderVersion(Int(version)), step: "reading a file of an older version")
-                }
-                return true
+            guard !isReadOnly || version == self.version else {
+                throw InboxError(.olderVersion(Int(version)), step: "reading a file of an older version")
             }
+            return version < self.version
         }
         let objects = try connection.integer("SELECT count(*) FROM sqlite_schema", step: "reading the schema") ?? 0
-        guard version == 0, application == 0, objects == 0 else {
-            throw InboxError(.corrupt, step: "recognising the file as an inbox")
-        }
+        guard version == 0, application == 0, objects == 0
+        else { throw InboxError(.corrupt, step: "recognising the file as an inbox") }
         return true
     }
 

@@ -12,15 +12,8 @@ final class InboxSource {
         var adopter: Int64?
     }
 
-    enum Step {
-        /// A message: ``InboxSource/rows`` stands on it.
-        case row(sequence: Int64)
-        /// A row that holds no message.
-        case nonsense
-        case end
-        /// Here the file cannot be read.
-        case damage
-    }
+    /// A message, on which ``rows`` stands; a row that holds none; the end; where the file cannot be read.
+    enum Step { case row(sequence: Int64), nonsense, end, damage }
 
     /// The first columns of ``rows``, in this order.
     static let leading = ["sequence", "installation", "state", "reason", "topic", "payload"]
@@ -41,21 +34,19 @@ final class InboxSource {
 
     /// - Throws: ``InboxError`` when nothing of the file can be read.
     init(_ path: String, columnsOf fresh: SQLiteConnection) throws(InboxError) {
-        guard InboxFile.size(of: path) > 0 else {
-            throw InboxError(.corrupt, step: "looking for messages in an empty file")
-        }
+        let size = InboxFile.size(of: path)
+        guard size > 0 else { throw InboxError(.corrupt, step: "looking for messages in an empty file") }
         let connection = try SQLiteConnection(path: path, flags: SQLITE_OPEN_READONLY)
         // Looks at what is read more closely, so that nonsense is found to be nonsense.
         try connection.execute("PRAGMA cell_size_check = ON", step: "looking at a damaged file")
         let present = Set(try InboxSource.columns(of: "message", connection))
         let known = try InboxSource.columns(of: "message", fresh)
-        guard Set(InboxSource.leading).isSubset(of: present) else {
-            throw InboxError(.corrupt, step: "looking for messages in a damaged file")
-        }
+        guard Set(InboxSource.leading).isSubset(of: present)
+        else { throw InboxError(.corrupt, step: "looking for messages in a damaged file") }
         self.furtherColumns = known.filter {
             (present.contains($0) || $0 == "events") && !InboxSource.leading.contains($0) && $0 != "bytes"
         }
-        self.pages = (InboxFile.size(of: path) + InboxFile.size(of: path + "-wal")) / 4096 + 1
+        self.pages = (size + InboxFile.size(of: path + "-wal")) / 4096 + 1
         self.connection = connection
         self.statements = InboxStatements(connection)
         self.state = SQLiteStatement(
@@ -70,21 +61,21 @@ final class InboxSource {
             SELECT \(values.joined(separator: ", ")) FROM message NOT INDEXED
             WHERE sequence >= ?1 AND sequence <= ?2 AND (state IS NOT \(RowState.done.rawValue) OR ?3) ORDER BY sequence
             """, step: "reading a damaged file")
-        let hasEvents = try InboxSource.columns(of: "event", connection).count == 8
+        let details = ["attempt", "started_ms", "pause_ms", "detail"].map(InboxSource.repaired).joined(separator: ", ")
         self.events =
-            hasEvents ? SQLiteStatement(connection, InboxSource.eventQuery, step: "reading a damaged file") : nil
+            try InboxSource.columns(of: "event", connection).count == 8
+            ? SQLiteStatement(
+                connection,
+                """
+                SELECT number, at_ms, kind, \(details)
+                FROM event WHERE message = ?1 AND number BETWEEN 1 AND \(InboxSchema.eventLimit)
+                    AND typeof(number) = 'integer' AND typeof(at_ms) = 'integer' AND typeof(kind) = 'integer'
+                ORDER BY number LIMIT \(InboxSchema.eventLimit)
+                """, step: "reading a damaged file")
+            : nil
     }
 
-    private static let eventQuery = """
-        SELECT number, at_ms, kind, \(repaired("attempt")), \(repaired("started_ms")), \(repaired("pause_ms")),
-            \(repaired("detail"))
-        FROM event WHERE message = ?1 AND number BETWEEN 1 AND \(InboxSchema.eventLimit)
-            AND typeof(number) = 'integer' AND typeof(at_ms) = 'integer' AND typeof(kind) = 'integer'
-        ORDER BY number LIMIT \(InboxSchema.eventLimit)
-        """
-
-    /// What is read of a column: its value or, where that is of no type that it can have, one that the message can be
-    /// kept with.
+    /// A column's value or, where it is of a type that it cannot have, one that the message can be kept with.
     private static func repaired(_ column: String) -> String {
         func checked(_ column: String, else other: String) -> String {
             "CASE typeof(\(column)) WHEN 'integer' THEN \(column) ELSE \(other) END"
@@ -98,8 +89,7 @@ final class InboxSource {
         case "updated_ms": return checked(column, else: checked("received_ms", else: "0"))
         case "received_ms": return checked(column, else: checked("updated_ms", else: "0"))
         // A retry that is due never would never be made.
-        case "next_attempt_ms":
-            return checked(column, else: "CASE state WHEN \(RowState.retry.rawValue) THEN 0 END")
+        case "next_attempt_ms": return checked(column, else: "CASE state WHEN \(RowState.retry.rawValue) THEN 0 END")
         default: return checked(column, else: "NULL")
         }
     }
@@ -111,23 +101,15 @@ final class InboxSource {
             SELECT info.name FROM sqlite_schema AS item JOIN pragma_table_info(item.name) AS info
             WHERE item.name = '\(table)' AND item.type = 'table' AND item.rootpage > 0
             """, step: "reading the columns")
-        defer { statement.reset() }
-        var names: [String] = []
-        while try statement.next() { if let name = statement.text(0) { names.append(name) } }
-        return names
+        return try statement.all { $0.text(0) }
     }
 
     // MARK: - Messages
 
-    /// Begins to read the messages of a range of numbers; each use ends with a reset of ``rows``.
-    ///
-    /// From the first number itself: to go on behind a number, SQLite would read the page that holds it.
-    ///
-    /// - Parameter includingDone: whether those that are done are read, too.
+    /// Begins to read the messages of a range of numbers; each use ends with a reset of ``rows``. It reads from the
+    /// first number itself: to go on behind a number, SQLite would read the page that holds it.
     func start(from first: Int64, through last: Int64, includingDone: Bool) throws(InboxError) {
-        try self.rows.bind(1, first)
-        try self.rows.bind(2, last)
-        try self.rows.bind(3, includingDone ? 1 : 0)
+        try self.rows.bind(from: 1, [first, last, includingDone ? 1 : 0])
     }
 
     /// - Throws: ``InboxError`` for what is no fault of the file's, such as a lack of memory.
@@ -135,33 +117,26 @@ final class InboxSource {
         do throws(InboxError) {
             guard try self.rows.next() else { return .end }
         } catch {
-            switch error.kind {
-            case .corrupt, .io: return .damage
-            default: throw error
-            }
+            guard error.kind == .corrupt || error.kind == .io else { throw error }
+            return .damage
         }
         let sequence = self.rows.integer(0)
-        let isWhole = InboxSource.sequences.contains(sequence) && self.rows.isText(4) && self.rows.isBlob(5)
-        return isWhole ? .row(sequence: sequence) : .nonsense
+        let isWhole = self.rows.type(4) == SQLITE_TEXT && self.rows.type(5) == SQLITE_BLOB
+        return isWhole && InboxSource.sequences.contains(sequence) ? .row(sequence: sequence) : .nonsense
     }
 
+    /// Whether the message that is read may have events.
     var hasEvents: Bool {
-        self.furtherColumns.firstIndex(of: "events").map {
-            self.rows.integer(Int32(InboxSource.leading.count + $0)) != 0
-        } ?? false
+        guard let column = self.furtherColumns.firstIndex(of: "events") else { return false }
+        return self.rows.integer(Int32(InboxSource.leading.count + column)) != 0
     }
 
     // MARK: - What the file says of itself
 
-    func ledger() -> InboxLedger? {
-        guard let ledger = try? self.statements.readLedger(), ledger.isPlausible else { return nil }
-        return ledger
-    }
-
+    func ledger() -> InboxLedger? { try? self.statements.readLedger() }
     func notices() -> [InboxNotice] { (try? self.statements.readNotices()) ?? [] }
 
-    /// The numbers of the messages that are not done, from the indexes, as far as a message can have them; `nil` when
-    /// these cannot be read.
+    /// The numbers of the messages that are not done, by the indexes; `nil` when these cannot be read.
     func unfinished() -> [Int64]? {
         let open = "SELECT sequence FROM message INDEXED BY message_open WHERE state < \(RowState.done.rawValue)"
         let dead = "SELECT sequence FROM message INDEXED BY message_dead WHERE state = \(RowState.dead.rawValue)"
@@ -202,14 +177,6 @@ final class InboxSource {
     }
 
     private func integers(_ sql: String) -> [Int64]? {
-        let statement = SQLiteStatement(self.connection, sql, step: "reading a damaged file")
-        defer { statement.reset() }
-        var values: [Int64] = []
-        do throws(InboxError) {
-            while try statement.next() { values.append(statement.integer(0)) }
-            return values
-        } catch {
-            return nil
-        }
+        try? SQLiteStatement(self.connection, sql, step: "reading a damaged file").all { $0.integer(0) }
     }
 }

@@ -1,22 +1,21 @@
 /// Every statement of the inbox, compiled once.
 final class InboxStatements {
-    let begin, commit, rollback: SQLiteStatement
-    let insert, take, update, finish, requeue, absorb, standing, delete: SQLiteStatement
-    let addEvent, events, eventNumbers, deleteEvents: SQLiteStatement
-    let ofSource, ofNoSource, nextSource, firstSource: SQLiteStatement
-    let record, row, bytes, page, sequences, deadLetters: SQLiteStatement
+    let begin, commit, rollback, insert, take, update, finish, requeue, absorb, standing, delete: SQLiteStatement
+    let addEvent, events, eventNumbers, deleteEvents, ofSource, ofNoSource, nextSource, firstSource: SQLiteStatement
+    let record, row, bytes, page, sequences, deadLetters, refusedTally, oldestRefused, cut: SQLiteStatement
     let dueRetries, retriesTooFarAhead, nextRetry, moveRetries: SQLiteStatement
     let addInstallation, restoreInstallation, findInstallation, installationID, installations: SQLiteStatement
-    let refusedTally, oldestRefused, cut: SQLiteStatement
     let own, adopt, adopted, sameOwner, openCount, openCounts, owners: SQLiteStatement
     let prove, proven, unproven, allUnproven, openBytes, scan, done, freePages, vacuum, vacuumStep: SQLiteStatement
     let inspect, installationsByIndex, openRows, retryRows, waitingRows, deadRows: SQLiteStatement
-    let notices, addNotice, removeNotices: SQLiteStatement
-    private let readingLedger, writingLedger, dataVersion: SQLiteStatement
+    let notices, addNotice, removeNotices, dataVersion: SQLiteStatement
+    private let readingLedger, writingLedger: SQLiteStatement
 
     init(_ connection: SQLiteConnection) {
         func make(_ sql: String, _ step: String) -> SQLiteStatement { SQLiteStatement(connection, sql, step: step) }
-        let columns = InboxSchema.columns
+        func rows(_ condition: String, _ step: String) -> SQLiteStatement {
+            make("SELECT \(InboxSchema.columns) FROM message WHERE \(condition)", step)
+        }
         // A damaged page says anything, and SQLite's sum() fails where no integer is that large.
         let bytes = "min(max(bytes, \(InboxCounts.rowBytes.lowerBound)), \(InboxCounts.rowBytes.upperBound))"
         self.begin = make("BEGIN IMMEDIATE", "beginning a transaction")
@@ -95,59 +94,46 @@ final class InboxStatements {
         self.delete = make("DELETE FROM message WHERE sequence = ?1", "removing a message")
         self.record = make(
             """
-            SELECT \(columns), stored_after, acknowledged_after, started_after, answer, events,
+            SELECT \(InboxSchema.columns), stored_after, acknowledged_after, started_after, answer, events,
                 (SELECT id FROM installation WHERE key = message.installation)
             FROM message WHERE sequence = ?1
             """, "reading a message's record")
-        self.row = make("SELECT \(columns) FROM message WHERE sequence = ?1", "reading a message")
+        self.row = rows("sequence = ?1", "reading a message")
         self.bytes = make(
             "SELECT topic, original_length, payload FROM message WHERE sequence = ?1", "comparing a message")
         // `state < 4` stands here as it stands in the partial index, or SQLite does not use that index. Were it not
         // called likely, SQLite would search by it instead of by the state: through the whole backlog, and sorting it.
         // The `+` keeps SQLite from comparing the state with those of the partial indexes: it would compile the
         // statement anew each time that another one is asked for.
-        self.page = make(
-            """
-            SELECT \(columns) FROM message
-            WHERE installation = ?1 AND likely(state < 4) AND state = +?2 AND sequence > ?3 ORDER BY sequence LIMIT ?4
-            """, "reading messages")
-        self.ofSource = make(
-            """
-            SELECT \(columns) FROM message
-            WHERE installation = ?1 AND state = 0 AND source = ?2 AND sequence < ?3 ORDER BY sequence LIMIT ?4
-            """, "reading messages of a source")
-        self.ofNoSource = make(
-            """
-            SELECT \(columns) FROM message
-            WHERE installation = ?1 AND state = 0 AND source IS NULL AND sequence > ?2 ORDER BY sequence LIMIT ?3
-            """, "reading messages of no source")
+        self.page = rows(
+            "installation = ?1 AND likely(state < 4) AND state = +?2 AND sequence > ?3 ORDER BY sequence LIMIT ?4",
+            "reading messages")
+        self.ofSource = rows(
+            "installation = ?1 AND state = 0 AND source = ?2 AND sequence < ?3 ORDER BY sequence LIMIT ?4",
+            "reading messages of a source")
+        self.ofNoSource = rows(
+            "installation = ?1 AND state = 0 AND source IS NULL AND sequence > ?2 ORDER BY sequence LIMIT ?3",
+            "reading messages of no source")
         self.nextSource = make(
             "SELECT min(source) FROM message WHERE installation = ?1 AND state = 0 AND source > ?2",
             "looking for sources")
         self.firstSource = make(
             "SELECT min(source) FROM message WHERE installation = ?1 AND state = 0 AND source IS NOT NULL",
             "looking for sources")
+        // In a damaged row the state may be bytes. SQLite shifts by a number that they spell, and compares with none.
         self.sequences = make(
-            // In a damaged row the state may be bytes. SQLite shifts by a number that they spell, and compares with
-            // none.
             """
             SELECT sequence FROM message
             WHERE sequence > ?1 AND typeof(state) = 'integer' AND (1 << state) & ?2 ORDER BY sequence LIMIT ?3
             """, "reading messages")
         // By a number that stands here, or SQLite does not use the partial index.
-        self.deadLetters = make(
-            "SELECT \(columns) FROM message WHERE state = 5 AND sequence > ?1 ORDER BY sequence LIMIT ?2",
-            "reading dead letters")
-        self.dueRetries = make(
-            """
-            SELECT \(columns) FROM message WHERE installation = ?1 AND state = 2 AND next_attempt_ms <= ?2
-            ORDER BY next_attempt_ms, sequence LIMIT ?3
-            """, "reading due retries")
-        self.retriesTooFarAhead = make(
-            """
-            SELECT \(columns) FROM message WHERE installation = ?1 AND state = 2 AND next_attempt_ms > ?2
-            ORDER BY next_attempt_ms, sequence LIMIT ?3
-            """, "reading due retries")
+        self.deadLetters = rows("state = 5 AND sequence > ?1 ORDER BY sequence LIMIT ?2", "reading dead letters")
+        self.dueRetries = rows(
+            "installation = ?1 AND state = 2 AND next_attempt_ms <= ?2 ORDER BY next_attempt_ms, sequence LIMIT ?3",
+            "reading due retries")
+        self.retriesTooFarAhead = rows(
+            "installation = ?1 AND state = 2 AND next_attempt_ms > ?2 ORDER BY next_attempt_ms, sequence LIMIT ?3",
+            "reading due retries")
         self.nextRetry = make(
             "SELECT min(next_attempt_ms) FROM message WHERE installation = ?1 AND state = 2", "reading the next retry")
         self.moveRetries = make(
@@ -160,8 +146,7 @@ final class InboxStatements {
         self.installationID = make("SELECT id FROM installation WHERE key = ?1", "finding an installation")
         self.own = make(
             """
-            UPDATE installation SET site = ?2, app = ?3, principal = ?4, adopter = NULL
-            WHERE key = ?1
+            UPDATE installation SET site = ?2, app = ?3, principal = ?4, adopter = NULL WHERE key = ?1
                 AND (site IS NOT ?2 OR app IS NOT ?3 OR principal IS NOT ?4 OR adopter IS NOT NULL)
             """, "recording whose an installation is")
         self.adopt = make(
@@ -182,8 +167,7 @@ final class InboxStatements {
             GROUP BY installation
             """, "counting what waits")
         self.owners = make(
-            "SELECT key, id, adopter, site, app, principal FROM installation WHERE key = ?1",
-            "reading an installation")
+            "SELECT key, id, adopter, site, app, principal FROM installation WHERE key = ?1", "reading an installation")
         self.prove = make(
             "UPDATE installation SET proven_sequence = ?2 WHERE key = ?1", "recording proven acknowledgements")
         self.proven = make("SELECT proven_sequence FROM installation WHERE key = ?1", "reading what is proven")
@@ -216,32 +200,26 @@ final class InboxStatements {
             """
             SELECT sequence, state, bytes, installation, CASE WHEN state = 0 THEN source END
             FROM message NOT INDEXED ORDER BY sequence
-            """,
-            "looking at every message")
+            """, "looking at every message")
         // For count(*) SQLite would go through whichever index is the smallest.
         self.installationsByIndex = make(
             """
             SELECT (SELECT sum(1) FROM installation INDEXED BY sqlite_autoindex_installation_1),
                 (SELECT sum(1) FROM installation INDEXED BY installation_owner)
             """, "counting installations")
-        // What Inbox.verify() adds up of the table. All that stands here is in the index, so that the table is not
-        // read.
-        let sums = { (state: String) in
-            """
-            SELECT count(*), sum(sequence & 4294967295), sum((sequence & 65535) * (\(state))) FROM message
-            """
+        // What Inbox.verify() adds up of the table. All that stands here is in the index, so that the table is not read.
+        func sums(_ state: String, _ index: String, _ step: String) -> SQLiteStatement {
+            let place = "sum((sequence & 65535) * (\(state)))"
+            return make("SELECT count(*), sum(sequence & 4294967295), \(place) FROM message INDEXED BY \(index)", step)
         }
-        let open = sums("(installation & 65535) * 4 + state")
-        let retry = sums("(installation & 65535) * 4 + 2")
+        let owner = "(installation & 65535) * 4"
         // The whole source, as four 16-bit parts with a sum below 2^18: an index entry with a wrong source hides its
         // row.
         let source = [0, 16, 32, 48].map { "(coalesce(source, 0) >> \($0) & 65535)" }.joined(separator: " + ")
-        let waiting = sums("(installation & 65535) * 4 + \(source)")
-        self.openRows = make("\(open) INDEXED BY message_open WHERE state < 4", "counting what is open")
-        self.retryRows = make("\(retry) INDEXED BY message_retry WHERE state = 2", "counting retries")
-        self.waitingRows = make(
-            "\(waiting) INDEXED BY message_waiting WHERE state = 0", "counting what waits")
-        self.deadRows = make("\(sums("0")) INDEXED BY message_dead WHERE state = 5", "counting dead letters")
+        self.openRows = sums("\(owner) + state", "message_open WHERE state < 4", "counting what is open")
+        self.retryRows = sums("\(owner) + 2", "message_retry WHERE state = 2", "counting retries")
+        self.waitingRows = sums("\(owner) + \(source)", "message_waiting WHERE state = 0", "counting what waits")
+        self.deadRows = sums("0", "message_dead WHERE state = 5", "counting dead letters")
         self.notices = make("SELECT path, reason, taken_over, lost FROM notice ORDER BY rowid", "reading notices")
         self.addNotice = make(
             "INSERT INTO notice (path, reason, taken_over, lost) VALUES (?1, ?2, ?3, ?4)", "adding a notice")
@@ -260,26 +238,18 @@ final class InboxStatements {
             """, "writing the counts")
     }
 
-    func readDataVersion() throws(InboxError) -> Int64 {
-        try self.dataVersion.first { $0.integer(0) } ?? 0
-    }
-
     func readLedger() throws(InboxError) -> InboxLedger {
-        let statement = self.readingLedger
-        defer { statement.reset() }
-        guard try statement.next() else { throw InboxError(.corrupt, step: "reading the counts") }
-        var ledger = InboxLedger(lastSequence: statement.integer(1))
-        for state in RowState.allCases {
-            let column = Int32(state.rawValue)
-            ledger.counts[state] = .init(rows: statement.integer(2 + column), bytes: statement.integer(8 + column))
+        let ledger = try self.readingLedger.first { row -> InboxLedger? in
+            var ledger = InboxLedger(
+                lastSequence: row.integer(1), received: row.integer(14), duplicates: row.integer(15),
+                pruned: row.integer(16), expired: row.integer(17), lost: row.integer(18), dropped: row.integer(19))
+            for state in RowState.allCases {
+                let column = Int32(state.rawValue)
+                ledger.counts[state] = .init(rows: row.integer(2 + column), bytes: row.integer(8 + column))
+            }
+            return ledger.isPlausible ? ledger : nil
         }
-        ledger.received = statement.integer(14)
-        ledger.duplicates = statement.integer(15)
-        ledger.pruned = statement.integer(16)
-        ledger.expired = statement.integer(17)
-        ledger.lost = statement.integer(18)
-        ledger.dropped = statement.integer(19)
-        guard ledger.isPlausible else { throw InboxError(.corrupt, step: "reading the counts") }
+        guard let ledger else { throw InboxError(.corrupt, step: "reading the counts") }
         return ledger
     }
 
@@ -291,12 +261,8 @@ final class InboxStatements {
             try statement.bind(2 + column, ledger.counts[state].rows)
             try statement.bind(8 + column, ledger.counts[state].bytes)
         }
-        try statement.bind(14, ledger.received)
-        try statement.bind(15, ledger.duplicates)
-        try statement.bind(16, ledger.pruned)
-        try statement.bind(17, ledger.expired)
-        try statement.bind(18, ledger.lost)
-        try statement.bind(19, ledger.dropped)
+        try statement.bind(
+            from: 14, [ledger.received, ledger.duplicates, ledger.pruned, ledger.expired, ledger.lost, ledger.dropped])
         try statement.run()
     }
 }

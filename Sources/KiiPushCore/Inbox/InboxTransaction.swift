@@ -1,18 +1,13 @@
-/// What may be written, for as long as ``Inbox/transaction(_:)`` runs. Using it afterwards is a programmer error and
-/// traps.
+/// What may be written while ``Inbox/transaction(_:)`` runs. Using it afterwards is a programmer error and traps.
 package struct InboxTransaction {
     // Not `~Copyable`, which would keep it from leaving the transaction's body: the optimiser of Swift 6.3 crashes when
     // it specialises a function whose closure borrows such a value.
     private let owner: Inbox
     private let number: Int
 
-    init(_ inbox: Inbox) {
-        self.owner = inbox
-        self.number = inbox.transactionNumber
-    }
+    init(_ inbox: Inbox) { (self.owner, self.number) = (inbox, inbox.transactionNumber) }
 
     var statements: InboxStatements { self.inbox.statements }
-
     private var inbox: Inbox {
         precondition(self.owner.transactionNumber == self.number, "this transaction is over")
         return self.owner
@@ -22,35 +17,23 @@ package struct InboxTransaction {
     @discardableResult
     package func insert(_ row: NewRow) throws(InboxError) -> Int64 {
         let sequence = self.inbox.pending.lastSequence + 1
-        let bytes = InboxCounts.bytes(topic: row.topic.utf8.count, payload: row.payload.count)
-        let statement = self.inbox.statements.insert
-        try statement.bind(1, sequence)
-        try statement.bind(2, row.installation)
-        try statement.bind(3, row.state.rawValue)
-        try statement.bind(4, bytes)
-        try statement.bind(5, row.receivedAt.millisecondsSinceEpoch)
-        try statement.bind(6, Int64(row.qos))
-        try statement.bind(7, row.duplicate ? 1 : 0)
-        try statement.bind(8, row.retain ? 1 : 0)
-        try statement.bind(9, row.packetID.map(Int64.init))
-        try statement.bind(10, row.connection)
-        try statement.bind(11, row.originalLength.map(Int64.init))
+        let (bytes, isDead) = (row.bytes, row.state == .dead)
+        let statement = self.statements.insert
+        try statement.bind(
+            from: 1, [sequence, row.installation, row.state.rawValue, bytes, row.receivedAt.millisecondsSinceEpoch])
+        try statement.bind(from: 6, [Int64(row.qos), row.duplicate ? 1 : 0, row.retain ? 1 : 0])
+        try statement.bind(from: 9, [row.packetID.map(Int64.init), row.connection, row.originalLength.map(Int64.init)])
         try statement.bind(12, row.reason)
         try statement.bind(13, row.topic)
         try statement.bind(14, blob: row.payload)
-        try statement.bind(15, row.storedAt?.millisecondsSinceEpoch)
-        try statement.bind(16, row.source)
-        let isDead = row.state == .dead
-        try statement.bind(17, isDead ? 1 : 0)
-        try statement.bind(18, row.acknowledgedAt?.millisecondsSinceEpoch)
+        let (storedAt, acknowledgedAt) = (row.storedAt, row.acknowledgedAt?.millisecondsSinceEpoch)
+        try statement.bind(from: 15, [storedAt?.millisecondsSinceEpoch, row.source, isDead ? 1 : 0, acknowledgedAt])
         try statement.run()
         if isDead {
             let reason = DeadLetterReason(row.reason ?? "")
             try self.add(.dead(reason, attempt: nil), to: sequence, at: row.storedAt ?? row.receivedAt)
         }
-        self.inbox.pending.lastSequence = sequence
-        self.inbox.pending.received += 1
-        self.inbox.pending.counts.add(bytes, to: row.state)
+        self.count(sequence, bytes, in: row.state)
         // No handler was meant for it: it may be cut, and make room for newer ones.
         if isDead { try self.inbox.boundRefused(sequence, bytes: bytes, in: self) }
         return sequence
@@ -69,14 +52,10 @@ package struct InboxTransaction {
 
     /// Takes a row in hand that was read in this transaction. A time of acknowledgement that is there already stays.
     package func take(_ row: StoredRow, acknowledgedAt: Timestamp?, at now: Timestamp) throws(InboxError) {
-        let statement = self.inbox.statements.take
-        try statement.bind(1, row.sequence)
-        try statement.bind(2, now.millisecondsSinceEpoch)
-        try statement.bind(3, acknowledgedAt?.millisecondsSinceEpoch)
+        let statement = self.statements.take
+        try statement.bind(from: 1, [row.sequence, now.millisecondsSinceEpoch, acknowledgedAt?.millisecondsSinceEpoch])
         try statement.run()
-        let message = row.message
-        let bytes = InboxCounts.bytes(topic: message.topic.utf8.count, payload: message.payload.count)
-        self.move(bytes, from: row.state, to: .inHand)
+        self.move(row.message.bytes, from: row.state, to: .inHand)
     }
 
     package struct Update: Sendable, Hashable {
@@ -84,18 +63,16 @@ package struct InboxTransaction {
         package var source: Int64?
     }
 
-    /// The common end of a message: it is in hand, and nothing else is to be noted. Where it stands is not read before.
-    ///
-    /// - Returns: whether it was so.
+    /// The common end of a message: it is in hand, and nothing else is to be noted. Returns whether it was so.
     private func finish(_ change: RowChange, bytes: Int, at now: Timestamp) throws(InboxError) -> Bool {
         let counted = InboxCounts.bytes(topic: 0, payload: bytes)
-        let statement = self.inbox.statements.finish
-        try statement.bind(1, change.sequence)
-        try statement.bind(2, now.millisecondsSinceEpoch)
-        try statement.bind(3, change.acknowledgedAt?.millisecondsSinceEpoch)
-        try statement.bind(4, change.startedAt?.millisecondsSinceEpoch)
-        try statement.bind(5, change.answer.map { $0 == .newData ? 0 : 1 })
-        try statement.bind(6, counted)
+        let statement = self.statements.finish
+        try statement.bind(
+            from: 1,
+            [
+                change.sequence, now.millisecondsSinceEpoch, change.acknowledgedAt?.millisecondsSinceEpoch,
+                change.startedAt?.millisecondsSinceEpoch, self.code(of: change.answer), counted,
+            ])
         try statement.run()
         guard self.inbox.connection.changedRows > 0 else { return false }
         self.move(counted, from: .inHand, to: .done)
@@ -107,20 +84,33 @@ package struct InboxTransaction {
     @discardableResult
     package func update(_ change: RowChange, at now: Timestamp) throws(InboxError) -> Update? {
         if let bytes = change.bytes, try self.finish(change, bytes: bytes, at: now) { return Update(state: .done) }
-        guard let standing = try self.standing(of: change.sequence) else { return nil }
-        guard change.onlyIn == nil || change.onlyIn == standing.state else { return nil }
-        let change = change.openedBy != nil && standing.state == .inHand ? change.stayingInHand : change
-        let statement = self.inbox.statements.update
-        try statement.bind(1, change.sequence)
-        try statement.bind(2, change.state.rawValue)
-        try statement.bind(3, change.attempts.map(Int64.init))
-        try statement.bind(4, change.crashes.map(Int64.init))
-        try statement.bind(5, change.nextAttempt?.millisecondsSinceEpoch)
+        guard let standing = try self.standing(of: change.sequence), (change.onlyIn ?? standing.state) == standing.state
+        else { return nil }
+        var change = change
+        if change.openedBy != nil, standing.state == .inHand {
+            change.state = .inHand
+            change.keepNumbers()
+        }
+        let source: Int64? =
+            switch change.source {
+            case .asItIs: standing.source
+            case .set(let source): source
+            case .none: nil
+            }
+        let statement = self.statements.update
+        try statement.bind(
+            from: 1,
+            [
+                change.sequence, change.state.rawValue, change.attempts.map(Int64.init),
+                change.crashes.map(Int64.init), change.nextAttempt?.millisecondsSinceEpoch,
+            ])
         try statement.bind(6, change.reason)
-        try statement.bind(7, now.millisecondsSinceEpoch)
-        try statement.bind(8, change.acknowledgedAt?.millisecondsSinceEpoch)
-        try statement.bind(9, change.state == .done ? change.startedAt?.millisecondsSinceEpoch : nil)
-        try statement.bind(10, change.answer.map { $0 == .newData ? 0 : 1 })
+        try statement.bind(
+            from: 7,
+            [
+                now.millisecondsSinceEpoch, change.acknowledgedAt?.millisecondsSinceEpoch,
+                change.state == .done ? change.startedAt?.millisecondsSinceEpoch : nil, self.code(of: change.answer),
+            ])
         var events = standing.events
         if let event = change.event {
             events = try self.add(
@@ -129,35 +119,23 @@ package struct InboxTransaction {
         }
         try statement.bind(11, events)
         try statement.bind(12, change.openedBy)
-        switch change.source {
-        case .asItIs: try statement.bind(13, 0)
-        case .set(let source):
-            try statement.bind(13, 1)
-            try statement.bind(14, source)
-        case .none:
-            try statement.bind(13, 1)
-            try statement.bind(14, nil as Int64?)
-        }
+        try statement.bind(from: 13, [change.source == .asItIs ? 0 : 1, source])
         try statement.run()
         self.move(standing, to: change.state)
-        if change.isRefused {
-            try self.inbox.boundRefused(change.sequence, bytes: standing.bytes, in: self)
-        }
+        if change.isRefused { try self.inbox.boundRefused(change.sequence, bytes: standing.bytes, in: self) }
         if change.state == .done { self.inbox.pruning.becameDone(change.sequence) }
-        return switch change.source {
-        case .asItIs: Update(state: change.state, source: standing.source)
-        case .set(let source): Update(state: change.state, source: source)
-        case .none: Update(state: change.state)
-        }
+        return Update(state: change.state, source: source)
     }
+
+    /// As the column `answer` has it.
+    private func code(of answer: FetchResult?) -> Int64? { answer.map { $0 == .newData ? 0 : 1 } }
 
     /// Moves the times of all retries, after the calendar was set by this much.
     package func moveRetries(by shift: Duration) throws(InboxError) {
         try self.statements.moveRetries.run(shift.wholeNanoseconds / 1_000_000)
     }
 
-    /// Makes a message wait for delivery again, wherever it stands; false if there is no such row. Unless it waits for
-    /// a retry, its attempts are forgotten.
+    /// Makes a message wait again; false if there is no such row. Unless it waits for a retry, its attempts are forgotten.
     @discardableResult
     package func requeue(_ sequence: Int64, source: Int64? = nil, at now: Timestamp) throws(InboxError) -> Bool {
         guard let standing = try self.standing(of: sequence) else { return false }
@@ -170,10 +148,23 @@ package struct InboxTransaction {
 
     /// Removes a message, wherever it stands; false if there is no such row. One that is done stays counted as that.
     @discardableResult
-    package func drop(_ sequence: Int64) throws(InboxError) -> Bool {
-        guard let standing = try self.standing(of: sequence) else { return false }
-        try self.delete(sequence, standing)
-        if standing.state == .done { self.inbox.pending.pruned += 1 } else { self.inbox.pending.dropped += 1 }
+    package func drop(_ sequence: Int64) throws(InboxError) -> Bool { try self.remove(sequence, isDropped: true) }
+
+    /// Removes a row that stands like this (`nil`: anywhere), and counts it. One that is done stays counted as that.
+    func remove(_ sequence: Int64, in state: RowState? = nil, isDropped: Bool = false) throws(InboxError) -> Bool {
+        guard let standing = try self.standing(of: sequence), state == nil || state == standing.state
+        else { return false }
+        try self.statements.delete.run(sequence)
+        if standing.events > 0 { try self.statements.deleteEvents.run(sequence) }
+        self.inbox.pending.counts[standing.state].add(-standing.bytes, rows: -1)
+        if standing.isRefused { self.inbox.refused.tally?.add(-standing.bytes, rows: -1) }
+        if standing.state == .done {
+            self.inbox.pending.pruned += 1
+        } else if isDropped {
+            self.inbox.pending.dropped += 1
+        } else {
+            self.inbox.pending.expired += 1
+        }
         return true
     }
 
@@ -181,9 +172,8 @@ package struct InboxTransaction {
     package func installation(id: String) throws(InboxError) -> Int64 {
         if let key = try self.inbox.installation(id: id) { return key }
         try self.statements.addInstallation.run(id)
-        guard let key = try self.inbox.installation(id: id) else {
-            throw InboxError(.corrupt, step: "adding an installation")
-        }
+        guard let key = try self.inbox.installation(id: id)
+        else { throw InboxError(.corrupt, step: "adding an installation") }
         return key
     }
 
@@ -202,29 +192,19 @@ package struct InboxTransaction {
         try self.statements.prove.run(installation, sequence)
     }
 
-    // MARK: - From a damaged file
-
-    func count(copied sequence: Int64, bytes: Int64, in state: RowState) {
+    /// Counts a row that was written.
+    func count(_ sequence: Int64, _ bytes: Int64, in state: RowState) {
         self.inbox.pending.lastSequence = max(self.inbox.pending.lastSequence, sequence)
         self.inbox.pending.received += 1
-        self.inbox.pending.counts.add(bytes, to: state)
+        self.inbox.pending.counts[state].add(bytes)
     }
 
-    func restoreInstallation(key: Int64, id: String, provenThrough sequence: Int64) throws(InboxError) {
-        try self.statements.restoreInstallation.run(key, id, sequence)
-    }
-
-    /// Goes on counting where the other file ended. What was done there stays done.
-    ///
-    /// - Parameters:
-    ///   - old: what the other file counted, as far as that is known.
-    ///   - mark: its mark. Messages that only the mark knows, and that are not lost, were done.
-    ///   - lost: how many messages that were not done could not be copied.
+    /// Goes on counting where the other file ended, by what it counted and its mark. What was done there stays done;
+    /// messages that only the mark knows, and that are not lost, were done.
     func restoreLedger(_ old: InboxLedger?, _ mark: InboxMark?, lost: Int64, lastSequence: Int64) {
         var ledger = self.inbox.pending
         ledger.lastSequence = lastSequence
-        ledger.duplicates = old?.duplicates ?? 0
-        ledger.expired = old?.expired ?? 0
+        (ledger.duplicates, ledger.expired) = (old?.duplicates ?? 0, old?.expired ?? 0)
         ledger.dropped = old?.dropped ?? 0
         ledger.lost = max(old?.lost ?? 0, mark?.lost ?? 0) + lost
         let gone = ledger.expired + ledger.dropped + ledger.lost
@@ -234,36 +214,21 @@ package struct InboxTransaction {
         self.inbox.pending = ledger
     }
 
-    func remove(_ sequence: Int64, in state: RowState) throws(InboxError) -> Bool {
-        guard let standing = try self.standing(of: sequence), standing.state == state else { return false }
-        try self.delete(sequence, standing)
-        if standing.state == .done { self.inbox.pending.pruned += 1 } else { self.inbox.pending.expired += 1 }
-        return true
-    }
-
-    private func delete(_ sequence: Int64, _ standing: Standing) throws(InboxError) {
-        try self.statements.delete.run(sequence)
-        if standing.events > 0 { try self.statements.deleteEvents.run(sequence) }
-        self.inbox.pending.counts.remove(standing.bytes, from: standing.state)
-        if standing.isRefused { self.inbox.refused.remove(standing.bytes) }
-    }
-
     private func move(_ standing: Standing, to new: RowState) {
-        if standing.isRefused { self.inbox.refused.remove(standing.bytes) }
+        if standing.isRefused { self.inbox.refused.tally?.add(-standing.bytes, rows: -1) }
         self.move(standing.bytes, from: standing.state, to: new)
     }
 
     private func move(_ bytes: Int64, from old: RowState, to new: RowState) {
         guard old != new else { return }
-        self.inbox.pending.counts.remove(bytes, from: old)
-        self.inbox.pending.counts.add(bytes, to: new)
+        self.inbox.pending.counts[old].add(-bytes, rows: -1)
+        self.inbox.pending.counts[new].add(bytes)
     }
 
     // MARK: - Events
 
-    /// Records that something happened to a message that was given so many events, unless it may have no more.
-    ///
-    /// - Returns: how many it was given from now on, which is the caller's to write.
+    /// Records that something happened to a message that was given so many events, unless it may have no more. Returns how
+    /// many it was given from now on, which is the caller's to write.
     @discardableResult
     private func add(
         _ event: MessageEvent.Kind, to sequence: Int64, after count: Int64 = 0, at now: Timestamp,
@@ -288,13 +253,12 @@ package struct InboxTransaction {
     }
 
     private func standing(of sequence: Int64) throws(InboxError) -> Standing? {
-        let statement = self.inbox.statements.standing
+        let statement = self.statements.standing
         defer { statement.reset() }
         try statement.bind(1, sequence)
         guard try statement.next() else { return nil }
-        guard let state = RowState(rawValue: statement.integer(0)) else {
-            throw InboxError(.corrupt, step: "reading a state")
-        }
+        guard let state = RowState(rawValue: statement.integer(0))
+        else { throw InboxError(.corrupt, step: "reading a state") }
         return Standing(
             state: state, bytes: statement.integer(1, within: InboxCounts.rowBytes),
             events: statement.integer(2, within: InboxSchema.eventCounts), isRefused: statement.integer(3) != 0,

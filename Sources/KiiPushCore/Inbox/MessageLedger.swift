@@ -34,16 +34,9 @@ public struct MessageLedger: Sendable, Hashable {
         received: Int64 = 0, duplicates: Int64 = 0, waiting: Int64 = 0, running: Int64 = 0, presented: Int64 = 0,
         done: Int64 = 0, dead: Int64 = 0, expired: Int64 = 0, lost: Int64 = 0, dropped: Int64 = 0
     ) {
-        self.received = received
-        self.duplicates = duplicates
-        self.waiting = waiting
-        self.running = running
-        self.presented = presented
-        self.done = done
-        self.dead = dead
-        self.expired = expired
-        self.lost = lost
-        self.dropped = dropped
+        (self.received, self.duplicates) = (received, duplicates)
+        (self.waiting, self.running, self.presented) = (waiting, running, presented)
+        (self.done, self.dead, self.expired, self.lost, self.dropped) = (done, dead, expired, lost, dropped)
     }
 
     /// Received less everything that is accounted for; 0 unless a message was lost or counted twice.
@@ -52,8 +45,7 @@ public struct MessageLedger: Sendable, Hashable {
             - self.expired - self.lost - self.dropped
     }
 
-    /// Whether every message that was received is accounted for once:
-    /// `received = done + presented + waiting + running + dead + expired + lost + dropped + duplicates`.
+    /// Whether every message that was received is accounted for once.
     package var isBalanced: Bool { self.unaccounted == 0 }
 }
 

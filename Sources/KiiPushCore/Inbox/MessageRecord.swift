@@ -21,18 +21,8 @@ public struct MessageRecord: Sendable, Hashable {
 
     /// The states by name, for ``InboxReader/messages(_:after:limit:)``.
     public enum Standing: String, Sendable, Hashable, CaseIterable {
-        /// ``State/waiting``.
-        case waiting
-        /// ``State/running(since:)``.
-        case running
-        /// ``State/waitingForRetry(due:)``.
-        case retry
-        /// ``State/presented``.
-        case presented
-        /// ``State/done``.
-        case done
-        /// ``State/dead(reason:)``.
-        case dead
+        /// As the cases of ``State``; `retry` is ``State/waitingForRetry(due:)``.
+        case waiting, running, retry, presented, done, dead
     }
 
     /// Something that happened, or must have, and is not in the record.
@@ -86,18 +76,11 @@ public struct MessageRecord: Sendable, Hashable {
 
     init(_ row: StoredRow, installationID: String?) {
         let message = row.message
-        self.messageID = row.sequence
-        self.installationID = installationID
-        self.topic = message.topic
-        self.payload = message.payload
-        self.originalLength = message.originalLength
-        self.qualityOfService = Int(message.qos)
-        self.isMarkedDuplicate = message.duplicate
-        self.isRetained = message.retain
-        self.packetID = message.packetID.map { Int($0) }
-        self.connection = message.connection
-        self.receivedAt = message.receivedAt
-        self.updatedAt = row.updatedAt
+        (self.messageID, self.installationID, self.connection) = (row.sequence, installationID, message.connection)
+        (self.topic, self.payload, self.originalLength) = (message.topic, message.payload, message.originalLength)
+        (self.qualityOfService, self.packetID) = (Int(message.qos), message.packetID.map { Int($0) })
+        (self.isMarkedDuplicate, self.isRetained) = (message.duplicate, message.retain)
+        (self.receivedAt, self.updatedAt) = (message.receivedAt, row.updatedAt)
         // A row that succeeds at once keeps the number of its failures.
         self.attempts = row.state == .done ? max(1, row.attempts) : row.attempts
         self.state =
@@ -127,8 +110,9 @@ extension Inbox {
         let row = try StoredRow(readingFrom: statement)
         var record = MessageRecord(row, installationID: statement.text(24))
         func moment(_ column: Int32) -> Timestamp? {
-            statement.optionalInteger(column).map {
-                (record.receivedAt + .milliseconds($0)).held(to: InboxSchema.calendar)
+            statement.optionalInteger(column).map { offset in
+                let moment = (record.receivedAt + .milliseconds(offset)).millisecondsSinceEpoch
+                return Timestamp(millisecondsSinceEpoch: moment.held(to: InboxSchema.calendar))
             }
         }
         let (storedAt, acknowledgedAt) = (moment(19), moment(20))
@@ -161,26 +145,23 @@ extension Inbox {
         return record
     }
 
-    /// Reads the rows of a message in the table `event`, as far as they can be read.
-    ///
-    /// - Returns: whether there are as many as the message counts.
+    /// Reads the events of a message, as far as they can be read. Returns whether there are as many as it counts.
     private func readEvents(into record: inout MessageRecord, count: Int64) throws(InboxError) -> Bool {
         guard count > 0 else { return true }
-        let statement = self.statements.events
-        defer { statement.reset() }
-        try statement.bind(1, record.messageID)
+        let row = self.statements.events
+        defer { row.reset() }
+        try row.bind(1, record.messageID)
         var (read, last): (Int64, Int64) = (0, 0)
         do throws(InboxError) {
             // In a damaged table rows lead back to others.
-            while try statement.next(), statement.integer(0) > last {
-                last = statement.integer(0)
-                let attempt = statement.optionalInteger(3, within: StoredRow.attempts).map { Int($0) }
-                let pause = statement.optionalInteger(5, within: 0...(1 << 40)).map { Duration.milliseconds($0) }
-                let parts = MessageEvent.Kind.Parts(
-                    statement.integer(2), attempt: attempt, pause: pause, detail: statement.text(6))
+            while try row.next(), row.integer(0) > last {
+                last = row.integer(0)
+                let attempt = row.optionalInteger(3, within: StoredRow.attempts).map { Int($0) }
+                let pause = row.optionalInteger(5, within: 0...(1 << 40)).map { Duration.milliseconds($0) }
+                let parts = MessageEvent.Kind.Parts(row.integer(2), attempt: attempt, pause: pause, detail: row.text(6))
                 guard let kind = MessageEvent.Kind(parts) else { continue }
-                if let attempt { record.add(.started(attempt: attempt), at: statement.optionalTime(4)) }
-                record.add(kind, at: statement.time(1))
+                if let attempt { record.add(.started(attempt: attempt), at: row.optionalTime(4)) }
+                record.add(kind, at: row.time(1))
                 read += 1
             }
         } catch {
@@ -193,11 +174,9 @@ extension Inbox {
 
     /// What is known of the dead letters behind this number, in the order of reception, but for what happened to them.
     package func deadLetterRecords(after sequence: Int64, limit: Int) throws(InboxError) -> [MessageRecord] {
-        var records: [MessageRecord] = []
-        for row in try self.deadLetters(after: sequence, limit: limit) {
-            records.append(MessageRecord(row, installationID: try self.installationID(row.message.installation)))
+        try self.deadLetters(after: sequence, limit: limit).map { row throws(InboxError) in
+            MessageRecord(row, installationID: try self.installationID(row.message.installation))
         }
-        return records
     }
 
     /// The last number that was given out; 0 when none was.

@@ -11,19 +11,16 @@ final class SQLiteConnection {
         // "Whether or not an error occurs when it is opened, resources should be released by sqlite3_close()."
         guard let opened else { throw InboxError(.other, step: "opening", extendedCode: SQLITE_NOMEM) }
         guard code == SQLITE_OK else {
-            let error = InboxError(
-                extendedCode: sqlite3_extended_errcode(opened),
-                systemError: sqlite3_system_errno(opened),
-                step: "opening"
-            )
-            sqlite3_close_v2(opened)
-            throw error
+            defer { sqlite3_close_v2(opened) }
+            throw InboxError(
+                extendedCode: sqlite3_extended_errcode(opened), systemError: sqlite3_system_errno(opened),
+                step: "opening")
         }
         self.raw = opened
         // The file may come from anywhere: nothing in its schema may run but tables and indexes.
-        for option in [
-            SQLITE_DBCONFIG_TRUSTED_SCHEMA, SQLITE_DBCONFIG_ENABLE_VIEW, SQLITE_DBCONFIG_ENABLE_TRIGGER,
-        ] { try self.check(csqlite_db_config(opened, option, 0), "opening") }
+        for option in [SQLITE_DBCONFIG_TRUSTED_SCHEMA, SQLITE_DBCONFIG_ENABLE_VIEW, SQLITE_DBCONFIG_ENABLE_TRIGGER] {
+            try self.check(csqlite_db_config(opened, option, 0), "opening")
+        }
     }
 
     /// Whether closing leaves the write-ahead log as it is, instead of writing it into the file and removing it.
@@ -36,11 +33,10 @@ final class SQLiteConnection {
     /// The one place where a result code becomes an error. `SQLITE_OK`, `SQLITE_ROW` and `SQLITE_DONE` pass.
     @discardableResult
     func check(_ code: Int32, _ step: @autoclosure () -> String) throws(InboxError) -> Int32 {
-        switch code {
-        case SQLITE_OK, SQLITE_ROW, SQLITE_DONE: return code
-        default:
+        guard code == SQLITE_OK || code == SQLITE_ROW || code == SQLITE_DONE else {
             throw InboxError(extendedCode: code, systemError: sqlite3_system_errno(self.raw), step: step())
         }
+        return code
     }
 
     /// How many rows the last statement has changed that was to change some.
@@ -52,8 +48,7 @@ final class SQLiteConnection {
 
     func prepare(_ sql: String, step: String) throws(InboxError) -> OpaquePointer {
         var statement: OpaquePointer?
-        try self.check(
-            sqlite3_prepare_v3(self.raw, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil), step)
+        try self.check(sqlite3_prepare_v3(self.raw, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &statement, nil), step)
         guard let statement else { throw InboxError(.other, step: step) }
         return statement
     }
@@ -70,20 +65,14 @@ final class SQLiteConnection {
         return Int64(written)
     }
 
-    struct Checkpoint {
-        /// How many pages are in the log, and how many of these are in the file now; negative when that is not known.
-        var frames, written: Int32
-        /// Whether another connection was in the way of some of it.
-        var isBusy: Bool
-    }
-
-    /// Writes the log into the file. `mode` is one of SQLite's `SQLITE_CHECKPOINT_…`.
-    func checkpoint(_ mode: Int32) throws(InboxError) -> Checkpoint {
+    /// Writes the log into the file. `mode` is one of SQLite's `SQLITE_CHECKPOINT_…`. Returns how many pages are in the log
+    /// and how many of these in the file, negative when that is not known, and whether another connection was in the way.
+    func checkpoint(_ mode: Int32) throws(InboxError) -> (frames: Int32, written: Int32, isBusy: Bool) {
         var (frames, written): (Int32, Int32) = (-1, -1)
         let code = sqlite3_wal_checkpoint_v2(self.raw, nil, mode, &frames, &written)
         let isBusy = code & 0xFF == SQLITE_BUSY
         if !isBusy { try self.check(code, "writing the log into the file") }
-        return Checkpoint(frames: frames, written: written, isBusy: isBusy)
+        return (frames, written, isBusy)
     }
 
     func setBusyTimeout(milliseconds: Int32) throws(InboxError) {

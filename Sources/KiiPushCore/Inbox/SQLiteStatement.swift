@@ -1,9 +1,9 @@
 import CSQLite
 
 /// Owns one `sqlite3_stmt *`, compiled when it is first used and kept for the next use.
-///
-/// What runs for each message takes the steps by itself: ``bind(_:_:)-(_,Int64?)`` for each parameter, ``next()`` until
-/// it is false, ``reset()``. ``run(_:)``, ``first(_:read:)`` and ``all(_:read:)`` take them for the rest.
+/// What runs for each message takes the steps by itself: ``bind(_:_:)-(_,Int64?)`` for a parameter or ``bind(from:_:)``
+/// for several, ``next()`` until it is false, ``reset()``. ``run(_:)``, ``first(_:read:)``, ``all(_:read:)`` and
+/// ``forEach(_:read:)`` take them for the rest.
 final class SQLiteStatement {
     private let connection: SQLiteConnection
     private let sql: String
@@ -11,9 +11,7 @@ final class SQLiteStatement {
     private var raw: OpaquePointer?
 
     init(_ connection: SQLiteConnection, _ sql: String, step: String) {
-        self.connection = connection
-        self.sql = sql
-        self.step = step
+        (self.connection, self.sql, self.step) = (connection, sql, step)
     }
 
     deinit { sqlite3_finalize(self.raw) }
@@ -31,12 +29,14 @@ final class SQLiteStatement {
         try self.connection.check(code, self.step)
     }
 
+    /// Binds a parameter and those that follow it, without an allocation.
+    func bind<let count: Int>(from index: Int32, _ values: InlineArray<count, Int64?>) throws(InboxError) {
+        for offset in values.indices { try self.bind(index + Int32(offset), values[offset]) }
+    }
+
     func bind(_ index: Int32, _ text: String?) throws(InboxError) {
+        guard var text else { return try self.bind(index, nil as Int64?) }
         let statement = try self.compiled()
-        guard var text else {
-            try self.connection.check(sqlite3_bind_null(statement, index), self.step)
-            return
-        }
         // SQLite copies the bytes before the call returns.
         let code = text.withUTF8 { bytes in
             bytes.withMemoryRebound(to: CChar.self) { characters in
@@ -67,9 +67,7 @@ final class SQLiteStatement {
     /// Binds ?1, ?2, and so on.
     @discardableResult
     func bound(to values: [(any SQLiteValue)?]) throws(InboxError) -> SQLiteStatement {
-        var index: Int32 = 0
-        for value in values {
-            index += 1
+        for (index, value) in zip(Int32(1)..., values) {
             if let value { try value.bind(to: self, at: index) } else { try self.bind(index, nil as Int64?) }
         }
         return self
@@ -80,6 +78,15 @@ final class SQLiteStatement {
         defer { self.reset() }
         try self.bound(to: values)
         while try self.next() {}
+    }
+
+    /// Reads row by row, as long as `read` returns true.
+    func forEach(
+        _ values: (any SQLiteValue)?..., read: (SQLiteStatement) throws(InboxError) -> Bool
+    ) throws(InboxError) {
+        defer { self.reset() }
+        try self.bound(to: values)
+        while try self.next(), try read(self) {}
     }
 
     /// What `read` makes of the first row; `nil` if there is none.
@@ -101,24 +108,16 @@ final class SQLiteStatement {
         return results
     }
 
-    /// Makes the statement ready for the next use.
-    func reset() {
-        // The code that sqlite3_reset returns repeats the error of the last step, which was thrown there.
-        _ = sqlite3_reset(self.raw)
-    }
+    /// Makes the statement ready for the next use. What `sqlite3_reset` returns is the error of the last step once more.
+    func reset() { _ = sqlite3_reset(self.raw) }
 
-    func isNull(_ column: Int32) -> Bool { sqlite3_column_type(self.raw, column) == SQLITE_NULL }
-
-    func isText(_ column: Int32) -> Bool { sqlite3_column_type(self.raw, column) == SQLITE_TEXT }
-
-    func isBlob(_ column: Int32) -> Bool { sqlite3_column_type(self.raw, column) == SQLITE_BLOB }
-
+    /// One of SQLite's codes, such as `SQLITE_TEXT`.
+    func type(_ column: Int32) -> Int32 { sqlite3_column_type(self.raw, column) }
+    func isNull(_ column: Int32) -> Bool { self.type(column) == SQLITE_NULL }
     func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(self.raw, column) }
 
     /// The integer, or the bound that it is beyond: a damaged page says anything.
-    func integer(_ column: Int32, within range: ClosedRange<Int64>) -> Int64 {
-        min(max(self.integer(column), range.lowerBound), range.upperBound)
-    }
+    func integer(_ column: Int32, within range: ClosedRange<Int64>) -> Int64 { self.integer(column).held(to: range) }
 
     /// A moment of the years 1970 to 9999, which can be reckoned with.
     func time(_ column: Int32) -> Timestamp {
@@ -126,10 +125,7 @@ final class SQLiteStatement {
     }
 
     func optionalTime(_ column: Int32) -> Timestamp? { self.isNull(column) ? nil : self.time(column) }
-
-    func optionalInteger(_ column: Int32) -> Int64? { self.isNull(column) ? nil : self.integer(column) }
-
-    func optionalInteger(_ column: Int32, within range: ClosedRange<Int64>) -> Int64? {
+    func optionalInteger(_ column: Int32, within range: ClosedRange<Int64> = .min ... .max) -> Int64? {
         self.isNull(column) ? nil : self.integer(column, within: range)
     }
 
@@ -152,40 +148,31 @@ final class SQLiteStatement {
 
 /// What a parameter of a statement can be.
 protocol SQLiteValue {
-    func bind(to statement: SQLiteStatement, at index: Int32) throws(InboxError)
+    func bind(to target: SQLiteStatement, at index: Int32) throws(InboxError)
 }
 
 extension Int64: SQLiteValue {
-    func bind(to statement: SQLiteStatement, at index: Int32) throws(InboxError) { try statement.bind(index, self) }
+    func bind(to target: SQLiteStatement, at index: Int32) throws(InboxError) { try target.bind(index, self) }
+
+    /// The number, or the end of the range that it is beyond.
+    func held(to range: ClosedRange<Int64>) -> Int64 { Swift.min(Swift.max(self, range.lowerBound), range.upperBound) }
 }
 
 extension Int: SQLiteValue {
-    func bind(to statement: SQLiteStatement, at index: Int32) throws(InboxError) {
-        try statement.bind(index, Int64(self))
-    }
+    func bind(to target: SQLiteStatement, at index: Int32) throws(InboxError) { try target.bind(index, Int64(self)) }
 }
 
 extension String: SQLiteValue {
-    func bind(to statement: SQLiteStatement, at index: Int32) throws(InboxError) { try statement.bind(index, self) }
+    func bind(to target: SQLiteStatement, at index: Int32) throws(InboxError) { try target.bind(index, self) }
 }
 
 extension Array: SQLiteValue where Element == UInt8 {
-    func bind(to statement: SQLiteStatement, at index: Int32) throws(InboxError) {
-        try statement.bind(index, blob: self)
-    }
+    func bind(to target: SQLiteStatement, at index: Int32) throws(InboxError) { try target.bind(index, blob: self) }
 }
 
 /// In milliseconds since 1970.
 extension Timestamp: SQLiteValue {
-    func bind(to statement: SQLiteStatement, at index: Int32) throws(InboxError) {
-        try statement.bind(index, self.millisecondsSinceEpoch)
-    }
-}
-
-extension Timestamp {
-    /// The moment, or the end of the range that it is beyond, in milliseconds since 1970.
-    func held(to range: ClosedRange<Int64>) -> Timestamp {
-        Timestamp(
-            millisecondsSinceEpoch: min(max(self.millisecondsSinceEpoch, range.lowerBound), range.upperBound))
+    func bind(to target: SQLiteStatement, at index: Int32) throws(InboxError) {
+        try target.bind(index, self.millisecondsSinceEpoch)
     }
 }

@@ -1,7 +1,6 @@
 /// Messages that wait for an installation that nobody receives as, as after the agent registered anew and another user
 /// signed in. `kii-push inbox adopt` has another installation handle them.
 package struct StrandedMessages: Sendable, Hashable {
-    /// The installation that received them.
     package let installationID: String
     /// How many there are.
     package let messages: Int

@@ -27,9 +27,7 @@ struct JSONCursor {
     }
 
     /// Where the next element stands, or nil after the last one.
-    mutating func nextElement() -> Range<Int>? {
-        self.advance() ? self.passValue() : nil
-    }
+    mutating func nextElement() -> Range<Int>? { self.advance() ? self.passValue() : nil }
 
     /// Moves to the next member's or element's first byte; false at the closing bracket.
     private mutating func advance() -> Bool {

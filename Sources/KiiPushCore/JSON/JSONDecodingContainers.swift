@@ -34,30 +34,25 @@ struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
 
     func contains(_ key: Key) -> Bool { self.values[ExactString(key.stringValue)] != nil }
     func decodeNil(forKey key: Key) throws -> Bool { try self.decoder(key).decodeNil() }
+
+    // The scalars that payloads have are read directly.
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try self.decoder(key).decode(type) }
     func decode(_ type: String.Type, forKey key: Key) throws -> String { try self.decoder(key).decode(type) }
-    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try self.decoder(key).decode(type) }
-    func decode(_ type: Float.Type, forKey key: Key) throws -> Float { try self.decoder(key).decode(type) }
     func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try self.decoder(key).decode(type) }
-    func decode(_ type: Int8.Type, forKey key: Key) throws -> Int8 { try self.decoder(key).decode(type) }
-    func decode(_ type: Int16.Type, forKey key: Key) throws -> Int16 { try self.decoder(key).decode(type) }
-    func decode(_ type: Int32.Type, forKey key: Key) throws -> Int32 { try self.decoder(key).decode(type) }
     func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try self.decoder(key).decode(type) }
-    func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try self.decoder(key).decode(type) }
-    func decode(_ type: UInt.Type, forKey key: Key) throws -> UInt { try self.decoder(key).decode(type) }
-    func decode(_ type: UInt8.Type, forKey key: Key) throws -> UInt8 { try self.decoder(key).decode(type) }
-    func decode(_ type: UInt16.Type, forKey key: Key) throws -> UInt16 { try self.decoder(key).decode(type) }
-    func decode(_ type: UInt32.Type, forKey key: Key) throws -> UInt32 { try self.decoder(key).decode(type) }
-    func decode(_ type: UInt64.Type, forKey key: Key) throws -> UInt64 { try self.decoder(key).decode(type) }
-    func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try self.decoder(key).decode(type) }
+    func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try self.decoder(key).decode(type) }
 
+    // Of every other type: those of the standard library ask the decoder for themselves.
     func decode<Result: Decodable>(_ type: Result.Type, forKey key: Key) throws -> Result {
         try self.decoder(key).decode(type)
     }
 
+    // For these two the protocol has defaults, which throw.
+    func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try self.decoder(key).decode(type) }
+    func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try self.decoder(key).decode(type) }
+
     func nestedContainer<Nested: CodingKey>(
-        keyedBy type: Nested.Type,
-        forKey key: Key
+        keyedBy type: Nested.Type, forKey key: Key
     ) throws -> KeyedDecodingContainer<Nested> {
         try self.decoder(key).container(keyedBy: type)
     }
@@ -103,26 +98,20 @@ struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
         return isNull
     }
 
+    // As in the keyed container.
     mutating func decode(_ type: Bool.Type) throws -> Bool { try self.advance { try $0.decode(type) } }
     mutating func decode(_ type: String.Type) throws -> String { try self.advance { try $0.decode(type) } }
-    mutating func decode(_ type: Double.Type) throws -> Double { try self.advance { try $0.decode(type) } }
-    mutating func decode(_ type: Float.Type) throws -> Float { try self.advance { try $0.decode(type) } }
     mutating func decode(_ type: Int.Type) throws -> Int { try self.advance { try $0.decode(type) } }
-    mutating func decode(_ type: Int8.Type) throws -> Int8 { try self.advance { try $0.decode(type) } }
-    mutating func decode(_ type: Int16.Type) throws -> Int16 { try self.advance { try $0.decode(type) } }
-    mutating func decode(_ type: Int32.Type) throws -> Int32 { try self.advance { try $0.decode(type) } }
     mutating func decode(_ type: Int64.Type) throws -> Int64 { try self.advance { try $0.decode(type) } }
-    mutating func decode(_ type: Int128.Type) throws -> Int128 { try self.advance { try $0.decode(type) } }
-    mutating func decode(_ type: UInt.Type) throws -> UInt { try self.advance { try $0.decode(type) } }
-    mutating func decode(_ type: UInt8.Type) throws -> UInt8 { try self.advance { try $0.decode(type) } }
-    mutating func decode(_ type: UInt16.Type) throws -> UInt16 { try self.advance { try $0.decode(type) } }
-    mutating func decode(_ type: UInt32.Type) throws -> UInt32 { try self.advance { try $0.decode(type) } }
-    mutating func decode(_ type: UInt64.Type) throws -> UInt64 { try self.advance { try $0.decode(type) } }
-    mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try self.advance { try $0.decode(type) } }
+    mutating func decode(_ type: Double.Type) throws -> Double { try self.advance { try $0.decode(type) } }
 
     mutating func decode<Result: Decodable>(_ type: Result.Type) throws -> Result {
         try self.advance { try $0.decode(type) }
     }
+
+    // For these two the protocol has defaults, which throw.
+    mutating func decode(_ type: Int128.Type) throws -> Int128 { try self.advance { try $0.decode(type) } }
+    mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try self.advance { try $0.decode(type) } }
 
     mutating func nestedContainer<Key: CodingKey>(keyedBy type: Key.Type) throws -> KeyedDecodingContainer<Key> {
         try self.advance { try $0.container(keyedBy: type) }

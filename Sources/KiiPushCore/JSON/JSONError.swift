@@ -38,9 +38,7 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     public var pointer: JSONPointer
 
     package init(code: Code, byteOffset: Int, pointer: JSONPointer) {
-        self.code = code
-        self.byteOffset = byteOffset
-        self.pointer = pointer
+        (self.code, self.byteOffset, self.pointer) = (code, byteOffset, pointer)
     }
 
     /// One line that completes "the document is …": what is wrong, where, and what to do about it.

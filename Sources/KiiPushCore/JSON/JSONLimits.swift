@@ -5,17 +5,11 @@ package struct JSONLimits: Sendable, Hashable {
     /// The length of the document in bytes. Slices keep 32-bit offsets.
     package let maximumBytes: Int
 
-    /// Makes limits.
-    ///
-    /// - Parameters:
-    ///   - maximumDepth: Levels of nesting, 64 by default; held to 1...64.
-    ///   - maximumBytes: Bytes of the document, 4 MiB by default (the largest HTTP body that is taken); held to
-    ///     0...1 GiB.
+    /// By default 64 levels, held to 1...64, and 4 MiB (the largest HTTP body that is taken), held to 0...1 GiB.
     package init(maximumDepth: Int = 64, maximumBytes: Int = 4_194_304) {
         self.maximumDepth = min(max(maximumDepth, 1), 64)
         self.maximumBytes = min(max(maximumBytes, 0), 1 << 30)
     }
 
-    /// 64 levels and 4 MiB.
     package static let `default` = JSONLimits()
 }

@@ -17,9 +17,7 @@ public struct JSONMember: Sendable, Hashable {
 struct ExactString: Hashable {
     let text: String
 
-    init(_ text: String) {
-        self.text = text
-    }
+    init(_ text: String) { self.text = text }
 
     static func == (left: ExactString, right: ExactString) -> Bool {
         left.text.utf8.elementsEqual(right.text.utf8)
@@ -63,7 +61,5 @@ extension [JSONMember] {
     }
 
     /// The members in the order of their keys' scalars.
-    func sortedByKey() -> [JSONMember] {
-        self.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
-    }
+    func sortedByKey() -> [JSONMember] { self.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) } }
 }

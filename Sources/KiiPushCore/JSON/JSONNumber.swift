@@ -1,7 +1,5 @@
-/// A number exactly as it is written, whatever its size and precision.
-///
-/// Two numbers are equal if their values are: `1`, `1.0` and `10e-1`; `0` and `-0`. (Numbers whose exponent has more
-/// than 17 digits are compared as text.)
+/// A number exactly as it is written, whatever its size and precision. Two numbers are equal if their values are: `1`,
+/// `1.0` and `10e-1`; `0` and `-0`. (Numbers whose exponent has more than 17 digits are compared as text.)
 package struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
     /// The number in the words of RFC 8259 section 6.
     package let text: String
@@ -14,9 +12,7 @@ package struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Writes an integer.
-    package init(_ integer: some BinaryInteger) {
-        self.text = String(integer)
-    }
+    package init(_ integer: some BinaryInteger) { self.text = String(integer) }
 
     /// Writes the shortest text that reads back as the same `Double`; `nil` for infinities and NaN.
     package init?(_ double: Double) {
@@ -25,9 +21,7 @@ package struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Takes text that a ``JSONScanner`` accepted as a number.
-    init(scanned text: String) {
-        self.text = text
-    }
+    init(scanned text: String) { self.text = text }
 
     /// The value, if it is exactly an `Int64`.
     package var int64: Int64? { self.exactly(Int64.self) }

@@ -1,6 +1,5 @@
-/// Writes an object on one line, member by member, without a tree of values in between.
-///
-/// Nothing looks for a key that comes again: the keys are the program's own, and differ.
+/// Writes an object on one line, member by member, without a tree of values in between. Nothing looks for a key that
+/// comes again: the keys are the program's own, and differ.
 package struct JSONObjectWriter {
     private var writer = JSONWriter(isPretty: false, sortsKeys: false)
 

@@ -1,7 +1,6 @@
 extension JSONPointer {
-    /// The way to the value in which the byte at `offset` stands, in a document that was scanned up to there.
-    ///
-    /// Parsing keeps no path, since nearly every document is right; it is found here, in a second pass, when one is not.
+    /// The way to the value in which the byte at `offset` stands, in a document that was scanned up to there. Parsing
+    /// keeps no path, since nearly every document is right; it is found here, in a second pass, when one is not.
     init(leadingTo offset: Int, in bytes: [UInt8]) {
         enum Level {
             case array(index: Int)

@@ -11,21 +11,15 @@ public struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Makes a pointer from its steps; without any it points to the whole document.
-    public init(tokens: [String] = []) {
-        self.steps = tokens.map(ExactString.init)
-    }
+    public init(tokens: [String] = []) { self.steps = tokens.map(ExactString.init) }
 
-    /// Reads RFC 6901's text form: empty, or `/` before every step with `~1` for `/` and `~0` for `~`.
-    ///
-    /// `nil` if the text does not start with `/` or a `~` is followed by anything else.
+    /// Reads RFC 6901's text form: empty, or `/` before every step with `~1` for `/` and `~0` for `~`. `nil` if the
+    /// text does not start with `/` or a `~` is followed by anything else.
     package init?(_ text: String) {
-        guard !text.isEmpty else {
-            self.init()
-            return
-        }
-        guard text.utf8.first == UInt8(ascii: "/") else { return nil }
         var tokens: [String] = []
-        for part in text.utf8.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+        guard text.isEmpty || text.utf8.first == UInt8(ascii: "/") else { return nil }
+        // The first part is what stands before the first slash: nothing.
+        for part in text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst() {
             guard let token = JSONPointer.unescaped(Substring(part)) else { return nil }
             tokens.append(token)
         }
@@ -34,13 +28,12 @@ public struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
 
     /// Turns the path of a `Decoder` or of a `DecodingError` into a pointer.
     package init(codingPath: [any CodingKey]) {
-        self.init(
-            tokens: codingPath.map { key in
-                // Decoders, Foundation's and this package's, name an element "Index 3"; any other key is a member's.
-                guard let index = key.intValue, key.stringValue == "Index \(index)" else { return key.stringValue }
-                return String(index)
-            }
-        )
+        let tokens = codingPath.map { key in
+            // Decoders, Foundation's and this package's, name an element "Index 3"; any other key is a member's.
+            guard let index = key.intValue, key.stringValue == "Index \(index)" else { return key.stringValue }
+            return String(index)
+        }
+        self.init(tokens: tokens)
     }
 
     /// The pointer to the member `key` of what this one points to.

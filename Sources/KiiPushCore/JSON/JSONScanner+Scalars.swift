@@ -169,9 +169,7 @@ private func specialBytes(in loaded: UInt64) -> UInt64 {
 }
 
 @inline(__always)
-func isDigit(_ byte: UInt8) -> Bool {
-    byte &- UInt8(ascii: "0") < 10
-}
+func isDigit(_ byte: UInt8) -> Bool { byte &- UInt8(ascii: "0") < 10 }
 
 @inline(__always)
 func hexadecimalValue(_ byte: UInt8) -> UInt8? {

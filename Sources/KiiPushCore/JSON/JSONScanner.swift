@@ -3,15 +3,11 @@ struct JSONFault: Error {
     var code: JSONError.Code
     var offset: Int
 
-    init(_ code: JSONError.Code, at offset: Int) {
-        self.code = code
-        self.offset = offset
-    }
+    init(_ code: JSONError.Code, at offset: Int) { (self.code, self.offset) = (code, offset) }
 }
 
-/// Reads bytes once, from left to right, and accepts nothing but RFC 8259.
-///
-/// It builds nothing: whoever drives it notes where values start and end.
+/// Reads bytes once, from left to right, and accepts nothing but RFC 8259. It builds nothing: whoever drives it notes
+/// where values start and end.
 ///
 /// Safety: `base` points to `end` readable bytes that stay alive and unchanged while the scanner is in use (it is made
 /// and dropped inside one `withUnsafeBufferPointer`), and every load is preceded by a comparison with `end`.
@@ -27,9 +23,7 @@ struct JSONScanner {
 
     /// The byte at the position, or nil at the end.
     @inline(__always)
-    var current: UInt8? {
-        self.position < self.end ? self.base[self.position] : nil
-    }
+    var current: UInt8? { self.position < self.end ? self.base[self.position] : nil }
 
     @inline(__always)
     mutating func skipWhitespace() {
@@ -57,9 +51,8 @@ struct JSONScanner {
         guard self.position == self.end else { throw JSONFault(.trailingBytes, at: self.position) }
     }
 
-    /// Passes one whole value, checking all of it.
-    ///
-    /// It may open at most `levels` (64 or fewer) arrays and objects inside one another.
+    /// Passes one whole value, checking all of it. It may open at most `levels` (64 or fewer) arrays and objects inside
+    /// one another.
     @inline(__always)
     mutating func skipValue(levels: Int) throws(JSONFault) {
         // Most values are strings, and then there is nothing to keep track of.
@@ -75,7 +68,7 @@ struct JSONScanner {
         var objects: UInt64 = 0
         var depth = 0
         repeat {
-            guard let byte = self.current else { throw JSONFault(.unexpectedEnd, at: self.position) }
+            guard let byte = self.current else { throw self.unexpected }
             switch byte {
             case UInt8(ascii: "\""):
                 _ = try self.skipString()
@@ -98,7 +91,7 @@ struct JSONScanner {
             case UInt8(ascii: "t"): try self.skipLiteral("true")
             case UInt8(ascii: "f"): try self.skipLiteral("false")
             case UInt8(ascii: "n"): try self.skipLiteral("null")
-            default: throw JSONFault(.unexpectedByte, at: self.position)
+            default: throw self.unexpected
             }
             try self.leaveFinishedContainers(depth: &depth, objects: &objects)
         } while depth > 0
@@ -110,17 +103,13 @@ struct JSONScanner {
         while depth > 0 {
             let isObject = objects & 1 == 1
             self.skipWhitespace()
-            guard let byte = self.current else { throw JSONFault(.unexpectedEnd, at: self.position) }
-            if byte == UInt8(ascii: ",") {
+            if self.current == UInt8(ascii: ",") {
                 self.position += 1
                 self.skipWhitespace()
                 if isObject { _ = try self.skipKey() }
                 return
             }
-            guard byte == (isObject ? UInt8(ascii: "}") : UInt8(ascii: "]")) else {
-                throw JSONFault(.unexpectedByte, at: self.position)
-            }
-            self.position += 1
+            try self.skip(isObject ? UInt8(ascii: "}") : UInt8(ascii: "]"))
             depth -= 1
             objects >>= 1
         }
@@ -129,22 +118,27 @@ struct JSONScanner {
     /// Passes a key, its colon and the white space around it; returns the bytes between the quotes.
     @inline(__always)
     mutating func skipKey() throws(JSONFault) -> JSONStringRange {
-        guard let byte = self.current else { throw JSONFault(.unexpectedEnd, at: self.position) }
-        guard byte == UInt8(ascii: "\"") else { throw JSONFault(.unexpectedByte, at: self.position) }
+        guard self.current == UInt8(ascii: "\"") else { throw self.unexpected }
         let key = try self.skipString()
         self.skipWhitespace()
-        guard let colon = self.current else { throw JSONFault(.unexpectedEnd, at: self.position) }
-        guard colon == UInt8(ascii: ":") else { throw JSONFault(.unexpectedByte, at: self.position) }
-        self.position += 1
+        try self.skip(UInt8(ascii: ":"))
         self.skipWhitespace()
         return key
     }
 
     private mutating func skipLiteral(_ literal: StaticString) throws(JSONFault) {
-        for index in 0..<literal.utf8CodeUnitCount {
-            guard let byte = self.current else { throw JSONFault(.unexpectedEnd, at: self.position) }
-            guard byte == literal.utf8Start[index] else { throw JSONFault(.unexpectedByte, at: self.position) }
-            self.position += 1
-        }
+        for index in 0..<literal.utf8CodeUnitCount { try self.skip(literal.utf8Start[index]) }
+    }
+
+    /// Passes `byte`, which alone may stand here.
+    @inline(__always)
+    private mutating func skip(_ byte: UInt8) throws(JSONFault) {
+        guard self.current == byte else { throw self.unexpected }
+        self.position += 1
+    }
+
+    /// What is wrong when something else is expected at the position.
+    private var unexpected: JSONFault {
+        JSONFault(self.position < self.end ? .unexpectedByte : .unexpectedEnd, at: self.position)
     }
 }

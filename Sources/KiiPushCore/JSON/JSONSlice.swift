@@ -1,8 +1,7 @@
 import Glibc
 
-/// One value of a parsed document: the document's bytes, retained, and where in them the value stands.
-///
-/// The bytes passed ``JSONScanner`` before the slice was made, so whoever reads them again need not check them again.
+/// One value of a parsed document: the document's bytes, retained, and where in them the value stands. The bytes passed
+/// ``JSONScanner`` before the slice was made, so whoever reads them again need not check them again.
 struct JSONSlice: Sendable {
     let bytes: [UInt8]
     private let start: UInt32
@@ -26,9 +25,7 @@ struct JSONSlice: Sendable {
     var range: Range<Int> { Int(self.start)..<Int(self.end) }
 
     /// The value's own bytes; not copied if it is the whole document.
-    var ownBytes: [UInt8] {
-        self.range == self.bytes.indices ? self.bytes : Array(self.bytes[self.range])
-    }
+    var ownBytes: [UInt8] { self.range == self.bytes.indices ? self.bytes : Array(self.bytes[self.range]) }
 
     var kind: JSONValue.Kind {
         switch self.bytes[Int(self.start)] {
@@ -88,10 +85,7 @@ struct JSONSlice: Sendable {
     }
 
     /// Where a member's key, without its quotes, and its value stand.
-    struct PlainMember {
-        let key: Range<Int>
-        let value: Range<Int>
-    }
+    typealias PlainMember = (key: Range<Int>, value: Range<Int>)
 
     /// All members, if their keys are written without an escape, and each once; otherwise `nil`, as for an object of so
     /// many members that comparing each key with every other takes long. Asked of an `object` only.
@@ -107,7 +101,7 @@ struct JSONSlice: Sendable {
                         && memcmp(base + member.key.lowerBound, base + key.start, range.count) == 0
                 }
                 guard !key.isEscaped, !isKnown, members.count < 32 else { return nil }
-                members.append(PlainMember(key: range, value: value))
+                members.append((range, value))
             }
             return members
         }
@@ -141,7 +135,5 @@ struct JSONSlice: Sendable {
         return range.map(self.slice)
     }
 
-    func slice(_ range: Range<Int>) -> JSONSlice {
-        JSONSlice(bytes: self.bytes, range: range)
-    }
+    func slice(_ range: Range<Int>) -> JSONSlice { JSONSlice(bytes: self.bytes, range: range) }
 }

@@ -54,19 +54,14 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
 
     /// Makes a truth value.
     public init(booleanLiteral value: Bool) { self.init(value) }
-
     /// Makes a number.
     public init(integerLiteral value: Int64) { self.init(value) }
-
     /// Makes a number; `null` should the literal be too large for a `Double`.
     public init(floatLiteral value: Double) { self = JSONValue(value) ?? .null }
-
     /// Makes a string.
     public init(stringLiteral value: String) { self.init(value) }
-
     /// Makes an array.
     public init(arrayLiteral elements: JSONValue...) { self.init(elements) }
-
     /// Makes an object that keeps the order of the literal.
     public init(dictionaryLiteral elements: (String, JSONValue)...) { self = .object(elements) }
 }
@@ -86,26 +81,9 @@ package protocol JSONConvertible {
     var json: JSONValue { get }
 }
 
-extension JSONValue: JSONConvertible {
-    package var json: JSONValue { self }
-}
-
-extension String: JSONConvertible {
-    package var json: JSONValue { JSONValue(self) }
-}
-
-extension Bool: JSONConvertible {
-    package var json: JSONValue { JSONValue(self) }
-}
-
-extension Int: JSONConvertible {
-    package var json: JSONValue { JSONValue(self) }
-}
-
-extension Int64: JSONConvertible {
-    package var json: JSONValue { JSONValue(self) }
-}
-
-extension [String]: JSONConvertible {
-    package var json: JSONValue { JSONValue(self.map { JSONValue($0) }) }
-}
+extension JSONValue: JSONConvertible { package var json: JSONValue { self } }
+extension String: JSONConvertible { package var json: JSONValue { JSONValue(self) } }
+extension Bool: JSONConvertible { package var json: JSONValue { JSONValue(self) } }
+extension Int: JSONConvertible { package var json: JSONValue { JSONValue(self) } }
+extension Int64: JSONConvertible { package var json: JSONValue { JSONValue(self) } }
+extension [String]: JSONConvertible { package var json: JSONValue { JSONValue(self.map { JSONValue($0) }) } }

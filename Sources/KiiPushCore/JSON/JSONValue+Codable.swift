@@ -1,22 +1,21 @@
 extension JSONValue: Codable {
     /// Takes the value as it is from ``decode(_:)``; from any other decoder it takes what that one can tell apart.
     public init(from decoder: any Decoder) throws {
+        // Which kind it is can only be found by trying: a failure means "not this one".
         if let own = decoder as? JSONValueDecoder {
             self = own.value
-            return
-        }
-        if let object = try? decoder.container(keyedBy: JSONCodingKey.self) {
+        } else if let object = try? decoder.container(keyedBy: JSONCodingKey.self) {
             self = try .object(object.allKeys.map { ($0.stringValue, try object.decode(JSONValue.self, forKey: $0)) })
-            return
-        }
-        if var array = try? decoder.unkeyedContainer() {
+        } else if var array = try? decoder.unkeyedContainer() {
             var elements: [JSONValue] = []
             while !array.isAtEnd { elements.append(try array.decode(JSONValue.self)) }
             self.init(elements)
-            return
+        } else {
+            self = try JSONValue(scalar: decoder.singleValueContainer())
         }
-        // Which scalar it is can only be found by trying: a failure means "not this one".
-        let scalar = try decoder.singleValueContainer()
+    }
+
+    private init(scalar: any SingleValueDecodingContainer) throws {
         if scalar.decodeNil() {
             self = .null
         } else if let bool = try? scalar.decode(Bool.self) {
@@ -46,25 +45,19 @@ extension JSONValue: Codable {
                 try container.encode(string)
             } else if let bool = self.bool {
                 try container.encode(bool)
-            } else if let number = self.number {
-                try JSONValue.encode(number, into: &container)
-            } else {
+            } else if self.isNull {
                 try container.encodeNil()
+            } else if let integer = self.int64 {
+                try container.encode(integer)
+            } else if let integer = self.number?.uint64 {
+                try container.encode(integer)
+            } else if let double = self.double {
+                try container.encode(double)
+            } else {
+                throw EncodingError.invalidValue(
+                    Double.infinity,
+                    .init(codingPath: encoder.codingPath, debugDescription: "the number is beyond the range of Double"))
             }
-        }
-    }
-
-    private static func encode(_ number: JSONNumber, into container: inout any SingleValueEncodingContainer) throws {
-        if let integer = number.int64 {
-            try container.encode(integer)
-        } else if let integer = number.uint64 {
-            try container.encode(integer)
-        } else if let double = number.double {
-            try container.encode(double)
-        } else {
-            throw EncodingError.invalidValue(
-                Double.infinity,
-                .init(codingPath: container.codingPath, debugDescription: "the number is beyond the range of Double"))
         }
     }
 }

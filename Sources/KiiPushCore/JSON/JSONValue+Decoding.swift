@@ -48,21 +48,14 @@ struct JSONValueDecoder: Decoder, SingleValueDecodingContainer {
         return string
     }
 
-    func decode(_ type: Double.Type) throws -> Double { try self.floatingPoint() }
-    func decode(_ type: Float.Type) throws -> Float { try self.floatingPoint() }
-    func decode(_ type: Int.Type) throws -> Int { try self.integer() }
-    func decode(_ type: Int8.Type) throws -> Int8 { try self.integer() }
-    func decode(_ type: Int16.Type) throws -> Int16 { try self.integer() }
-    func decode(_ type: Int32.Type) throws -> Int32 { try self.integer() }
-    func decode(_ type: Int64.Type) throws -> Int64 { try self.integer() }
-    func decode(_ type: Int128.Type) throws -> Int128 { try self.integer() }
-    func decode(_ type: UInt.Type) throws -> UInt { try self.integer() }
-    func decode(_ type: UInt8.Type) throws -> UInt8 { try self.integer() }
-    func decode(_ type: UInt16.Type) throws -> UInt16 { try self.integer() }
-    func decode(_ type: UInt32.Type) throws -> UInt32 { try self.integer() }
-    func decode(_ type: UInt64.Type) throws -> UInt64 { try self.integer() }
-    func decode(_ type: UInt128.Type) throws -> UInt128 { try self.integer() }
     func decode<Result: Decodable>(_ type: Result.Type) throws -> Result { try Result(from: self) }
+
+    // For an integer type two generic functions fit the protocol's requirement. The compiler takes the more specialised
+    // one, which is this.
+    func decode<Integer: FixedWidthInteger & Decodable>(_ type: Integer.Type) throws -> Integer { try self.integer() }
+    // For these two the protocol has defaults, which throw.
+    func decode(_ type: Int128.Type) throws -> Int128 { try self.integer() }
+    func decode(_ type: UInt128.Type) throws -> UInt128 { try self.integer() }
 
     private func integer<Integer: FixedWidthInteger>() throws -> Integer {
         guard let number = self.value.number else { throw self.mismatch(Integer.self, "an integer") }
@@ -72,10 +65,12 @@ struct JSONValueDecoder: Decoder, SingleValueDecodingContainer {
         return integer
     }
 
-    private func floatingPoint<Number: BinaryFloatingPoint & LosslessStringConvertible>() throws -> Number {
-        guard let number = self.value.number else { throw self.mismatch(Number.self, "a number") }
+    func decode<Number: BinaryFloatingPoint & LosslessStringConvertible & Decodable>(
+        _ type: Number.Type
+    ) throws -> Number {
+        guard let number = self.value.number else { throw self.mismatch(type, "a number") }
         guard let result = Number(number.text), result.isFinite else {
-            throw self.corrupted("the number is beyond the range of \(Number.self)")
+            throw self.corrupted("the number is beyond the range of \(type)")
         }
         return result
     }

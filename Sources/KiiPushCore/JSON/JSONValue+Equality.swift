@@ -14,9 +14,8 @@ extension JSONValue: Hashable {
 
     /// Hashes what ``==(_:_:)`` compares.
     public func hash(into hasher: inout Hasher) {
-        let kind = self.kind
-        hasher.combine(kind)
-        switch kind {
+        hasher.combine(self.kind)
+        switch self.kind {
         case .null: break
         case .bool: hasher.combine(self.bool)
         case .number: hasher.combine(self.number)

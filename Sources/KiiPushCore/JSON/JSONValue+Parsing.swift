@@ -33,9 +33,8 @@ extension JSONValue {
     public init(parsing text: String) throws(JSONError) { try self.init(parsing: Array(text.utf8)) }
 
     /// Where keys come more than once in one object: one pointer a key and object, in the order of their first
-    /// appearance. The last such member is the one that counts.
-    ///
-    /// RFC 8259 section 4 leaves the meaning of such an object open. Worked out when asked for, from the whole value.
+    /// appearance. The last such member is the one that counts. RFC 8259 section 4 leaves the meaning of such an object
+    /// open. Worked out when asked for, from the whole value.
     package var duplicateKeys: [JSONPointer] {
         var found: [JSONPointer] = []
         self.collectDuplicateKeys(at: JSONPointer(), into: &found)

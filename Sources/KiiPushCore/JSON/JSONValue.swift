@@ -36,13 +36,9 @@ public struct JSONValue: Sendable {
 
     let storage: Storage
 
-    init(slice: JSONSlice) {
-        self.storage = .parsed(slice)
-    }
+    init(slice: JSONSlice) { self.storage = .parsed(slice) }
 
-    init(storage: Storage) {
-        self.storage = storage
-    }
+    init(storage: Storage) { self.storage = storage }
 
     /// The value as one document: as it was received if it was parsed, otherwise written.
     package var documentBytes: [UInt8] {
@@ -152,12 +148,12 @@ public struct JSONValue: Sendable {
     public subscript(pointer: JSONPointer) -> JSONValue? {
         var value = self
         for token in pointer.tokens {
-            let next: JSONValue?
-            switch value.kind {
-            case .object: next = value[token]
-            case .array: next = JSONPointer.index(token).flatMap { value[$0] }
-            default: next = nil
-            }
+            let next: JSONValue? =
+                switch value.kind {
+                case .object: value[token]
+                case .array: JSONPointer.index(token).flatMap { value[$0] }
+                case .null, .bool, .number, .string: nil
+                }
             guard let next else { return nil }
             value = next
         }

@@ -1,8 +1,6 @@
 extension JSONValue {
-    /// Writes the value in UTF-8.
-    ///
-    /// Numbers keep their text; strings are escaped where RFC 8259 section 7 demands it and nowhere else; of members
-    /// with the same key the last is written.
+    /// Writes the value in UTF-8. Numbers keep their text; strings are escaped where RFC 8259 section 7 demands it and
+    /// nowhere else; of members with the same key the last is written.
     ///
     /// - Parameters:
     ///   - pretty: One member or element a line, indented by two spaces. Default: no white space at all.

@@ -30,6 +30,12 @@ public final class AgentLifecycle: Sendable {
             for listener in self.listeners.values { listener.yield(state) }
         }
 
+        mutating func enterForeground() {
+            guard self.state == .background || self.state == .notRunning else { return }
+            self.tracker.willEnterForeground()
+            self.enter(.inactive)
+        }
+
         /// What is to be told now, and whom.
         mutating func takeOpening() -> (OpeningTracker.Opening, any OpenedNotificationHandler)? {
             guard self.state == .active, let opening = self.tracker.notification else { return nil }
@@ -64,33 +70,25 @@ public final class AgentLifecycle: Sendable {
     // MARK: - What the program tells
 
     /// The program comes to the foreground from the background. Elsewhere it changes nothing.
-    public func willEnterForeground() { self.core.withLock { AgentLifecycle.enterForeground(&$0) } }
+    public func willEnterForeground() { self.core.withLock { $0.enterForeground() } }
 
     /// The program is in use. If that is because the user opened a notification, the agent's handler is told, as an
     /// ``OpenedNotificationHandler``, before this returns.
-    public func didBecomeActive() {
-        let opened = self.core.withLock { core in
-            core.enter(.active)
-            return core.takeOpening()
-        }
-        if let (opening, target) = opened { target.openedFromNotification(opening.message) }
-    }
+    public func didBecomeActive() { self.update { $0.enter(.active) } }
 
     /// The program is about to lose the user's attention: it is on its way to the background, or something covers it. In
     /// the background it changes nothing.
-    public func willResignActive() {
-        self.core.withLock { core in if core.state == .active { core.enter(.inactive) } }
-    }
+    public func willResignActive() { self.core.withLock { core in if core.state == .active { core.enter(.inactive) } } }
 
     /// The program is out of the user's sight.
     public func didEnterBackground() { self.core.withLock { $0.enter(.background) } }
 
     /// Says how the program is brought to the foreground when the user opens a notification while it is in the background.
     ///
-    /// On iOS the system does that. Here the agent, when a notification is opened, enters the foreground for the program
-    /// (as by ``willEnterForeground()``, which the program may then call or leave out), calls `body`, and hands the message
-    /// over in state `inactive`; the program shows its window and calls ``didBecomeActive()``. Without such a `body` the
-    /// program stays in the background: the handler is called, and nothing counts as opened from a notification.
+    /// On iOS the system does that. Here the agent enters the foreground for the program (as by ``willEnterForeground()``,
+    /// which the program may then call or leave out), calls `body`, and hands the message over in state `inactive`; the
+    /// program shows its window and calls ``didBecomeActive()``. Without such a `body` the program stays in the background:
+    /// the handler is called, and nothing counts as opened from a notification.
     ///
     /// - Parameter body: shows the program's window, or has that done; called on the thread of the presenter, or, in a
     ///   program that an ``Activator`` started, on a thread of the agent's. Replaces what was given before.
@@ -106,8 +104,7 @@ public final class AgentLifecycle: Sendable {
     /// Where the program is, first now and then after each change. Each call makes a stream of its own, which keeps the
     /// newest 64 for a listener that is slow. It ends with this object.
     public var states: AsyncStream<LifecycleState> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: LifecycleState.self, bufferingPolicy: .bufferingNewest(64))
+        let (stream, continuation) = AsyncStream<LifecycleState>.makeStream(bufferingPolicy: .bufferingNewest(64))
         let number = self.core.withLock { core in
             core.lastNumber += 1
             core.listeners[core.lastNumber] = continuation
@@ -126,35 +123,31 @@ public final class AgentLifecycle: Sendable {
     ///
     /// - Returns: their number.
     package func add(_ target: any OpenedNotificationHandler) -> Int {
-        let (number, opened) = self.core.withLock { core in
+        // The program may have become active before it had an agent.
+        self.update { core in
             core.lastNumber += 1
             core.targets.append((core.lastNumber, target))
-            // The program may have become active before it had an agent.
-            return (core.lastNumber, core.takeOpening())
+            return core.lastNumber
         }
-        if let (opening, target) = opened { target.openedFromNotification(opening.message) }
-        return number
     }
 
     package func remove(_ number: Int) { self.core.withLock { core in core.targets.removeAll { $0.number == number } } }
 
     /// A handler is about to be called with what the user opened.
     package func received(_ opening: OpeningTracker.Opening, isUserOpened: Bool) {
-        let opened = self.core.withLock { core in
+        // If the program is active already, nothing else will use it up.
+        self.update { core in
             // One that is opened is on its way to the foreground, unless nobody has brought it there.
             let state: LifecycleState = isUserOpened && core.state != .background ? .inactive : core.state
             core.tracker.received(opening, state: state, isUserOpened: isUserOpened)
-            // Active already: nothing else will use it up.
-            return core.takeOpening()
         }
-        if let (opening, target) = opened { target.openedFromNotification(opening.message) }
     }
 
     /// The user opened a notification: the program is asked to come to the foreground.
     package func userOpens(_ message: ReceivedMessage) {
         let request = self.core.withLock { core -> (@Sendable (ReceivedMessage) -> Void)? in
             guard core.state == .background, let request = core.foregroundRequest else { return nil }
-            AgentLifecycle.enterForeground(&core)
+            core.enterForeground()
             return request
         }
         request?(message)
@@ -171,9 +164,10 @@ public final class AgentLifecycle: Sendable {
         }
     }
 
-    private static func enterForeground(_ core: inout Core) {
-        guard core.state == .background || core.state == .notRunning else { return }
-        core.tracker.willEnterForeground()
-        core.enter(.inactive)
+    /// Changes the core, and tells after that what has been opened.
+    private func update<Result: Sendable>(_ change: (inout Core) -> Result) -> Result {
+        let (result, opened) = self.core.withLock { core in (change(&core), core.takeOpening()) }
+        if let (opening, target) = opened { target.openedFromNotification(opening.message) }
+        return result
     }
 }

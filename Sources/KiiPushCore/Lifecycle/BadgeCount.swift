@@ -8,12 +8,6 @@ package struct BadgeCount: Sendable, Hashable {
     package private(set) var receivedAt: Timestamp?
     package private(set) var messageID: Int64?
 
-    package init(number: Int? = nil, receivedAt: Timestamp? = nil, messageID: Int64? = nil) {
-        self.number = number
-        self.receivedAt = receivedAt
-        self.messageID = messageID
-    }
-
     /// Takes the badge of a message, unless it has done so, or a later one has set it: messages of different sources overtake
     /// each other, and one comes again after a crash.
     package mutating func apply(
@@ -27,10 +21,9 @@ package struct BadgeCount: Sendable, Hashable {
         self.messageID = messageID
         switch badge {
         case .remove: self.number = nil
-        case .set(let number): self.number = number > 0 ? number : nil
+        case .set(let number): self.set(number)
         }
     }
 
-    /// The program sets it.
     package mutating func set(_ number: Int?) { self.number = number.flatMap { $0 > 0 ? $0 : nil } }
 }

@@ -11,32 +11,27 @@
 public protocol NotificationPresenter: Sendable {
     /// Shows a notification, and keeps `request` to answer it when the user reacts.
     ///
-    /// Called on threads that the library owns, never on the main actor and never on the cooperative pool, so it may
-    /// block; but it should return within 5 s, as it takes the place of a handler meanwhile. If it has not returned
-    /// after 30 s, the handler is called with the message by another thread (which is its first attempt), and what this
-    /// returns does not matter any more; its own thread is lost until it does. That is done for 64 calls at once, those of
-    /// handlers included; a further one keeps its place, and its source waits. Calls for different messages may overlap (as
-    /// many at once as handlers may run); those of one source come one after the other, in the order of reception, as long
-    /// as they return in time.
-    ///
-    /// It has nothing to do with the program's badge, which the agent keeps itself.
+    /// Called on threads of the library, never on the main actor or the cooperative pool, so it may block; but it should
+    /// return within 5 s, as it takes the place of a handler meanwhile. If it has not returned after 30 s, another thread
+    /// calls the handler with the message (its first attempt), and what this returns does not matter any more; its thread is
+    /// lost until then. That is done for 64 calls at once, those of handlers included; a further one keeps its place, and its
+    /// source waits. Calls for different messages may overlap (as many at once as handlers may run); those of one source come
+    /// one after the other, in the order of reception, as long as they return in time. The agent keeps the badge itself.
     ///
     /// - Parameter request: the message, and what the user's reaction is told to. It may be answered at any time from any
     ///   thread, also before this returns.
-    /// - Returns: whether it is shown. An implementation that finds that it cannot show anything at all (no session bus,
-    ///   no notification service) says ``PresentationOutcome/unavailable`` each time, and reports the reason once by its
-    ///   own means.
+    /// - Returns: whether it is shown. A presenter that cannot show anything at all (there is no session bus) says
+    ///   ``PresentationOutcome/unavailable`` each time, and reports the reason once by its own means.
     func present(_ request: NotificationRequest) -> PresentationOutcome
 
     /// What is shown for a message, in place of the alert that the payload carries.
     ///
-    /// Kii's own cloud sends no `aps` over MQTT, and so no alert. A presenter that makes one from the message's data has it
-    /// presented: a message without `aps` counts as `content-available`, so in the background the handler is called and the
-    /// alert presented. Asked once a message that arrives in the background, and once more when it is presented again after
-    /// a restart, on the threads of ``present(_:)``; it should return at once.
+    /// Kii's own cloud sends no `aps` over MQTT, and so no alert. A presenter may make one from the message's data: a message
+    /// without `aps` counts as `content-available`, so in the background the handler is called and the alert presented.
+    /// Asked once a message that arrives in the background, and once more when it is presented again after a restart, on the
+    /// threads of ``present(_:)``; it should return at once.
     ///
-    /// - Returns: the alert; `nil`, or one that is not ``NotificationAlert/isVisible``, for none. Default: the alert of the
-    ///   payload's `aps`.
+    /// - Returns: `nil`, or one that is not ``NotificationAlert/isVisible``, for none. Default: the alert of the `aps`.
     func alert(for message: ReceivedMessage) -> NotificationAlert?
 }
 

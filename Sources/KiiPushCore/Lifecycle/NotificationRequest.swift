@@ -10,12 +10,6 @@ public struct NotificationRequest: Sendable, Identifiable {
         /// The message's number, as in ``DeliveryContext/messageID``.
         public var messageID: Int64
 
-        /// Makes an ID from its parts.
-        package init(installationID: String, messageID: Int64) {
-            self.installationID = installationID
-            self.messageID = messageID
-        }
-
         /// The number and the installation, fit for a log or a file: `12@abc`.
         public var description: String { "\(self.messageID)@\(self.installationID)" }
     }
@@ -38,24 +32,17 @@ public struct NotificationRequest: Sendable, Identifiable {
     /// Whether it was shown before, by an earlier run of the agent, and not answered. What is still on the screen should be
     /// replaced or taken over rather than shown twice.
     public let wasPresentedBefore: Bool
-    private let reply: Reply
+    /// Takes the one answer there can be. Copies of a request share it.
+    private let reply: Locked<(@Sendable (PresentationResponse) -> Bool)?>
 
-    /// Makes a request; `nil` when the message has no alert that could be seen. For tests of a presenter as well.
+    /// Makes a request; `nil` when the message has no alert that could be seen.
     ///
     /// - Parameters:
-    ///   - id: which message it is.
-    ///   - message: the message.
-    ///   - alert: what is to be shown. Default (`nil`): the alert of the payload's `aps`.
-    ///   - receivedAt: when it was received.
-    ///   - wasPresentedBefore: whether it was shown by an earlier run. Default: no.
+    ///   - alert: `nil` for the alert of the payload's `aps`.
     ///   - respond: takes the first answer that is given, on the thread of whoever gives it; says whether it counts.
     package init?(
-        id: ID,
-        message: ReceivedMessage,
-        alert: NotificationAlert? = nil,
-        receivedAt: Timestamp,
-        wasPresentedBefore: Bool = false,
-        respond: @escaping @Sendable (PresentationResponse) -> Bool
+        id: ID, message: ReceivedMessage, alert: NotificationAlert? = nil, receivedAt: Timestamp,
+        wasPresentedBefore: Bool = false, respond: @escaping @Sendable (PresentationResponse) -> Bool
     ) {
         guard let alert = alert ?? message.content?.alert, alert.isVisible else { return nil }
         self.id = id
@@ -66,36 +53,20 @@ public struct NotificationRequest: Sendable, Identifiable {
         self.threadID = message.content?.threadID
         self.receivedAt = receivedAt
         self.wasPresentedBefore = wasPresentedBefore
-        self.reply = Reply(respond)
+        self.reply = Locked(respond)
     }
 
     /// Tells what became of the notification. The first answer counts; further ones change nothing.
     ///
-    /// May be called from any thread for as long as the ``PushAgent`` exists, also when it does not run: the message is then
-    /// handed over by its next run. A request that is let go of without an answer stays open; its message is presented again
-    /// by the next process, not by this one.
+    /// May be called from any thread for as long as the ``PushAgent`` exists, also when it does not run: its next run hands
+    /// the message over. A request that is let go of without an answer stays open: the next process presents its message.
     ///
     /// - Returns: whether the answer counts: it is the first one, the agent exists, and its runtime has not been shut down.
     @discardableResult
-    public func respond(_ response: PresentationResponse) -> Bool {
-        guard let take = self.reply.take() else { return false }
-        return take(response)
-    }
+    public func respond(_ response: PresentationResponse) -> Bool { self.takeReply()?(response) ?? false }
 
     /// Makes any further answer one that does not count.
-    func withdraw() { _ = self.reply.take() }
+    func withdraw() { _ = self.takeReply() }
 
-    /// The one answer there can be. Copies of a request share it.
-    private final class Reply: Sendable {
-        private let respond: Locked<(@Sendable (PresentationResponse) -> Bool)?>
-
-        init(_ respond: @escaping @Sendable (PresentationResponse) -> Bool) { self.respond = Locked(respond) }
-
-        func take() -> (@Sendable (PresentationResponse) -> Bool)? {
-            self.respond.withLock { respond in
-                defer { respond = nil }
-                return respond
-            }
-        }
-    }
+    private func takeReply() -> (@Sendable (PresentationResponse) -> Bool)? { self.reply.withLock { $0.take() } }
 }

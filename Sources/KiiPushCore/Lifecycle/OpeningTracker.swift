@@ -2,8 +2,8 @@
 ///
 /// The state variable and the rules are those of the launch detection document: set from the launch options, or by a
 /// reception in state inactive; cleared when the program enters the foreground; used up when it becomes active. One rule
-/// is added for the document's special case: a reception counts only if the user opened the notification, since a push
-/// that merely arrives while the user looks at the app switcher is received in state inactive as well.
+/// is added: a reception counts only if the user opened the notification, since a push that merely arrives while the user
+/// looks at the app switcher is received in state inactive as well.
 package struct OpeningTracker: Sendable {
     /// A notification that the user opened.
     package struct Opening: Sendable, Hashable {
@@ -14,21 +14,11 @@ package struct OpeningTracker: Sendable {
         package var installationID: String?
         /// Who is to be told; `nil` for whoever comes first.
         package var target: Int?
-
-        package init(
-            message: ReceivedMessage, messageID: Int64?, installationID: String? = nil, target: Int? = nil
-        ) {
-            self.message = message
-            self.messageID = messageID
-            self.installationID = installationID
-            self.target = target
-        }
     }
 
     /// The document's `notificationUserInfo`.
     package private(set) var notification: Opening?
-    /// The openings that were received or used up: further attempts to deliver such a message are no further openings of
-    /// it.
+    /// The openings that were received or used up: further attempts to deliver such a message are no further openings.
     private var known: Set<Key> = []
 
     /// Numbers are given anew in every inbox, and agents with different ones share a tracker.
@@ -39,7 +29,6 @@ package struct OpeningTracker: Sendable {
 
     package init() {}
 
-    /// The program has been started.
     package mutating func didFinishLaunching(_ options: LaunchOptions) {
         self.notification = nil
         // One that was started by a push without a user is not opened.
@@ -48,7 +37,6 @@ package struct OpeningTracker: Sendable {
             message: message, messageID: options.messageID, installationID: options.installationID)
     }
 
-    /// The program comes to the foreground, for whatever reason.
     package mutating func willEnterForeground() { self.notification = nil }
 
     /// The reception handler, or the user-action handler, is about to be called.

@@ -19,7 +19,6 @@ package final class PresentationDesk: Sendable {
         self.lifecycle = lifecycle
     }
 
-    /// The agent receives as these installations from now on.
     package func attach(_ reactions: any ReactionTaker, installations: [(key: Int64, id: String)]) {
         self.state.withLock { state in
             state.reactions = reactions
@@ -27,27 +26,18 @@ package final class PresentationDesk: Sendable {
         }
     }
 
-    // MARK: - Presenting
-
     /// The alert that is presented for a message; `nil` for none.
     func alert(for message: ReceivedMessage) -> NotificationAlert? {
         self.presenter.map { $0.alert(for: message) } ?? message.content?.alert
     }
 
-    /// Presents a message that has arrived.
-    ///
-    /// - Parameter isResting: whether nobody is called until it is answered.
+    /// - Parameters:
+    ///   - isResting: whether nobody is called until it is answered.
+    ///   - again: whether an earlier run has presented it.
     /// - Returns: whether it is presented; false as well for one that the presenter was given before and has not answered.
     func present(
-        _ message: ReceivedMessage, _ alert: NotificationAlert?, _ context: DeliveryContext, isResting: Bool
-    ) -> Bool {
-        let id = NotificationRequest.ID(installationID: context.installationID, messageID: context.messageID)
-        return self.present(message, alert, id, receivedAt: context.receivedAt, isResting: isResting, again: false)
-    }
-
-    private func present(
         _ message: ReceivedMessage, _ alert: NotificationAlert?, _ id: NotificationRequest.ID, receivedAt: Timestamp,
-        isResting: Bool, again: Bool
+        isResting: Bool, again: Bool = false
     ) -> Bool {
         guard let presenter,
             let request = NotificationRequest(
@@ -58,13 +48,10 @@ package final class PresentationDesk: Sendable {
         else { return false }
         // Before it is shown: it may be answered at once. The presenter may have it already, and not have returned in time.
         guard self.state.withLock({ state in state.outstanding.insert(id).inserted }) else { return false }
-        switch presenter.present(request) {
-        case .presented: return true
-        case .unavailable:
-            request.withdraw()
-            self.state.withLock { state in _ = state.outstanding.remove(id) }
-            return false
-        }
+        if presenter.present(request) == .presented { return true }
+        request.withdraw()
+        self.state.withLock { state in _ = state.outstanding.remove(id) }
+        return false
     }
 
     private func answered(
@@ -91,11 +78,8 @@ package final class PresentationDesk: Sendable {
         }
     }
 
-    // MARK: - After a restart
-
     /// Messages of earlier runs are about to be read from the store, of which some may be answered meanwhile.
     func beginRestoring() { self.state.withLock { $0.answered = [] } }
-
     func endRestoring() { self.state.withLock { $0.answered = nil } }
 
     /// Presents messages that an earlier run has presented and that were not answered. The one that the program was
@@ -121,12 +105,11 @@ package final class PresentationDesk: Sendable {
             }
             // What cannot be decoded any more becomes a dead letter when it is delivered.
             let message = try? ReceivedMessage(payload: stored.payload)
-            let isPresented =
-                message.map {
-                    self.present(
-                        $0, self.alert(for: $0), id, receivedAt: stored.receivedAt, isResting: true, again: true)
-                } ?? false
-            if !isPresented { unpresented.append(stored.sequence) }
+            let isPresented = message.map { message in
+                self.present(
+                    message, self.alert(for: message), id, receivedAt: stored.receivedAt, isResting: true, again: true)
+            }
+            if isPresented != true { unpresented.append(stored.sequence) }
         }
         return unpresented
     }

@@ -10,9 +10,7 @@ package final class ReceptionReceiver: Receiver {
     private let applyBadge: @Sendable (NotificationContent.Badge, DeliveryContext) -> Void
 
     package init(
-        handler: any NotificationHandler,
-        lifecycle: AgentLifecycle?,
-        desk: PresentationDesk,
+        handler: any NotificationHandler, lifecycle: AgentLifecycle?, desk: PresentationDesk,
         applyBadge: @escaping @Sendable (NotificationContent.Badge, DeliveryContext) -> Void
     ) {
         self.handler = handler
@@ -35,16 +33,20 @@ package final class ReceptionReceiver: Receiver {
         // What follows is decided when the message arrives; the handler whose attempt failed is called again.
         guard context.attempt == 1 else { return .handler }
         if let content = message.content { self.applyBadge(content.badge, context) }
+        let id = NotificationRequest.ID(installationID: context.installationID, messageID: context.messageID)
         // Elsewhere nothing is presented, so the presenter is not asked for an alert.
-        guard context.state == .background, !self.isLaunchMessage(context) else { return .handler }
+        guard context.state == .background, self.lifecycle?.launchOptions.names(id) != true else { return .handler }
         let alert = self.desk.alert(for: message)
-        switch Reception(of: message, alert: alert, in: .background).route {
+        let route = ReceptionRoute(of: message, alert: alert, in: .background)
+        switch route {
         case .handler, .launch: return .handler
         case .nobody: return .nobody
-        case .alert:
-            return .show({ [desk] in desk.present(message, alert, context, isResting: true) }, isForHandler: false)
-        case .handlerAndAlert:
-            return .show({ [desk] in desk.present(message, alert, context, isResting: false) }, isForHandler: true)
+        case .alert, .handlerAndAlert:
+            let isForHandler = route == .handlerAndAlert
+            return .show(
+                { [desk] in
+                    desk.present(message, alert, id, receivedAt: context.receivedAt, isResting: !isForHandler)
+                }, isForHandler: isForHandler)
         }
     }
 
@@ -60,10 +62,5 @@ package final class ReceptionReceiver: Receiver {
         return .invoke { completion in
             handler.handleAction(action, for: message, context: context, completionHandler: completion)
         }
-    }
-
-    private func isLaunchMessage(_ context: DeliveryContext) -> Bool {
-        self.lifecycle?.launchOptions.names(
-            .init(installationID: context.installationID, messageID: context.messageID)) ?? false
     }
 }

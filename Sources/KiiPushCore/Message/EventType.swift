@@ -25,10 +25,8 @@ public enum EventType: Sendable, Hashable {
         .bucketDeleted,
     ]
 
-    /// Reads the text on the wire.
     package init(_ name: String) { self = Self.known.first { $0.name == name } ?? .other(name) }
 
-    /// The text on the wire.
     private var name: String {
         switch self {
         case .objectCreated: "DATA_OBJECT_CREATED"
@@ -43,9 +41,7 @@ public enum EventType: Sendable, Hashable {
     }
 
     /// Whether both are the same text on the wire.
-    public static func == (left: EventType, right: EventType) -> Bool {
-        left.name.utf8.elementsEqual(right.name.utf8)
-    }
+    public static func == (left: Self, right: Self) -> Bool { left.name.utf8.elementsEqual(right.name.utf8) }
 
     /// Hashes what ``==(_:_:)`` compares.
     public func hash(into hasher: inout Hasher) { hasher.combine(ExactString(self.name)) }
@@ -60,7 +56,6 @@ public enum MessageOrigin: Sendable, Hashable {
     /// Any other text, as it stands in the payload.
     case other(String)
 
-    /// Reads the text on the wire.
     package init(_ name: String) {
         switch name {
         case "EVENT": self = .event
@@ -79,7 +74,6 @@ public enum BucketType: Sendable, Hashable {
     /// Any other text, as it stands in the payload.
     case other(String)
 
-    /// Reads the text on the wire.
     package init(_ name: String) {
         switch name.lowercased() {
         case "rw": self = .readWrite
@@ -102,7 +96,6 @@ public enum ScopeType: Sendable, Hashable {
     /// Any other text, as it stands in the payload.
     case other(String)
 
-    /// Reads the text on the wire.
     package init(_ name: String) {
         switch name {
         case "APP": self = .app

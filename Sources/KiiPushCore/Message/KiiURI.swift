@@ -20,9 +20,7 @@ public enum KiiURI: Sendable, Hashable, CustomStringConvertible {
     private static let scheme = "kiicloud://"
 
     /// Reads an address; one with an unknown form, an empty step or a broken percent-encoding is ``other(_:)``.
-    package init(_ text: String) {
-        self = KiiURI(known: text) ?? .other(text)
-    }
+    package init(_ text: String) { self = KiiURI(known: text) ?? .other(text) }
 
     private init?(known text: String) {
         guard text.utf8.starts(with: KiiURI.scheme.utf8) else { return nil }
@@ -32,34 +30,25 @@ public enum KiiURI: Sendable, Hashable, CustomStringConvertible {
             guard let step = KiiURI.percentDecoded(part), !step.isEmpty else { return nil }
             steps.append(step)
         }
-        self.init(steps: steps[...])
-    }
-
-    private init?(steps: ArraySlice<String>) {
-        var rest = steps
-        let scope: Scope
-        switch (rest.first, rest.dropFirst().first) {
+        if steps.count == 2, steps[0] == "admins" {
+            self = .administrator(steps[1])
+            return
+        }
+        var scope = Scope.app
+        switch (steps.first, steps.dropFirst().first) {
         case ("users", let id?): scope = .user(id)
         case ("groups", let id?): scope = .group(id)
         case ("things", let id?): scope = .thing(id)
-        case ("admins", let name?) where rest.count == 2:
-            self = .administrator(name)
-            return
-        default: scope = .app
+        default: break
         }
-        if scope != .app { rest = rest.dropFirst(2) }
-        switch (rest.count, rest.first) {
-        case (0, _) where scope != .app:
-            self = .owner(scope)
-        case (2, "topics"):
-            self = .topic(Topic(rest[rest.startIndex + 1], in: scope))
-        case (2, "buckets"):
-            self = .bucket(Bucket(rest[rest.startIndex + 1], in: scope))
-        case (4, "buckets") where rest[rest.startIndex + 2] == "objects":
-            let bucket = Bucket(rest[rest.startIndex + 1], in: scope)
-            self = .object(ObjectReference(rest[rest.startIndex + 3], in: bucket))
-        default:
-            return nil
+        if scope != .app { steps.removeFirst(2) }
+        switch (steps.count, steps.first) {
+        case (0, _) where scope != .app: self = .owner(scope)
+        case (2, "topics"): self = .topic(Topic(steps[1], in: scope))
+        case (2, "buckets"): self = .bucket(Bucket(steps[1], in: scope))
+        case (4, "buckets") where steps[2] == "objects":
+            self = .object(ObjectReference(steps[3], in: Bucket(steps[1], in: scope)))
+        default: return nil
         }
     }
 
@@ -78,9 +67,7 @@ public enum KiiURI: Sendable, Hashable, CustomStringConvertible {
         return KiiURI.scheme + steps.map { $0.percentEncoded(but: "-._~") }.joined(separator: "/")
     }
 
-    private static func steps(_ bucket: Bucket) -> [String] {
-        KiiURI.steps(bucket.scope) + ["buckets", bucket.id]
-    }
+    private static func steps(_ bucket: Bucket) -> [String] { KiiURI.steps(bucket.scope) + ["buckets", bucket.id] }
 
     private static func steps(_ scope: Scope) -> [String] {
         switch scope {

@@ -13,22 +13,24 @@ package enum KindReason: Sendable, Hashable {
     /// Asks the rule. Safety: `payload` is the payload's bytes.
     @inline(__always)
     init(_ fields: FieldOffsets, at payload: UnsafeBufferPointer<UInt8>) {
+        let isShort = fields.family == .short
         if fields.has(.bucketID) {
             self = .field(.bucketID)
         } else if fields.has(.bucketType) {
             self = .field(.bucketType)
-        } else if fields.family == .short && fields.has(.objectID) {
+        } else if isShort, fields.has(.objectID) {
             self = .field(.objectID)
-        } else if fields.family == .short && fields.has(.objectModifiedAt) {
+        } else if isShort, fields.has(.objectModifiedAt) {
             self = .field(.objectModifiedAt)
-        } else if fields.family == .long && fields.isFromEvent(at: payload) {
+        } else if !isShort, fields.isFromEvent(at: payload) {
             self = .eventOrigin
+        } else if fields.has(.topic) {
+            self = .field(.topic)
         } else {
-            self = fields.has(.topic) ? .field(.topic) : .noKey
+            self = .noKey
         }
     }
 
-    /// What it decides.
     @inline(__always)
     package var kind: ReceivedMessage.Kind {
         switch self {

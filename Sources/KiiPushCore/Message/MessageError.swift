@@ -1,19 +1,15 @@
 /// Why a payload is not a push message.
 ///
-/// A payload is refused as a whole only. A value of the wrong type in it is left out, which
-/// ``ReceivedMessage/findings`` tells.
-///
-/// Safe to log: it holds positions, keys and kinds of values, never a value. (A command is carried, but not printed.)
-public enum MessageError: Error, Sendable, Hashable {
+/// A value of the wrong type in a payload is no such reason: it is left out, which ``ReceivedMessage/findings`` tells. Safe
+/// to log: it prints positions, keys and kinds of values, never a value.
+public enum MessageError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The bytes are not JSON, or too many (4 MiB).
     case malformed(JSONError)
     /// The payload is JSON, but not an object.
     case notAnObject(found: JSONValue.Kind)
     /// It is no push but a thing-if command, which arrives on the same MQTT topic.
     case thingCommand(ThingCommand)
-}
 
-extension MessageError: CustomStringConvertible {
     /// One line: what is wrong and what to do about it.
     public var description: String {
         switch self {

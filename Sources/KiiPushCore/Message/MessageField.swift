@@ -34,52 +34,26 @@ public enum MessageField: Int, Sendable, Hashable, CaseIterable {
     case scopeThingID
 
     /// The field's key in a payload, as it stands on the wire.
-    public func key(in family: KeyFamily) -> String {
-        switch family {
-        case .long: self.longKey.description
-        case .short: self.shortKey.description
-        }
-    }
+    public func key(in family: KeyFamily) -> String { (family == .long ? self.keys.long : self.keys.short).description }
 
     @inline(__always)
-    var longKey: StaticString {
+    var keys: (long: StaticString, short: StaticString) {
         switch self {
-        case .appID: "appID"
-        case .sender: "sender"
-        case .type: "type"
-        case .when: "when"
-        case .origin: "origin"
-        case .topic: "topic"
-        case .scopeAppID: "objectScopeAppID"
-        case .scopeUserID: "objectScopeUserID"
-        case .scopeGroupID: "objectScopeGroupID"
-        case .scopeType: "objectScopeType"
-        case .bucketID: "bucketID"
-        case .bucketType: "bucketType"
-        case .objectID: "objectID"
-        case .objectModifiedAt: "modifiedAt"
-        case .scopeThingID: "objectScopeThingID"
-        }
-    }
-
-    @inline(__always)
-    var shortKey: StaticString {
-        switch self {
-        case .appID: "a"
-        case .sender: "s"
-        case .type: "t"
-        case .when: "w"
-        case .origin: "o"
-        case .topic: "to"
-        case .scopeAppID: "sa"
-        case .scopeUserID: "su"
-        case .scopeGroupID: "sg"
-        case .scopeType: "st"
-        case .bucketID: "bi"
-        case .bucketType: "bt"
-        case .objectID: "oi"
-        case .objectModifiedAt: "om"
-        case .scopeThingID: "sth"
+        case .appID: ("appID", "a")
+        case .sender: ("sender", "s")
+        case .type: ("type", "t")
+        case .when: ("when", "w")
+        case .origin: ("origin", "o")
+        case .topic: ("topic", "to")
+        case .scopeAppID: ("objectScopeAppID", "sa")
+        case .scopeUserID: ("objectScopeUserID", "su")
+        case .scopeGroupID: ("objectScopeGroupID", "sg")
+        case .scopeType: ("objectScopeType", "st")
+        case .bucketID: ("bucketID", "bi")
+        case .bucketType: ("bucketType", "bt")
+        case .objectID: ("objectID", "oi")
+        case .objectModifiedAt: ("modifiedAt", "om")
+        case .scopeThingID: ("objectScopeThingID", "sth")
         }
     }
 }

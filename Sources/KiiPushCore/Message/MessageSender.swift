@@ -20,9 +20,7 @@ public enum MessageSender: Sendable, Hashable {
     }
 
     /// Takes the field `sender`. Kii does not publish how it tells users from things; its things' IDs start with `th.`.
-    init(id: String) {
-        self = id.utf8.starts(with: "th.".utf8) ? .thing(id) : .user(id)
-    }
+    init(id: String) { self = id.utf8.starts(with: "th.".utf8) ? .thing(id) : .user(id) }
 }
 
 extension ReceivedMessage {
@@ -36,15 +34,9 @@ extension ReceivedMessage {
     }
 
     /// The ID of the user who sent the push; `nil` if it was sent by somebody else.
-    public var senderUser: String? {
-        if case .user(let id) = self.sender { id } else { nil }
-    }
-
+    public var senderUser: String? { if case .user(let id) = self.sender { id } else { nil } }
     /// The ID of the thing that sent the push; `nil` if it was sent by somebody else.
-    public var senderThing: String? {
-        if case .thing(let id) = self.sender { id } else { nil }
-    }
-
+    public var senderThing: String? { if case .thing(let id) = self.sender { id } else { nil } }
     /// The sender's address; `nil` if it is absent or empty, as in every payload with short keys.
     public var senderURI: KiiURI? { self.fields.address(slot: PayloadKey.senderURI) }
 }

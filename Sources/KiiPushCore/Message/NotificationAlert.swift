@@ -9,46 +9,30 @@ public struct NotificationAlert: Sendable, Hashable {
     /// The key of a text in the program's own strings (`loc-key`).
     public var localizationKey: String?
     /// What to put into that text (`loc-args`).
-    public var localizationArguments: [String]
+    public var localizationArguments: [String] = []
     /// The key of a title in the program's own strings (`title-loc-key`).
     public var titleLocalizationKey: String?
     /// What to put into that title (`title-loc-args`).
-    public var titleLocalizationArguments: [String]
+    public var titleLocalizationArguments: [String] = []
     /// The key of a subtitle in the program's own strings (`subtitle-loc-key`).
     public var subtitleLocalizationKey: String?
     /// What to put into that subtitle (`subtitle-loc-args`).
-    public var subtitleLocalizationArguments: [String]
+    public var subtitleLocalizationArguments: [String] = []
     /// The key of the action button's title in the program's own strings (`action-loc-key`).
     public var actionLocalizationKey: String?
     /// The image to show while the program starts (`launch-image`).
     public var launchImage: String?
     /// Whether a View button is shown (`show-view`). Default: it is.
-    public var showsViewButton: Bool
+    public var showsViewButton = true
     /// Everything else in the object, not interpreted.
-    public var otherMembers: [JSONMember]
+    public var otherMembers: [JSONMember] = []
+}
 
-    /// Makes an alert. The defaults are those of an empty object.
-    public init(
-        title: String? = nil, subtitle: String? = nil, body: String? = nil,
-        localizationKey: String? = nil, localizationArguments: [String] = [],
-        titleLocalizationKey: String? = nil, titleLocalizationArguments: [String] = [],
-        subtitleLocalizationKey: String? = nil, subtitleLocalizationArguments: [String] = [],
-        actionLocalizationKey: String? = nil, launchImage: String? = nil, showsViewButton: Bool = true,
-        otherMembers: [JSONMember] = []
-    ) {
-        self.title = title
-        self.subtitle = subtitle
-        self.body = body
-        self.localizationKey = localizationKey
-        self.localizationArguments = localizationArguments
-        self.titleLocalizationKey = titleLocalizationKey
-        self.titleLocalizationArguments = titleLocalizationArguments
-        self.subtitleLocalizationKey = subtitleLocalizationKey
-        self.subtitleLocalizationArguments = subtitleLocalizationArguments
-        self.actionLocalizationKey = actionLocalizationKey
-        self.launchImage = launchImage
-        self.showsViewButton = showsViewButton
-        self.otherMembers = otherMembers
+extension NotificationAlert {
+    /// Makes an alert of texts. What else an alert may have can be set; the defaults are those of an empty object.
+    public init(title: String? = nil, subtitle: String? = nil, body: String? = nil) {
+        // `otherMembers` makes it a call of the memberwise initialiser; without it this one would call itself.
+        self.init(title: title, subtitle: subtitle, body: body, otherMembers: [])
     }
 
     /// Whether there is anything to show: a text or the key of one that is not empty.
@@ -61,37 +45,30 @@ public struct NotificationAlert: Sendable, Hashable {
 
     /// Nil for a value that is neither a string nor an object.
     init?(_ value: JSONValue, at pointer: JSONPointer, _ findings: inout [PayloadFinding]) {
-        self.init()
-        if let body = value.string {
-            self.body = body
-            return
-        }
+        self.init(body: value.string)
+        guard self.body == nil else { return }
         guard let members = value.members else {
             findings.append(PayloadFinding(value, at: pointer, expected: "a string or an object"))
             return nil
         }
         for member in members where !member.value.isNull {
-            self.read(member, at: pointer, &findings)
-        }
-    }
-
-    private mutating func read(_ member: JSONMember, at pointer: JSONPointer, _ findings: inout [PayloadFinding]) {
-        let value = member.value
-        var place: JSONPointer { pointer.appending(member.key) }
-        switch member.key {
-        case "title": self.title = value.text(&findings, at: place)
-        case "subtitle": self.subtitle = value.text(&findings, at: place)
-        case "body": self.body = value.text(&findings, at: place)
-        case "loc-key": self.localizationKey = value.text(&findings, at: place)
-        case "loc-args": self.localizationArguments = value.texts(&findings, at: place)
-        case "title-loc-key": self.titleLocalizationKey = value.text(&findings, at: place)
-        case "title-loc-args": self.titleLocalizationArguments = value.texts(&findings, at: place)
-        case "subtitle-loc-key": self.subtitleLocalizationKey = value.text(&findings, at: place)
-        case "subtitle-loc-args": self.subtitleLocalizationArguments = value.texts(&findings, at: place)
-        case "action-loc-key": self.actionLocalizationKey = value.text(&findings, at: place)
-        case "launch-image": self.launchImage = value.text(&findings, at: place)
-        case "show-view": self.showsViewButton = value.flag(&findings, at: place) ?? true
-        default: self.otherMembers.append(member)
+            let value = member.value
+            var place: JSONPointer { pointer.appending(member.key) }
+            switch member.key {
+            case "title": self.title = value.text(&findings, at: place)
+            case "subtitle": self.subtitle = value.text(&findings, at: place)
+            case "body": self.body = value.text(&findings, at: place)
+            case "loc-key": self.localizationKey = value.text(&findings, at: place)
+            case "loc-args": self.localizationArguments = value.texts(&findings, at: place)
+            case "title-loc-key": self.titleLocalizationKey = value.text(&findings, at: place)
+            case "title-loc-args": self.titleLocalizationArguments = value.texts(&findings, at: place)
+            case "subtitle-loc-key": self.subtitleLocalizationKey = value.text(&findings, at: place)
+            case "subtitle-loc-args": self.subtitleLocalizationArguments = value.texts(&findings, at: place)
+            case "action-loc-key": self.actionLocalizationKey = value.text(&findings, at: place)
+            case "launch-image": self.launchImage = value.text(&findings, at: place)
+            case "show-view": self.showsViewButton = value.flag(&findings, at: place) ?? true
+            default: self.otherMembers.append(member)
+            }
         }
     }
 }

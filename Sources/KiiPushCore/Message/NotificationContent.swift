@@ -6,8 +6,8 @@ public struct NotificationContent: Sendable, Hashable {
     ///
     /// Apple's pages differ about an `aps` without `badge`. This library follows the older one, on UIKit's
     /// `application(_:didReceiveRemoteNotification:)`: "The absence of a `badge` property indicates that any number
-    /// currently badging the icon should be removed." By newer pages, such as "Generating a remote notification", the
-    /// number stays, and 0 removes it. A sender who writes `badge` in every `aps` is understood by both.
+    /// currently badging the icon should be removed." By "Generating a remote notification" the number stays, and 0 removes
+    /// it. A sender who writes `badge` in every `aps` is understood by both.
     public enum Badge: Sendable, Hashable {
         /// Take the number away: there is no `badge` in `aps`, or one of the wrong type.
         case remove
@@ -18,75 +18,55 @@ public struct NotificationContent: Sendable, Hashable {
     /// The text to show, if any.
     public var alert: NotificationAlert?
     /// What to do with the number on the app's icon.
-    public var badge: Badge
+    public var badge = Badge.remove
     /// The name of the sound to play; `default` is the default sound.
     public var sound: String?
     /// Whether the program is to be woken for the message (`content-available`).
-    public var isContentAvailable: Bool
+    public var isContentAvailable = false
     /// The name of the registered category whose actions are offered.
     public var category: String?
     /// Whether the program may change the notification before it is shown (`mutable-content`).
-    public var isMutableContent: Bool
+    public var isMutableContent = false
     /// Which conversation it belongs to; a later one replaces an earlier one.
     public var threadID: String?
     /// Everything else in `aps`, not interpreted.
-    public var otherMembers: [JSONMember]
+    public var otherMembers: [JSONMember] = []
     /// What was left out for being of the wrong type, in the order of the payload; nearly always empty.
     package internal(set) var findings: [PayloadFinding] = []
+}
 
-    /// Makes content. The defaults are those of an empty `aps`.
-    package init(
-        alert: NotificationAlert? = nil, badge: Badge = .remove, sound: String? = nil,
-        isContentAvailable: Bool = false, category: String? = nil, isMutableContent: Bool = false,
-        threadID: String? = nil, otherMembers: [JSONMember] = []
-    ) {
-        self.alert = alert
-        self.badge = badge
-        self.sound = sound
-        self.isContentAvailable = isContentAvailable
-        self.category = category
-        self.isMutableContent = isMutableContent
-        self.threadID = threadID
-        self.otherMembers = otherMembers
-    }
-
-    /// Reads the value of `aps`; `nil` if it is no object.
-    ///
-    /// Null anywhere in it counts as absent. A value of the wrong type is left out and told in ``findings``.
+extension NotificationContent {
+    /// Reads the value of `aps`; `nil` if it is no object. Null anywhere in it counts as absent.
     package init?(aps: JSONValue) {
         guard let members = aps.members else { return nil }
         self.init()
         let pointer = JSONPointer(tokens: ["aps"])
         for member in members where !member.value.isNull {
-            self.read(member, at: pointer)
-        }
-    }
-
-    private mutating func read(_ member: JSONMember, at pointer: JSONPointer) {
-        let value = member.value
-        var place: JSONPointer { pointer.appending(member.key) }
-        switch member.key {
-        case "alert": self.alert = NotificationAlert(value, at: place, &self.findings)
-        case "badge":
-            if let number = value.int64 {
-                self.badge = .set(Int(number))
-            } else {
-                self.findings.append(PayloadFinding(value, at: place, expected: "a whole number"))
+            let value = member.value
+            var place: JSONPointer { pointer.appending(member.key) }
+            switch member.key {
+            case "alert": self.alert = NotificationAlert(value, at: place, &self.findings)
+            case "badge":
+                if let number = value.int64 {
+                    self.badge = .set(Int(number))
+                } else {
+                    self.findings.append(PayloadFinding(value, at: place, expected: "a whole number"))
+                }
+            case "sound":
+                if value.kind == .object {
+                    // Apple's critical alerts have an object with the name in it; what else it says is kept.
+                    self.otherMembers.append(member)
+                    guard let name = value["name"], !name.isNull else { continue }
+                    self.sound = name.text(&self.findings, at: place.appending("name"))
+                } else {
+                    self.sound = value.text(&self.findings, at: place)
+                }
+            case "content-available": self.isContentAvailable = value.flag(&self.findings, at: place) ?? false
+            case "category": self.category = value.text(&self.findings, at: place)
+            case "mutable-content": self.isMutableContent = value.flag(&self.findings, at: place) ?? false
+            case "thread-id": self.threadID = value.text(&self.findings, at: place)
+            default: self.otherMembers.append(member)
             }
-        case "sound":
-            if value.kind == .object {
-                // Apple's critical alerts have an object with the name in it; what else it says is kept.
-                self.otherMembers.append(member)
-                guard let name = value["name"], !name.isNull else { return }
-                self.sound = name.text(&self.findings, at: place.appending("name"))
-            } else {
-                self.sound = value.text(&self.findings, at: place)
-            }
-        case "content-available": self.isContentAvailable = value.flag(&self.findings, at: place) ?? false
-        case "category": self.category = value.text(&self.findings, at: place)
-        case "mutable-content": self.isMutableContent = value.flag(&self.findings, at: place) ?? false
-        case "thread-id": self.threadID = value.text(&self.findings, at: place)
-        default: self.otherMembers.append(member)
         }
     }
 }

@@ -2,40 +2,25 @@
 ///
 /// It retains the payload's bytes and holds one offset a field; see ``PayloadScan``.
 struct PayloadFields: Sendable {
+    let offsets: FieldOffsets
     let payload: JSONSlice
-    private let offsets: FieldOffsets
 
-    init(_ offsets: FieldOffsets, payload: JSONSlice) {
-        self.payload = payload
-        self.offsets = offsets
-    }
-
-    var family: KeyFamily { self.offsets.family }
-
-    /// Which key decides about the message's kind.
-    var kindReason: KindReason {
-        self.payload.bytes.withUnsafeBufferPointer { KindReason(self.offsets, at: $0) }
-    }
-
-    subscript(field: MessageField) -> JSONValue? { self.value(slot: field.rawValue) }
+    var kindReason: KindReason { self.payload.bytes.withUnsafeBufferPointer { KindReason(self.offsets, at: $0) } }
 
     /// The text of a field: a string's content, otherwise the scalar as it is written; nil for null and for anything nested.
-    func text(_ field: MessageField) -> String? { self[field]?.scalarText }
+    func text(_ field: MessageField) -> String? { self.value(slot: field.rawValue)?.scalarText }
 
     /// The text of a field that must have a character to mean anything, such as an ID.
     func nonEmptyText(_ field: MessageField) -> String? { self.addressText(slot: field.rawValue) }
 
     /// The text of `senderURI` or `sourceURI`; nil in a payload with short keys, and if it is empty.
-    func addressText(slot: Int) -> String? {
-        self.value(slot: slot)?.scalarText.flatMap { $0.isEmpty ? nil : $0 }
-    }
+    func addressText(slot: Int) -> String? { self.value(slot: slot)?.scalarText.flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// The address that is `senderURI` or `sourceURI`.
     func address(slot: Int) -> KiiURI? { self.addressText(slot: slot).map(KiiURI.init) }
 
     /// A field in milliseconds, as a number or, as on GCM, as a string; nil for anything that is no whole number.
     func timestamp(_ field: MessageField) -> Timestamp? {
-        guard let value = self[field] else { return nil }
+        guard let value = self.value(slot: field.rawValue) else { return nil }
         let milliseconds = value.int64 ?? value.string.flatMap { JSONNumber($0)?.int64 }
         return milliseconds.map(Timestamp.init(millisecondsSinceEpoch:))
     }

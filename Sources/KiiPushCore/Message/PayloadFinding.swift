@@ -29,13 +29,10 @@ extension ReceivedMessage {
     /// Worked out when asked for. Empty for nearly every message.
     public var findings: [PayloadFinding] {
         var findings: [PayloadFinding] = []
-        let slots = PayloadKey.fields(self.keyFamily)
-        for slot in slots {
-            guard let value = self.fields.value(slot: slot - slots.lowerBound),
-                value.kind == .array || value.kind == .object
-            else { continue }
-            let pointer = JSONPointer(tokens: [PayloadKey.name(slot: slot)])
-            findings.append(PayloadFinding(value, at: pointer, expected: "a single value"))
+        let fields = MessageField.allCases.map { ($0.rawValue, $0.key(in: self.keyFamily)) }
+        for (slot, key) in fields + [(PayloadKey.senderURI, "senderURI"), (PayloadKey.sourceURI, "sourceURI")] {
+            guard let value = self.fields.value(slot: slot), [.array, .object].contains(value.kind) else { continue }
+            findings.append(PayloadFinding(value, at: JSONPointer(tokens: [key]), expected: "a single value"))
         }
         if let content { return findings + content.findings }
         if self.keyFamily == .short, let aps = self["aps"], !aps.isNull {
@@ -60,16 +57,9 @@ extension JSONValue {
             findings.append(PayloadFinding(self, at: place(), expected: "an array of strings"))
             return []
         }
-        var texts: [String] = []
-        var areTexts = true
-        for (index, element) in elements.enumerated() where !element.isNull {
-            guard let text = element.text(&findings, at: place().appending(index)) else {
-                areTexts = false
-                continue
-            }
-            texts.append(text)
-        }
-        return areTexts ? texts : []
+        let present = elements.enumerated().filter { !$1.isNull }
+        let texts = present.compactMap { $1.text(&findings, at: place().appending($0)) }
+        return texts.count == present.count ? texts : []
     }
 
     /// A truth value, or whether a number is other than zero; nil, and a finding, for anything else.

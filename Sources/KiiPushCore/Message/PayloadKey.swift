@@ -22,16 +22,6 @@ enum PayloadKey {
         }
     }
 
-    /// The key in one of the slots of ``fields(_:)``.
-    static func name(slot: Int) -> String {
-        switch slot {
-        case PayloadKey.senderURI: "senderURI"
-        case PayloadKey.sourceURI: "sourceURI"
-        case PayloadKey.shortFields...: MessageField(rawValue: slot - PayloadKey.shortFields)?.key(in: .short) ?? ""
-        default: MessageField(rawValue: slot)?.key(in: .long) ?? ""
-        }
-    }
-
     /// The slot of the key that stands at `range`, or nil if it is none of the known ones.
     @inline(__always)
     static func slot(of range: JSONStringRange, at base: UnsafePointer<UInt8>, in bytes: [UInt8]) -> Int? {
@@ -80,18 +70,17 @@ enum PayloadKey {
     private static func long<let count: Int>(
         _ key: UnsafePointer<UInt8>, _ fields: InlineArray<count, MessageField>
     ) -> Int? {
-        for index in fields.indices where PayloadKey.spells(key, fields[index].longKey) {
+        for index in fields.indices where PayloadKey.spells(key, fields[index].keys.long) {
             return PayloadKey.longFields + fields[index].rawValue
         }
         return nil
     }
 
-    /// The slot of whichever of `fields`, all of the key's length, the short key `key` belongs to.
     @inline(__always)
     private static func short<let count: Int>(
         _ key: UnsafePointer<UInt8>, _ fields: InlineArray<count, MessageField>
     ) -> Int? {
-        for index in fields.indices where PayloadKey.spells(key, fields[index].shortKey) {
+        for index in fields.indices where PayloadKey.spells(key, fields[index].keys.short) {
             return PayloadKey.shortFields + fields[index].rawValue
         }
         return nil

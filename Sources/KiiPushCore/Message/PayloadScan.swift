@@ -37,7 +37,6 @@ struct PayloadScan {
         if self.range.isEmpty { throw PayloadScan.refusal(of: bytes) }
     }
 
-    /// What to say about a payload that does not start like an object.
     private static func refusal(of bytes: [UInt8]) -> MessageError {
         do throws(JSONError) {
             return .notAnObject(found: try JSONValue(parsing: bytes).kind)
@@ -46,7 +45,6 @@ struct PayloadScan {
         }
     }
 
-    /// The value of a known key; nil if the payload has no such key.
     func value(slot: Int, of bytes: [UInt8]) -> JSONValue? {
         let start = Int(self.starts[slot])
         guard start != 0 else { return nil }

@@ -36,29 +36,17 @@ extension ReceivedMessage {
     }
 
     /// The ID of the user in whose scope the source lives; `nil` in any other scope.
-    public var sourceUser: String? {
-        if case .user(let id) = self.scope { id } else { nil }
-    }
-
+    public var sourceUser: String? { if case .user(let id) = self.scope { id } else { nil } }
     /// The ID of the group in whose scope the source lives; `nil` in any other scope.
-    public var sourceGroup: String? {
-        if case .group(let id) = self.scope { id } else { nil }
-    }
-
+    public var sourceGroup: String? { if case .group(let id) = self.scope { id } else { nil } }
     /// The ID of the thing in whose scope the source lives; `nil` in any other scope.
-    public var sourceThing: String? {
-        if case .thing(let id) = self.scope { id } else { nil }
-    }
-
+    public var sourceThing: String? { if case .thing(let id) = self.scope { id } else { nil } }
     /// Whether ``sourceBucket`` is there.
     public var containsBucket: Bool { self.sourceBucket != nil }
-
     /// Whether ``sourceObject`` is there.
     public var containsObject: Bool { self.sourceObject != nil }
-
     /// Whether ``sourceTopic`` is there.
     public var containsTopic: Bool { self.sourceTopic != nil }
-
     /// The address of what caused the push: an object, a topic, or the receiver of a direct push.
     ///
     /// `nil` if it is absent or empty, as in every payload with short keys.

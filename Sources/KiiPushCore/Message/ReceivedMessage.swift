@@ -5,7 +5,7 @@
 /// ``rawPayload`` always has everything.
 ///
 /// - Source: `KiiReceivedMessage` of Kii's iOS SDK, `ReceivedMessage` of its Android and Unity SDKs.
-public struct ReceivedMessage: Sendable {
+public struct ReceivedMessage: Sendable, Hashable, CustomStringConvertible {
     /// The three kinds of push.
     public enum Kind: Sendable, Hashable {
         /// Something changed in a bucket that the receiver subscribes to.
@@ -25,7 +25,6 @@ public struct ReceivedMessage: Sendable {
     /// A message to a topic that was sent without its topic's ID is thus a direct push, and one with a custom key
     /// `bucketID`, or with `aps` and a custom key `to`, is of the kind that the key says. `kii-push explain` names the key.
     public let kind: Kind
-    /// Which key decided that.
     package var kindReason: KindReason { self.fields.kindReason }
     /// What messages of the same source have in common.
     package let sourceKey: SourceKey
@@ -37,53 +36,39 @@ public struct ReceivedMessage: Sendable {
     ///
     /// - Parameter bytes: The whole payload. Retained, not copied.
     /// - Throws: ``MessageError``; in particular ``MessageError/thingCommand(_:)`` for a command.
-    public init(payload bytes: [UInt8]) throws(MessageError) {
-        try self.init(bytes, family: nil)
-    }
-
+    public init(payload bytes: [UInt8]) throws(MessageError) { try self.init(bytes, family: nil) }
     /// Decodes a payload that is text, such as a line of a file; see ``init(payload:)-([UInt8])``.
     public init(payload text: String) throws(MessageError) { try self.init(Array(text.utf8), family: nil) }
-
     /// Decodes a payload that was parsed or built before; see ``init(payload:)-([UInt8])``.
     public init(payload: JSONValue) throws(MessageError) { try self.init(payload.documentBytes, family: nil) }
 
     /// Decodes a payload with short keys, with or without `aps`.
     public init(fromAPNS bytes: [UInt8]) throws(MessageError) { try self.init(bytes, family: .short) }
-
     /// Decodes text with short keys, with or without `aps`.
     public init(fromAPNS text: String) throws(MessageError) { try self.init(Array(text.utf8), family: .short) }
-
     /// Decodes a value with short keys, with or without `aps`.
-    public init(fromAPNS payload: JSONValue) throws(MessageError) {
-        try self.init(payload.documentBytes, family: .short)
-    }
+    public init(fromAPNS value: JSONValue) throws(MessageError) { try self.init(value.documentBytes, family: .short) }
 
     /// Decodes a payload with long keys: from MQTT, or the data of GCM and FCM.
     public init(mqttPayload bytes: [UInt8]) throws(MessageError) { try self.init(bytes, family: .long) }
-
     /// Decodes text with long keys: from MQTT, or the data of GCM and FCM.
     public init(mqttPayload text: String) throws(MessageError) { try self.init(Array(text.utf8), family: .long) }
-
     /// Decodes a value with long keys: from MQTT, or the data of GCM and FCM.
-    public init(mqttPayload payload: JSONValue) throws(MessageError) {
-        try self.init(payload.documentBytes, family: .long)
-    }
+    public init(mqttPayload value: JSONValue) throws(MessageError) { try self.init(value.documentBytes, family: .long) }
 
     private init(_ bytes: [UInt8], family required: KeyFamily?) throws(MessageError) {
         let scan = try PayloadScan(checking: bytes)
         let aps = scan.value(slot: PayloadKey.aps, of: bytes)
         let family = required ?? (aps?.kind == .object ? .short : .long)
         // No push can be told from a command by its other keys, so this comes first. Commands never have `aps`.
-        if aps?.kind != .object, let command = ThingCommand(scan, of: bytes) {
-            throw .thingCommand(command)
-        }
+        if aps?.kind != .object, let command = ThingCommand(scan, of: bytes) { throw .thingCommand(command) }
         let offsets = FieldOffsets(scan, family: family)
         self.boxedContent = family == .short ? aps.flatMap(NotificationContent.init(aps:)).map(Box.init) : nil
         (self.kind, self.sourceKey) = bytes.withUnsafeBufferPointer { buffer in
             let kind = KindReason(offsets, at: buffer).kind
             return (kind, SourceKey(offsets, kind: kind, at: buffer))
         }
-        self.fields = PayloadFields(offsets, payload: JSONSlice(bytes: bytes, range: scan.range))
+        self.fields = PayloadFields(offsets: offsets, payload: JSONSlice(bytes: bytes, range: scan.range))
     }
 
     /// What the provider asks to be shown: the payload's `aps`.
@@ -94,26 +79,20 @@ public struct ReceivedMessage: Sendable {
 
     /// The whole payload.
     public var rawPayload: JSONValue { JSONValue(slice: self.fields.payload) }
-
     /// The payload byte by byte as it was received, without white space around it.
     public var payloadBytes: [UInt8] { self.fields.payload.ownBytes }
-
     /// Which keys the payload was read with.
-    public var keyFamily: KeyFamily { self.fields.family }
+    public var keyFamily: KeyFamily { self.fields.offsets.family }
 
     /// Keeps the content, which few messages have, out of the size of every message.
     private final class Box: Sendable {
         let content: NotificationContent
 
-        init(_ content: NotificationContent) {
-            self.content = content
-        }
+        init(_ content: NotificationContent) { self.content = content }
     }
-}
 
-extension ReceivedMessage: Hashable {
     /// Whether both payloads mean the same and were read with the same keys.
-    public static func == (left: ReceivedMessage, right: ReceivedMessage) -> Bool {
+    public static func == (left: Self, right: Self) -> Bool {
         left.keyFamily == right.keyFamily && left.rawPayload == right.rawPayload
     }
 
@@ -122,9 +101,7 @@ extension ReceivedMessage: Hashable {
         hasher.combine(self.keyFamily)
         hasher.combine(self.rawPayload)
     }
-}
 
-extension ReceivedMessage: CustomStringConvertible {
     /// The kind and the length, without content, so that a message can be named in a log.
     public var description: String { "\(self.kind) message of \(self.fields.payload.range.count) bytes" }
 }

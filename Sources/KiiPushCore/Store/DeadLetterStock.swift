@@ -1,12 +1,11 @@
 /// How many dead letters an inbox file holds, and how many it may hold before reading from the network stops.
 package struct DeadLetterStock: Sendable, Hashable {
-    /// How many there are.
     package var count: Int64
     /// How many bytes they take: payload, topic and 64 bytes for each.
     package var bytes: Int64
-    /// How many there may be: ``PushRuntime/Bounds/deadLetters``.
+    /// ``PushRuntime/Bounds/deadLetters``.
     package var countLimit: Int64
-    /// How many bytes they may take: ``PushRuntime/Bounds/deadLetterBytes``, on a small disk less.
+    /// ``PushRuntime/Bounds/deadLetterBytes``, on a small disk less.
     package var bytesLimit: Int64
 
     init(_ tally: InboxCounts.Tally, limit: InboxCounts.Tally) {

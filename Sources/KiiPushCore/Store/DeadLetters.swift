@@ -14,35 +14,26 @@ public struct DeadLetters: AsyncSequence, Sendable {
     /// So many are read at once; each may hold a payload of the largest packet.
     static let pageLimit = 32
 
-    private let first: Int64
-    private let page: @Sendable (_ after: Int64) async throws -> [MessageRecord]
+    typealias Page = @Sendable (_ after: Int64) async throws -> [MessageRecord]
 
-    init(after messageID: Int64, page: @escaping @Sendable (_ after: Int64) async throws -> [MessageRecord]) {
-        self.first = messageID
-        self.page = page
-    }
+    private let first: Int64
+    private let page: Page
+
+    init(after messageID: Int64, page: @escaping Page) { (self.first, self.page) = (messageID, page) }
 
     /// All of them.
-    public func all() async throws -> [MessageRecord] {
-        var all: [MessageRecord] = []
-        for try await letter in self { all.append(letter) }
-        return all
-    }
-
+    public func all() async throws -> [MessageRecord] { try await self.reduce(into: []) { $0.append($1) } }
     /// Begins with the first one.
     public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(last: self.first, page: self.page) }
 
     /// A place among them.
     public struct AsyncIterator: AsyncIteratorProtocol {
         private var last: Int64
-        private let page: @Sendable (_ after: Int64) async throws -> [MessageRecord]
+        private let page: Page
         private var read: ArraySlice<MessageRecord> = []
         private var isAtEnd = false
 
-        init(last: Int64, page: @escaping @Sendable (_ after: Int64) async throws -> [MessageRecord]) {
-            self.last = last
-            self.page = page
-        }
+        fileprivate init(last: Int64, page: @escaping Page) { (self.last, self.page) = (last, page) }
 
         /// The next one; `nil` after the last.
         public mutating func next() async throws -> MessageRecord? {

@@ -36,9 +36,7 @@ extension FileStore {
         return answer
     }
 
-    /// What cannot be read is no reason to give up the rest of the turn, as long as the transaction stands.
-    ///
-    /// - Returns: `nil` if it cannot be read now.
+    /// `nil` if it cannot be read now, which is no reason to give up the rest of the turn while the transaction stands.
     private func read<Result>(
         into answer: inout StoreAnswer, _ inbox: Inbox, _ body: () throws(InboxError) -> Result
     ) throws(InboxError) -> Result? {
@@ -57,8 +55,7 @@ extension FileStore {
         let (installation, limit) = (claim.installation, self.limit(of: claim))
         switch claim.kind {
         case .unsettled(let sequence):
-            return try inbox.rowsOfNoSource(
-                installation: installation, after: sequence, limit: limit, while: hasRoom)
+            return try inbox.rowsOfNoSource(installation: installation, after: sequence, limit: limit, while: hasRoom)
         case .paused(let sequence):
             return try inbox.rows(.retry, installation: installation, after: sequence, limit: limit, while: hasRoom)
         case .suspects(let sequence):

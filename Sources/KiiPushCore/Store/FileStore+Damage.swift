@@ -1,5 +1,4 @@
 /// What replaces the file when it turns out to be damaged.
-///
 /// Damage is found at opening, when every row is looked at and the file is held against its mark, or whenever SQLite
 /// meets it later. Then the file is moved aside, a new one takes its place with every message in it that can still be
 /// read, and what failed is done again. The new file keeps a notice of that until an agent has told it.
@@ -33,9 +32,9 @@ extension FileStore {
     func use<Result>(_ body: (Inbox) throws(InboxError) -> Result) throws(InboxError) -> Result {
         try self.replaceIfDamaged()
         defer { if let due = self.markIsDue, due <= .zero { self.writeMark() } }
-        switch self.attempt(body) {
-        case .success(let result): return result
-        case .failure(let error):
+        do throws(InboxError) {
+            return try self.attempt(body)
+        } catch {
             guard error.kind == .corrupt, self.mayReplace, let inbox else { throw error }
             self.damage = Damage(
                 reason: error.facts, foundAt: self.configuration.clocks.calendar,
@@ -44,12 +43,10 @@ extension FileStore {
         // Closes it: a file must not be moved from under its connection.
         self.inbox = nil
         try self.replaceIfDamaged()
-        return try self.attempt(body).get()
+        return try self.attempt(body)
     }
 
     private var now: MonotonicInstant { self.configuration.clocks.monotonic() }
-
-    // MARK: - The mark
 
     /// How long until the mark has to be written; `nil` when it says what the file says.
     var markIsDue: Duration? {
@@ -66,20 +63,12 @@ extension FileStore {
         self.mark = (mark, self.now)
     }
 
-    // MARK: - Damage
-
-    private func attempt<Result>(_ body: (Inbox) throws(InboxError) -> Result) -> Swift.Result<Result, InboxError> {
-        guard let inbox else { return .failure(InboxError(.other, step: "using an inbox that is closed")) }
-        do throws(InboxError) {
-            return .success(try body(inbox))
-        } catch {
-            return .failure(error)
-        }
+    private func attempt<Result>(_ body: (Inbox) throws(InboxError) -> Result) throws(InboxError) -> Result {
+        guard let inbox else { throw InboxError(.other, step: "using an inbox that is closed") }
+        return try body(inbox)
     }
 
-    private var mayReplace: Bool {
-        self.replacedAt.map { self.now - $0 > FileStore.replacementInterval } ?? true
-    }
+    private var mayReplace: Bool { self.replacedAt.map { self.now - $0 > FileStore.replacementInterval } ?? true }
 
     private func replaceIfDamaged() throws(InboxError) {
         guard let damage else { return }

@@ -23,19 +23,12 @@ package final class FileStore: Store {
     /// How often the file had been replaced when the last commit was over.
     private var seenReplacements = 0
 
-    /// Opens the file, or makes it.
-    ///
-    /// - Parameters:
-    ///   - longestDelay: no retry is put off for longer.
-    ///   - freeBytes: what may still be written on its disk.
-    /// - Throws: ``InboxError``.
+    /// Opens the file, or makes it. No retry is put off for longer than `longestDelay`. `freeBytes` asks the disk.
     package init(
         path: String, configuration: Inbox.Configuration, longestDelay: Duration,
         freeBytes: @escaping (String) -> Int64? = InboxRoom.freeBytes(at:)
     ) throws(InboxError) {
-        self.path = path
-        self.configuration = configuration
-        self.longestDelay = longestDelay
+        (self.path, self.configuration, self.longestDelay) = (path, configuration, longestDelay)
         self.room = InboxRoom(of: path, clocks: configuration.clocks, freeBytes: freeBytes)
         do throws(InboxError) {
             try self.open()
@@ -50,14 +43,14 @@ package final class FileStore: Store {
 
     var isDurable: Bool { true }
     var hasMoreToWrite: Bool { !self.provenThrough.isEmpty || self.calendarShift != .zero }
-    var pendingBytes: Int64 { (self.inbox?.counts ?? self.damage?.remembered?.counts)?.pendingBytes ?? 0 }
+    var pendingBytes: Int64 { (self.inbox?.ledger ?? self.damage?.remembered?.ledger)?.counts.pendingBytes ?? 0 }
     var deadLetterStock: DeadLetterStock? { self.inbox.map { DeadLetterStock($0.counts[.dead], limit: $0.deadLimit) } }
     var pendingShare: Int64 { self.room.shares.waitingBytes }
     var commitBytes: Int64? {
         self.room.shares.transactionBytes ?? (self.room.hasReserve ? nil : InboxShares.mostInScarcity)
     }
     var ledger: MessageLedger {
-        self.inbox?.messageLedger ?? self.damage?.remembered?.messageLedger ?? MessageLedger()
+        self.inbox?.messageLedger ?? self.damage?.remembered?.ledger.summary ?? MessageLedger()
     }
     var backlogRevision: Int { self.retries + self.replacements }
     var notices: [InboxNotice] { self.inbox?.notices ?? [] }
@@ -89,18 +82,13 @@ package final class FileStore: Store {
     // MARK: - Turns
 
     func commit(_ turn: Turn, completion: @escaping (Result<TurnOutcome, InboxError>) -> Void) {
-        do throws(InboxError) {
-            completion(.success(try self.commit(turn)))
-        } catch {
-            completion(.failure(error))
-        }
+        completion(Result { () throws(InboxError) in try self.commit(turn) })
     }
 
     private func commit(_ turn: Turn) throws(InboxError) -> TurnOutcome {
         self.room.lookIfDue()
-        guard self.room.hasReserve || turn.arrivals.isEmpty else {
-            throw InboxError(.full, step: "finding room for messages")
-        }
+        guard self.room.hasReserve || turn.arrivals.isEmpty
+        else { throw InboxError(.full, step: "finding room for messages") }
         var isAgain = false
         var outcome = try self.use { inbox throws(InboxError) in
             inbox.shares = self.room.shares
@@ -140,7 +128,7 @@ package final class FileStore: Store {
                 try transaction.markProven(installation: installation, through: sequence)
             }
             outcome.upkeepDue = try inbox.prune(now: now, in: transaction)
-            outcome.removedDeadLetters = inbox.removedDeadLetters
+            outcome.removedDeadLetters = inbox.refused.removed
             return outcome
         }
     }
@@ -153,9 +141,14 @@ package final class FileStore: Store {
         row.acknowledgedAt = self.acknowledgements.time(of: change.sequence)
         let endedAt = change.attempt?.endedAt.map(clock.timestamp(of:))
         let update = try transaction.update(row, at: endedAt ?? clock.now)
-        guard change.verdict.makesWait, let update, update.state == .waiting else { return }
-        outcome.appeared.append(
-            .init(sequence: change.sequence, installation: change.installation, source: update.source))
+        switch change.verdict {
+        // It may wait now because of what a user or a program has done.
+        case .opened, .unpresented:
+            guard let update, update.state == .waiting else { return }
+            outcome.appeared.append(
+                .init(sequence: change.sequence, installation: change.installation, source: update.source))
+        case .done, .retry, .inHand, .waiting, .setAside, .presented, .dead, .unopened: return
+        }
     }
 
     private func store(
@@ -172,20 +165,11 @@ package final class FileStore: Store {
             }
         }
         var row = NewRow(
-            installation: arrival.link.installation,
-            topic: message.topic,
-            payload: message.payload,
-            originalLength: message.truncatedLength,
-            qos: message.qos.rawValue,
-            duplicate: message.duplicate,
-            retain: message.retain,
-            packetID: message.packetID.flatMap { arrival.link.isLatest(arrival) ? $0 : nil },
-            connection: arrival.connection,
-            receivedAt: arrival.receivedAt,
-            storedAt: now,
-            state: arrival.isInHand ? .inHand : .waiting,
-            source: arrival.source?.number
-        )
+            installation: arrival.link.installation, topic: message.topic, payload: message.payload,
+            originalLength: message.truncatedLength, qos: message.qos.rawValue, duplicate: message.duplicate,
+            retain: message.retain, packetID: message.packetID.flatMap { arrival.link.isLatest(arrival) ? $0 : nil },
+            connection: arrival.connection, receivedAt: arrival.receivedAt, storedAt: now,
+            state: arrival.isInHand ? .inHand : .waiting, source: arrival.source?.number)
         if case .refused(let reason) = arrival.content {
             row.state = .dead
             row.reason = reason.description
@@ -220,8 +204,7 @@ package final class FileStore: Store {
 
     func unproven(installation: Int64) throws(InboxError) -> [UnprovenRow] {
         try self.use { inbox throws(InboxError) in
-            // A note counts before it is written. An installation receives only after this call, so on the first call all
-            // its rows are those of earlier processes.
+            // A note counts before it is written. Before the first call nothing is received: all rows are earlier ones.
             let noted = self.provenThrough[installation]
             guard self.hasAsked.insert(installation).inserted, noted == nil else {
                 return try inbox.unproven(installation: installation, after: noted)
@@ -233,22 +216,13 @@ package final class FileStore: Store {
         }
     }
 
-    func proven(installation: Int64, through sequence: Int64) {
-        self.provenThrough[installation] = sequence
-    }
-
-    func doubt(installation: Int64, through sequence: Int64) {
-        self.proven(installation: installation, through: sequence)
-    }
-
+    func proven(installation: Int64, through sequence: Int64) { self.provenThrough[installation] = sequence }
+    func doubt(installation: Int64, through sequence: Int64) { self.provenThrough[installation] = sequence }
     func acknowledged(_ sequence: Int64, at now: Timestamp) { self.acknowledgements.note(sequence, at: now) }
-
     func calendarMoved(by shift: Duration) { self.calendarShift += shift }
 
     func deadLetters(after sequence: Int64, limit: Int) throws(InboxError) -> [MessageRecord] {
-        try self.use { inbox throws(InboxError) in
-            try inbox.deadLetterRecords(after: sequence, limit: limit)
-        }
+        try self.use { inbox throws(InboxError) in try inbox.deadLetterRecords(after: sequence, limit: limit) }
     }
 
     func presented(installation: Int64, after sequence: Int64, limit: Int) throws(InboxError) -> [StoredMessage] {
@@ -262,9 +236,8 @@ package final class FileStore: Store {
         try self.use { inbox throws(InboxError) in
             guard let row = try inbox.row(sequence) else { return nil }
             let installation = row.message.installation
-            return MessageStanding(
-                state: row.state, installation: installation,
-                hasInstallation: try inbox.installationID(installation) != nil)
+            let isKnown = try inbox.installationID(installation) != nil
+            return MessageStanding(state: row.state, installation: installation, hasInstallation: isKnown)
         }
     }
 
@@ -313,9 +286,7 @@ package final class FileStore: Store {
                 let installation = try inbox.installation(id: installationID)
             else { return nil }
             let count = try inbox.openCount(of: former)
-            try inbox.transaction { transaction throws(InboxError) in
-                try transaction.adopt(former, by: installation)
-            }
+            try inbox.transaction { transaction throws(InboxError) in try transaction.adopt(former, by: installation) }
             return Adoption(key: former, id: formerID, messages: count)
         }
         self.retries += 1
@@ -330,10 +301,7 @@ struct ClaimRoom {
     private var isEmpty = true
     private(set) var isFull = false
 
-    init(_ claim: StoreClaim) {
-        self.scale = claim.scale
-        self.weight = claim.limit
-    }
+    init(_ claim: StoreClaim) { (self.scale, self.weight) = (claim.scale, claim.limit) }
 
     mutating func takes(_ row: StoredRow) -> Bool {
         let weight = self.scale.weight(of: row.message.payload.count + row.message.topic.utf8.count)
@@ -350,28 +318,11 @@ struct ClaimRoom {
 
 extension StoredMessage {
     init(_ row: StoredRow) {
+        let message = row.message
         self.init(
-            sequence: row.sequence,
-            installation: row.message.installation,
-            topic: row.message.topic,
-            payload: row.message.payload,
-            originalLength: row.message.originalLength,
-            receivedAt: row.message.receivedAt,
-            attempts: row.attempts,
-            crashes: row.crashes,
-            openedBy: row.openedBy.map(UserAction.init(stored:)),
-            isUnexpectedTopic: row.message.reason == DeadLetterReason.unexpectedTopic.description,
-            source: row.message.source
-        )
-    }
-}
-
-extension MessageChange.Verdict {
-    /// Whether it makes a message wait that a user or a program has something to do with.
-    var makesWait: Bool {
-        switch self {
-        case .opened, .unpresented: true
-        case .done, .retry, .inHand, .waiting, .setAside, .presented, .dead, .unopened: false
-        }
+            sequence: row.sequence, installation: message.installation, topic: message.topic, payload: message.payload,
+            originalLength: message.originalLength, receivedAt: message.receivedAt, attempts: row.attempts,
+            crashes: row.crashes, openedBy: row.openedBy.map(UserAction.init(stored:)),
+            isUnexpectedTopic: message.reason == DeadLetterReason.unexpectedTopic.description, source: message.source)
     }
 }

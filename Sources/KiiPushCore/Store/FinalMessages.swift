@@ -1,23 +1,11 @@
 /// What an inbox in memory keeps of messages whose outcome is final, so that it recognises a redelivery: their length
 /// and a digest, until the broker is known to have their acknowledgements.
-///
 /// The digest is keyed, since a sender who could make two messages with one digest could have the second taken for a
 /// redelivery of the first, which is a loss.
 struct FinalMessages {
     struct Fingerprint: Equatable {
-        private let length: Int
-        private let digest: SipHash.Digest
-
-        fileprivate init(topic: String, payload: [UInt8], originalLength: Int?, key: SipHash.Key) {
-            self.length = payload.count
-            var hash = SipHash(key: key)
-            payload.withUnsafeBytes { hash.append($0) }
-            var topic = topic
-            topic.withUTF8 { hash.append(UnsafeRawBufferPointer($0)) }
-            // With the payload's length these tell where topic and payload meet.
-            withUnsafeBytes(of: (originalLength ?? -1, payload.count)) { hash.append($0) }
-            self.digest = hash.finish()
-        }
+        fileprivate let length: Int
+        fileprivate let digest: SipHash.Digest
     }
 
     struct Message {
@@ -40,8 +28,13 @@ struct FinalMessages {
 
     subscript(sequence: Int64) -> Message? { self.messages[sequence] }
 
-    func fingerprint(topic: String, payload: [UInt8], originalLength: Int?) -> Fingerprint {
-        Fingerprint(topic: topic, payload: payload, originalLength: originalLength, key: self.key)
+    func fingerprint(topic: String, payload: [UInt8], _ originalLength: Int?) -> Fingerprint {
+        var (hash, topic) = (SipHash(key: self.key), topic)
+        payload.withUnsafeBytes { hash.append($0) }
+        topic.withUTF8 { hash.append(UnsafeRawBufferPointer($0)) }
+        // With the payload's length these tell where topic and payload meet.
+        withUnsafeBytes(of: (originalLength ?? -1, payload.count)) { hash.append($0) }
+        return Fingerprint(length: payload.count, digest: hash.finish())
     }
 
     mutating func add(_ sequence: Int64, _ message: Message) {
@@ -55,14 +48,10 @@ struct FinalMessages {
     mutating func remove(_ sequence: Int64) -> Message? {
         guard let message = self.messages[sequence] else { return nil }
         self.messages[sequence] = nil
-        if self.byInstallation[message.installation]?.first == sequence {
-            _ = self.byInstallation[message.installation]?.popFirst()
-        } else {
-            _ = self.byInstallation[message.installation]?.removeAll { $0 == sequence }
-        }
-        if self.byInstallation[message.installation]?.isEmpty == true {
-            self.byInstallation[message.installation] = nil
-        }
+        // Taken out of the dictionary, so that it is changed in place.
+        guard var own = self.byInstallation.removeValue(forKey: message.installation) else { return message }
+        if own.first == sequence { _ = own.popFirst() } else { _ = own.removeAll { $0 == sequence } }
+        if !own.isEmpty { self.byInstallation[message.installation] = own }
         return message
     }
 

@@ -1,9 +1,8 @@
 /// The store without a file. A message is acknowledged only when its outcome is final, so the broker is what keeps it.
-///
 /// The smaller promise: what the handler gave up on, and messages that end the process, are not kept.
 final class MemoryStore: Store {
     // A class: looking up a message then costs no copy of it.
-    fileprivate final class Entry {
+    private final class Entry {
         var message: StoredMessage
         let packetID: UInt16?
         let bytes: Int64
@@ -18,17 +17,16 @@ final class MemoryStore: Store {
         ) {
             self.bytes = MemoryStore.memory(of: message.bytes)
             self.message = message
-            self.packetID = packetID
-            self.standing = standing
-            self.fingerprint = fingerprint
+            (self.packetID, self.standing, self.fingerprint) = (packetID, standing, fingerprint)
         }
 
-        var isPending: Bool {
-            if case .presented = self.standing { false } else { true }
+        var isPending: Bool { if case .presented = self.standing { false } else { true } }
+        var appearance: TurnOutcome.Appearance {
+            .init(sequence: self.message.sequence, installation: self.message.installation, source: self.message.source)
         }
     }
 
-    fileprivate enum Standing {
+    private enum Standing {
         case waiting
         case retry(at: MonotonicInstant)
         /// Shown to the user, who has not reacted.
@@ -42,8 +40,7 @@ final class MemoryStore: Store {
     static func memory(of bytes: Int) -> Int64 { Int64(bytes + Self.messageOverhead) }
 
     private var entries = SequenceMap<Entry>()
-    /// What waits, by source, in the order of reception. A message that waits no more, or stands here twice, is passed
-    /// over when it comes to the front.
+    /// What waits, by source, in the order of reception. What waits no more, or stands here twice, is passed over.
     private var backlogs: [SourceID: Fifo<Int64>] = [:]
     /// What waits and belongs to no source, by installation.
     private var unsettled: [Int64: Set<Int64>] = [:]
@@ -82,8 +79,7 @@ final class MemoryStore: Store {
     func pendingBytes(besides installations: Set<Int64>) -> Int64 {
         var sum: Int64 = 0
         self.entries.forEach { _, entry in
-            guard entry.isPending, !installations.contains(entry.message.installation) else { return }
-            sum += entry.bytes
+            if entry.isPending, !installations.contains(entry.message.installation) { sum += entry.bytes }
         }
         return sum
     }
@@ -114,10 +110,8 @@ final class MemoryStore: Store {
 
     func presented(installation: Int64, after sequence: Int64, limit: Int) -> [StoredMessage] {
         var presented: [StoredMessage] = []
-        self.entries.forEach { _, entry in
-            guard case .presented = entry.standing, entry.message.installation == installation,
-                entry.message.sequence > sequence
-            else { return }
+        self.entries.forEach { number, entry in
+            guard !entry.isPending, entry.message.installation == installation, number > sequence else { return }
             presented.append(entry.message)
         }
         return Array(presented.sorted { $0.sequence < $1.sequence }.prefix(limit))
@@ -149,15 +143,16 @@ final class MemoryStore: Store {
         }
         self.lastSequence += 1
         let sequence = self.lastSequence
-        if arrival.message.qos == .exactlyOnce { arrival.link.inserted(sequence, arrival) }
-        let entry = Entry(
-            message: StoredMessage(arrival, sequence: sequence), packetID: arrival.message.packetID,
-            standing: arrival.isInHand ? nil : .waiting)
-        self.entries[sequence] = entry
-        self.pendingBytes += entry.bytes
+        let message = arrival.message
+        if message.qos == .exactlyOnce { arrival.link.inserted(sequence, arrival) }
+        let stored = StoredMessage(
+            sequence: sequence, installation: arrival.link.installation, topic: message.topic, payload: message.payload,
+            originalLength: message.truncatedLength, receivedAt: arrival.receivedAt, source: arrival.source?.number)
+        let entry = Entry(message: stored, packetID: message.packetID, standing: arrival.isInHand ? nil : .waiting)
+        self.add(entry)
         if case .refused = arrival.content {
             self.counted.dead += 1
-            self.finish(sequence, entry)
+            self.finish(entry)
         } else if !arrival.isInHand {
             self.wait(entry)
         }
@@ -176,8 +171,7 @@ final class MemoryStore: Store {
     }
 
     private func fingerprint(of message: MQTTSession.InboundMessage) -> FinalMessages.Fingerprint {
-        self.finals.fingerprint(
-            topic: message.topic, payload: message.payload, originalLength: message.truncatedLength)
+        self.finals.fingerprint(topic: message.topic, payload: message.payload, message.truncatedLength)
     }
 
     // MARK: - Changes
@@ -193,6 +187,7 @@ final class MemoryStore: Store {
             outcome.finished.append(change.sequence)
         case .unopened:
             guard case .presented = entry.standing else { return }
+            self.counted.done += 1
             return self.finish(entry, into: &outcome)
         case .unpresented:
             guard case .presented = entry.standing else { return }
@@ -210,9 +205,10 @@ final class MemoryStore: Store {
             self.retries[entry.message.installation, default: []].insert(change.sequence)
         case .dead:
             self.counted.dead += 1
-            outcome.finished.append(change.sequence)
-            return self.finish(change.sequence, entry)
-        case .done: return self.finish(entry, into: &outcome)
+            return self.finish(entry, into: &outcome)
+        case .done:
+            self.counted.done += 1
+            return self.finish(entry, into: &outcome)
         case .opened: return
         }
         entry.message.attempts = change.attempts
@@ -220,23 +216,22 @@ final class MemoryStore: Store {
     }
 
     private func finish(_ entry: Entry, into outcome: inout TurnOutcome) {
-        self.counted.done += 1
         outcome.finished.append(entry.message.sequence)
-        self.finish(entry.message.sequence, entry)
+        self.finish(entry)
     }
 
     /// Makes a message wait for delivery that the user opened; one that was handled may be forgotten by now.
     private func open(_ opening: DeliveryOpening, into outcome: inout TurnOutcome) {
         let sequence = opening.message.sequence
         guard let entry = self.entries[sequence] else {
-            self.uncount()
+            // It is not over any more. Which kind of end it had is forgotten; nearly all are done.
+            if self.counted.done > 0 { self.counted.done -= 1 } else { self.counted.dead -= 1 }
             let final = self.finals.remove(sequence)
             var message = opening.message
             message.source = DecodedContent(message).source
             let entry = Entry(
                 message: message, packetID: final?.packetID, standing: .waiting, fingerprint: final?.fingerprint)
-            self.entries[sequence] = entry
-            self.pendingBytes += entry.bytes
+            self.add(entry)
             self.wait(entry)
             return outcome.appeared.append(entry.appearance)
         }
@@ -251,9 +246,9 @@ final class MemoryStore: Store {
         outcome.appeared.append(entry.appearance)
     }
 
-    /// Takes back that a message is over. Which kind of end it had is forgotten with it; nearly all are done.
-    private func uncount() {
-        if self.counted.done > 0 { self.counted.done -= 1 } else { self.counted.dead -= 1 }
+    private func add(_ entry: Entry) {
+        self.entries[entry.message.sequence] = entry
+        self.pendingBytes += entry.bytes
     }
 
     private func move(_ entry: Entry, to standing: Standing?) {
@@ -274,17 +269,16 @@ final class MemoryStore: Store {
     }
 
     /// Lets go of a message; what is kept is by what a redelivery is recognised.
-    private func finish(_ sequence: Int64, _ entry: Entry) {
-        self.entries[sequence] = nil
+    private func finish(_ entry: Entry) {
+        let message = entry.message
+        self.entries[message.sequence] = nil
         if entry.isPending { self.pendingBytes -= entry.bytes }
         guard let packetID = entry.packetID else { return }
-        let message = entry.message
         let fingerprint =
             entry.fingerprint
-            ?? self.finals.fingerprint(
-                topic: message.topic, payload: message.payload, originalLength: message.originalLength)
+            ?? self.finals.fingerprint(topic: message.topic, payload: message.payload, message.originalLength)
         self.finals.add(
-            sequence, .init(installation: message.installation, packetID: packetID, fingerprint: fingerprint))
+            message.sequence, .init(installation: message.installation, packetID: packetID, fingerprint: fingerprint))
     }
 
     // MARK: - Claims
@@ -376,25 +370,5 @@ extension Fifo<Int64> {
     fileprivate mutating func list(_ sequence: Int64) {
         guard let last = self.last, last > sequence else { return self.append(sequence) }
         self.insert(sequence) { $0 >= sequence }
-    }
-}
-
-extension MemoryStore.Entry {
-    fileprivate var appearance: TurnOutcome.Appearance {
-        .init(sequence: self.message.sequence, installation: self.message.installation, source: self.message.source)
-    }
-}
-
-extension StoredMessage {
-    fileprivate init(_ arrival: Arrival, sequence: Int64) {
-        self.init(
-            sequence: sequence,
-            installation: arrival.link.installation,
-            topic: arrival.message.topic,
-            payload: arrival.message.payload,
-            originalLength: arrival.message.truncatedLength,
-            receivedAt: arrival.receivedAt,
-            source: arrival.source?.number
-        )
     }
 }

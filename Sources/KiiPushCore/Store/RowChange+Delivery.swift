@@ -12,8 +12,7 @@ extension RowChange {
             self.answer = result
             // The common end of a message; leaving the numbers as they are is the cheaper statement.
             guard change.attempts <= 1, change.crashes == 0 else { return }
-            self.attempts = nil
-            self.crashes = nil
+            self.keepNumbers()
             self.bytes = change.bytes
         case .retry(let delay, let failure, _):
             self.state = .retry
@@ -40,28 +39,20 @@ extension RowChange {
         case .unopened:
             self.onlyIn = .presented
             self.answer = .noData
-            self.attempts = nil
-            self.crashes = nil
+            self.keepNumbers()
         case .unpresented:
             self.state = .waiting
             self.onlyIn = .presented
-            self.attempts = nil
-            self.crashes = nil
+            self.keepNumbers()
         case .dead(let reason):
             self.state = .dead
             self.reason = reason.description
-            self.isRefused = reason.isOfRefused
             self.event = .dead(reason, attempt: change.attempt?.number)
-        }
-    }
-}
-
-extension DeadLetterReason {
-    /// Whether no handler sees such a message, whatever handlers there are.
-    fileprivate var isOfRefused: Bool {
-        switch self {
-        case .undecodable, .unexpectedTopic, .oversized: true
-        case .attemptsFailed, .rejected, .crashed, .command, .other: false
+            switch reason {
+            // No handler sees such a message, whatever handlers there are.
+            case .undecodable, .unexpectedTopic, .oversized: self.isRefused = true
+            case .attemptsFailed, .rejected, .crashed, .command, .other: break
+            }
         }
     }
 }

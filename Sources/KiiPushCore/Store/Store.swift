@@ -1,7 +1,6 @@
 /// Where messages are kept, as a queue by source: a file, memory, or another process. Lives on the loop thread.
 protocol Store: AnyObject {
-    /// Whether a commit makes a message safe, so that it may be acknowledged at once. Otherwise its acknowledgement
-    /// waits for its outcome.
+    /// Whether a message may be acknowledged when it is committed. Otherwise its acknowledgement waits for its outcome.
     var isDurable: Bool { get }
     /// Whether a message that is given up on is kept, so that a late success still ends it.
     var keepsDeadLetters: Bool { get }
@@ -14,8 +13,7 @@ protocol Store: AnyObject {
     var deadLetterStock: DeadLetterStock? { get }
     /// About how many bytes one commit should write; `nil`: as many as there are.
     var commitBytes: Int64? { get }
-    /// Rises when what waits for an agent that does not run may have changed: a message was made to wait, or the
-    /// messages were moved to another file.
+    /// Rises when a message was made to wait, or the file replaced: more may wait for an agent that does not run.
     var backlogRevision: Int { get }
     var ledger: MessageLedger { get }
     /// What became of damaged files, also in earlier processes, and no agent has told yet.
@@ -24,8 +22,7 @@ protocol Store: AnyObject {
     /// Writes a turn, or a part of one, whole or not at all, and answers its claims. Calls `completion` on the loop's
     /// thread, now or in a later turn. One commit is under way at a time.
     func commit(_ turn: Turn, completion: @escaping (Result<TurnOutcome, InboxError>) -> Void)
-    /// Makes room after a commit that failed with ``InboxError/Kind/full``. Returns how many handled messages it has
-    /// removed; `nil` if it knows no way.
+    /// Makes room on a full disk. Returns how many handled messages it has removed; `nil` if it knows no way.
     func makeRoom() -> Int?
     /// Nothing follows: what is put off otherwise is written now.
     func close()
@@ -51,19 +48,16 @@ protocol Store: AnyObject {
 
     /// The messages that were given up on and are kept, in the order of reception: the page after `sequence`.
     func deadLetters(after sequence: Int64, limit: Int) throws(InboxError) -> [MessageRecord]
-    /// The messages of an installation that are shown to the user, in the order of reception: the page after
-    /// `sequence`.
+    /// The messages of an installation that the user is shown, in the order of reception: the page after `sequence`.
     func presented(installation: Int64, after sequence: Int64, limit: Int) throws(InboxError) -> [StoredMessage]
     /// Where a message stands that is kept on file; `nil` if it is not there.
     func standing(of sequence: Int64) throws(InboxError) -> MessageStanding?
     /// Makes a message wait for delivery, now: one that waits for its retry goes on from there, any other begins anew.
-    ///
-    /// - Returns: the number of its source; `nil` of one that no handler is to see.
+    /// Returns the number of its source; `nil` of one that no handler is to see.
     func requeue(_ sequence: Int64, at now: Timestamp) throws(InboxError) -> Int64?
     func drop(_ sequence: Int64) throws(InboxError)
-    /// Has an installation handle the messages of its owner's other ones, but for those that are received as now.
-    ///
-    /// - Returns: all installations whose messages it handles besides its own, earlier adopted ones included.
+    /// Has an installation handle the messages of its owner's other ones, but for those that are received as now. Returns
+    /// all installations whose messages it handles besides its own, earlier adopted ones included.
     func takeOver(_ installation: Int64, besides running: Set<Int64>) throws(InboxError) -> [Adoption]
     /// Has an installation handle the messages of another one; `nil` unless both are known.
     func adopt(_ formerID: String, by installationID: String) throws(InboxError) -> Adoption?

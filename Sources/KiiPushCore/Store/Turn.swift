@@ -12,8 +12,7 @@ protocol MessageLink: AnyObject {
     func absorbs(_ row: Int64)
     /// Notes, until the turn is committed or has failed, that a message of QoS 2 is to be this row.
     func inserted(_ row: Int64, _ arrival: Arrival)
-    /// Takes back what ``absorbs(_:)`` and ``inserted(_:_:)`` noted: the commit failed, and the turn's work will come
-    /// again.
+    /// Takes back what ``absorbs(_:)`` and ``inserted(_:_:)`` noted: the commit failed, and its work will come again.
     func forgetAbsorptions()
 
     /// The message is now this row.
@@ -33,7 +32,6 @@ protocol MessageLink: AnyObject {
 }
 
 /// A message on its way from a connection into the store.
-///
 struct Arrival {
     let link: any MessageLink
     let message: MQTTSession.InboundMessage
@@ -47,10 +45,7 @@ struct Arrival {
     var isInHand = false
 
     init(link: any MessageLink, message: MQTTSession.InboundMessage, connection: Int64, receivedAt: Timestamp) {
-        self.link = link
-        self.message = message
-        self.connection = connection
-        self.receivedAt = receivedAt
+        (self.link, self.message, self.connection, self.receivedAt) = (link, message, connection, receivedAt)
         self.content = DecodedContent(
             payload: message.payload, originalLength: message.truncatedLength,
             // By bytes, as a broker compares: to Swift, texts that only look the same are equal.
@@ -64,8 +59,7 @@ struct Arrival {
 /// What a store made of an ``Arrival``.
 enum StoredArrival {
     case new(Int64)
-    /// It is the row with this number once more. `isFinal`: the row's outcome is known, nothing waits for it.
-    /// `isInHand`: delivery has the message.
+    /// It is this row once more. `isFinal`: its outcome is known, nothing waits for it. `isInHand`: delivery has it.
     case redelivered(Int64, isFinal: Bool, isInHand: Bool)
 }
 
@@ -80,10 +74,8 @@ struct Turn {
     /// A verdict changes a page, which is written whole.
     private static let changeBytes: Int64 = 4096
 
-    /// Takes the first part of it, which writes about so many bytes, or all of it.
-    ///
-    /// Changes come first, since they free room. Each claim is a part of its own: the store limits what it takes in
-    /// hand.
+    /// Takes the first part of it, which writes about so many bytes, or all of it. Changes come first, since they free
+    /// room. Each claim is a part of its own: the store limits what it takes in hand.
     mutating func takePart(of bytes: Int64?) -> Turn {
         guard let bytes else {
             defer { self = Turn() }

@@ -1,5 +1,4 @@
 /// One moment on both clocks: what happened at a point of the monotonic clock is written with the calendar's time.
-///
 /// In whole nanoseconds, since a verdict asks twice and a `Duration` takes arithmetic of 128 bits.
 package struct TurnClock: Sendable {
     private let calendar: Int64
@@ -12,8 +11,7 @@ package struct TurnClock: Sendable {
 
     /// Reads both clocks.
     package init(_ clocks: Clocks) {
-        // This one first: should the thread be held up in between, then what is asked for comes out as later than it
-        // was and never before what it followed.
+        // This one first: should the thread be held up in between, what is asked for comes out as later than it was.
         self.monotonic = clocks.monotonic().nanoseconds
         // Not from a Timestamp, whose whole milliseconds would put it before, too.
         self.calendar = clocks.calendarNanoseconds()

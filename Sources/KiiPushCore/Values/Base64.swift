@@ -1,6 +1,4 @@
-/// Bytes as text, for `Authorization: Basic` and for bytes in JSON.
-///
-/// - Source: RFC 4648 section 4.
+/// Bytes as text, by RFC 4648 section 4.
 package enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
@@ -12,11 +10,8 @@ package enum Base64 {
             let count = min(3, bytes.count - start)
             var bits: UInt32 = 0
             for offset in 0..<3 { bits = bits << 8 | (offset < count ? UInt32(bytes[start + offset]) : 0) }
-            for digit in 0..<4 {
-                let isPadding = digit > count
-                let value = Int(bits >> UInt32(18 - 6 * digit) & 0x3f)
-                text.append(isPadding ? UInt8(ascii: "=") : Base64.alphabet[value])
-            }
+            for digit in 0...count { text.append(Base64.alphabet[Int(bits >> UInt32(18 - 6 * digit) & 0x3f)]) }
+            for _ in count..<3 { text.append(UInt8(ascii: "=")) }
         }
         return String(decoding: text, as: UTF8.self)
     }
@@ -30,10 +25,9 @@ package enum Base64 {
             guard let value = Base64.value(of: character) else { return nil }
             bits = bits << 6 | UInt32(value)
             count += 6
-            if count >= 8 {
-                count -= 8
-                bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
-            }
+            guard count >= 8 else { continue }
+            count -= 8
+            bytes.append(UInt8(truncatingIfNeeded: bits >> UInt32(count)))
         }
         return bytes
     }

@@ -10,20 +10,17 @@ package struct ClockReading: Sendable, Hashable {
     package var calendar: Duration
 
     package init(monotonic: Duration, sinceBoot: Duration, calendar: Duration) {
-        self.monotonic = monotonic
-        self.sinceBoot = sinceBoot
-        self.calendar = calendar
+        (self.monotonic, self.sinceBoot, self.calendar) = (monotonic, sinceBoot, calendar)
     }
 
     /// Reads the clocks; `nil` when the thread was held up meanwhile, so that they do not show one moment.
     package static func now() -> ClockReading? {
-        let first = ClockReading.time(CLOCK_MONOTONIC)
+        func time(_ clock: clockid_t) -> Duration { .nanoseconds(clockNanoseconds(clock)) }
+        let first = time(CLOCK_MONOTONIC)
         let reading = ClockReading(
-            monotonic: first, sinceBoot: ClockReading.time(CLOCK_BOOTTIME), calendar: ClockReading.time(CLOCK_REALTIME))
-        return ClockReading.time(CLOCK_MONOTONIC) - first < .milliseconds(100) ? reading : nil
+            monotonic: first, sinceBoot: time(CLOCK_BOOTTIME), calendar: time(CLOCK_REALTIME))
+        return time(CLOCK_MONOTONIC) - first < .milliseconds(100) ? reading : nil
     }
-
-    private static func time(_ clock: clockid_t) -> Duration { .nanoseconds(clockNanoseconds(clock)) }
 }
 
 /// What happened to the clocks between two looks at them.
@@ -53,20 +50,13 @@ package struct ClockWatch: Sendable {
     /// Takes a look, and returns what happened since the last one; `nil` is nothing.
     package mutating func look(_ reading: ClockReading?) -> ClockJump? {
         guard let reading else { return nil }
-        guard let last = self.last else {
-            self.last = reading
-            return nil
-        }
-        var jump = ClockJump(
-            slept: (reading.sinceBoot - reading.monotonic) - (last.sinceBoot - last.monotonic),
-            calendarMoved: (reading.calendar - reading.sinceBoot) - (last.calendar - last.sinceBoot)
-        )
-        if jump.slept < ClockWatch.threshold { jump.slept = .zero }
-        if abs(jump.calendarMoved) < ClockWatch.threshold { jump.calendarMoved = .zero }
-        guard jump != ClockJump() else { return nil }
-        self.last = reading
-        return jump
+        let last = self.last ?? reading
+        let slept = (reading.sinceBoot - reading.monotonic) - (last.sinceBoot - last.monotonic)
+        let moved = (reading.calendar - reading.sinceBoot) - (last.calendar - last.sinceBoot)
+        let hasMoved = max(moved, .zero - moved) >= ClockWatch.threshold
+        let jump = ClockJump(
+            slept: slept < ClockWatch.threshold ? .zero : slept, calendarMoved: hasMoved ? moved : .zero)
+        if self.last == nil || jump != ClockJump() { self.last = reading }
+        return jump == ClockJump() ? nil : jump
     }
-
-    private func abs(_ duration: Duration) -> Duration { duration < .zero ? .zero - duration : duration }
 }

@@ -17,13 +17,9 @@ package struct Clocks: Sendable {
     package static let machine = Clocks(
         monotonic: { .now() }, calendarNanoseconds: { clockNanoseconds(CLOCK_REALTIME) })
 
-    /// The calendar's time.
-    package var calendar: Timestamp {
-        Timestamp(millisecondsSinceEpoch: self.calendarNanoseconds() / 1_000_000)
-    }
+    package var calendar: Timestamp { Timestamp(millisecondsSinceEpoch: self.calendarNanoseconds() / 1_000_000) }
 }
 
-/// What one of the kernel's clocks shows.
 @inline(__always)
 func clockNanoseconds(_ clock: clockid_t) -> Int64 {
     var time = timespec()

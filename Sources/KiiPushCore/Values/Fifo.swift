@@ -39,7 +39,6 @@ struct Fifo<Element> {
         return last
     }
 
-    /// Takes the first element, if `isWanted` says yes to it.
     mutating func popFirst(where isWanted: (Element) -> Bool) -> Element? {
         guard !self.isEmpty, let first = self.elements[self.head], isWanted(first) else { return nil }
         return self.popFirst()

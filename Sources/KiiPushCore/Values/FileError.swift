@@ -39,8 +39,7 @@ public enum FileError: Error, Sendable, Hashable, CustomStringConvertible {
     /// One line: what failed and what to do about it. Never holds the file's content.
     public var description: String {
         switch self {
-        case .system(let path, let operation, let code):
-            "cannot \(operation) \(path): \(errorText(code))"
+        case .system(let path, let operation, let code): "cannot \(operation) \(path): \(errorText(code))"
         case .notAFile(let path): "\(path) is a link or not a regular file; put a regular file in its place"
         case .notADirectory(let path): "\(path) is not a directory; move it out of the way"
         case .tooOpen(let path, let mode):

@@ -4,32 +4,20 @@ package struct HTTPField: Sendable, Hashable {
     /// Without surrounding white space.
     package var value: String
 
-    package init(_ name: String, _ value: String) {
-        self.name = name
-        self.value = value
-    }
+    package init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }
 
-    /// Whether this is the field `name`, compared without regard to ASCII case.
     package func isNamed(_ name: String) -> Bool {
-        self.name.utf8.count == name.utf8.count
-            && self.name.utf8.elementsEqual(name.utf8) { $0.asciiLowercased == $1.asciiLowercased }
+        func lowercased(_ byte: UInt8) -> UInt8 { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= byte ? byte | 0x20 : byte }
+        return self.name.utf8.elementsEqual(name.utf8) { lowercased($0) == lowercased($1) }
     }
 }
 
-extension UInt8 {
-    /// The ASCII letter in lower case; any other byte as it is.
-    fileprivate var asciiLowercased: UInt8 {
-        UInt8(ascii: "A")...UInt8(ascii: "Z") ~= self ? self | 0x20 : self
-    }
-}
-
-/// A request, complete and independent of what sends it.
 package struct HTTPRequest: Sendable {
     /// The method in upper case, such as `GET`.
     package var method: String
     /// The absolute URL, `http` or `https`, already percent-encoded.
     package var url: String
-    /// Header fields in the order in which they are sent. May hold credentials: never logged.
+    /// In the order in which they are sent. May hold credentials: never logged.
     package var fields: [HTTPField]
     /// The body; `nil` sends none, an empty array sends `Content-Length: 0`.
     package var body: [UInt8]?
@@ -56,21 +44,14 @@ package struct HTTPResponse: Sendable {
     package var body: [UInt8]
 
     package init(status: Int, fields: [HTTPField] = [], body: [UInt8] = []) {
-        self.status = status
-        self.fields = fields
-        self.body = body
+        (self.status, self.fields, self.body) = (status, fields, body)
     }
 
-    /// The first value of the field `name`, compared without regard to ASCII case.
-    package func field(_ name: String) -> String? {
-        self.fields.first { $0.isNamed(name) }?.value
-    }
+    package func field(_ name: String) -> String? { self.fields.first { $0.isNamed(name) }?.value }
 }
 
 /// What sends an ``HTTPRequest``. The library's own is libcurl; a test may put its own here.
 package protocol HTTPTransport: Sendable {
-    /// Sends `request` and returns the answer, whatever its status.
-    ///
     /// - Throws: ``TransportError`` when there was no whole answer; `CancellationError` when the task was cancelled.
     func perform(_ request: HTTPRequest) async throws -> HTTPResponse
 }

@@ -25,7 +25,6 @@ package final class Locked<State> {
         self.state.deallocate()
     }
 
-    /// Runs `body` with exclusive access to the value.
     package func withLock<Result, Failure: Error>(
         _ body: (inout sending State) throws(Failure) -> sending Result
     ) throws(Failure) -> sending Result {

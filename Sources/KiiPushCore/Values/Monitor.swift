@@ -1,8 +1,6 @@
 import Glibc
 
-/// One lock around one value, and a condition to wait for.
-///
-/// As with ``Locked``: compute under the lock, act after it.
+/// One lock around one value, and a condition to wait for. As with ``Locked``: compute under the lock, act after it.
 final class Monitor<State: Sendable>: Sendable {
     private struct Monitored {
         var state: State
@@ -17,13 +15,11 @@ final class Monitor<State: Sendable>: Sendable {
         self.monitored.withLock { body(&$0.state) }
     }
 
-    /// Runs `body` until it leaves, and sleeps in between.
     func wait<Result: Sendable>(_ body: (inout State) -> WaitStep<Result>) -> Result {
         self.monitored.wait(for: { $0.condition.pointer }, { body(&$0.state) })
     }
 
     func signal() { self.monitored.withLock { _ = pthread_cond_signal($0.condition.pointer) } }
-
     func signalAll() { self.monitored.withLock { _ = pthread_cond_broadcast($0.condition.pointer) } }
 }
 

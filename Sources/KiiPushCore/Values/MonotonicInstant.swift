@@ -1,19 +1,12 @@
 import Glibc
 
-/// A point on the machine's monotonic clock, in nanoseconds.
-///
-/// State machines take it as an argument; ``now()`` is called by the loops that drive them and nowhere else. The clock
-/// is `CLOCK_MONOTONIC`: it never jumps, and stands still while the machine is suspended.
+/// A point on `CLOCK_MONOTONIC`, which never jumps, and stands still while the machine is suspended. State machines take it
+/// as an argument; the loops that drive them ask for ``now()``.
 package struct MonotonicInstant: Sendable, Hashable, Comparable {
     package var nanoseconds: Int64
 
-    package init(nanoseconds: Int64) {
-        self.nanoseconds = nanoseconds
-    }
-
-    package static func now() -> MonotonicInstant {
-        MonotonicInstant(nanoseconds: clockNanoseconds(CLOCK_MONOTONIC))
-    }
+    package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
+    package static func now() -> Self { Self(nanoseconds: clockNanoseconds(CLOCK_MONOTONIC)) }
 
     package static func + (instant: MonotonicInstant, duration: Duration) -> MonotonicInstant {
         let nanoseconds = duration.wholeNanoseconds
@@ -26,9 +19,7 @@ package struct MonotonicInstant: Sendable, Hashable, Comparable {
         return .nanoseconds(overflow ? (later < earlier ? .min : .max) : difference)
     }
 
-    package static func < (left: MonotonicInstant, right: MonotonicInstant) -> Bool {
-        left.nanoseconds < right.nanoseconds
-    }
+    package static func < (left: Self, right: Self) -> Bool { left.nanoseconds < right.nanoseconds }
 }
 
 extension MonotonicInstant? {
@@ -50,7 +41,5 @@ extension Duration {
     }
 
     /// The duration in milliseconds, rounded up, so that a timer never fires early.
-    package var wholeMillisecondsRoundedUp: Int64 {
-        (self.wholeNanoseconds + 999_999) / 1_000_000
-    }
+    package var wholeMillisecondsRoundedUp: Int64 { (self.wholeNanoseconds + 999_999) / 1_000_000 }
 }

@@ -4,8 +4,6 @@ import Glibc
 package struct OSThread: Sendable {
     private let handle: pthread_t
 
-    /// Starts a thread.
-    ///
     /// - Throws: ``ThreadError`` when the system gives none: the user's limit or the container's is reached, or no memory
     ///   is left for its stack.
     package init(name: String, _ body: @escaping @Sendable () -> Void) throws(ThreadError) {
@@ -16,9 +14,7 @@ package struct OSThread: Sendable {
             { argument in
                 guard let argument else { return nil }
                 // Balances passRetained: the thread that runs owns its start.
-                let start = Unmanaged<ThreadStart>.fromOpaque(argument).takeRetainedValue()
-                start.name.becomeThreadName()
-                start.body()
+                Unmanaged<ThreadStart>.fromOpaque(argument).takeRetainedValue().run()
                 return nil
             }, start.toOpaque())
         guard code == 0 else {
@@ -30,12 +26,9 @@ package struct OSThread: Sendable {
 
     /// Waits until the thread has ended. Once, and not from the thread itself.
     package func join() { pthread_join(self.handle, nil) }
-
-    /// Lets the thread end when it likes.
     package func detach() { pthread_detach(self.handle) }
 }
 
-/// The system gave no thread.
 package struct ThreadError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What `pthread_create` returned, an `errno` value.
     package var code: Int32
@@ -47,22 +40,18 @@ private final class ThreadStart: Sendable {
     let name: String
     let body: @Sendable () -> Void
 
-    init(name: String, body: @escaping @Sendable () -> Void) {
-        self.name = name
-        self.body = body
-    }
-}
+    init(name: String, body: @escaping @Sendable () -> Void) { (self.name, self.body) = (name, body) }
 
-extension String {
-    /// Names the thread that asks, for people who look at it with `ps -L` or a debugger.
-    ///
-    /// Glibc shows pthread_setname_np to C with _GNU_SOURCE alone; the file does the same. A thread without a name
-    /// works as well, so failing is right here.
-    fileprivate func becomeThreadName() {
+    func run() {
+        // For people who look at it with `ps -L` or a debugger. Glibc shows pthread_setname_np to C with _GNU_SOURCE alone;
+        // the file does the same. A thread without a name works as well, so failing is right here.
         let descriptor = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return }
-        // Linux keeps 15 bytes.
-        _ = self.utf8.prefix(15).withContiguousStorageIfAvailable { Glibc.write(descriptor, $0.baseAddress, $0.count) }
-        close(descriptor)
+        if descriptor >= 0 {
+            // Linux keeps 15 bytes.
+            let name = self.name.utf8.prefix(15)
+            _ = name.withContiguousStorageIfAvailable { write(descriptor, $0.baseAddress, $0.count) }
+            close(descriptor)
+        }
+        self.body()
     }
 }

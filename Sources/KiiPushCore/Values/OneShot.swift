@@ -1,6 +1,4 @@
-/// A continuation that may be resumed from several sides, the first of which wins.
-///
-/// What waits for an answer, a cancellation and a deadline at once resumes through one of these.
+/// A continuation that may be resumed from several sides, such as an answer and a deadline, the first of which wins.
 final class OneShot<Value: Sendable>: Sendable {
     private enum State {
         case pending
@@ -23,6 +21,15 @@ final class OneShot<Value: Sendable>: Sendable {
                 return value
             }
             if let early { continuation.resume(returning: early) }
+        }
+    }
+
+    /// Waits as ``value()`` does; for `substitute` where the task is cancelled first.
+    func value(onCancel substitute: Value) async -> Value {
+        await withTaskCancellationHandler {
+            await self.value()
+        } onCancel: {
+            self.resume(substitute)
         }
     }
 

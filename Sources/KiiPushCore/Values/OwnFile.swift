@@ -5,8 +5,6 @@ import Glibc
 /// A path may lie where others can write, such as below `/tmp`. There a link would lead to another file, and a pipe would
 /// make whoever opens it wait. Neither is opened: only a regular file of this user is.
 package enum OwnFile {
-    /// Opens the file at `path`.
-    ///
     /// - Parameter flags: Those of open(2). With `O_CREAT` a missing file is made with mode 0600.
     /// - Returns: The descriptor. The caller closes it; programs that are started do not inherit it.
     /// - Throws: ``FileError``: ``FileError/notAFile(path:)`` for a link, pipe, socket, device or directory,
@@ -29,9 +27,7 @@ package enum OwnFile {
         return descriptor
     }
 
-    /// What fstat(2) says about a regular file.
-    ///
-    /// - Throws: ``FileError/notAFile(path:)`` for anything else.
+    /// What fstat(2) says about a regular file; of anything else it throws ``FileError/notAFile(path:)``.
     static func status(of descriptor: Int32, path: String) throws(FileError) -> stat {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw .system(path: path, operation: "stat", code: errno) }
@@ -39,19 +35,15 @@ package enum OwnFile {
         return status
     }
 
-    /// Everything from the descriptor's position to the end.
-    ///
-    /// - Throws: ``FileError/tooLarge(path:)`` beyond `maximumBytes`.
+    /// Everything from the descriptor's position to the end; beyond `maximumBytes` it throws ``FileError/tooLarge(path:)``.
     static func contents(of descriptor: Int32, path: String, maximumBytes: Int) throws(FileError) -> [UInt8] {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65_536)
         while bytes.count <= maximumBytes {
             let count = read(descriptor, &chunk, chunk.count)
             if count == 0 { return bytes }
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw .system(path: path, operation: "read", code: errno)
-            }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { throw .system(path: path, operation: "read", code: errno) }
             bytes += chunk[..<count]
         }
         throw .tooLarge(path: path)
@@ -81,9 +73,7 @@ package enum OwnFile {
         do throws(FileError) {
             try OwnFile.writeAll(bytes, to: descriptor, path: path)
             guard fchmod(descriptor, mode) == 0 else { throw .system(path: path, operation: "chmod", code: errno) }
-            guard !isDurable || fsync(descriptor) == 0 else {
-                throw .system(path: path, operation: "fsync", code: errno)
-            }
+            if isDurable, fsync(descriptor) != 0 { throw .system(path: path, operation: "fsync", code: errno) }
             guard rename(temporary, path) == 0 else { throw .system(path: path, operation: "rename", code: errno) }
         } catch {
             close(descriptor)
@@ -97,10 +87,8 @@ package enum OwnFile {
         var written = 0
         while written < bytes.count {
             let count = bytes[written...].withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
-            if count < 0 {
-                if errno == EINTR { continue }
-                throw .system(path: path, operation: "write", code: errno)
-            }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw .system(path: path, operation: "write", code: errno) }
             written += count
         }
     }

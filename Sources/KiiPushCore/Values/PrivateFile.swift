@@ -28,10 +28,8 @@ package enum PrivateFile {
     /// the directory.
     ///
     /// - Throws: ``FileError``, with `EFBIG` for more than ``maximumBytes``, which could not be read back. The old content
-    ///   is then still there, except after `fsync` of the directory (the path in
-    ///   the error is the directory's): then the new content is there, and a crash of the machine may bring the old one
-    ///   back. A file system that cannot write a directory through (`EINVAL`, `ENOTSUP`) does so in its own time; that
-    ///   is no error.
+    ///   is then still there, except after `fsync` of the directory (the path in the error is the directory's): then the
+    ///   new content is there, and a crash of the machine may bring the old one back.
     package static func replace(_ path: String, with bytes: [UInt8]) throws(FileError) {
         guard bytes.count <= PrivateFile.maximumBytes else {
             throw .system(path: path, operation: "write", code: EFBIG)
@@ -47,23 +45,20 @@ package enum PrivateFile {
             guard status.st_mode & S_IFMT == S_IFDIR else { throw .notADirectory(path: path) }
             return
         }
-        if let slash = path.lastIndex(of: "/"), slash != path.startIndex {
-            try PrivateFile.makeDirectory(String(path[..<slash]))
-        }
+        let parent = PrivateFile.directory(of: path)
+        if parent != ".", parent != "/" { try PrivateFile.makeDirectory(parent) }
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
             throw .system(path: path, operation: "mkdir", code: errno)
         }
     }
 
-    /// The directory that holds `path`.
     static func directory(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// Writes the entry of `path` in its directory through to the disk, as far as the file system can.
-    ///
-    /// - Throws: ``FileError`` with the directory's path.
+    /// Writes the entry of `path` in its directory through to the disk, or throws ``FileError`` with the directory's path. A
+    /// file system that cannot do that does so in its own time, which is no error.
     package static func synchronizeDirectory(of path: String) throws(FileError) {
         let directory = PrivateFile.directory(of: path)
         let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)

@@ -6,18 +6,13 @@ import Glibc
 /// belong to one process.
 package struct ProcessIdentity: Sendable, Hashable {
     package let processID: Int32
-    /// When the process was started, in the kernel's ticks since the boot.
-    ///
-    /// - Source: field 22 of `/proc/PID/stat`, proc(5)
+    /// In the kernel's ticks since the boot: field 22 of `/proc/PID/stat`, proc(5).
     package let startTime: UInt64
     /// Names the run of the machine. Without hyphens and spaces around it.
     package let boot: String
 
-    /// A process that was written down.
     package init(processID: Int32, startTime: UInt64, boot: String) {
-        self.processID = processID
-        self.startTime = startTime
-        self.boot = boot
+        (self.processID, self.startTime, self.boot) = (processID, startTime, boot)
     }
 
     /// A process that runs now; `nil` when none has this ID, or when it has ended and nobody has waited for it.
@@ -33,10 +28,8 @@ package struct ProcessIdentity: Sendable, Hashable {
         self.init(processID: processID, startTime: startTime, boot: String(boot.prefix { $0 != "\n" }))
     }
 
-    /// Whether the process still runs.
     package var isRunning: Bool { ProcessIdentity(of: self.processID) == self }
 
-    /// Whether the process runs as this user.
     package var isOwn: Bool {
         // proc(5): the real, effective, saved and file system's user ID.
         guard let status = Self.read("/proc/\(self.processID)/status"),

@@ -1,8 +1,7 @@
-/// The SHA-256 digest of bytes, by which a person can tell a message that is not kept whole (`sha256sum` prints the same).
+/// A digest by which a person can tell a message that is not kept whole; `sha256sum` prints the same.
 ///
 /// - Source: FIPS 180-4, sections 4.1.2, 5 and 6.2.
 package enum SHA256 {
-    /// The digest as 64 lower-case hexadecimal digits.
     package static func hexadecimal(_ bytes: [UInt8]) -> String {
         var state: [UInt32] = [
             0x6a09_e667, 0xbb67_ae85, 0x3c6e_f372, 0xa54f_f53a, 0x510e_527f, 0x9b05_688c, 0x1f83_d9ab, 0x5be0_cd19,

@@ -22,10 +22,7 @@ public struct Topic: Sendable, Hashable {
     public var id: String
 
     /// Names a topic; whether the name is legal is checked where it is used.
-    public init(_ id: String, in scope: Scope = .app) {
-        self.scope = scope
-        self.id = id
-    }
+    public init(_ id: String, in scope: Scope = .app) { (self.scope, self.id) = (scope, id) }
 
     /// Whether `id` is a name that Kii accepts for a topic: `^[A-Za-z0-9_-]{1,64}$`.
     package static func isValidID(_ id: String) -> Bool {
@@ -41,10 +38,7 @@ public struct Bucket: Sendable, Hashable {
     public var id: String
 
     /// Names a bucket.
-    public init(_ id: String, in scope: Scope = .app) {
-        self.scope = scope
-        self.id = id
-    }
+    public init(_ id: String, in scope: Scope = .app) { (self.scope, self.id) = (scope, id) }
 }
 
 /// An object in a bucket, by name.
@@ -55,10 +49,7 @@ public struct ObjectReference: Sendable, Hashable {
     public var id: String
 
     /// Names an object.
-    public init(_ id: String, in bucket: Bucket) {
-        self.bucket = bucket
-        self.id = id
-    }
+    public init(_ id: String, in bucket: Bucket) { (self.bucket, self.id) = (bucket, id) }
 }
 
 /// Who holds a token, owns an installation or is subscribed: a user or a thing.

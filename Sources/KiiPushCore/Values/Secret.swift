@@ -6,15 +6,9 @@ public struct Secret: Sendable, Hashable, ExpressibleByStringLiteral, CustomStri
     private let text: String
 
     /// Takes `text` into custody.
-    public init(_ text: String) {
-        self.text = text
-    }
-
+    public init(_ text: String) { self.text = text }
     /// Takes a literal into custody; meant for tests and for values that are public anyway.
-    public init(stringLiteral value: String) {
-        self.text = value
-    }
-
+    public init(stringLiteral value: String) { self.text = value }
     /// The guarded text, for the one place that puts it on the wire or into the credential store.
     public func reveal() -> String { self.text }
 

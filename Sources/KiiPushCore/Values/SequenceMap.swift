@@ -17,7 +17,6 @@ package struct SequenceMap<Value> {
     private var pages: [Page] = []
     private var freePlaces: [Int] = []
     private var latest: (number: Int64, place: Int)?
-    /// How many values there are.
     package private(set) var count = 0
 
     package init() {}
@@ -59,14 +58,8 @@ package struct SequenceMap<Value> {
 
     private mutating func makePage(_ number: Int64) -> Int {
         let page = Page(number: number, values: Array(repeating: nil, count: Self.size))
-        let place: Int
-        if let free = self.freePlaces.popLast() {
-            place = free
-            self.pages[place] = page
-        } else {
-            place = self.pages.count
-            self.pages.append(page)
-        }
+        let place = self.freePlaces.popLast() ?? self.pages.count
+        if place < self.pages.count { self.pages[place] = page } else { self.pages.append(page) }
         self.places[number] = place
         return place
     }

@@ -5,24 +5,16 @@
 /// - Source: Aumasson and Bernstein, "SipHash: a fast short-input PRF"; the 128-bit form is that of the reference code
 ///   (github.com/veorq/SipHash)
 package struct SipHash: Sendable {
-    /// What makes digests secret.
     package struct Key: Sendable {
         let low: UInt64
         let high: UInt64
 
-        /// A key from the system's random numbers.
-        package static func random() -> Key {
-            Key(low: .random(in: .min ... .max), high: .random(in: .min ... .max))
-        }
+        package static func random() -> Key { Key(low: .random(in: .min ... .max), high: .random(in: .min ... .max)) }
 
         /// The key that the reference writes as 16 bytes, in two little-endian numbers.
-        package init(low: UInt64, high: UInt64) {
-            self.low = low
-            self.high = high
-        }
+        package init(low: UInt64, high: UInt64) { (self.low, self.high) = (low, high) }
     }
 
-    /// 128 bits.
     package struct Digest: Sendable, Hashable {
         /// The first eight bytes of the reference's result, as a little-endian number.
         package let low: UInt64
@@ -35,7 +27,6 @@ package struct SipHash: Sendable {
     private var tail: UInt64 = 0
     private var count = 0
 
-    /// Begins a digest.
     package init(key: Key) {
         self.v0 = key.low ^ 0x736f_6d65_7073_6575
         self.v1 = key.high ^ 0x646f_7261_6e64_6f6d ^ 0xee
@@ -63,7 +54,6 @@ package struct SipHash: Sendable {
         }
     }
 
-    /// The digest of all bytes that were taken in.
     package consuming func finish() -> Digest {
         self.compress(self.tail | UInt64(truncatingIfNeeded: self.count) << 56)
         self.v2 ^= 0xee

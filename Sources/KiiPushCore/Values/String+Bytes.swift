@@ -28,9 +28,7 @@ extension String {
         }
         return (isSame ?? nil) ?? left.elementsEqual(right)
     }
-}
 
-extension String {
     /// The UTF-8 bytes, of which each that is no letter, no digit and none of `plain` is written as `%XX`.
     func percentEncoded(but plain: StaticString) -> String {
         var encoded = ""
@@ -38,8 +36,7 @@ extension String {
             if byte.isLetterOrDigit(or: plain) {
                 encoded.unicodeScalars.append(Unicode.Scalar(byte))
             } else {
-                encoded += byte < 16 ? "%0" : "%"
-                encoded += String(byte, radix: 16, uppercase: true)
+                encoded += (byte < 16 ? "%0" : "%") + String(byte, radix: 16, uppercase: true)
             }
         }
         return encoded

@@ -26,18 +26,16 @@ extension String {
     /// Where the `@` is behind the `://` that the text begins with.
     private static func endOfUserInfo(_ text: ArraySlice<UInt8>) -> Int? {
         guard text.starts(with: "://".utf8) else { return nil }
-        let authority = text.dropFirst("://".utf8.count).prefix { byte in
-            byte > 0x20 && !"/?#\\\"'<>".utf8.contains(byte)
-        }
+        let authority = text.dropFirst("://".utf8.count).prefix { $0 > 0x20 && !"/?#\\\"'<>".utf8.contains($0) }
         return authority.lastIndex(of: UInt8(ascii: "@"))
     }
 
     /// Where credentials end that follow the word `Basic` and a space.
     private static func endOfBasic(_ text: ArraySlice<UInt8>, isWord: Bool) -> Int? {
-        guard isWord, text.prefix("basic".utf8.count).elementsEqual("basic".utf8, by: { $0 | 0x20 == $1 }),
+        guard isWord, text.starts(with: "basic".utf8, by: { $0 | 0x20 == $1 }),
             text.dropFirst("basic".utf8.count).first == UInt8(ascii: " ")
         else { return nil }
-        let credentials = text.dropFirst("basic ".utf8.count).prefix { $0.isBase64 }
+        let credentials = text.dropFirst("basic ".utf8.count).prefix { $0.isLetterOrDigit(or: "+/=") }
         // What stands for a name, a colon and a password, and not a word as in "Basic authentication".
         let pair = Base64.decode(String(decoding: credentials, as: UTF8.self))
         return pair?.contains(UInt8(ascii: ":")) == true ? credentials.endIndex : nil
@@ -46,8 +44,4 @@ extension String {
 
 extension UInt8 {
     fileprivate var isLetter: Bool { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(self | 0x20) }
-
-    fileprivate var isBase64: Bool {
-        self.isLetter || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(self) || "+/=".utf8.contains(self)
-    }
 }

@@ -8,17 +8,11 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
     public var millisecondsSinceEpoch: Int64
 
     /// Makes a moment from milliseconds since the epoch.
-    public init(millisecondsSinceEpoch: Int64) {
-        self.millisecondsSinceEpoch = millisecondsSinceEpoch
-    }
-
+    public init(millisecondsSinceEpoch: Int64) { self.millisecondsSinceEpoch = millisecondsSinceEpoch }
     /// Reads the machine's wall clock.
-    public static func now() -> Timestamp {
-        Timestamp(millisecondsSinceEpoch: clockNanoseconds(CLOCK_REALTIME) / 1_000_000)
-    }
+    public static func now() -> Timestamp { Clocks.machine.calendar }
 
-    /// The moment that lies `duration` after (or, if negative, before) this one, to the millisecond; the first or last
-    /// one there is where no other is that far.
+    /// The moment that lies `duration` after this one, or before it, to the millisecond; at most the first or last there is.
     public static func + (moment: Timestamp, duration: Duration) -> Timestamp {
         let (seconds, attoseconds) = duration.components
         let end: Int64 = seconds < 0 ? .min : .max
@@ -30,7 +24,7 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
     }
 
     /// Whether `left` lies before `right`.
-    public static func < (left: Timestamp, right: Timestamp) -> Bool {
+    public static func < (left: Self, right: Self) -> Bool {
         left.millisecondsSinceEpoch < right.millisecondsSinceEpoch
     }
 
@@ -40,15 +34,30 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
         let (year, month, day) = Timestamp.civilDate(daysSinceEpoch: days)
         // With the longest year and its sign there are 30 characters.
         return String(unsafeUninitializedCapacity: 30) { buffer in
-            var digits = DigitWriter(buffer: buffer)
-            digits.write(year, width: 4, "-")
-            digits.write(month, width: 2, "-")
-            digits.write(day, width: 2, "T")
-            digits.write(millisecondOfDay / 3_600_000, width: 2, ":")
-            digits.write(millisecondOfDay / 60_000 % 60, width: 2, ":")
-            digits.write(millisecondOfDay / 1000 % 60, width: 2, ".")
-            digits.write(millisecondOfDay % 1000, width: 3, "Z")
-            return digits.count
+            var count = 0
+            func write(_ byte: UInt8) {
+                buffer[count] = byte
+                count += 1
+            }
+            func write(_ value: Int64, width: Int, _ separator: Unicode.Scalar) {
+                if value < 0 { write(UInt8(ascii: "-")) }
+                var unit: UInt64 = 1
+                for _ in 1..<width { unit *= 10 }
+                while value.magnitude / unit >= 10 { unit *= 10 }
+                while unit > 0 {
+                    write(UInt8(ascii: "0") + UInt8(value.magnitude / unit % 10))
+                    unit /= 10
+                }
+                write(UInt8(ascii: separator))
+            }
+            write(year, width: 4, "-")
+            write(month, width: 2, "-")
+            write(day, width: 2, "T")
+            write(millisecondOfDay / 3_600_000, width: 2, ":")
+            write(millisecondOfDay / 60_000 % 60, width: 2, ":")
+            write(millisecondOfDay / 1000 % 60, width: 2, ".")
+            write(millisecondOfDay % 1000, width: 3, "Z")
+            return count
         }
     }
 
@@ -69,30 +78,5 @@ extension Int64 {
         let (quotient, remainder) = self.quotientAndRemainder(dividingBy: divisor)
         // Not by way of `self - remainder`, which the least integers have no room for.
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
-    }
-}
-
-/// Writes numbers into the memory of a string that is being made.
-private struct DigitWriter {
-    let buffer: UnsafeMutableBufferPointer<UInt8>
-    var count = 0
-
-    /// Writes `value` with at least `width` digits, and what follows it.
-    mutating func write(_ value: Int64, width: Int, _ separator: Unicode.Scalar) {
-        if value < 0 { self.write(UInt8(ascii: "-")) }
-        let magnitude = value.magnitude
-        var unit: UInt64 = 1
-        for _ in 1..<width { unit *= 10 }
-        while magnitude / unit >= 10 { unit *= 10 }
-        while unit > 0 {
-            self.write(UInt8(ascii: "0") + UInt8(magnitude / unit % 10))
-            unit /= 10
-        }
-        self.write(UInt8(ascii: separator))
-    }
-
-    private mutating func write(_ byte: UInt8) {
-        self.buffer[self.count] = byte
-        self.count += 1
     }
 }

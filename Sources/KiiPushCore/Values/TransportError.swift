@@ -37,28 +37,16 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     /// alone was concerned.
     package var subject: String?
     /// Whether it is certain that nothing of the request was sent: the connection or the handshake was not done.
-    package var isUnsent: Bool
+    package var isUnsent = false
     /// Whether the call may have been carried out all the same, and would be carried out once more by making it again.
-    public var isInDoubt: Bool
+    public var isInDoubt = false
 
-    package init(
-        _ code: Code, detail: String, curlCode: Int? = nil, subject: String? = nil, isUnsent: Bool = false,
-        isInDoubt: Bool = false
-    ) {
-        self.code = code
-        self.detail = detail
-        self.curlCode = curlCode
-        self.subject = subject
-        self.isUnsent = isUnsent
-        self.isInDoubt = isInDoubt
+    package init(_ code: Code, detail: String, curlCode: Int? = nil) {
+        (self.code, self.detail, self.curlCode) = (code, detail, curlCode)
     }
 
     /// One line: what it was about, what failed, and what to do about it.
-    public var description: String {
-        let failure = "\(self.detail); \(self.advice)"
-        guard let subject = self.subject else { return failure }
-        return "\(subject): \(failure)"
-    }
+    public var description: String { "\(self.subject.map { "\($0): " } ?? "")\(self.detail); \(self.advice)" }
 
     private var advice: String {
         if self.isInDoubt { return "it may have been carried out all the same, and to repeat it may do it twice" }
@@ -70,11 +58,10 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
             "client certificates are not supported: use a port of the server's that asks for none"
         case .tlsFailed: "check that the port speaks TLS"
         case .timedOut: "try again, or allow more time"
-        case .connectionLost: "try again"
+        case .connectionLost, .other: "try again"
         case .tooLarge: "ask for less"
         case .invalidConfiguration: "correct the configuration"
         case .shutDown: "it was stopped on request"
-        case .other: "try again"
         }
     }
 }

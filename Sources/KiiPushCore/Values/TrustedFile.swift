@@ -2,21 +2,15 @@ import Glibc
 
 /// Reads files that decide where secrets are sent and which programs are started.
 ///
-/// Such a file has to belong to this user or to root, and only they may write it or replace it. Links are followed: what
-/// holds for the file holds for the link and for the folders of both.
+/// Such a file has to belong to this user or to root, and nobody else may write it or replace it: not the file, and no folder
+/// and no link on the way to it.
 package enum TrustedFile {
     /// The whole file; `nil` when there is none.
     ///
     /// - Throws: ``FileError``: ``FileError/foreignOwner(path:owner:)`` and
     ///   ``FileError/writableByOthers(path:mode:)`` name the file or the folder that others control.
     package static func read(_ path: String, maximumBytes: Int = 1_048_576) throws(FileError) -> [UInt8]? {
-        guard let resolved = realpath(path, nil) else {
-            if errno == ENOENT { return nil }
-            throw .system(path: path, operation: "open", code: errno)
-        }
-        defer { free(resolved) }
-        let file = String(cString: resolved)
-        for path in Set([path, file]) { try TrustedFile.requireTrustedPlace(of: path) }
+        guard let file = try TrustedFile.followed(path) else { return nil }
         // O_NONBLOCK: a pipe in its place would make us wait.
         let descriptor = open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { throw .system(path: path, operation: "open", code: errno) }
@@ -29,9 +23,57 @@ package enum TrustedFile {
         return try OwnFile.contents(of: descriptor, path: path, maximumBytes: maximumBytes)
     }
 
+    /// The path without links, every name of which only this user or root can replace; `nil` when nothing is there.
+    private static func followed(_ path: String) throws(FileError) -> String? {
+        var here = path.hasPrefix("/") ? "" : try TrustedFile.workingDirectory(for: path)
+        var names = Array(path.split(separator: "/").reversed())
+        var links = 0
+        while let name = names.popLast() {
+            if name == "." { continue }
+            if name == ".." {
+                here = PrivateFile.directory(of: here.isEmpty ? "/" : here)
+                if here == "/" { here = "" }
+                continue
+            }
+            let next = "\(here)/\(name)"
+            var status = stat()
+            guard lstat(next, &status) == 0 else {
+                if errno == ENOENT { return nil }
+                throw .system(path: path, operation: "open", code: errno)
+            }
+            try TrustedFile.requireTrustedPlace(of: next, status, in: here.isEmpty ? "/" : here)
+            guard status.st_mode & S_IFMT == S_IFLNK else {
+                here = next
+                continue
+            }
+            links += 1
+            // As many as Linux follows (path_resolution(7)).
+            guard links <= 40 else { throw .system(path: path, operation: "open", code: ELOOP) }
+            let target = try TrustedFile.target(of: next)
+            if target.hasPrefix("/") { here = "" }
+            names += target.split(separator: "/").reversed()
+        }
+        return here.isEmpty ? "/" : here
+    }
+
+    private static func workingDirectory(for path: String) throws(FileError) -> String {
+        guard let directory = getcwd(nil, 0) else { throw .system(path: path, operation: "open", code: errno) }
+        defer { free(directory) }
+        let text = String(cString: directory)
+        return text == "/" ? "" : text
+    }
+
+    private static func target(of link: String) throws(FileError) -> String {
+        var bytes = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink(link, &bytes, bytes.count)
+        guard count >= 0 else { throw .system(path: link, operation: "readlink", code: errno) }
+        return String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
     /// Whoever can write the folder of a name can put something else under that name.
-    private static func requireTrustedPlace(of path: String) throws(FileError) {
-        let folder = PrivateFile.directory(of: path)
+    private static func requireTrustedPlace(
+        of name: String, _ entry: stat, in folder: String
+    ) throws(FileError) {
         var status = stat()
         guard stat(folder, &status) == 0 else { throw .system(path: folder, operation: "stat", code: errno) }
         try TrustedFile.requireTrustedOwner(status, folder)
@@ -40,8 +82,7 @@ package enum TrustedFile {
         guard status.st_mode & S_ISVTX != 0 else {
             throw .writableByOthers(path: folder, mode: UInt32(status.st_mode & 0o7777))
         }
-        guard lstat(path, &status) == 0 else { throw .system(path: path, operation: "stat", code: errno) }
-        try TrustedFile.requireTrustedOwner(status, path)
+        try TrustedFile.requireTrustedOwner(entry, name)
     }
 
     private static func requireTrustedOwner(_ status: stat, _ path: String) throws(FileError) {

@@ -45,8 +45,7 @@ final class Broker: Sendable {
                     do throws(EmulatorError) {
                         supervisor = try BrokerSupervisor(settings, mailbox: mailbox)
                     } catch {
-                        continuation.resume(throwing: error)
-                        return
+                        return continuation.resume(throwing: error)
                     }
                     continuation.resume(returning: Broker(ports: supervisor.ports, mailbox: mailbox))
                     supervisor.run()

@@ -138,8 +138,7 @@ final class BrokerSupervisor {
         _ = try? self.start()
     }
 
-    /// How long mosquitto may take to read its files before it is told once more: while it does, it takes no notice of
-    /// another SIGHUP.
+    /// How long mosquitto may read its files before it is told once more: meanwhile it does not notice a SIGHUP.
     private static let repeatsSignalAfter = Duration.milliseconds(200)
 
     /// Waits until `credential` can log in; `false` when mosquitto has ended or time is up.
@@ -153,14 +152,11 @@ final class BrokerSupervisor {
         while true {
             let left = deadline.millisecondsLeft
             guard left > 0 else { return false }
-            let connection = try BrokerConnection.open(
-                port: self.ports.tcp,
-                credential: credential,
-                // Never the installation's own client ID: that would take its session over.
-                clientID: BrokerConnections.probeID,
-                patience: left
-            )
-            if let connection {
+            // Never under the installation's own client ID: that would take its session over.
+            let probeID = BrokerConnections.probeID
+            if let connection = try BrokerConnection.open(
+                port: self.ports.tcp, credential: credential, clientID: probeID, patience: left)
+            {
                 _ = connection.send(.disconnect)
                 return true
             }

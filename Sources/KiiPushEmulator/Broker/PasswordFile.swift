@@ -37,8 +37,7 @@ struct PasswordFile {
         self.lines = lines
     }
 
-    /// Takes names out and writes the file. Should that fail, it ``isStale``, and the next one that is written is without
-    /// them.
+    /// Takes names out and writes the file. Should that fail, it ``isStale`` until one without them is written.
     mutating func remove(_ usernames: [String]) throws(EmulatorError) {
         for username in usernames { self.lines[username] = nil }
         self.isStale = true

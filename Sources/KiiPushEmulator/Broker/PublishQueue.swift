@@ -49,11 +49,8 @@ package struct PublishQueue {
             guard self.jobs[item.job] != nil else { continue }
             let packetID = self.freePacketID()
             self.inFlight[packetID] = item
-            messages.append(
-                MQTTPublish(
-                    topic: item.publication.topic, payload: item.publication.payload, qos: .atLeastOnce,
-                    packetID: packetID)
-            )
+            let (topic, payload) = (item.publication.topic, item.publication.payload)
+            messages.append(MQTTPublish(topic: topic, payload: payload, qos: .atLeastOnce, packetID: packetID))
         }
         // What was taken is let go in pieces as large as what stays, so that each message moves once at most.
         if self.firstWaiting >= self.waiting.count - self.firstWaiting {

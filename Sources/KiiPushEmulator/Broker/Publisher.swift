@@ -10,7 +10,6 @@ final class Publisher: Sendable {
 
     private let mailbox: Mailbox<Message>
     private let thread: OSThread
-    private let stopped = Locked(false)
 
     /// - Parameter patience: how long the broker may take to acknowledge a send.
     init(port: UInt16, credential: BrokerCredential, patience: Duration) throws(EmulatorError) {
@@ -29,9 +28,9 @@ final class Publisher: Sendable {
         if !self.mailbox.post(.publish(publications, completion)) { completion(false) }
     }
 
-    /// Gives up what is not acknowledged and ends the thread. Blocks for a moment; only the first call does anything.
+    /// Gives up what is not acknowledged and ends the thread. Blocks for a moment. Called once: a second
+    /// call would join a thread that is joined already, which is undefined.
     func stop() {
-        guard self.stopped.isFirst() else { return }
         _ = self.mailbox.post(.stop)
         self.thread.join()
     }

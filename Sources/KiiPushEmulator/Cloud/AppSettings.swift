@@ -7,19 +7,27 @@ package struct AppSettings: Sendable, Hashable {
     /// Whether every request to the app is refused with 403 `APP_DISABLED`.
     package var isDisabled = false
     /// How long after an installation's creation its endpoint is "not ready" (503). Default none.
-    package var endpointDelay: Duration = .zero
+    package var endpointDelay: Duration
     /// How long an MQTT endpoint is good for, counted from when it was handed out; `nil`, the default, is for ever.
     package var mqttTTL: Duration?
     /// How long a login's token lives when the login does not say; `nil`, the default, is for ever.
     package var tokenLifetime: Duration?
     /// Whether a login brings a refresh token. Default yes.
-    package var givesRefreshTokens = true
+    package var givesRefreshTokens: Bool
     /// `nil`, the default, is no limit.
     package var requestLimit: RequestLimit?
     /// The networks that the app has keys for. Default all.
     var networks = Set(PushNetwork.keyed)
 
-    package init() {}
+    package init(
+        endpointDelay: Duration = .zero, mqttTTL: Duration? = nil, tokenLifetime: Duration? = nil,
+        givesRefreshTokens: Bool = true
+    ) {
+        self.endpointDelay = endpointDelay
+        self.mqttTTL = mqttTTL
+        self.tokenLifetime = tokenLifetime
+        self.givesRefreshTokens = givesRefreshTokens
+    }
 }
 
 /// How many requests an app may make in how long.
@@ -31,12 +39,15 @@ package struct RequestLimit: Sendable, Hashable {
 extension AppSettings {
     /// The body of `GET /__kii/app`. Times are in seconds; `null` is for ever.
     func json(app: String) -> JSONValue {
-        .object([
-            ("appID", JSONValue(app)), ("disabled", JSONValue(self.isDisabled)),
-            ("endpointDelay", .seconds(self.endpointDelay)), ("mqttTTL", .seconds(self.mqttTTL)),
-            ("tokenLifetime", .seconds(self.tokenLifetime)), ("refreshTokens", JSONValue(self.givesRefreshTokens)),
-            ("requestLimit", self.requestLimit?.json ?? .null),
-            ("networks", .object(PushNetwork.keyed.map { ($0.rawValue, JSONValue(self.networks.contains($0))) })),
+        .object(all: [
+            "appID": app, "disabled": self.isDisabled, "endpointDelay": JSONValue.seconds(self.endpointDelay),
+            "mqttTTL": self.mqttTTL.map(JSONValue.seconds), "tokenLifetime": self.tokenLifetime.map(JSONValue.seconds),
+            "refreshTokens": self.givesRefreshTokens,
+            "requestLimit": self.requestLimit.map {
+                JSONValue.object(all: ["requests": $0.requests, "seconds": JSONValue.seconds($0.period)])
+            },
+            "networks": JSONValue.object(
+                PushNetwork.keyed.map { ($0.rawValue, JSONValue(self.networks.contains($0))) }),
         ])
     }
 
@@ -51,9 +62,8 @@ extension AppSettings {
         if body.has("mqttTTL") { merged.mqttTTL = try body.durationOrNull("mqttTTL") }
         if body.has("tokenLifetime") { merged.tokenLifetime = try body.durationOrNull("tokenLifetime") }
         if body.has("requestLimit") {
-            merged.requestLimit = try body.objectOrNull("requestLimit").map { (limit) throws(KiiFailure) in
-                try RequestLimit(limit)
-            }
+            merged.requestLimit = nil
+            if let limit = try body.objectOrNull("requestLimit") { merged.requestLimit = try RequestLimit(limit) }
         }
         if let networks = try body.objectOrNull("networks") {
             try networks.allow(PushNetwork.keyed.map { $0.rawValue })
@@ -67,8 +77,6 @@ extension AppSettings {
 }
 
 extension RequestLimit {
-    var json: JSONValue { .object([("requests", JSONValue(self.requests)), ("seconds", .seconds(self.period))]) }
-
     init(_ body: ControlBody) throws(KiiFailure) {
         try body.allow("requests", "seconds")
         guard let requests = try body.count("requests"), let period = try body.duration("seconds") else {
@@ -78,10 +86,33 @@ extension RequestLimit {
     }
 }
 
+/// Counts requests against a ``RequestLimit``: so many from a first one on, then a new count begins.
+struct RequestWindow: Sendable {
+    private var count = 0
+    /// Before the first request: long ago.
+    private var end = Timestamp(millisecondsSinceEpoch: .min)
+
+    /// - Throws: ``KiiFailure`` 429 with the whole seconds to wait. Kii's code for this was not seen; the status was.
+    mutating func count(_ limit: RequestLimit, now: Timestamp) throws(KiiFailure) {
+        if self.end <= now { (self.count, self.end) = (0, now + limit.period) }
+        guard self.count < limit.requests else {
+            throw KiiFailure(429, "TOO_MANY_REQUESTS", "The application makes too many requests.")
+                .retryAfter(now.secondsRoundedUp(to: self.end))
+        }
+        self.count += 1
+    }
+}
+
+extension Timestamp {
+    /// Whole seconds until `later`, as `Retry-After` counts them; 0 when it has passed.
+    func secondsRoundedUp(to later: Timestamp) -> Int64 {
+        max(0, later.millisecondsSinceEpoch - self.millisecondsSinceEpoch + 999) / 1000
+    }
+}
+
 extension JSONValue {
-    /// A time in seconds; `null` for ever.
-    static func seconds(_ duration: Duration?) -> JSONValue {
-        guard let duration else { return .null }
+    /// A time in seconds.
+    static func seconds(_ duration: Duration) -> JSONValue {
         let milliseconds = duration.wholeMillisecondsRoundedUp
         guard milliseconds % 1000 != 0 else { return JSONValue(milliseconds / 1000) }
         return JSONValue(Double(milliseconds) / 1000) ?? .null

@@ -4,25 +4,15 @@ import KiiPushCore
 enum Caller: Sendable, Hashable {
     /// The app itself, with its key: may register and log in.
     case anonymous
-    case user(String)
-    case thing(String)
+    case principal(Principal)
     /// The app's administrator: may do everything.
     case admin
 
-    init(_ principal: Principal) {
-        switch principal {
-        case .user(let id): self = .user(id)
-        case .thing(let id): self = .thing(id)
-        }
-    }
+    static func user(_ id: String) -> Caller { .principal(.user(id)) }
+    static func thing(_ id: String) -> Caller { .principal(.thing(id)) }
 
-    var principal: Principal? {
-        switch self {
-        case .user(let id): .user(id)
-        case .thing(let id): .thing(id)
-        case .anonymous, .admin: nil
-        }
-    }
+    var userID: String? { if case .principal(.user(let id)) = self { id } else { nil } }
+    var principal: Principal? { if case .principal(let principal) = self { principal } else { nil } }
 
     /// How it is written in the stored state.
     var text: String { self.principal?.text ?? (self == .admin ? "admin" : "anonymous") }
@@ -33,31 +23,29 @@ enum Caller: Sendable, Hashable {
         case "anonymous": self = .anonymous
         default:
             guard let principal = Principal(text: text) else { return nil }
-            self = Caller(principal)
+            self = .principal(principal)
         }
     }
 }
 
 extension Principal {
-    private var isUser: Bool { if case .user = self { true } else { false } }
+    /// `user` or `thing`.
+    var kind: String { if case .user = self { "user" } else { "thing" } }
 
     /// How it is written in the stored state: `user:{id}`, `thing:{id}`.
-    var text: String { "\(self.isUser ? "user" : "thing"):\(self.id)" }
+    var text: String { "\(self.kind):\(self.id)" }
 
     init?(text: String) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        switch (parts.first, parts.dropFirst().first) {
-        case ("user", let id?): self = .user(String(id))
-        case ("thing", let id?): self = .thing(String(id))
-        default: return nil
-        }
+        guard parts.count == 2, parts[0] == "user" || parts[0] == "thing" else { return nil }
+        self = parts[0] == "user" ? .user(String(parts[1])) : .thing(String(parts[1]))
     }
 
     /// How Kii's access rules and errors write it.
-    var subject: String { "\(self.isUser ? "UserID" : "ThingID"):\(self.id)" }
+    var subject: String { self.kind == "user" ? "UserID:\(self.id)" : "ThingID:\(self.id)" }
 
     /// The member that an answer names it by.
-    var field: (String, JSONValue) { (self.isUser ? "userID" : "thingID", JSONValue(self.id)) }
+    var field: (String, JSONValue) { ("\(self.kind)ID", JSONValue(self.id)) }
 }
 
 extension Scope {
@@ -105,43 +93,29 @@ extension Scope {
     }
 }
 
-extension Topic {
-    var path: String { "\(self.scope.pathPrefix)topics/\(self.id)" }
-}
+extension Topic { var path: String { SubscriptionTarget.topic(self).path } }
+extension Bucket { var path: String { SubscriptionTarget.bucket(self).path } }
 
-extension Bucket {
-    var path: String { "\(self.scope.pathPrefix)buckets/\(self.id)" }
-}
-
-/// What a principal can subscribe to.
-enum SubscriptionTarget: Sendable, Hashable {
-    case topic(Topic)
-    case bucket(Bucket)
-
-    var scope: Scope {
-        switch self {
-        case .topic(let topic): topic.scope
-        case .bucket(let bucket): bucket.scope
-        }
+/// What a principal can subscribe to: a topic or a bucket.
+struct SubscriptionTarget: Sendable, Hashable {
+    enum Kind: String, CaseIterable, Sendable {
+        case topic
+        case bucket
     }
 
-    var path: String {
-        switch self {
-        case .topic(let topic): topic.path
-        case .bucket(let bucket): bucket.path
-        }
+    var kind: Kind
+    var scope: Scope
+    var id: String
+
+    static func topic(_ topic: Topic) -> SubscriptionTarget { .init(kind: .topic, scope: topic.scope, id: topic.id) }
+    static func bucket(_ bucket: Bucket) -> SubscriptionTarget {
+        .init(kind: .bucket, scope: bucket.scope, id: bucket.id)
     }
 
-    /// Its kind and ID, as the stored state writes them.
-    var name: (kind: String, id: String) {
-        switch self {
-        case .topic(let topic): ("topic", topic.id)
-        case .bucket(let bucket): ("bucket", bucket.id)
-        }
-    }
+    var path: String { "\(self.scope.pathPrefix)\(self.kind)s/\(self.id)" }
 
     /// The members of an answer that name it.
-    func fields(app: String) -> [(String, JSONValue)] {
-        [("\(self.name.kind)ID", JSONValue(self.name.id)), ("objectScope", self.scope.json(app: app))]
+    func fields(app: String) -> JSONMembers {
+        [("\(self.kind)ID", JSONValue(self.id)), ("objectScope", self.scope.json(app: app))]
     }
 }

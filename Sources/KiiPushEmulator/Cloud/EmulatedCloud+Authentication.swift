@@ -9,12 +9,18 @@ extension EmulatedCloud {
         if self.settings.isStrict { try self.checkAppHeaders(call) }
         guard let caller = try self.caller(call) else {
             if case .nobody = need { return .anonymous }
-            throw .unauthorized("The request carries no credentials.", app: self.appID, caller: nil)
+            throw self.unauthorized("The request carries no credentials.")
         }
         if case .principal = need, caller == .anonymous {
-            throw .unauthorized("Anonymous access is not possible here.", app: self.appID, caller: caller)
+            throw self.unauthorized("Anonymous access is not possible here.", caller)
         }
         return caller
+    }
+
+    func unauthorized(_ message: String, _ caller: Caller? = nil) -> KiiFailure {
+        KiiFailure(
+            401, "UNAUTHORIZED", message,
+            ["authenticatedAppID": self.appID, "authenticatedPrincipalID": caller?.principal?.id])
     }
 
     private func caller(_ call: CloudCall) throws(KiiFailure) -> Caller? {
@@ -23,14 +29,16 @@ extension EmulatedCloud {
             let isOurs = call.field("X-Kii-AppID") == self.appID && call.field("X-Kii-AppKey") != nil
             return isOurs ? .anonymous : nil
         }
-        switch authorization.scheme {
-        case "bearer" where !authorization.credentials.isEmpty:
-            return try self.caller(token: authorization.credentials, now: call.now)
-        case "basic" where !authorization.credentials.isEmpty:
-            return try self.caller(basic: authorization.credentials)
-        default:
-            throw .unauthorized("The Authorization field is neither Bearer nor Basic.", app: self.appID, caller: nil)
+        if let token = authorization.bearer { return try self.caller(token: token, now: call.now) }
+        guard let pair = authorization.basic else {
+            throw self.unauthorized("The Authorization field is neither Bearer nor Basic.")
         }
+        // `APP_ID:APP_KEY`; Kii's guide allows anything after the colon.
+        let parts = pair.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[0] == self.appID,
+            !self.settings.isStrict || parts[1] == self.settings.app.appKey.reveal()
+        else { throw self.unauthorized("The app's credentials are not correct.") }
+        return .anonymous
     }
 
     private func caller(token: String, now: Timestamp) throws(KiiFailure) -> Caller {
@@ -43,55 +51,38 @@ extension EmulatedCloud {
     /// Refuses a user or thing that is switched off.
     func checkIsEnabled(_ caller: Caller) throws(KiiFailure) {
         switch caller {
-        case .user(let id): if self.state.users[id]?.isDisabled == true { throw .userDisabled }
-        case .thing(let id): if self.state.things[id]?.isDisabled == true { throw .thingDisabled }
+        case .principal(.user(let id)): if self.state.users[id]?.isDisabled == true { throw .userDisabled }
+        case .principal(.thing(let id)): if self.state.things[id]?.isDisabled == true { throw .thingDisabled }
         case .admin, .anonymous: break
         }
     }
 
-    /// `base64(APP_ID:APP_KEY)`; Kii's guide allows anything after the colon.
-    private func caller(basic credentials: String) throws(KiiFailure) -> Caller {
-        let parts = Base64.decode(credentials).map { String(decoding: $0, as: UTF8.self) }?
-            .split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let parts, parts.count == 2, parts[0] == self.appID,
-            !self.settings.isStrict || parts[1] == self.settings.app.appKey.reveal()
-        else { throw .unauthorized("The app's credentials are not correct.", app: self.appID, caller: nil) }
-        return .anonymous
-    }
-
     private func administrator(_ call: CloudCall) throws(KiiFailure) -> Caller {
-        let app = self.settings.app
-        if let authorization = Authorization(call), !authorization.credentials.isEmpty {
-            let credentials = authorization.credentials
-            switch authorization.scheme {
-            case "bearer": if try self.caller(token: credentials, now: call.now) == .admin { return .admin }
-            case "basic":
-                let pair = Base64.decode(credentials).map { String(decoding: $0, as: UTF8.self) }
-                if pair == "\(app.clientID):\(app.clientSecret.reveal())" { return .admin }
-            default: break
-            }
-        }
-        throw .unauthorized("This is for the app's administrator alone.", app: self.appID, caller: nil)
+        let (app, authorization) = (self.settings.app, Authorization(call))
+        var isAdmin = authorization?.basic == "\(app.clientID):\(app.clientSecret.reveal())"
+        if let token = authorization?.bearer { isAdmin = try self.caller(token: token, now: call.now) == .admin }
+        guard isAdmin else { throw self.unauthorized("This is for the app's administrator alone.") }
+        return .admin
     }
 
     private func checkAppHeaders(_ call: CloudCall) throws(KiiFailure) {
-        let id = call.field("X-Kii-AppID")
-        let key = call.field("X-Kii-AppKey")
+        let (id, key) = (call.field("X-Kii-AppID"), call.field("X-Kii-AppKey"))
         guard id == nil || id == self.appID, key == nil || key == self.settings.app.appKey.reveal() else {
-            throw .unauthorized("X-Kii-AppID or X-Kii-AppKey is not correct.", app: self.appID, caller: nil)
+            throw self.unauthorized("X-Kii-AppID or X-Kii-AppKey is not correct.")
         }
     }
 
     /// Refuses the call unless `isAllowed`.
     func require(_ isAllowed: Bool, _ call: CloudCall, _ what: String) throws(KiiFailure) {
-        guard isAllowed else { throw .unauthorized(what, app: self.appID, caller: call.caller) }
+        guard isAllowed else { throw self.unauthorized(what, call.caller) }
     }
 
     /// Whether `caller` may act for `principal`: itself, the administrator, or the owner of a thing.
     func mayAct(_ caller: Caller, for principal: Principal) -> Bool {
-        if caller == .admin || caller == Caller(principal) { return true }
-        guard case .thing(let thingID) = principal, case .user(let userID) = caller else { return false }
-        guard let thing = self.state.things[thingID] else { return false }
+        if caller == .admin || caller == .principal(principal) { return true }
+        guard case .thing(let id) = principal, let thing = self.state.things[id], let userID = caller.userID else {
+            return false
+        }
         return thing.owners.contains(userID)
             || thing.ownerGroups.contains { self.state.groups[$0]?.members.contains(userID) ?? false }
     }
@@ -107,7 +98,7 @@ extension EmulatedCloud {
         case .user(let id): return caller == .user(id)
         case .thing(let id): return self.mayAct(caller, for: .thing(id))
         case .group(let id):
-            guard case .user(let userID) = caller else { return false }
+            guard let userID = caller.userID else { return false }
             return self.state.groups[id]?.members.contains(userID) ?? false
         }
     }
@@ -115,10 +106,10 @@ extension EmulatedCloud {
 
 /// The field of that name, taken apart byte by byte.
 private struct Authorization {
-    /// In lower case, as it is compared in any: Kii's JavaScript SDK sends `bearer` (RFC 9110 section 11.1 too).
-    let scheme: String
-    /// What follows, without the blanks around it.
-    let credentials: String
+    /// The token; `nil` for another scheme, and without one.
+    var bearer: String?
+    /// What was encoded, and empty where that cannot be told; `nil` for another scheme, and without credentials.
+    var basic: String?
 
     /// `nil` when the request has none.
     init?(_ call: CloudCall) {
@@ -126,9 +117,15 @@ private struct Authorization {
         let isBlank: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }
         let words = field.utf8.drop(while: isBlank)
         let scheme = words.prefix { !isBlank($0) }
-        var credentials = words[scheme.endIndex...].drop(while: isBlank)
-        while let last = credentials.last, isBlank(last) { credentials.removeLast() }
-        self.scheme = Substring(scheme).lowercased()
-        self.credentials = String(Substring(credentials))
+        var rest = words[scheme.endIndex...].drop(while: isBlank)
+        while let last = rest.last, isBlank(last) { rest.removeLast() }
+        let credentials = String(Substring(rest))
+        guard !credentials.isEmpty else { return }
+        // In any case: Kii's JavaScript SDK sends `bearer` (RFC 9110 section 11.1 too).
+        switch Substring(scheme).lowercased() {
+        case "bearer": self.bearer = credentials
+        case "basic": self.basic = Base64.decode(credentials).map { String(decoding: $0, as: UTF8.self) } ?? ""
+        default: break
+        }
     }
 }

@@ -12,7 +12,9 @@ extension EmulatedCloud {
     }
 
     func group(id: String) throws(KiiFailure) -> GroupRecord {
-        guard let group = self.state.groups[id] else { throw .groupNotFound(id, app: self.appID) }
+        guard let group = self.state.groups[id] else {
+            throw KiiFailure(404, "GROUP_NOT_FOUND", "The group was not found.", ["groupID": id, "appID": self.appID])
+        }
         return group
     }
 
@@ -28,8 +30,8 @@ extension EmulatedCloud {
     func user(_ call: CloudCall) throws(KiiFailure) -> UserRecord {
         let text = call["user"]
         if text == "me" {
-            guard case .user(let id) = call.caller, let user = self.state.users[id] else {
-                throw .unauthorized("`me` needs a user's token.", app: self.appID, caller: call.caller)
+            guard let id = call.caller.userID, let user = self.state.users[id] else {
+                throw self.unauthorized("`me` needs a user's token.", call.caller)
             }
             return user
         }

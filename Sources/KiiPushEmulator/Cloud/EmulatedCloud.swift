@@ -122,14 +122,14 @@ package struct EmulatedCloud: Sendable {
         _ request: IncomingRequest, now: Timestamp, delay: inout Duration
     ) throws(KiiFailure) -> HTTPResponse? {
         guard !request.isBodyTooLarge else { throw .bodyTooLarge(limit: HTTPServer.maximumBodyBytes) }
-        let target = try RequestTarget(parsing: request.target)
-        guard target.path.first != "__kii" else { return try self.dispatch(request, target, now: now) }
-        let fault = self.takeFault(method: request.meantMethod, path: target.path)
+        let call = CloudCall(request: request, target: try RequestTarget(parsing: request.target), now: now)
+        guard !call.isControl else { return try self.dispatch(call) }
+        let fault = self.takeFault(method: request.meantMethod, path: call.target.path)
         delay = fault?.delay ?? .zero
-        guard let fault, let answer = fault.answer else { return try self.carryOut(request, target, now: now) }
+        guard let fault, let answer = fault.answer else { return try self.carryOut(call) }
         if fault.isAfterwards {
             do throws(KiiFailure) {
-                _ = try self.carryOut(request, target, now: now)
+                _ = try self.carryOut(call)
             } catch {
                 // A refusal is lost as any other answer; what was refused has no effects.
                 self.effects = Effects()
@@ -138,25 +138,21 @@ package struct EmulatedCloud: Sendable {
         return answer.response
     }
 
-    private mutating func carryOut(
-        _ request: IncomingRequest, _ target: RequestTarget, now: Timestamp
-    ) throws(KiiFailure) -> HTTPResponse {
-        if let limit = self.app.requestLimit { try self.requestWindow.count(limit, now: now) }
+    private mutating func carryOut(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        if let limit = self.app.requestLimit { try self.requestWindow.count(limit, now: call.now) }
         if self.app.isDisabled { throw .appDisabled }
-        return try self.dispatch(request, target, now: now)
+        return try self.dispatch(call)
     }
 
-    private mutating func dispatch(
-        _ request: IncomingRequest, _ target: RequestTarget, now: Timestamp
-    ) throws(KiiFailure) -> HTTPResponse {
+    private mutating func dispatch(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        let (method, whole) = (call.request.meantMethod, call.target.path)
         // Kii's JavaScript SDK makes the path of a new object from that of any object, by leaving the ID away.
-        let isCollection = request.meantMethod == "POST" && target.path.count > 1 && target.path.last == ""
-        let path = isCollection ? target.path.dropLast() : target.path
-        let (route, parameters) = try RouteTable.match(
-            method: request.meantMethod, path: path, app: self.appID)
-        var call = CloudCall(request: request, target: target, parameters: parameters, now: now)
+        let path = method == "POST" && whole.count > 1 && whole.last == "" ? whole.dropLast() : whole
+        var call = call
+        let route: Route
+        (route, call.parameters) = try RouteTable.match(method: method, path: path, app: self.appID)
         call.caller = try self.authenticate(call, need: route.need)
-        if target.path.first == "__kii" { try route.checkQuery(target) }
+        if call.isControl { try route.checkQuery(call.target) }
         return try route.handler(&self, call)
     }
 }

@@ -13,7 +13,8 @@ struct Fault: Sendable {
     var id: String
     /// `nil` for every method.
     var method: String?
-    var path: PathPattern
+    /// The paths that are meant: `*` stands for one segment, `**` at the end for any number of them.
+    var path: String
     /// How many requests it still meets.
     var times: Int
     /// `nil` where the request is only delayed.
@@ -23,25 +24,17 @@ struct Fault: Sendable {
     /// How long the answer is held back, after the request was carried out.
     var delay: Duration
 
-    /// Paths that a fault is for.
-    struct PathPattern: Sendable {
-        /// As it was written: `*` stands for one segment, `**` at the end for any number of them.
-        let text: String
-
-        func matches(_ path: [String]) -> Bool {
-            var rest = path[...]
-            for segment in self.text.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
-                if segment == "**" { return true }
-                guard let first = rest.popFirst(), segment == "*" || segment == first else { return false }
-            }
-            return rest.isEmpty
-        }
-    }
-
     /// Whether a request is met. HEAD is GET without the content (RFC 9110 section 9.3.2), so a fault for GET is for it too.
     func meets(method: String, path: [String]) -> Bool {
-        let isMeant = self.method == nil || self.method == method || (self.method == "GET" && method == "HEAD")
-        return isMeant && self.path.matches(path)
+        guard self.method == nil || self.method == method || (self.method == "GET" && method == "HEAD") else {
+            return false
+        }
+        var rest = path[...]
+        for segment in self.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
+            if segment == "**" { return true }
+            guard let first = rest.popFirst(), segment == "*" || segment == first else { return false }
+        }
+        return rest.isEmpty
     }
 }
 
@@ -77,7 +70,7 @@ extension Fault {
         if let method = self.method, !Fault.methods.contains(method) {
             throw body.wrong("method", "has to be one of \(Fault.methods.joined(separator: ", "))")
         }
-        self.path = PathPattern(text: path)
+        self.path = path
         self.times = try body.count("times") ?? 1
         self.isAfterwards = try body.bool("afterwards") ?? false
         self.delay = try body.duration("delay", from: .zero, to: Fault.longestDelay) ?? .zero
@@ -87,8 +80,7 @@ extension Fault {
         }
     }
 
-    /// - Parameter isLost: whether the request is carried out first. An answer that is lost, with nothing in its place,
-    ///   is a connection that ends.
+    /// - Parameter isLost: whether the request is carried out first. With nothing in its answer's place, it is cut off.
     private static func answer(_ body: ControlBody, isLost: Bool) throws(KiiFailure) -> Answer? {
         let disconnects = try body.bool("disconnect")
         guard let status = try body.count("status", in: 400...599) else {
@@ -106,31 +98,23 @@ extension Fault {
         }
         let refusal = KiiFailure(
             status, try body.text("errorCode") ?? (status == 429 ? "TOO_MANY_REQUESTS" : "UNDEFINED_ERROR"),
-            try body.text("message") ?? "The emulator was told to answer so.", members)
-        return .refusal(refusal, retryAfter: retryAfter)
+            try body.text("message") ?? "The emulator was told to answer so.")
+        return .refusal(refusal.about(members), retryAfter: retryAfter)
     }
 
     /// One element of `GET /__kii/faults`: all that was set, and what stands for what was not.
     var json: JSONValue {
-        var members: [(String, JSONValue)] = [
-            ("id", JSONValue(self.id)), ("method", .optional(self.method)), ("path", JSONValue(self.path.text)),
-            ("times", JSONValue(self.times)),
-        ]
-        var disconnects = false
+        var (refusal, retryAfter, disconnects) = (KiiFailure?.none, Int?.none, false)
         switch self.answer {
-        case .refusal(let refusal, let retryAfter):
-            members += [
-                ("status", JSONValue(refusal.status)), ("errorCode", JSONValue(refusal.errorCode)),
-                ("message", JSONValue(refusal.message)), ("members", .object(refusal.context)),
-            ]
-            if let retryAfter { members.append(("retryAfter", JSONValue(retryAfter))) }
+        case .refusal(let said, let seconds): (refusal, retryAfter) = (said, seconds)
         case .disconnect: disconnects = true
         case nil: break
         }
-        members += [
-            ("afterwards", JSONValue(self.isAfterwards)), ("disconnect", JSONValue(disconnects)),
-            ("delay", .seconds(self.delay)),
-        ]
-        return .compact(members)
+        return .object(present: [
+            "id": self.id, "method": self.method, "path": self.path, "times": self.times,
+            "status": refusal?.status, "errorCode": refusal?.errorCode, "message": refusal?.message,
+            "members": refusal.map { JSONValue.object($0.context) }, "retryAfter": retryAfter,
+            "afterwards": self.isAfterwards, "disconnect": disconnects, "delay": JSONValue.seconds(self.delay),
+        ])
     }
 }

@@ -15,11 +15,10 @@ final class Exchange {
 
     var wasHandled: Bool { self.pending != nil }
 
-    /// libmicrohttpd's access handler: called with the head, with each piece of the body, at the body's end, and again
-    /// after the connection was resumed.
+    /// libmicrohttpd's access handler: called with the head, each piece of the body, its end, and after a resumption.
     func advance(
         connection: sending OpaquePointer, method: UnsafePointer<CChar>, upload: UnsafeRawBufferPointer,
-        uploadSize: UnsafeMutablePointer<Int>, handler: any RequestHandler, unanswered: UnansweredRequests
+        uploadSize: UnsafeMutablePointer<Int>, server: HTTPServer.Context
     ) -> MHD_Result {
         guard var request = self.head else {
             let head = IncomingRequest(
@@ -27,7 +26,7 @@ final class Exchange {
             self.head = head
             guard head.isForThisMachine else { return Exchange.queue(KiiFailure.misdirected.response, on: connection) }
             // Said before the body is sent, so that `Expect: 100-continue` is refused in time.
-            let length = head.fields.first { $0.isNamed("Content-Length") }.flatMap { Int($0.value) }
+            let length = head.field("Content-Length").flatMap { Int($0) }
             guard let length, length > HTTPServer.maximumBodyBytes else { return .YES }
             return Exchange.queue(KiiFailure.bodyTooLarge(limit: HTTPServer.maximumBodyBytes).response, on: connection)
         }
@@ -40,11 +39,12 @@ final class Exchange {
         if let pending { return pending.queueOrSuspend() }
         request.body = self.body
         request.isBodyTooLarge = self.isTooLarge
+        request.isSecure = server.isSecure
         self.body = []
         let pending = PendingAnswer(on: connection)
         self.pending = pending
-        unanswered.add()
-        handler.handle(request) { pending.give($0) }
+        server.unanswered.add()
+        server.handle(request) { pending.give($0) }
         return pending.queueOrSuspend()
     }
 
@@ -64,17 +64,13 @@ final class Exchange {
     private static func fields(of connection: OpaquePointer) -> [HTTPField] {
         var fields: [HTTPField] = []
         withUnsafeMutablePointer(to: &fields) { pointer in
-            _ = MHD_get_connection_values(
-                connection,
-                .HEADER_KIND,
-                { context, _, name, value in
-                    guard let context, let name else { return .YES }
-                    let field = HTTPField(String(cString: name), value.map { String(cString: $0) } ?? "")
-                    context.assumingMemoryBound(to: [HTTPField].self).pointee.append(field)
-                    return .YES
-                },
-                pointer
-            )
+            let take: MHD_KeyValueIterator = { context, _, name, value in
+                guard let context, let name else { return .YES }
+                let field = HTTPField(String(cString: name), value.map { String(cString: $0) } ?? "")
+                context.assumingMemoryBound(to: [HTTPField].self).pointee.append(field)
+                return .YES
+            }
+            _ = MHD_get_connection_values(connection, .HEADER_KIND, take, pointer)
         }
         return fields
     }

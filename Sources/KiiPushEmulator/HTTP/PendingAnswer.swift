@@ -8,15 +8,11 @@ import KiiPushCore
 final class PendingAnswer: Sendable {
     private struct State {
         let connection: OpaquePointer
-        var progress = Progress.awaited
-    }
-
-    private enum Progress {
-        case awaited
-        /// libmicrohttpd neither uses nor frees the connection until it is resumed, once, which any thread may do.
-        case suspended
+        /// While it is, libmicrohttpd neither uses nor frees the connection until it is resumed, once, by any thread.
+        var isSuspended = false
+        var isGiven = false
         /// `nil`: the connection is closed without an answer.
-        case given(HTTPResponse?)
+        var answer: HTTPResponse?
     }
 
     private let state: Locked<State>
@@ -27,21 +23,19 @@ final class PendingAnswer: Sendable {
     /// Gives the answer; the first one counts.
     func give(_ response: HTTPResponse?) {
         self.state.withLock { state in
-            if case .given = state.progress { return }
-            let isSuspended = if case .suspended = state.progress { true } else { false }
-            state.progress = .given(response)
-            if isSuspended { MHD_resume_connection(state.connection) }
+            guard !state.isGiven else { return }
+            (state.isGiven, state.answer) = (true, response)
+            if state.isSuspended { MHD_resume_connection(state.connection) }
         }
     }
 
-    /// Queues the answer, or suspends the connection until there is one, after which libmicrohttpd asks again. On the
-    /// server's thread.
+    /// On the server's thread: queues the answer, or suspends the connection until libmicrohttpd has one to ask for.
     func queueOrSuspend() -> MHD_Result {
         self.state.withLock { state in
-            if case .given(let response) = state.progress { return Exchange.queue(response, on: state.connection) }
+            guard !state.isGiven else { return Exchange.queue(state.answer, on: state.connection) }
             // Under the lock, so that no answer can resume what is not suspended yet.
             MHD_suspend_connection(state.connection)
-            state.progress = .suspended
+            state.isSuspended = true
             return .YES
         }
     }

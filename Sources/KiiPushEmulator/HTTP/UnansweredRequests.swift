@@ -9,9 +9,9 @@ final class UnansweredRequests: Sendable {
     }
 
     private let state = Locked(State())
-    private let none: WakeUp
+    private let none: Mailbox<Void>
 
-    init() throws(EmulatorError) { self.none = try WakeUp() }
+    init() throws(EmulatorError) { self.none = try Mailbox() }
 
     func add() { self.state.withLock { $0.count += 1 } }
 
@@ -20,7 +20,7 @@ final class UnansweredRequests: Sendable {
             state.count -= 1
             return state.isAwaited && state.count == 0
         }
-        if isAwaited { self.none.signal() }
+        if isAwaited { _ = self.none.post(()) }
     }
 
     /// Blocks until there was a moment without any, or until `patience` is over. Called once.

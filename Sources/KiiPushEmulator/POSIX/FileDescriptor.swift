@@ -38,24 +38,3 @@ struct FileDescriptorPair: ~Copyable, Sendable {
     let first: FileDescriptor
     let second: FileDescriptor
 }
-
-/// What makes a thread that sits in `poll` look up, callable from any thread.
-final class WakeUp: Sendable {
-    private let pair: FileDescriptorPair
-
-    init() throws(EmulatorError) { self.pair = try FileDescriptor.connectedPair() }
-
-    /// Becomes readable after ``signal()``.
-    var descriptor: Int32 { self.pair.first.raw }
-
-    func signal() {
-        var byte: UInt8 = 1
-        // A full buffer means that a wake-up is pending already.
-        _ = send(self.pair.second.raw, &byte, 1, Int32(MSG_NOSIGNAL))
-    }
-
-    func clear() {
-        var bytes = [UInt8](repeating: 0, count: 64)
-        while recv(self.pair.first.raw, &bytes, bytes.count, 0) > 0 {}
-    }
-}

@@ -58,24 +58,14 @@ enum Files {
 
     /// Replaces `path` with `content`, mode 0600: whoever reads sees the old file or the new one, never a part.
     static func replace(_ path: String, with content: [UInt8]) throws(EmulatorError) {
-        do throws(FileError) {
-            try OwnFile.replace(path, with: content)
-        } catch {
-            throw EmulatorError(error)
-        }
+        try EmulatorError.ofFile { () throws(FileError) in try OwnFile.replace(path, with: content) }
     }
 
     /// Opens a file for reading and writing, and makes it with mode 0600 unless there is one.
     static func openOwn(_ path: String) throws(EmulatorError) -> FileDescriptor {
-        do throws(FileError) {
-            return FileDescriptor(owning: try OwnFile.open(path, O_RDWR | O_CREAT))
-        } catch {
-            throw EmulatorError(error)
-        }
+        let raw = try EmulatorError.ofFile { () throws(FileError) in try OwnFile.open(path, O_RDWR | O_CREAT) }
+        return FileDescriptor(owning: raw)
     }
-
-    /// Makes an empty file of mode 0600 unless there is one.
-    static func touch(_ path: String) throws(EmulatorError) { _ = try Files.openOwn(path) }
 
     static func remove(_ path: String) { unlink(path) }
 

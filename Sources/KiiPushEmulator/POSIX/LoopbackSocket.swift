@@ -10,6 +10,15 @@ enum LoopbackSocket {
     /// ports free, whatever others are started meanwhile.
     private static let usedPorts = Locked<Set<UInt16>>([])
 
+    /// A socket that listens already, so that its port is known before the first request.
+    ///
+    /// - Parameter port: the port asked for; 0 takes `preferred` if it is free, else any.
+    static func listener(on port: UInt16, preferred: UInt16) throws(EmulatorError) -> FileDescriptor {
+        if port == 0, preferred != 0, let socket = try LoopbackSocket.listening(on: preferred) { return socket }
+        if let socket = try LoopbackSocket.listening(on: port) { return socket }
+        throw EmulatorError(.portInUse(port), "port \(port) of 127.0.0.1 is taken")
+    }
+
     /// A listening socket, or `nil` when the port is taken; 0 takes a free one.
     static func listening(on port: UInt16) throws(EmulatorError) -> FileDescriptor? {
         guard port == 0 else {
@@ -25,10 +34,8 @@ enum LoopbackSocket {
     }
 
     private static func bound(to port: UInt16) throws(EmulatorError) -> FileDescriptor? {
-        let socket = try LoopbackSocket.make()
-        var one: Int32 = 1
         // A port whose last connections linger in TIME_WAIT is free for us.
-        setsockopt(socket.raw, SOL_SOCKET, SO_REUSEADDR, &one, socklen_t(MemoryLayout<Int32>.size))
+        let socket = try LoopbackSocket.make(with: SO_REUSEADDR, of: SOL_SOCKET)
         let bound = LoopbackSocket.withAddress(port: port) { bind(socket.raw, $0, $1) }
         guard bound == 0, listen(socket.raw, 1024) == 0 else {
             if errno == EADDRINUSE { return nil }
@@ -54,17 +61,16 @@ enum LoopbackSocket {
 
     /// A connection, or `nil` when nobody listens. Blocks no longer than the loopback interface takes.
     static func connected(to port: UInt16) throws(EmulatorError) -> FileDescriptor? {
-        let socket = try LoopbackSocket.make()
-        var one: Int32 = 1
-        setsockopt(socket.raw, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
-        let code = LoopbackSocket.withAddress(port: port) { connect(socket.raw, $0, $1) }
-        guard code == 0 else { return nil }
+        let socket = try LoopbackSocket.make(with: TCP_NODELAY, of: Int32(IPPROTO_TCP))
+        guard LoopbackSocket.withAddress(port: port, { connect(socket.raw, $0, $1) }) == 0 else { return nil }
         return socket
     }
 
-    private static func make() throws(EmulatorError) -> FileDescriptor {
+    private static func make(with option: Int32, of level: Int32) throws(EmulatorError) -> FileDescriptor {
         let raw = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard raw >= 0 else { throw .system("make a socket", errno) }
+        var one: Int32 = 1
+        setsockopt(raw, level, option, &one, socklen_t(MemoryLayout<Int32>.size))
         return FileDescriptor(owning: raw)
     }
 

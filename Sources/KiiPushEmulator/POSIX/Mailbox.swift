@@ -1,3 +1,4 @@
+import Glibc
 import KiiPushCore
 
 /// What other threads want of a thread that sits in `poll`.
@@ -13,12 +14,12 @@ final class Mailbox<Message: Sendable>: Sendable {
     }
 
     private let state = Locked(State())
-    private let wakeUp: WakeUp
+    private let wakeUp: FileDescriptorPair
 
-    init() throws(EmulatorError) { self.wakeUp = try WakeUp() }
+    init() throws(EmulatorError) { self.wakeUp = try FileDescriptor.connectedPair() }
 
     /// Readable while something may have come.
-    var descriptor: Int32 { self.wakeUp.descriptor }
+    var descriptor: Int32 { self.wakeUp.first.raw }
 
     /// Leaves a message; `false` when nobody will read it any more.
     func post(_ message: Message) -> Bool {
@@ -26,12 +27,15 @@ final class Mailbox<Message: Sendable>: Sendable {
             if !state.isClosed { state.messages.append(message) }
             return !state.isClosed
         }
-        if isOpen { self.wakeUp.signal() }
+        var byte: UInt8 = 1
+        // A full buffer means that a wake-up is pending already.
+        if isOpen { _ = send(self.wakeUp.second.raw, &byte, 1, Int32(MSG_NOSIGNAL)) }
         return isOpen
     }
 
     func takeAll() -> [Message] {
-        self.wakeUp.clear()
+        var bytes = [UInt8](repeating: 0, count: 64)
+        while recv(self.descriptor, &bytes, bytes.count, 0) > 0 {}
         return self.state.withLock { $0.takeAll() }
     }
 

@@ -1,7 +1,6 @@
 import KiiPushCore
 
-/// What blocks (waiting for a child process, a socket, a file lock) runs on a thread of its own and never on the
-/// cooperative pool.
+/// What blocks (on a child process, a socket, a file lock) runs on a thread of its own, never on the cooperative pool.
 extension OSThread {
     /// Starts a thread; `name` is what `ps -L` shows (15 bytes at most).
     init(named name: String, _ body: @escaping @Sendable () -> Void) throws(EmulatorError) {
@@ -22,16 +21,6 @@ extension OSThread {
             } catch {
                 continuation.resume(throwing: error)
             }
-        }
-    }
-}
-
-extension Locked<Bool> {
-    /// Whether nobody has asked before.
-    func isFirst() -> Bool {
-        self.withLock { wasAsked in
-            defer { wasAsked = true }
-            return !wasAsked
         }
     }
 }

@@ -1,7 +1,7 @@
 import KiiPushCore
 
 /// The store with the cloud in it, and what belongs to the emulator itself.
-struct EmulatorState {
+struct EmulatorState: Sendable {
     /// The kind of the rows that are not the cloud's.
     static let table = "emulator"
 
@@ -17,31 +17,27 @@ struct EmulatorState {
         var httpsBaseURL: String? { self.https == 0 ? nil : "https://127.0.0.1:\(self.https)/api" }
     }
 
-    private(set) var cloud = CloudState()
-    private(set) var app: AppIdentity
-    private(set) var ports = Ports()
+    let cloud: CloudState
+    let app: AppIdentity
+    let ports: Ports
 
     /// Reads all of `store`; a new one gets an app.
     init(store: StateStore) throws(EmulatorError) {
-        var identifiers = Identifiers()
-        var app: AppIdentity?
-        var ports = Ports()
-        var cloud = CloudState()
+        var (app, ports, cloud) = (AppIdentity?.none, Ports(), CloudState())
         try store.forEach { (table, key, value) throws(EmulatorError) in
             switch (table, key) {
             case (EmulatorState.table, "app"):
                 app = AppIdentity(json: value)
                 guard app != nil else { throw EmulatorError(.stateUnusable, "the stored app is damaged") }
-            case (EmulatorState.table, "ports"):
-                ports = Ports(json: value)
+            case (EmulatorState.table, "ports"): ports = Ports(json: value)
             default:
                 guard cloud.load(table: table, value: value) else {
                     throw EmulatorError(.stateUnusable, "the stored \(table) \(key) is damaged")
                 }
             }
         }
-        self.cloud = cloud
-        self.ports = ports
+        var identifiers = Identifiers()
+        (self.cloud, self.ports) = (cloud, ports)
         self.app = app ?? AppIdentity(identifiers: &identifiers)
         if app == nil { try store.apply([.save(table: EmulatorState.table, key: "app", value: self.app.json)]) }
     }
@@ -54,15 +50,15 @@ struct EmulatorState {
 
 extension EmulatorState.Ports {
     var json: JSONValue {
-        .object([
-            ("http", JSONValue(self.http)), ("https", JSONValue(self.https)), ("mqtt", JSONValue(self.broker.tcp)),
-            ("mqttTLS", JSONValue(self.broker.tls)),
+        .object(present: [
+            "http": Int(self.http), "https": Int(self.https), "mqtt": Int(self.broker.tcp),
+            "mqttTLS": Int(self.broker.tls),
         ])
     }
 
     /// What cannot be read counts as not stored: any port will do.
     init(json: JSONValue) {
-        func port(_ name: String) -> UInt16 { json[name]?.int64.flatMap { UInt16(exactly: $0) } ?? 0 }
+        func port(_ name: String) -> UInt16 { json.integer(name) ?? 0 }
         self.init(
             http: port("http"), https: port("https"), broker: BrokerPorts(tcp: port("mqtt"), tls: port("mqttTLS")))
     }

@@ -13,7 +13,7 @@ final class StateStore {
     /// Opens or makes the database at `path`.
     init(path: String) throws(EmulatorError) {
         // SQLite makes files that others may read; the log beside it takes its mode from this one.
-        try Files.touch(path)
+        _ = try Files.openOwn(path)
         var database: OpaquePointer?
         let code = sqlite3_open_v2(path, &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nil)
         guard code == SQLITE_OK, let database else {
@@ -24,7 +24,9 @@ final class StateStore {
         sqlite3_extended_result_codes(database, 1)
         try self.run("PRAGMA journal_mode = WAL")
         try self.run("PRAGMA synchronous = FULL")
-        guard try self.storedVersion() <= StateStore.version else {
+        var storedVersion: Int32 = 0
+        try self.rows("PRAGMA user_version", "read the state's version") { storedVersion = sqlite3_column_int($0, 0) }
+        guard storedVersion <= StateStore.version else {
             throw EmulatorError(.stateUnusable, "\(path) was written by a later version")
         }
         try self.run("PRAGMA user_version = \(StateStore.version)")
@@ -42,10 +44,19 @@ final class StateStore {
     /// Writes all of `changes` or nothing.
     func apply(_ changes: [StateChange]) throws(EmulatorError) {
         guard !changes.isEmpty else { return }
-        try self.step("BEGIN IMMEDIATE")
+        try self.rows("BEGIN IMMEDIATE")
         do throws(EmulatorError) {
-            for change in changes { try self.apply(change) }
-            try self.step("COMMIT")
+            for change in changes {
+                switch change {
+                case .save(let table, let key, let value):
+                    let insert = "INSERT OR REPLACE INTO record VALUES (?1, ?2, ?3)"
+                    try self.rows(insert, texts: [table, key], blob: value.serialized())
+                case .remove(let table, let key):
+                    try self.rows("DELETE FROM record WHERE kind = ?1 AND key = ?2", texts: [table, key])
+                case .removeAll: try self.run("DELETE FROM record WHERE kind <> '\(EmulatorState.table)'")
+                }
+            }
+            try self.rows("COMMIT")
         } catch {
             // The first error is the one to report; after a failed COMMIT there may be nothing to roll back.
             sqlite3_exec(self.database, "ROLLBACK", nil, nil, nil)
@@ -56,19 +67,12 @@ final class StateStore {
     func forEach(_ body: (_ table: String, _ key: String, JSONValue) throws(EmulatorError) -> Void)
         throws(EmulatorError)
     {
-        let statement = try self.prepare("SELECT kind, key, value FROM record ORDER BY kind, key")
-        defer { sqlite3_finalize(statement) }
-        while true {
-            let code = sqlite3_step(statement)
-            guard code == SQLITE_ROW else {
-                guard code == SQLITE_DONE else { throw self.failure("read the state") }
-                return
-            }
-            let table = StateStore.text(statement, 0)
-            let key = StateStore.text(statement, 1)
+        let query = "SELECT kind, key, value FROM record ORDER BY kind, key"
+        try self.rows(query, "read the state") { (row) throws(EmulatorError) in
+            let (table, key) = (StateStore.text(row, 0), StateStore.text(row, 1))
             let value: JSONValue
             do throws(JSONError) {
-                value = try JSONValue(parsing: StateStore.blob(statement, 2))
+                value = try JSONValue(parsing: StateStore.blob(row, 2))
             } catch {
                 throw EmulatorError(.stateUnusable, "the stored \(table) \(key) is damaged: \(error)")
             }
@@ -76,59 +80,46 @@ final class StateStore {
         }
     }
 
-    private func apply(_ change: StateChange) throws(EmulatorError) {
-        switch change {
-        case .save(let table, let key, let value):
-            let bytes = value.serialized()
-            try self.step("INSERT OR REPLACE INTO record VALUES (?1, ?2, ?3)", table, key) { statement in
-                bytes.withUnsafeBytes { csqlite_bind_blob(statement, 3, $0.baseAddress, Int32($0.count)) }
-            }
-        case .remove(let table, let key):
-            try self.step("DELETE FROM record WHERE kind = ?1 AND key = ?2", table, key) { _ in SQLITE_OK }
-        case .removeAll:
-            try self.run("DELETE FROM record WHERE kind <> '\(EmulatorState.table)'")
-        }
-    }
-
-    private func storedVersion() throws(EmulatorError) -> Int32 {
-        let statement = try self.prepare("PRAGMA user_version")
-        defer { sqlite3_finalize(statement) }
-        guard sqlite3_step(statement) == SQLITE_ROW else { throw self.failure("read the state's version") }
-        return sqlite3_column_int(statement, 0)
-    }
-
     private func run(_ sql: String) throws(EmulatorError) {
         guard sqlite3_exec(self.database, sql, nil, nil, nil) == SQLITE_OK else { throw self.failure("run \(sql)") }
     }
 
-    /// Runs a statement about one row, or with no table about none.
-    private func step(
-        _ sql: String, _ table: String? = nil, _ key: String = "",
-        binding rest: (OpaquePointer) -> Int32 = { _ in SQLITE_OK }
+    /// Runs a statement with `texts` and then `blob` for ?1, ?2, …, and shows each row.
+    private func rows(
+        _ sql: String, _ action: String = "write the state", texts: [String] = [], blob: [UInt8]? = nil,
+        _ body: (OpaquePointer) throws(EmulatorError) -> Void = { _ in }
     ) throws(EmulatorError) {
-        let statement: OpaquePointer
-        if let known = self.compiled[sql] {
-            statement = known
-        } else {
-            statement = try self.prepare(sql)
-            self.compiled[sql] = statement
-        }
+        let statement = try self.statement(sql)
         // The code that sqlite3_reset returns repeats the error of the step, which is looked at here.
         defer { sqlite3_reset(statement) }
-        if let table {
-            guard csqlite_bind_text(statement, 1, table, Int32(table.utf8.count)) == SQLITE_OK,
-                csqlite_bind_text(statement, 2, key, Int32(key.utf8.count)) == SQLITE_OK,
-                rest(statement) == SQLITE_OK
-            else { throw self.failure("write the state") }
+        var index: Int32 = 1
+        for text in texts {
+            guard csqlite_bind_text(statement, index, text, Int32(text.utf8.count)) == SQLITE_OK else {
+                throw self.failure(action)
+            }
+            index += 1
         }
-        guard sqlite3_step(statement) == SQLITE_DONE else { throw self.failure("write the state") }
+        let isBound = blob?.withUnsafeBytes {
+            csqlite_bind_blob(statement, index, $0.baseAddress, Int32($0.count)) == SQLITE_OK
+        }
+        guard isBound ?? true else { throw self.failure(action) }
+        while true {
+            let code = sqlite3_step(statement)
+            guard code == SQLITE_ROW else {
+                guard code == SQLITE_DONE else { throw self.failure(action) }
+                return
+            }
+            try body(statement)
+        }
     }
 
-    private func prepare(_ sql: String) throws(EmulatorError) -> OpaquePointer {
+    private func statement(_ sql: String) throws(EmulatorError) -> OpaquePointer {
+        if let known = self.compiled[sql] { return known }
         var statement: OpaquePointer?
         guard sqlite3_prepare_v2(self.database, sql, -1, &statement, nil) == SQLITE_OK, let statement else {
             throw self.failure("prepare \(sql)")
         }
+        self.compiled[sql] = statement
         return statement
     }
 

@@ -1,11 +1,7 @@
-/// One declared value as parsing and help need it.
 struct ArgumentDefinition {
     enum Kind: Equatable {
-        /// Takes a value, such as `--count N`.
         case option(valueName: String)
-        /// Takes none.
         case flag
-        /// Has no name: known by its place.
         case positional(valueName: String)
     }
 
@@ -17,17 +13,13 @@ struct ArgumentDefinition {
     var isRepeating = false
     /// What holds when it is not given, as it would be typed; `nil` says nothing.
     var defaultText: String?
-    /// What the shell may offer for its value.
     var completion = CompletionKind.none
     /// What stands for the value of an option that is given without one; `nil` where it needs one.
     var bareText: String?
-    /// The heading under which help shows it.
     var section: String?
 
-    /// Whether it is known by its place.
     var isPositional: Bool { self.short == nil && self.long == nil }
 
-    /// The name of its value; `nil` for a flag.
     var valueName: String? {
         switch self.kind {
         case .flag: nil
@@ -35,10 +27,7 @@ struct ArgumentDefinition {
         }
     }
 
-    /// Whether the word behind it is its value, whatever that looks like.
     var needsValue: Bool { self.valueName != nil && self.bareText == nil }
-
-    /// The names as they are typed: `-n`, `--count`.
     var names: [String] { [self.short.map { "-\($0)" }, self.long.map { "--\($0)" }].compactMap { $0 } }
 
     /// As it is written in help and errors: `-n, --count N`.
@@ -51,7 +40,6 @@ struct ArgumentDefinition {
         }
     }
 
-    /// The help with the default, where there is one.
     var helpWithDefault: String {
         guard let defaultText = self.defaultText else { return self.help }
         return "\(self.help) Default: \(defaultText)."
@@ -99,9 +87,8 @@ extension String {
     }
 }
 
-/// A declared value together with its names.
 struct BoundArgument {
-    let definition: ArgumentDefinition
+    var definition: ArgumentDefinition
     let box: any ArgumentBox
 }
 
@@ -112,9 +99,18 @@ extension ParsableArguments {
             if let group = child.value as? any DeclaredGroup { return group.boundArguments() }
             guard let label = child.label, let declared = child.value as? any DeclaredArgument else { return [] }
             // The compiler stores a wrapped property `count` as `_count`.
-            var definition = declared.definition(property: String(label.drop { $0 == "_" }))
-            definition.section = definition.section ?? section
-            return [BoundArgument(definition: definition, box: declared.box)]
+            var bound = declared.bound(property: String(label.drop { $0 == "_" }))
+            bound.definition.section = bound.definition.section ?? section
+            return [bound]
         }
+    }
+
+    var given: [String] { self.boundArguments().filter { $0.box.isGiven }.compactMap(\.definition.long) }
+
+    /// - Throws: ``ValidationError`` when two of these options are given.
+    func exclude(_ options: String...) throws {
+        let given = self.given
+        let both = options.filter(given.contains)
+        if both.count > 1 { throw ValidationError("'--\(both[0])' and '--\(both[1])' exclude each other") }
     }
 }

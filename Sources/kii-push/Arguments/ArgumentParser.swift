@@ -7,8 +7,7 @@ struct ArgumentParser {
     private var nextPositional = 0
 
     init(_ arguments: [BoundArgument], words: ArraySlice<String>, commandPath: String) {
-        self.commandPath = commandPath
-        self.words = words
+        (self.commandPath, self.words) = (commandPath, words)
         self.named = arguments.filter { !$0.definition.isPositional }
         self.positionals = arguments.filter(\.definition.isPositional)
     }
@@ -87,8 +86,7 @@ struct ArgumentParser {
 
     private func give(_ text: String, to argument: BoundArgument) throws(UsageError) {
         guard let expectation = argument.box.take(text) else { return }
-        throw self.problem(
-            "the value '\(text)' is invalid for '\(argument.definition.label)': expected \(expectation)")
+        throw self.problem("the value '\(text)' is invalid for '\(argument.definition.label)': expected \(expectation)")
     }
 
     private func missingValue(_ argument: BoundArgument) -> UsageError {

@@ -28,18 +28,13 @@ struct CommandDescription {
         self.configuration.subcommands.map { CommandDescription($0, below: self.words) }
     }
 
-    /// Those below it that are shown to people.
     var subcommands: [CommandDescription] { self.withHiddenSubcommands.filter { !$0.configuration.isHidden } }
-
     var name: String { self.configuration.commandName }
     /// `kii-push send topic`.
     var path: String { self.words.joined(separator: " ") }
-    /// Whether it only groups others.
     var isGroup: Bool { !self.subcommands.isEmpty }
     var options: [ArgumentDefinition] { self.arguments.filter { !$0.isPositional } }
     var positionals: [ArgumentDefinition] { self.arguments.filter(\.isPositional) }
-
-    /// The command and all below it, each before those below it.
     var withAllBelow: [CommandDescription] { [self] + self.subcommands.flatMap(\.withAllBelow) }
 
     /// `kii-push decode [OPTIONS] [FILE]`.
@@ -62,15 +57,11 @@ struct CommandDescription {
         return (own + titles.filter { !own.contains($0) }).map { ($0, members[$0] ?? []) }
     }
 
-    /// The exit codes that it can end with, in their order.
     var exitCodes: [ExitStatus] {
         guard !self.isGroup else { return self.configuration.version == nil ? [] : ExitStatus.allCases }
         return Set([.success, .usage] + self.configuration.exitCodes).sorted { $0.rawValue < $1.rawValue }
     }
 
-    /// The command below it that answers to `word`.
     func subcommand(_ word: String) -> CommandDescription? { self.subcommands.first { $0.names.contains(word) } }
-
-    /// Its name and its aliases.
     var names: [String] { [self.name] + self.configuration.aliases }
 }

@@ -1,14 +1,11 @@
-/// What a whole command line asks for.
 enum CommandRequest {
     case run(any ParsableCommand)
-    /// Text for standard output, and nothing else to do.
     case show(String)
 }
 
 /// Finds the command that a command line names and fills it in.
 struct CommandLineParser {
     let root: any ParsableCommand.Type
-    /// How many columns the text to show may take.
     var width = 80
 
     func parse(_ words: [String]) throws -> CommandRequest {
@@ -47,7 +44,6 @@ struct CommandLineParser {
         return (words.prefix(count), words.dropFirst(count))
     }
 
-    /// Goes down the tree as far as the words name commands.
     private static func command(
         below tool: CommandDescription, for words: ArraySlice<String>
     ) throws(UsageError) -> (command: CommandDescription, rest: ArraySlice<String>) {

@@ -37,9 +37,7 @@ extension Array: ArgumentValue where Element: ExpressibleByArgument {
 
 /// A property wrapper that stands for something on the command line.
 protocol DeclaredArgument {
-    var box: any ArgumentBox { get }
-
-    func definition(property: String) -> ArgumentDefinition
+    func bound(property: String) -> BoundArgument
 }
 
 /// What the parser gives words to. The wrapper that holds it is copied with its command; the copies share it.
@@ -50,7 +48,6 @@ protocol ArgumentBox: AnyObject {
     func take(_ text: String?) -> String?
 }
 
-/// Holds the value of an ``Option`` or ``Argument``.
 final class ValueBox<Value: ArgumentValue>: ArgumentBox {
     private var stored: Value?
     private(set) var isGiven = false

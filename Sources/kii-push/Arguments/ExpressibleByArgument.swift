@@ -1,6 +1,5 @@
 /// A type that one word of a command line can stand for.
 protocol ExpressibleByArgument: ArgumentValue where Word == Self {
-    /// `nil` if the word is no such value.
     init?(argument: String)
 
     /// What a word has to be, for the error: "a whole number".
@@ -28,7 +27,6 @@ extension UInt16: ExpressibleByArgument {
     var argumentText: String? { String(self) }
 }
 
-/// A whole number above zero.
 struct PositiveCount: ExpressibleByArgument {
     let value: Int
 
@@ -40,7 +38,6 @@ struct PositiveCount: ExpressibleByArgument {
     static var expectation: String { "a whole number above 0" }
 }
 
-/// How many messages are handled at once.
 struct HandlerCount: ExpressibleByArgument {
     /// The most that a runtime takes.
     ///

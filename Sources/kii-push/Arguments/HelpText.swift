@@ -21,12 +21,10 @@ struct HelpText {
             return shown.isEmpty ? nil : "\(title):\n" + self.columns(shown)
         }
         if !self.command.isGroup {
-            let codes = self.command.exitCodes.map { (String($0.rawValue), $0.meaning) }
-            sections.append("Exit codes:\n" + self.columns(codes))
+            sections.append("Exit codes:\n" + self.columns(self.command.exitCodes.map(\.row)))
         }
         if !configuration.environment.isEmpty {
-            let variables = configuration.environment.map { ($0.rawValue, $0.meaning) }
-            sections.append("Environment:\n" + self.columns(variables))
+            sections.append("Environment:\n" + self.columns(configuration.environment.map(\.row)))
         }
         if self.command.isGroup {
             let topics = HelpTopic.all.map(\.name).joined(separator: ", ")

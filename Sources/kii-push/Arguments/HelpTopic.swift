@@ -1,6 +1,5 @@
 /// A page that belongs to no single command: `kii-push help TOPIC`.
 struct HelpTopic: Sendable {
-    /// What it is asked for by.
     let name: String
     /// The page in lines of at most so many columns where it is a table, with the end of the last line.
     let text: @Sendable (_ width: Int) -> String
@@ -9,34 +8,28 @@ struct HelpTopic: Sendable {
     static let all: [HelpTopic] = [
         HelpTopic(name: "scopes", text: scopesText),
         HelpTopic(name: "files", text: FilesTopic.text),
-        HelpTopic(name: "environment", text: environmentText),
-        HelpTopic(name: "exit-codes", text: exitCodesText),
+        HelpTopic(name: "environment") { width in
+            page(
+                "The environment variables that kii-push reads.", EnvironmentVariable.allCases.map(\.row), precedence,
+                width: width)
+        },
+        HelpTopic(name: "exit-codes") { width in
+            page(
+                "What the exit codes of kii-push mean (sysexits.h, and those of timeout(1) and the shell).",
+                ExitStatus.allCases.map(\.row), brokenOutput, width: width)
+        },
         HelpTopic(name: "json", text: OutputSchema.help),
         HelpTopic(name: "formatting", text: MessageFormat.help),
         HelpTopic(name: "findings", text: LintCode.help),
     ]
 
-    /// What wins over what.
     static let precedence =
         "An option wins over the environment, and that over a file, but for the secrets that systemd hands over in "
         + "$CREDENTIALS_DIRECTORY: those win over the environment."
 
-    /// How it ends when nobody takes the output.
     static let brokenOutput =
         "When whoever reads the output goes away, as in 'kii-push help | head -1', the command ends without a word, and "
         + "that is success. Output that is closed or cannot be written for another reason is 74."
-
-    private static func environmentText(_ width: Int) -> String {
-        page(
-            "The environment variables that kii-push reads.",
-            EnvironmentVariable.allCases.map { ($0.rawValue, $0.meaning) }, Self.precedence, width: width)
-    }
-
-    private static func exitCodesText(_ width: Int) -> String {
-        page(
-            "What the exit codes of kii-push mean (sysexits.h, and those of timeout(1) and the shell).",
-            ExitStatus.allCases.map { (String($0.rawValue), $0.meaning) }, Self.brokenOutput, width: width)
-    }
 
     private static func scopesText(_ width: Int) -> String {
         page(

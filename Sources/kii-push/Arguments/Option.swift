@@ -13,7 +13,6 @@ struct Option<Value: ArgumentValue>: DeclaredArgument {
         self.init(Value.absent, name, bare, value, help, completion)
     }
 
-    /// With a default.
     init(
         wrappedValue: Value, name: NameSpecification = .long, value: String, help: String,
         completion: CompletionKind? = nil
@@ -33,12 +32,11 @@ struct Option<Value: ArgumentValue>: DeclaredArgument {
     }
 
     var wrappedValue: Value { self.value.value }
-    var box: any ArgumentBox { self.value }
 
-    func definition(property: String) -> ArgumentDefinition {
+    func bound(property: String) -> BoundArgument {
         var definition = self.unnamed
         (definition.short, definition.long) = self.name.names(property: property)
-        return definition
+        return BoundArgument(definition: definition, box: self.value)
     }
 }
 
@@ -52,7 +50,6 @@ struct Argument<Value: ArgumentValue>: DeclaredArgument {
         self.init(Value.absent, value, help, completion)
     }
 
-    /// With a default.
     init(wrappedValue: Value, value: String, help: String, completion: CompletionKind? = nil) {
         self.init(wrappedValue, value, help, completion)
     }
@@ -63,9 +60,7 @@ struct Argument<Value: ArgumentValue>: DeclaredArgument {
     }
 
     var wrappedValue: Value { self.value.value }
-    var box: any ArgumentBox { self.value }
-
-    func definition(property: String) -> ArgumentDefinition { self.definition }
+    func bound(property: String) -> BoundArgument { BoundArgument(definition: self.definition, box: self.value) }
 }
 
 /// A switch without a value, `--json`. Off unless it is given.
@@ -82,18 +77,18 @@ struct Flag: DeclaredArgument {
 
     private let name: NameSpecification
     private let help: String
-    let box: any ArgumentBox = Switch()
+    private let box = Switch()
 
     /// - Parameter wrappedValue: `false`, as the declaration of the property says it.
     init(wrappedValue: Bool, name: NameSpecification = .long, help: String) {
-        self.name = name
-        self.help = help
+        (self.name, self.help) = (name, help)
     }
 
     var wrappedValue: Bool { self.box.isGiven }
 
-    func definition(property: String) -> ArgumentDefinition {
-        let names = self.name.names(property: property)
-        return ArgumentDefinition(kind: .flag, short: names.short, long: names.long, help: self.help)
+    func bound(property: String) -> BoundArgument {
+        let (short, long) = self.name.names(property: property)
+        let definition = ArgumentDefinition(kind: .flag, short: short, long: long, help: self.help)
+        return BoundArgument(definition: definition, box: self.box)
     }
 }

@@ -13,14 +13,12 @@ struct OptionGroup<Group: ParsableArguments>: DeclaredGroup {
     func validateGroup() throws { try self.wrappedValue.validateAll() }
 }
 
-/// An ``OptionGroup`` of any type.
 protocol DeclaredGroup {
     func boundArguments() -> [BoundArgument]
     func validateGroup() throws
 }
 
 extension ParsableArguments {
-    /// Runs the checks of the groups, then this type's own.
     func validateAll() throws {
         for child in Mirror(reflecting: self).children {
             try (child.value as? any DeclaredGroup)?.validateGroup()

@@ -27,7 +27,6 @@ extension ParsableCommand {
     }
 }
 
-/// What is said about a command, apart from its values.
 struct CommandConfiguration: Sendable {
     var commandName: String
     /// One line, with a full stop.
@@ -43,13 +42,10 @@ struct CommandConfiguration: Sendable {
     var commonOptions: [String]?
     /// The subcommand that is probably meant where a word names none and resembles none.
     var likelySubcommand: String?
-    /// Whether it is for scripts alone, and shown to nobody.
     var isHidden = false
-    /// Other names by which the command answers; not shown in lists.
     var aliases: [String] = []
     /// The exit codes that this command can end with, beyond 0 and 64.
     var exitCodes: [ExitStatus] = []
-    /// The environment variables that it reads.
     var environment: [EnvironmentVariable] = []
     /// Only on the tool itself: what `--version` prints.
     var version: String?

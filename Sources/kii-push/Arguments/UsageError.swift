@@ -7,9 +7,7 @@ struct UsageError: Error {
     let hint: String?
 
     init(_ message: String, commandPath: String, hint: String? = nil) {
-        self.message = message
-        self.commandPath = commandPath
-        self.hint = hint
+        (self.message, self.commandPath, self.hint) = (message, commandPath, hint)
     }
 }
 
@@ -17,7 +15,5 @@ struct UsageError: Error {
 struct ValidationError: Error {
     let message: String
 
-    init(_ message: String) {
-        self.message = message
-    }
+    init(_ message: String) { self.message = message }
 }

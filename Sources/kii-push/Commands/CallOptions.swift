@@ -1,3 +1,5 @@
+import KiiPushCore
+
 /// How long the cloud may take: the same in every command that ends when the cloud has answered.
 struct CallOptions: ParsableArguments {
     @Option(value: "TIME", help: "How long one call to the cloud may take (500ms, 10s, 5m). Default: 30s.")
@@ -12,6 +14,16 @@ struct CloudCommandOptions: ParsableArguments {
 
     /// Opens a session for `body` and closes it, whatever comes of it.
     func withSession(_ body: (CloudSession) async throws -> Void) async throws {
-        try await CloudSession.use(self.profile, self.calls, console: self.output.console, body)
+        let console = self.output.console
+        let profile = try Profile(self.profile)
+        let cloud = try profile.cloud(self.profile)
+        cloud.warn(console)
+        console.detail("app \(cloud.app.appID) at \(cloud.app.baseURL), named by the \(cloud.source.rawValue)")
+        let session = try CloudSession(profile: profile, cloud: cloud, calls: self.calls, console: console)
+        do {
+            try await session.runtime.shuttingDown { try await console.waiting { try await body(session) } }
+        } catch {
+            throw session.advising(error)
+        }
     }
 }

@@ -10,7 +10,6 @@ struct CompleteCommand: ParsableCommand {
         environment: [.profile, .stateHome, .stateDirectory]
     )
 
-    /// More than that nobody reads.
     private static let maximumCount = 500
 
     @Argument(value: "KIND", help: "What kind of value.") var kind: String
@@ -31,7 +30,7 @@ struct CompleteCommand: ParsableCommand {
     }
 
     private static func profiles() throws -> [String] {
-        let directory = try FilePaths(environment: ProcessEnvironment(), configurationFile: nil).profiles
+        let directory = try FilePaths().profiles
         return fileNames(in: directory).filter { ProfileLocation.isValid($0) }.sorted()
     }
 
@@ -39,9 +38,7 @@ struct CompleteCommand: ParsableCommand {
     private func messages(_ standings: Set<MessageRecord.Standing>) throws -> [String] {
         let directory =
             try self.value(of: "--state-directory", nil)
-            ?? ProfileLocation(
-                named: self.value(of: "--profile", "-p"), configurationFile: nil, environment: ProcessEnvironment()
-            ).directory
+            ?? ProfileLocation(named: self.value(of: "--profile", "-p")).directory
         let reader = try InboxReader(stateDirectory: directory)
         var messages = try reader.messages(standings.subtracting([.done]), limit: Self.maximumCount)
         if standings.contains(.done), messages.count < Self.maximumCount {

@@ -2,8 +2,7 @@ struct CompletionCommand: ParsableCommand {
     enum Shell: String, CaseIterable, ExpressibleByArgument { case bash, zsh, fish }
 
     static let configuration = CommandConfiguration(
-        commandName: "completion",
-        abstract: "Prints the script that lets a shell complete the words of kii-push.",
+        commandName: "completion", abstract: "Prints the script that lets a shell complete the words of kii-push.",
         examples: [
             ("bash, in ~/.bashrc", #"eval "$(kii-push completion bash)""#),
             ("zsh, in ~/.zshrc, below compinit", "source <(kii-push completion zsh)"),

@@ -1,10 +1,8 @@
 import KiiPushCore
 
-/// The commands that tell what is set, and where.
 struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "config",
-        abstract: "Shows what is configured and where it was said. Asks no network.",
+        commandName: "config", abstract: "Shows what is configured and where it was said. Asks no network.",
         examples: [
             ("Which settings hold, and why", "kii-push config show --origin"),
             ("Which files are looked at", "kii-push config path"),
@@ -15,8 +13,7 @@ struct ConfigCommand: ParsableCommand {
 
 struct ConfigShowCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "show",
-        abstract: "Shows who the profile is, and every setting with the value that holds.",
+        commandName: "show", abstract: "Shows who the profile is, and every setting with the value that holds.",
         examples: [
             ("The values", "kii-push config show"),
             (
@@ -67,8 +64,7 @@ struct ConfigShowCommand: ParsableCommand {
 
 struct ConfigPathCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "path",
-        abstract: "Shows which files are looked at, and whether they are there.",
+        commandName: "path", abstract: "Shows which files are looked at, and whether they are there.",
         examples: [("Of the default profile", "kii-push config path")],
         exitCodes: [.configuration],
         environment: [
@@ -86,8 +82,7 @@ struct ConfigPathCommand: ParsableCommand {
 
     func run() async throws {
         let console = self.output.console
-        let location = try ProfileLocation(
-            named: self.name.profile, configurationFile: self.config, environment: ProcessEnvironment())
+        let location = try ProfileLocation(named: self.name.profile, configurationFile: self.config)
         for (kind, path) in location.files {
             let isThere = InputFile.exists(path)
             try console.line(kind.padded(to: 14) + path.terminalSafe + (isThere ? "" : "  (not there)"))
@@ -98,8 +93,7 @@ struct ConfigPathCommand: ParsableCommand {
 
 struct ConfigSchemaCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "schema",
-        abstract: "Prints the JSON schema of config.json.",
+        commandName: "schema", abstract: "Prints the JSON schema of config.json.",
         examples: [("For an editor", "kii-push config schema > config.schema.json")],
         discussion: ["JSON Schema, draft 2020-12."]
     )

@@ -10,13 +10,7 @@ struct DataOptions: ParsableArguments {
         completion: .file)
     var file: String?
 
-    func validate() throws {
-        if self.data != nil, self.file != nil {
-            throw ValidationError("'--data' and '--data-file' exclude each other")
-        }
-    }
-
-    /// Whether there is an object at all.
+    func validate() throws { try self.exclude("data", "data-file") }
     var isGiven: Bool { self.data != nil || self.file != nil }
 
     /// Reads and checks the object, if there is one. Touches no network.
@@ -39,7 +33,6 @@ struct DataOptions: ParsableArguments {
         return value
     }
 
-    /// - Throws: ``CommandFailure`` with exit 65 when a key is there twice.
     static func checkKeys(of value: JSONValue) throws {
         guard let key = value.duplicateKeys.first else { return }
         throw CommandFailure(.badInput, "the data has the key \(key) more than once", hint: "write each key once")

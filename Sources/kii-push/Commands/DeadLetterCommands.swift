@@ -2,8 +2,7 @@ import KiiPushCore
 
 struct InboxRetryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "retry",
-        abstract: "Has messages tried again now, wherever they stand.",
+        commandName: "retry", abstract: "Has messages tried again now, wherever they stand.",
         examples: [("One", "kii-push inbox retry 17"), ("All dead letters", "kii-push inbox retry --all")],
         discussion: [
             "A message that waits for its next attempt does not wait any longer. A dead letter, or one that is done, is handled "
@@ -11,8 +10,7 @@ struct InboxRetryCommand: ParsableCommand {
             "What receives with the inbox handles them at once; where nothing does, the next 'kii-push listen' or 'run' of "
                 + "the profile.",
         ],
-        exitCodes: InboxCommand.readingExitCodes + [.temporary],
-        environment: InboxCommand.environment
+        exitCodes: InboxCommand.readingExitCodes + [.temporary], environment: InboxCommand.environment
     )
 
     @OptionGroup(title: "Messages") var letters: DeadLetterOptions
@@ -24,15 +22,13 @@ struct InboxRetryCommand: ParsableCommand {
 
 struct InboxDropCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "drop",
-        abstract: "Removes messages for good, wherever they stand.",
+        commandName: "drop", abstract: "Removes messages for good, wherever they stand.",
         examples: [("One", "kii-push inbox drop 17"), ("All dead letters", "kii-push inbox drop --all")],
         discussion: [
             "They count as dropped from then on; of one that is done only the record goes. One whose handler runs is left to it "
                 + "(exit 75)."
         ],
-        exitCodes: InboxCommand.readingExitCodes + [.temporary],
-        environment: InboxCommand.environment
+        exitCodes: InboxCommand.readingExitCodes + [.temporary], environment: InboxCommand.environment
     )
 
     @OptionGroup(title: "Messages") var letters: DeadLetterOptions
@@ -42,7 +38,6 @@ struct InboxDropCommand: ParsableCommand {
     }
 }
 
-/// Which messages, and whose.
 struct DeadLetterOptions: ParsableArguments {
     @Argument(value: "ID", help: "The messages' numbers in the inbox.", completion: .asked(.deadLetters))
     var numbers: [MessageNumber] = []
@@ -107,9 +102,11 @@ struct DeadLetterOptions: ParsableArguments {
 
     private static func deadLetters(_ reader: InboxReader) throws -> [Int64] {
         var all: [Int64] = []
-        while let page = try Optional(reader.deadLetters(after: all.last ?? 0)), !page.isEmpty {
+        while true {
+            // An index names the dead letters, and a page is read in one moment.
+            let page = try reader.deadLetters(after: all.last ?? 0)
+            guard !page.isEmpty else { return all }
             all += page.map(\.messageID)
         }
-        return all
     }
 }

@@ -3,8 +3,7 @@ import KiiPushEmulator
 
 struct EmulatorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "emulator",
-        abstract: "Runs a Kii-style cloud with an MQTT broker on this machine, until stopped.",
+        commandName: "emulator", abstract: "Runs a Kii-style cloud with an MQTT broker on this machine, until stopped.",
         examples: [
             ("On the same ports each time, with the state of the last time", "kii-push emulator"),
             ("Beginning with nothing, and leaving nothing", "kii-push emulator --temporary"),
@@ -57,15 +56,11 @@ struct EmulatorCommand: ParsableCommand {
     @Flag(help: "Log in without refresh tokens.") var noRefreshTokens = false
     @OptionGroup(title: "Output") var output: OutputOptions
 
-    func validate() throws {
-        guard self.temporary, self.directory != nil else { return }
-        throw ValidationError("'--temporary' and '--directory' exclude each other")
-    }
+    func validate() throws { try self.exclude("temporary", "directory") }
 
     func run() async throws {
         let console = self.output.console
-        let environment = ProcessEnvironment()
-        let file = FilePaths.emulatorFile(environment)
+        let file = FilePaths.emulatorFile()
         if let other = try EmulatorRuntimeFile.find(at: file), let processID = other.process?.processID {
             throw CommandFailure(
                 .temporary, "an emulator is running already, as process \(processID), at \(other.app.baseURL)",
@@ -73,7 +68,7 @@ struct EmulatorCommand: ParsableCommand {
         }
         // Taken over before anything is started, so that nothing started is left behind.
         let signals = try StopSignals()
-        let emulator = try await Emulator.start(self.configuration(runtimeFile: file, environment))
+        let emulator = try await Emulator.start(self.configuration(runtimeFile: file))
         do {
             try Self.announce(emulator, file: file, on: console)
         } catch {
@@ -86,9 +81,7 @@ struct EmulatorCommand: ParsableCommand {
         throw SilentExit(status: number.map(StopSignals.status) ?? .success)
     }
 
-    private func configuration(
-        runtimeFile: String, _ environment: ProcessEnvironment
-    ) throws -> Emulator.Configuration {
+    private func configuration(runtimeFile: String) throws -> Emulator.Configuration {
         let asked = [self.port, self.httpsPort, self.mqttPort, self.mqttTLSPort]
         func port(_ own: UInt16?, _ usual: UInt16) -> UInt16 {
             own ?? (!asked.contains(usual) && Emulator.isFree(usual) ? usual : 0)
@@ -99,8 +92,7 @@ struct EmulatorCommand: ParsableCommand {
         configuration.mqttPort = port(self.mqttPort, 17683)
         configuration.mqttTLSPort = port(self.mqttTLSPort, 17684)
         if !self.temporary {
-            configuration.directory =
-                try self.directory ?? FilePaths(environment: environment, configurationFile: nil).emulatorState
+            configuration.directory = try self.directory ?? FilePaths().emulatorState
         }
         configuration.strict = self.strict
         configuration.endpointDelay = self.endpointDelay?.duration ?? .zero

@@ -2,8 +2,7 @@ import KiiPushCore
 
 struct HelpCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "help",
-        abstract: "Shows the page of a command or topic; writes manual pages.",
+        commandName: "help", abstract: "Shows the page of a command or topic; writes manual pages.",
         examples: [
             ("A command", "kii-push help send topic"),
             ("A topic", "kii-push help exit-codes"),
@@ -32,9 +31,8 @@ struct HelpCommand: ParsableCommand {
         if self.schema, self.words != ["json"] || self.man != nil || self.json || self.tree {
             throw ValidationError("'--schema' is for 'kii-push help json --schema' alone")
         }
-        if self.tree, self.man != nil || self.json {
-            throw ValidationError("'--tree' and '\(self.json ? "--json" : "--man")' exclude each other")
-        }
+        try self.exclude("tree", "json")
+        try self.exclude("tree", "man")
         if self.man != nil, self.json || !self.words.isEmpty {
             throw ValidationError("'--man' writes all pages: it goes with nothing else")
         }
@@ -58,7 +56,6 @@ struct HelpCommand: ParsableCommand {
 }
 
 extension StandardStream {
-    /// Writes a value as people read it.
     func write(document: JSONValue) throws {
         try self.write(document.serialized(pretty: true) + [UInt8(ascii: "\n")])
     }
@@ -76,7 +73,6 @@ extension CommandDescription {
     }
 }
 
-/// What `help` was asked for.
 enum HelpPage {
     case command(CommandDescription)
     case topic(HelpTopic)
@@ -106,7 +102,7 @@ enum HelpPage {
 
     var json: [(String, JSONValue)] {
         switch self {
-        case .command(let command): command.json + [("topics", JSONValue(texts: HelpTopic.all.map(\.name)))]
+        case .command(let command): command.json + [("topics", HelpTopic.all.map(\.name).json)]
         case .topic(let topic): [("name", JSONValue(topic.name)), ("text", JSONValue(topic.text(80)))]
         }
     }

@@ -2,8 +2,7 @@ import KiiPushCore
 
 struct InboxAdoptCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "adopt",
-        abstract: "Has the messages of a former installation handled.",
+        commandName: "adopt", abstract: "Has the messages of a former installation handled.",
         examples: [("Those that 'kii-push doctor' names", "kii-push inbox adopt --from 1a2b3c")],
         discussion: [
             "A profile that is registered anew, or whose agents/default.json was lost, receives as another installation. What "
@@ -12,8 +11,7 @@ struct InboxAdoptCommand: ParsableCommand {
             "What receives with the inbox handles the messages at once; where nothing does, the next 'kii-push listen' or "
                 + "'run' of the profile.",
         ],
-        exitCodes: InboxCommand.readingExitCodes + [.temporary],
-        environment: InboxCommand.environment
+        exitCodes: InboxCommand.readingExitCodes + [.temporary], environment: InboxCommand.environment
     )
 
     @Option(value: "ID", help: "The installation that has received the messages.") var from: String?

@@ -3,8 +3,7 @@ import KiiPushCore
 /// Groups what looks into an inbox, and what decides about its dead letters.
 struct InboxCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "inbox",
-        abstract: "Shows what is stored on this machine; retries, drops or adopts messages.",
+        commandName: "inbox", abstract: "Shows what is stored on this machine; retries, drops or adopts messages.",
         examples: [
             ("What is not done yet, and what was given up on", "kii-push inbox list"),
             ("How many there are", "kii-push inbox stats"),
@@ -17,23 +16,20 @@ struct InboxCommand: ParsableCommand {
         ]
     )
 
-    /// Of those that only read.
     static let readingExitCodes: [ExitStatus] = [.missingInput, .inputOutput, .configuration]
     static let environment: [EnvironmentVariable] = [.profile, .stateHome, .stateDirectory]
 }
 
 struct InboxListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list",
-        abstract: "Lists messages, in the order of their reception.",
+        commandName: "list", abstract: "Lists messages, in the order of their reception.",
         examples: [
             ("All that are not done", "kii-push inbox list"),
             ("Those that were given up on, and why", "kii-push inbox list --state dead"),
             ("The last three", "kii-push inbox list -n3 --state done --state dead --state waiting"),
         ],
         discussion: ["It reads the inbox, also while 'listen' or another program receives with it."],
-        exitCodes: InboxCommand.readingExitCodes,
-        environment: InboxCommand.environment
+        exitCodes: InboxCommand.readingExitCodes, environment: InboxCommand.environment
     )
 
     @Option(
@@ -77,16 +73,14 @@ struct InboxListCommand: ParsableCommand {
 
 struct InboxStatsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "stats",
-        abstract: "Shows how many messages were received, and where every one of them stands.",
+        commandName: "stats", abstract: "Shows how many messages were received, and where every one of them stands.",
         examples: [("How many were given up on?", "kii-push inbox stats --json | jq .dead")],
         discussion: [
             "'lost' counts messages that were acknowledged and are gone: with a damaged file, or with one that was removed or "
                 + "replaced by an older one. It then looks at every message, and fails if one cannot be read or is "
                 + "missing."
         ],
-        exitCodes: InboxCommand.readingExitCodes,
-        environment: InboxCommand.environment
+        exitCodes: InboxCommand.readingExitCodes, environment: InboxCommand.environment
     )
 
     @OptionGroup(title: "Output") var output: OutputOptions
@@ -108,7 +102,6 @@ struct InboxStatsCommand: ParsableCommand {
 extension MessageRecord.Standing: ExpressibleByArgument {}
 
 extension MessageLedger {
-    /// The counts by their names for programs.
     var counts: [(String, Int64)] {
         [
             ("received", self.received), ("duplicates", self.duplicates), ("waiting", self.waiting),

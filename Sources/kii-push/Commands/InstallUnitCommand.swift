@@ -3,8 +3,7 @@ import KiiPushCore
 
 struct InstallUnitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "install-unit",
-        abstract: "Writes a systemd unit that runs 'kii-push run' for a profile.",
+        commandName: "install-unit", abstract: "Writes a systemd unit that runs 'kii-push run' for a profile.",
         examples: [
             ("For the machine, as a user of its own", "sudo kii-push install-unit"),
             ("For the desktop of whoever is logged in", "kii-push install-unit --user"),
@@ -17,8 +16,7 @@ struct InstallUnitCommand: ParsableCommand {
                 + "its first start it registers as a user of its own.",
             "A file that is there and says something else is left alone without --force.",
         ],
-        exitCodes: [.cannotCreate, .inputOutput, .configuration],
-        environment: [.profile, .configurationHome, .home]
+        exitCodes: [.cannotCreate, .inputOutput, .configuration], environment: [.profile, .configurationHome, .home]
     )
 
     @Flag(help: "For the machine: /etc/systemd/system. The default.") var system = false
@@ -29,20 +27,18 @@ struct InstallUnitCommand: ParsableCommand {
     @OptionGroup(title: "Profile") var name: ProfileNameOptions
 
     func validate() throws {
-        if self.system, self.user { throw ValidationError("'--system' and '--user' exclude each other") }
+        try self.exclude("system", "user")
         if self.directory == "" { throw ValidationError("'--directory' names no directory") }
-        if self.print, self.force || self.directory != nil {
-            throw ValidationError("'--print' and '\(self.force ? "--force" : "--directory")' exclude each other")
-        }
+        try self.exclude("print", "force")
+        try self.exclude("print", "directory")
     }
 
     func run() async throws {
-        let environment = ProcessEnvironment()
         let kind: UnitFile.Kind = self.user ? .user : .system
-        let profile = try ProfileLocation(named: self.name.profile, configurationFile: nil, environment: environment)
+        let profile = try ProfileLocation(named: self.name.profile)
         let unit = UnitFile(kind: kind, profile: profile.name, program: try Self.program())
         guard !self.print else { return try StandardStream.output.write(unit.text) }
-        let directory = try self.directory ?? Self.directory(of: kind, environment)
+        let directory = try self.directory ?? Self.directory(of: kind)
         let path = "\(directory)/\(unit.name)"
         let isNew = try self.write(unit.text, to: path)
         let systemctl = kind == .user ? "systemctl --user" : "systemctl"
@@ -51,11 +47,9 @@ struct InstallUnitCommand: ParsableCommand {
         if kind == .system, isHidden {
             Console(.init()).warning("the service does not see \(unit.program); install it in /usr/local/bin")
         }
-        try? StandardStream.error.write(
-            "next: \(systemctl) daemon-reload && \(systemctl) enable --now \(unit.name)\n")
+        try? StandardStream.error.write("next: \(systemctl) daemon-reload && \(systemctl) enable --now \(unit.name)\n")
     }
 
-    /// This program's file.
     private static func program() throws -> String {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink("/proc/self/exe", &buffer, buffer.count)
@@ -72,10 +66,10 @@ struct InstallUnitCommand: ParsableCommand {
         return path
     }
 
-    private static func directory(of kind: UnitFile.Kind, _ environment: ProcessEnvironment) throws -> String {
+    private static func directory(of kind: UnitFile.Kind) throws -> String {
         guard kind == .user else { return "/etc/systemd/system" }
-        if let home = environment.directory(.configurationHome) { return home + "/systemd/user" }
-        guard let home = environment.directory(.home) else {
+        if let home = EnvironmentVariable.configurationHome.directory { return home + "/systemd/user" }
+        guard let home = EnvironmentVariable.home.directory else {
             throw CommandFailure(.configuration, "there is no home directory", hint: "set HOME")
         }
         return home + "/.config/systemd/user"

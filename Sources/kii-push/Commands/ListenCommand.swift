@@ -2,8 +2,7 @@ import KiiPushCore
 
 struct ListenCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "listen",
-        abstract: "Receives, and shows what arrives, what it means and what was answered.",
+        commandName: "listen", abstract: "Receives, and shows what arrives, what it means and what was answered.",
         examples: [
             ("Until ^C", "kii-push listen"),
             ("One push, waiting a minute for it at most", "kii-push listen -n 1 -t 1m"),
@@ -68,20 +67,12 @@ struct ListenCommand: ParsableCommand {
 
     func validate() throws {
         try self.handler.validateAlone()
-        if self.stateDirectory != nil {
-            for (option, isGiven) in [
-                ("--profile", self.profile.profile != nil), ("--in-memory", self.inMemory),
-                ("--complete-as", self.completeAs != nil), ("--exec", self.handler.exec != nil),
-                ("--forward-to", self.handler.forwardTo != nil),
-            ] where isGiven {
-                throw ValidationError("'--state-directory' and '\(option)' exclude each other")
-            }
+        for option in ["profile", "in-memory", "complete-as", "exec", "forward-to"] {
+            try self.exclude("state-directory", option)
         }
-        if self.completeAs != nil, self.handler.isGiven {
-            let other = self.handler.exec == nil ? "--forward-to" : "--exec"
-            throw ValidationError("'--complete-as' and '\(other)' exclude each other")
-        }
-        if self.format != nil, self.output.json { throw ValidationError("'--format' and '--json' exclude each other") }
+        try self.exclude("complete-as", "exec")
+        try self.exclude("complete-as", "forward-to")
+        try self.exclude("format", "json")
     }
 
     func run() async throws {
@@ -125,7 +116,6 @@ struct ListenCommand: ParsableCommand {
         }
     }
 
-    /// Receives until there is a reason to end.
     private func receive(
         _ profile: Profile, _ cloud: CloudSettings, _ style: ListenLog.Style, installationID: String,
         account: SavedProfile.Account, count: Int?
@@ -223,7 +213,6 @@ struct ListenCommand: ParsableCommand {
     }
 }
 
-/// `--complete-as`.
 extension FetchResult: ExpressibleByArgument {
     init?(argument: String) {
         guard let result = Self.allCases.first(where: { $0.word == argument }) else { return nil }
@@ -232,4 +221,5 @@ extension FetchResult: ExpressibleByArgument {
 
     static var expectation: String { "one of " + Self.allCases.map(\.word).joined(separator: ", ") }
     static var completion: CompletionKind { .words(Self.allCases.map(\.word)) }
+    var argumentText: String? { self.word }
 }

@@ -8,18 +8,13 @@ import KiiPushCore
 final class ListenView: RemoteNotificationHandler {
     /// What those look at who wait for nobody.
     private struct State {
-        /// Whether the inbox can keep messages for a later run.
         var setsAside: Bool
-        /// How many messages the filter hid and the inbox keeps for a later run.
         var setAsideCount = 0
         /// Which messages were taken up; with a count, no more than that are answered.
         var admitted: Set<Int64> = []
-        /// What answers the last of them.
         var answerLast: (@Sendable () -> Void)?
-        /// Whether no message follows.
         var isStopping = false
         var lastTrouble: String?
-        /// What was told and is not shown yet.
         var told: [PushEvent] = []
         /// Whether the state of the connection was shown. What the inbox held before waits for that.
         var isOpen = false
@@ -38,13 +33,11 @@ final class ListenView: RemoteNotificationHandler {
     private let installationID: String
     private let result: FetchResult
     private let count: Int?
-    /// Who answers instead.
     private let bridge: OutsideBridge?
     private let state: Locked<State>
     private let output: Locked<Output>
     private let endings = AsyncStream.makeStream(of: ListenEnding.self, bufferingPolicy: .bufferingOldest(1))
     private let connections = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingOldest(1))
-    /// That something was told.
     private let news = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingOldest(1))
 
     init(
@@ -55,16 +48,12 @@ final class ListenView: RemoteNotificationHandler {
         self.console = style.console
         self.filter = style.filter
         self.output = Locked(Output(log: ListenLog(style, count: count)))
-        self.installationID = installationID
-        self.result = result
-        self.count = count
-        self.bridge = bridge
+        (self.installationID, self.result) = (installationID, result)
+        (self.count, self.bridge) = (count, bridge)
     }
 
     /// How many messages had an answer stored.
     var completedCount: Int { self.output.withLock { $0.log.completedCount } }
-
-    /// How many messages the filter hid and the inbox keeps for a later run.
     var setAsideCount: Int { self.state.withLock { $0.setAsideCount } }
 
     /// Why there is no connection, in the agent's words.
@@ -75,8 +64,6 @@ final class ListenView: RemoteNotificationHandler {
 
     /// Waits for the first connection; `false` when the task was cancelled first.
     func connected() async -> Bool { await self.connections.stream.first { _ in true } != nil }
-
-    // MARK: - Messages
 
     func didReceiveRemoteNotification(
         _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
@@ -101,7 +88,12 @@ final class ListenView: RemoteNotificationHandler {
     }
 
     private func take(_ message: ReceivedMessage, _ context: DeliveryContext, _ completion: FetchCompletion) {
-        let isLast = self.state.withLock { self.admit(context.messageID, &$0) }
+        // Whether it is the last of those that are waited for.
+        let isLast = self.state.withLock { state in
+            guard let count = self.count else { return false }
+            state.admitted.insert(context.messageID)
+            return state.admitted.count == count
+        }
         do {
             try self.output.withLock { output in
                 try self.showTold(&output)
@@ -141,13 +133,6 @@ final class ListenView: RemoteNotificationHandler {
     /// A command of thing-if's is shown to nobody, so every filter hides it.
     fileprivate var hidesCommands: Bool { !self.filter.isEmpty }
 
-    /// - Returns: whether the message is the last of those that are waited for.
-    private func admit(_ messageID: Int64, _ state: inout State) -> Bool {
-        guard let count = self.count else { return false }
-        state.admitted.insert(messageID)
-        return state.admitted.count == count
-    }
-
     /// Told of everything, on the thread where it happens.
     func observe(_ event: PushEvent) {
         switch event {
@@ -172,9 +157,6 @@ final class ListenView: RemoteNotificationHandler {
         }
     }
 
-    // MARK: - Showing
-
-    /// Shows what it is told, until ``finish()``.
     func showTold() async {
         for await _ in self.news.stream {
             self.catchUp()
@@ -190,7 +172,6 @@ final class ListenView: RemoteNotificationHandler {
         self.console.status(text)
     }
 
-    /// The agent has ended.
     func finish() { self.news.continuation.finish() }
 
     private func catchUp() {
@@ -221,17 +202,17 @@ final class ListenView: RemoteNotificationHandler {
     private func show(_ event: PushEvent, _ output: inout Output) throws {
         switch event {
         case .message(let event): try self.show(event, &output)
-        case .connected(let connection):
+        case .connected:
             self.state.withLock { $0.lastTrouble = nil }
-            try self.console.show(connection, of: self.installationID)
+            try self.console.show(event, of: self.installationID)
             self.connections.continuation.yield()
-        case .disconnected(let reason, let retryIn):
+        case .disconnected(let reason, _):
             self.state.withLock { $0.lastTrouble = reason }
-            try self.console.show(trouble: "offline", reason, retryIn: retryIn)
+            try self.console.show(event, of: self.installationID)
         case .inboxInMemory:
-            try self.console.show(event)
+            try self.console.show(event, of: self.installationID)
             if !self.filter.isEmpty { self.console.status(Self.hidesForGood) }
-        default: try self.console.show(event)
+        default: try self.console.show(event, of: self.installationID)
         }
     }
 

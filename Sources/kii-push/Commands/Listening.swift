@@ -1,8 +1,6 @@
 import KiiPushCore
 
-/// Why `listen` came to its end.
 enum ListenEnding: Sendable {
-    /// The agent ended by itself.
     case stopped
     case signal(Int32)
     case counted
@@ -19,7 +17,6 @@ struct Listening: Sendable {
     let agent: PushAgent
     let view: ListenView
     let timeout: Duration?
-    /// `nil` where the cloud is no emulator.
     let emulator: EmulatorWatch?
 
     /// - Throws: ``CommandFailure`` when the signals cannot be waited for; nothing was started then.

@@ -2,8 +2,7 @@ import KiiPushCore
 
 struct RegisterCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "register",
-        abstract: "Makes the profile known to the cloud, so that pushes can be received.",
+        commandName: "register", abstract: "Makes the profile known to the cloud, so that pushes can be received.",
         examples: [
             ("As a user of its own, without name and password", "kii-push register"),
             ("As a user that exists", "kii-push register --user alice --password-file alice.secret"),
@@ -44,18 +43,18 @@ struct RegisterCommand: ParsableCommand {
         var account = self.principal.account ?? former ?? .pseudoUser
         if let password = try self.principal.password() { profile.credentials.password = password }
         if account != .pseudoUser, profile.credentials.password == nil {
-            profile.credentials.password = try self.principal.askedPassword(of: account)
+            // No command shows the origin of a typed password. From the next command on it is what `register` kept.
+            profile.credentials.password = Setting(try self.principal.askedPassword(of: account), .standard)
         }
         let isReplacing = try self.isReplacing(profile, by: account, in: cloud, console: console)
         if let former {
             // A thing that the cloud knows keeps its type, whatever is said now.
             account = isReplacing ? account.completed(from: former) : former.completed(from: account)
         }
-        let how = ProfileRegistering(
-            isReplacing: isReplacing, isCreatingUser: self.principal.create, payload: self.payload,
-            isAnew: self.anew)
         let (saved, registration) = try await console.waiting {
-            try await profile.register(account, with: cloud, calls: self.cloud.calls, how)
+            try await profile.register(
+                account, with: cloud, calls: self.cloud.calls, isReplacing: isReplacing,
+                isCreatingUser: self.principal.create, payload: self.payload, isAnew: self.anew)
         }
         try console.show(registration, of: saved, profile: profile)
         // An inbox that cannot be read is for others to tell.
@@ -64,9 +63,8 @@ struct RegisterCommand: ParsableCommand {
         }
     }
 
-    /// Whether what is on file is to be forgotten.
-    ///
-    /// - Throws: ``CommandFailure`` with exit 78 when it would have to be and nobody said so.
+    /// Whether what is on file is to be forgotten; throws ``CommandFailure`` with exit 78 when it would have to be and nobody
+    /// said so.
     private func isReplacing(
         _ profile: Profile, by account: SavedProfile.Account, in cloud: CloudSettings, console: Console
     ) throws -> Bool {
@@ -105,39 +103,34 @@ struct PrincipalOptions: ParsableArguments {
     @Flag(help: "Never ask for the password at the terminal.") var noInput = false
 
     func validate() throws {
-        if self.user != nil, self.thing != nil { throw ValidationError("'--user' and '--thing' exclude each other") }
+        try self.exclude("user", "thing")
         if self.create, self.user == nil { throw ValidationError("'--create' needs '--user'") }
         if self.thingType != nil, self.thing == nil { throw ValidationError("'--thing-type' needs '--thing'") }
-        if self.passwordFile != nil, self.passwordStdin {
-            throw ValidationError("'--password-file' and '--password-stdin' exclude each other")
-        }
+        try self.exclude("password-file", "password-stdin")
     }
 
-    /// What the options name; `nil` when they name nobody.
     var account: SavedProfile.Account? {
         if let user = self.user { return .user(name: user) }
         return self.thing.map { .thing(vendorThingID: $0, type: self.thingType) }
     }
 
-    /// What the options say about the password; `nil` when they say nothing.
-    func password() throws -> Secret? {
-        if let path = self.passwordFile { return try SecretFile.read(path) }
+    func password() throws -> Setting<Secret>? {
+        if let path = self.passwordFile { return Setting(try SecretFile.read(path), .option("--password-file")) }
         guard self.passwordStdin else { return nil }
         let line = try InputFile.firstLineOfStandardInput()
         guard !line.isEmpty else {
             throw CommandFailure(.configuration, "the first line of standard input is empty, and no password")
         }
-        return Secret(line)
+        return Setting(Secret(line), .option("--password-stdin"))
     }
 
-    /// Asks at the terminal, twice for a user that is to be created.
-    ///
-    /// - Throws: ``CommandFailure`` with exit 78 when there is nobody to ask, or nobody is to be.
+    /// Asks at the terminal, twice for a user that is to be created; throws ``CommandFailure`` with exit 78 when there is
+    /// nobody to ask, or nobody is to be.
     func askedPassword(of account: SavedProfile.Account) throws -> Secret {
         guard PasswordPrompt.isPossible, !self.noInput else {
             throw CommandFailure(
                 .configuration, "the password of \(account.text) is missing",
-                hint: "give --password-file or --password-stdin, or set \(EnvironmentVariable.password.rawValue)")
+                hint: "give --password-file or --password-stdin, or set \(EnvironmentVariable.password.name)")
         }
         let password = try PasswordPrompt.read("Password of \(account.text.terminalSafe): ")
         if self.create, try PasswordPrompt.read("Repeat it: ") != password {

@@ -89,29 +89,24 @@ struct ReplayCommand: ParsableCommand {
     }
 }
 
-/// A message that was received once.
 package struct ReplayedMessage: Sendable {
     package var id: Int64
     package var receivedAt: Timestamp
     package var received: ReceivedMessage
 
+    func context(attempt: Int) -> DeliveryContext {
+        DeliveryContext(
+            installationID: "", messageID: self.id, receivedAt: self.receivedAt, attempt: attempt,
+            deadlineInstant: .now() + HandlerOptions.longest)
+    }
+}
+
+extension ReplayedMessage {
     /// `nil` for what no handler ever gets: it is no message of Kii's.
     init?(_ trace: MessageRecord) {
         guard trace.originalLength == nil, let received = try? ReceivedMessage(payload: trace.payload) else {
             return nil
         }
         self.init(id: trace.messageID, receivedAt: trace.receivedAt, received: received)
-    }
-
-    init(id: Int64, receivedAt: Timestamp, received: ReceivedMessage) {
-        self.id = id
-        self.receivedAt = receivedAt
-        self.received = received
-    }
-
-    func context(attempt: Int) -> DeliveryContext {
-        DeliveryContext(
-            installationID: "", messageID: self.id, receivedAt: self.receivedAt, attempt: attempt,
-            deadlineInstant: .now() + HandlerOptions.longest)
     }
 }

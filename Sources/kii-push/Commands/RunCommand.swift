@@ -3,8 +3,7 @@ import KiiPushCore
 
 struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "run",
-        abstract: "Receives, and hands each message to a command, a server or a program.",
+        commandName: "run", abstract: "Receives, and hands each message to a command, a server or a program.",
         examples: [
             ("A command for each message, its payload on standard input", "kii-push run --exec ./on-push"),
             ("A few words of shell", "kii-push run --shell --exec 'jq -r .msg >> messages'"),
@@ -73,8 +72,8 @@ struct RunCommand: ParsableCommand {
     }
 
     func run() async throws {
-        let service = RunService(console: self.output.console, environment: ProcessEnvironment())
-        let session = try await self.session(service, nil, isFirst: true)
+        let service = RunService(console: self.output.console)
+        var session = try await self.session(service, nil, isFirst: true)
         // Not before: registering may take minutes, and a signal ends that at once.
         let signals = try StopSignals(asks: [SIGHUP, SIGUSR1])
         // Before the socket: a second 'run' is told who receives, and not that its socket is taken. What else is wrong with
@@ -86,8 +85,9 @@ struct RunCommand: ParsableCommand {
         }
         // One for all sessions: a counter that began anew would look like a restart. So a reload does not move it.
         let metrics = try await MetricsPublisher.start(session.settings, console: service.console)
+        session.metrics = metrics
         do {
-            try await service.run(session.counted(by: metrics), signals) {
+            try await service.run(session, signals) {
                 try await self.session(service, metrics, isFirst: false)
             }
         } catch {
@@ -97,7 +97,6 @@ struct RunCommand: ParsableCommand {
         await metrics?.stop()
     }
 
-    /// What the options say.
     private var own: RunSettings {
         var settings = self.handler.settings
         settings.activate = self.activate
@@ -145,9 +144,10 @@ struct RunCommand: ParsableCommand {
         let unpresentable = { @Sendable (reason: DesktopServiceError) in
             service.console.status("! Alerts cannot be shown; the program gets them at once: \(reason)")
         }
-        let named = try settings.receiver(
-            directory: profile.directory, report: report, whenUnpresentable: unpresentable)
-        guard let receiver = named else {
+        guard
+            let receiver = try settings.receiver(
+                directory: profile.directory, report: report, whenUnpresentable: unpresentable)
+        else {
             throw UsageError(
                 "who is to handle the messages? '--exec COMMAND', '--forward-to URL' or '--activate PROGRAM' is missing",
                 commandPath: "kii-push run")

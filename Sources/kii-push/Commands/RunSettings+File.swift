@@ -4,17 +4,17 @@ extension RunSettings {
     /// Reads the `run` object of a profile in config.json.
     ///
     /// - Throws: ``CommandFailure`` with exit 78 for what is wrong, contradicts itself, or would be overlooked.
-    init(_ part: JSONValue, at pointer: JSONPointer, in document: ConfigurationDocument) throws {
+    init(_ part: DocumentValue) throws {
         self.init()
-        try document.requireMembers(Member.allCases.map(\.rawValue), of: part, at: pointer)
-        for member in part.members ?? [] {
+        try part.requireMembers(Member.allCases.map(\.rawValue))
+        for member in part.json.members ?? [] {
             guard let known = Member(rawValue: member.key), let expectation = self.take(known, member.value) else {
                 continue
             }
-            throw document.failure(at: pointer.appending(member.key), "must be \(expectation)")
+            throw part.document.failure(at: part.pointer.appending(member.key), "must be \(expectation)")
         }
-        if let problem = self.problem({ pointer.appending($0.rawValue).description }) {
-            throw CommandFailure(.configuration, "\(document.place(of: pointer)): \(problem)")
+        if let problem = self.problem({ part.pointer.appending($0.rawValue).description }) {
+            throw CommandFailure(.configuration, "\(part.document.place(of: part.pointer)): \(problem)")
         }
     }
 
@@ -51,7 +51,6 @@ extension RunSettings {
 }
 
 extension JSONValue {
-    /// A text that is read as on the command line.
     fileprivate func argument<Value: ExpressibleByArgument>() -> Value? { self.string.flatMap { Value(argument: $0) } }
     fileprivate var timeSpan: Duration? { (self.argument() as TimeSpan?)?.duration }
     fileprivate var handlerCount: Int? { self.int64.flatMap { HandlerCount(argument: "\($0)")?.value } }

@@ -7,7 +7,6 @@ package struct RunSettings: Sendable, Hashable {
         case exec, shell, execTimeout, forwardTo, forwardTimeout, jobs, activate, arguments, concurrency, present, grace
         case exitWhenOffline, metricsFile, metricsSocket
 
-        /// How the option is written.
         var option: String { self == .arguments ? "ARG" : "--\(self.rawValue.kebabCase)" }
     }
 
@@ -33,10 +32,8 @@ package struct RunSettings: Sendable, Hashable {
         return self.activate.map { "activate \($0)" } ?? "nobody"
     }
 
-    /// Whether it says who handles messages.
     var namesHandler: Bool { !self.handlers.isEmpty }
 
-    /// The members that do.
     private var handlers: [Member] {
         [
             (Member.activate, self.activate != nil), (.exec, self.exec != nil), (.forwardTo, self.forwardTo != nil),
@@ -92,13 +89,8 @@ package struct RunSettings: Sendable, Hashable {
         return nil
     }
 
-    /// Makes what handles the messages; `nil` when nobody is named.
-    ///
-    /// - Parameters:
-    ///   - directory: the profile's.
-    ///   - report: told what a program's processes do, on a thread that it must not block.
-    ///   - whenUnpresentable: told why alerts cannot be shown, on a thread that it must not block.
-    /// - Throws: ``CommandFailure`` with exit 66 for a program that is not there; ``TransportError``.
+    /// Makes what handles the messages; `nil` when nobody is named. Both closures are called on threads that they must not
+    /// block. Throws ``CommandFailure`` with exit 66 for a program that is not there; ``TransportError``.
     func receiver(
         directory: String, report: @escaping @Sendable (Activator.Event) -> Void,
         whenUnpresentable: @escaping @Sendable (DesktopServiceError) -> Void

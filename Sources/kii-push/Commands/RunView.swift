@@ -8,7 +8,6 @@ actor RunView {
     private let notes: MessageNotes
     private let journal: Journal?
     private let failed: @Sendable (any Error) -> Void
-    /// Whether somebody reads standard output.
     private var isRead = true
     /// Which attempt of a message is under way, and when it began.
     private var started: [Int64: (attempt: Int, at: ContinuousClock.Instant)] = [:]
@@ -18,23 +17,14 @@ actor RunView {
         console: Console, installationID: String, notes: MessageNotes, journal: Journal?,
         failed: @escaping @Sendable (any Error) -> Void = { _ in }
     ) {
-        self.console = console
-        self.installationID = installationID
-        self.notes = notes
-        self.journal = journal
-        self.failed = failed
+        (self.console, self.installationID) = (console, installationID)
+        (self.notes, self.journal, self.failed) = (notes, journal, failed)
     }
 
     func show(_ event: PushEvent) {
         do {
-            switch event {
-            case .connected(let connection):
-                try self.say { try self.console.show(connection, of: self.installationID) }
-            case .disconnected(let reason, let retryIn):
-                try self.say { try self.console.show(trouble: "offline", reason, retryIn: retryIn) }
-            case .message(let event): try self.show(event)
-            default: try self.say { try self.console.show(event) }
-            }
+            if case .message(let event) = event { return try self.show(event) }
+            try self.say { try self.console.show(event, of: self.installationID) }
         } catch {
             self.failed(error)
         }
@@ -84,7 +74,6 @@ actor RunView {
         return journal.write(verdict.text, priority, fields)
     }
 
-    /// Shows what the program does, on standard error.
     func showProgram(_ event: Activator.Event) {
         let text = "program: \(event.description.terminalSafe)"
         switch event {

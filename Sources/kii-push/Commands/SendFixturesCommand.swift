@@ -2,15 +2,11 @@ import KiiPushCore
 
 struct SendFixturesCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "fixtures",
-        abstract: "Lists the built-in examples for '--fixture'.",
+        commandName: "fixtures", abstract: "Lists the built-in examples for '--fixture'.",
         examples: [
             ("What there is", "kii-push send fixtures"),
             ("Send one, with another title", "kii-push send user me --fixture alert --title Bar"),
-            (
-                "The data of one, for a program",
-                "kii-push send fixtures --json | jq 'select(.name==\"hello\") | .body'"
-            ),
+            ("The data of one, for a program", "kii-push send fixtures --json | jq 'select(.name==\"hello\") | .body'"),
         ]
     )
 

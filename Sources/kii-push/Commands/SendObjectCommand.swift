@@ -54,13 +54,13 @@ struct SendObjectCommand: ParsableCommand {
             let bucket = Bucket(self.bucket.id, in: try session.scope(self.bucket.scope))
             let sender = try session.ownOrAdmin()
             let call = try KiiCall.creating(fields, in: bucket)
-            if try self.sending.isShown(call, as: session.ownOrAdminRole, in: session) { return }
+            if try self.sending.isShown(call, as: sender.role, in: session) { return }
             let watch = try self.sending.watch(session)
-            let object = try await sender.perform(call)
+            let object = try await sender.session.perform(call)
             let target = SubscriptionTarget.bucket(bucket)
             try session.console.result("created object \(object.reference.id.terminalSafe) in \(target.text)")
             try session.console.object("sent", ["id": object.reference.id, "target": JSONValue.object(target.json)])
-            try await watch?.conclude(object.reference)
+            try await watch?.conclude(session.deliveries(about: object.reference))
         }
     }
 }

@@ -2,8 +2,7 @@ import KiiPushCore
 
 struct SendTopicCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "topic",
-        abstract: "Sends a message to all who are subscribed to a topic (push to user).",
+        commandName: "topic", abstract: "Sends a message to all who are subscribed to a topic (push to user).",
         examples: [
             ("To a topic of the app", #"kii-push send topic alerts --data '{"msg":"hi"}'"#),
             ("To one of the profile's own user", #"kii-push send topic user:me/todo --data '{"n":1}'"#),
@@ -41,16 +40,14 @@ struct SendTopicCommand: ParsableCommand {
         try await self.cloud.withSession { [message] session in
             let topic = Topic(self.topic.id, in: try session.scope(self.topic.scope))
             // By default only its creator sends to a topic of the app, and that is the app's administrator.
-            let isApps = topic.scope == .app
-            let sender = try isApps ? session.adminOrOwn() : session.ownOrAdmin()
-            let role = isApps ? session.adminOrOwnRole : session.ownOrAdminRole
+            let sender = try topic.scope == .app ? session.adminOrOwn() : session.ownOrAdmin()
             let call = try KiiCall.sending(message, to: .topic(topic))
-            if try self.sending.isShown(call, as: role, in: session) { return }
+            if try self.sending.isShown(call, as: sender.role, in: session) { return }
             let watch = try self.sending.watch(session)
-            let sent = try await session.send(call, to: topic, as: sender)
+            let sent = try await session.send(call, to: topic, as: sender.session)
             let target = SubscriptionTarget.topic(topic)
             try await session.showSent(sent, to: "topic \(target.text)", .object(target.json))
-            try await watch?.conclude(sent)
+            try await watch?.conclude(session.deliveries(of: sent))
         }
     }
 }

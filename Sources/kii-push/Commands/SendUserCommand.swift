@@ -2,8 +2,7 @@ import KiiPushCore
 
 struct SendUserCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "user",
-        abstract: "Sends a message straight to a user's installations (direct push).",
+        commandName: "user", abstract: "Sends a message straight to a user's installations (direct push).",
         examples: [
             ("To the profile's own user", #"kii-push send user me --data '{"msg":"hi"}'"#),
             ("To a user by ID", "kii-push send user 0a1b2c3d4e5f --data-file message.json"),
@@ -38,15 +37,15 @@ struct SendUserCommand: ParsableCommand {
             let userID = try self.user == "me" ? session.ownUserID() : self.user
             let sender = try session.adminOrOwn()
             let call = try KiiCall.sending(message, to: .user(userID))
-            if try self.sending.isShown(call, as: session.adminOrOwnRole, in: session) { return }
+            if try self.sending.isShown(call, as: sender.role, in: session) { return }
             let watch = try self.sending.watch(session)
-            let sent = try await sender.perform(call)
+            let sent = try await sender.session.perform(call)
             let target: JSONValue = ["kind": "user", "id": JSONValue(userID)]
             try await session.showSent(sent, to: "user \(userID.terminalSafe)", target)
             if message.apns?.alert != nil, let reason = session.reasonForUnseenAlerts(of: userID) {
                 session.console.warning(reason)
             }
-            try await watch?.conclude(sent)
+            try await watch?.conclude(session.deliveries(of: sent))
         }
     }
 }

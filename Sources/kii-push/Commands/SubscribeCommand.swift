@@ -2,8 +2,7 @@ import KiiPushCore
 
 struct SubscribeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "subscribe",
-        abstract: "Subscribes the profile to topics and buckets.",
+        commandName: "subscribe", abstract: "Subscribes the profile to topics and buckets.",
         examples: [
             ("A topic of the app", "kii-push subscribe alerts"),
             ("Topics of the profile's own user and of a group", "kii-push subscribe user:me/todo group:a1b2/room"),
@@ -14,8 +13,7 @@ struct SubscribeCommand: ParsableCommand {
                 + "any, elsewhere as the profile itself. To be subscribed already is no error."
         ],
         aliases: ["sub"],
-        exitCodes: ExitStatus.ofCloudCommands,
-        environment: EnvironmentVariable.ofCloudCommands
+        exitCodes: ExitStatus.ofCloudCommands, environment: EnvironmentVariable.ofCloudCommands
     )
 
     @OptionGroup var targets: TargetOptions
@@ -29,15 +27,13 @@ struct SubscribeCommand: ParsableCommand {
 
 struct UnsubscribeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "unsubscribe",
-        abstract: "Ends subscriptions of the profile to topics and buckets.",
+        commandName: "unsubscribe", abstract: "Ends subscriptions of the profile to topics and buckets.",
         examples: [
             ("A topic of the app", "kii-push unsubscribe alerts"),
             ("A bucket", "kii-push unsubscribe --bucket user:me/notes"),
         ],
         discussion: ["Not to be subscribed is no error; a topic that does not exist is."],
-        exitCodes: ExitStatus.ofCloudCommands,
-        environment: EnvironmentVariable.ofCloudCommands
+        exitCodes: ExitStatus.ofCloudCommands, environment: EnvironmentVariable.ofCloudCommands
     )
 
     @OptionGroup var targets: TargetOptions
@@ -45,8 +41,7 @@ struct UnsubscribeCommand: ParsableCommand {
     func run() async throws {
         try await self.targets.change(isSubscribed: false, unchanged: "it was not subscribed") {
             session, principal, target in
-            let isChanged = try await session.unsubscribe(principal, from: target)
-            return CloudSession.SubscriptionOutcome(isChanged: isChanged, isTopicCreated: false)
+            (try await session.unsubscribe(principal, from: target), false)
         }
     }
 }
@@ -66,11 +61,7 @@ struct TargetOptions: ParsableArguments {
         throw ValidationError("name a topic, or a bucket with --bucket")
     }
 
-    /// Changes the subscription to each of them, and says what came of it.
-    ///
-    /// - Parameters:
-    ///   - isSubscribed: whether the profile is subscribed afterwards.
-    ///   - unchanged: what is said where that was so before.
+    /// Changes the subscription to each of them, and says what came of it; `unchanged` where there was nothing to change.
     func change(
         isSubscribed: Bool, unchanged: String,
         _ change: (CloudSession, Principal, SubscriptionTarget) async throws -> CloudSession.SubscriptionOutcome

@@ -17,7 +17,6 @@ extension SubscriptionTarget {
         }
     }
 
-    /// The members that describe it in a JSON line.
     var json: [(String, JSONValue)] {
         switch self {
         case .topic(let topic):

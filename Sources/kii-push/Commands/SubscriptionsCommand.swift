@@ -17,8 +17,7 @@ struct SubscriptionsCommand: ParsableCommand {
                 + "in the scope of the app and of the profile's own user or thing. A bucket that another program has "
                 + "subscribed to, and a topic of a group that is not named here, are not found."
         ],
-        exitCodes: ExitStatus.ofCloudCommands,
-        environment: EnvironmentVariable.ofCloudCommands
+        exitCodes: ExitStatus.ofCloudCommands, environment: EnvironmentVariable.ofCloudCommands
     )
 
     @Argument(

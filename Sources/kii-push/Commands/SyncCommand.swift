@@ -2,8 +2,7 @@ import KiiPushCore
 
 struct SyncCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "sync",
-        abstract: "Makes the profile's subscriptions those that are declared.",
+        commandName: "sync", abstract: "Makes the profile's subscriptions those that are declared.",
         examples: [
             ("What would change?", "kii-push sync --dry-run"),
             ("Subscribe to what config.json declares", "kii-push sync"),
@@ -17,8 +16,7 @@ struct SyncCommand: ParsableCommand {
             "What is subscribed is found out as by 'kii-push subscriptions'. A topic that is missing is created as by "
                 + "'kii-push subscribe'. That nothing had to be done is no error.",
         ],
-        exitCodes: ExitStatus.ofCloudCommands + [.missingInput],
-        environment: EnvironmentVariable.ofCloudCommands
+        exitCodes: ExitStatus.ofCloudCommands + [.missingInput], environment: EnvironmentVariable.ofCloudCommands
     )
 
     @Argument(
@@ -42,7 +40,7 @@ struct SyncCommand: ParsableCommand {
             let declared = try declaration.targets(of: principal)
             var isEqual = true
             for target in declared {
-                guard try await !session.isSubscribed(principal, to: target) else { continue }
+                guard try await !session.own().isSubscribed(to: target, as: principal) else { continue }
                 isEqual = false
                 if !self.dryRun { _ = try await session.subscribe(principal, to: target) }
                 try console.show(.missing, target, isDone: !self.dryRun)
@@ -61,13 +59,7 @@ struct SyncCommand: ParsableCommand {
     }
 }
 
-/// How a subscription differs from what is declared.
-private enum Difference: String {
-    /// Declared, and not there.
-    case missing
-    /// There, and not declared.
-    case surplus
-}
+private enum Difference: String { case missing, surplus }
 
 extension Console {
     fileprivate func show(_ difference: Difference, _ target: SubscriptionTarget, isDone: Bool) throws {

@@ -2,8 +2,7 @@ import KiiPushCore
 
 struct TraceCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "trace",
-        abstract: "Shows one message's life, from its reception to its end. Asks no network.",
+        commandName: "trace", abstract: "Shows one message's life, from its reception to its end. Asks no network.",
         examples: [
             ("The message that 'listen' shows as #17", "kii-push trace 17"),
             ("With what it says", "kii-push trace 17 --payload"),
@@ -16,8 +15,7 @@ struct TraceCommand: ParsableCommand {
                 + "says what is not recorded.",
             "Messages that are done are kept for a day, or until there are 64 MiB of them.",
         ],
-        exitCodes: [.missingInput, .inputOutput, .configuration],
-        environment: [.profile, .stateHome, .stateDirectory]
+        exitCodes: [.missingInput, .inputOutput, .configuration], environment: [.profile, .stateHome, .stateDirectory]
     )
 
     @Flag(help: "Show the payload as well.") var payload = false
@@ -31,7 +29,6 @@ struct TraceCommand: ParsableCommand {
     }
 }
 
-/// Whose inbox.
 struct InboxOptions: ParsableArguments {
     @OptionGroup(title: "Inbox") var name: ProfileNameOptions
 
@@ -45,11 +42,7 @@ struct InboxOptions: ParsableArguments {
         return self.name.profile.map { " --profile \($0)" } ?? ""
     }
 
-    func validate() throws {
-        if self.stateDirectory != nil, self.name.profile != nil {
-            throw ValidationError("'--state-directory' and '--profile' exclude each other")
-        }
-    }
+    func validate() throws { try self.exclude("state-directory", "profile") }
 
     /// Changes the inbox here, where no process receives with it.
     ///
@@ -61,21 +54,14 @@ struct InboxOptions: ParsableArguments {
         settings.stateDirectory = directory
         let runtime = try PushRuntime(configuration: settings)
         do {
-            let result = try await body(runtime)
-            await runtime.shutdown()
-            return result
+            return try await runtime.shuttingDown { try await body(runtime) }
         } catch PushAgentError.stateDirectoryInUse(_, let processID) {
-            await runtime.shutdown()
             throw CommandFailure(
                 .temporary, "\(processID.map { "process \($0)" } ?? "another process") receives with this inbox",
                 hint: "it has no control socket to ask it by; stop it first")
-        } catch {
-            await runtime.shutdown()
-            throw error
         }
     }
 
-    /// Where the inbox is.
     func directory() throws -> String {
         if let stateDirectory { return stateDirectory }
         let profile = try Profile(named: self.name.profile)

@@ -38,7 +38,6 @@ extension Timestamp {
     }
 }
 
-/// The magnitude with at least `width` digits.
 func zeroPadded(_ number: some SignedInteger, _ width: Int, radix: Int = 10) -> String {
     let digits = String(number.magnitude, radix: radix)
     return String(repeating: "0", count: max(0, width - digits.count)) + digits
@@ -51,7 +50,7 @@ extension Duration {
         return seconds * 1000 + attoseconds / 1_000_000_000_000_000
     }
 
-    /// For people: `287 ms`, `1.8 s`, `5 min`.
+    /// For people: `287 ms`, `1.8 s`, `5 min`. Of a duration that is not negative.
     var text: String {
         let milliseconds = self.milliseconds
         switch milliseconds {

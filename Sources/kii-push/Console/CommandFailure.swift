@@ -2,22 +2,17 @@
 package struct CommandFailure: Error {
     package var exit: ExitStatus
     package var message: String
-    /// What to do; one sentence or a command to type.
     package var hint: String?
     /// The server's own code, such as `TOPIC_NOT_FOUND`.
     var code: String?
     var httpStatus: Int?
     /// Whether it may have been done all the same, and would be done twice by the same command.
     var isInDoubt = false
-    /// What the server said, for those who ask for details.
     var answer: String?
 
     init(_ exit: ExitStatus, _ message: String, hint: String? = nil, code: String? = nil, httpStatus: Int? = nil) {
-        self.exit = exit
-        self.message = message
-        self.hint = hint
-        self.code = code
-        self.httpStatus = httpStatus
+        (self.exit, self.message, self.hint) = (exit, message, hint)
+        (self.code, self.httpStatus) = (code, httpStatus)
     }
 }
 

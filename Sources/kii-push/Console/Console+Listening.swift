@@ -1,6 +1,7 @@
 import KiiPushCore
 
-/// What `listen` shows: `-->` for a message, `<--` for the answer to it, `!` for trouble with the connection.
+/// What `listen` shows: `-->` for a message, `<--` for the answer to it, `!` for trouble, `>` for a change of
+/// state.
 extension Console {
     /// A message that was handed to the handler at `time`.
     func show(_ message: ReceivedMessage, _ context: DeliveryContext, at time: Timestamp = .now()) throws {
@@ -61,7 +62,7 @@ extension Console {
     }
 
     /// A connection that carries messages; only said once the broker has granted the subscription.
-    func show(_ connection: PushEvent.Connection, of installationID: String) throws {
+    private func show(_ connection: PushEvent.Connection, of installationID: String) throws {
         let version = "MQTT \(connection.protocolVersion)"
         let qos = connection.qualityOfService
         var text =
@@ -113,15 +114,16 @@ extension Console {
             ["state": trouble, "at": Timestamp.now(), "reason": reason, "retry_in_ms": retryIn?.milliseconds])
     }
 
-    /// That what a trouble said is over.
     private func show(recovery: String) throws {
         self.state("> \(recovery.prefix(1).uppercased())\(recovery.dropFirst()).")
         try self.object("state", ["state": recovery, "at": Timestamp.now()])
     }
 
-    /// The other events of an agent.
-    func show(_ event: PushEvent) throws {
+    /// The events of an agent that are about no message.
+    func show(_ event: PushEvent, of installationID: String) throws {
         switch event {
+        case .connected(let connection): try self.show(connection, of: installationID)
+        case .disconnected(let reason, let retryIn): try self.show(trouble: "offline", reason, retryIn: retryIn)
         case .registered(let registration): self.detail("installation \(registration.installationID.terminalSafe)")
         case .connecting(let host, let port, let usesTLS):
             self.detail("connecting to \(host.terminalSafe):\(port)" + (usesTLS ? " with TLS" : ""))
@@ -163,7 +165,7 @@ extension Console {
         case .subscriptionFailed(let target, let reason, let retryIn):
             try self.show(trouble: "not subscribed", "\(target.text): \(reason)", retryIn: retryIn)
         // Shown by those who know what belongs to them. Without a default, so that no event of later is forgotten.
-        case .connected, .disconnected, .message, .stopping: break
+        case .message, .stopping: break
         }
     }
 }
@@ -187,7 +189,6 @@ extension MessageEvent {
         }
     }
 
-    /// Whether there is something to say about it.
     var isSaid: Bool {
         switch self.kind {
         case .duplicate, .late, .done: true
@@ -207,9 +208,7 @@ private struct Verdict {
     var members: [(String, JSONValue)]
 
     init(_ word: String, _ style: TextStyle, _ detail: String? = nil, _ members: JSONLiteral = [:]) {
-        self.word = word
-        self.style = style
-        self.detail = detail
+        (self.word, self.style, self.detail) = (word, style, detail)
         self.members = JSONMembers(members)
     }
 
@@ -231,8 +230,7 @@ private struct Verdict {
                 ["attempt": attempt, "failure": failure.description, "retry_in_ms": after.milliseconds])
         case .dead(let reason, _):
             let fate = event.isKept ? "kept in the inbox" : "not kept: the inbox is in memory"
-            self.init(
-                "dead", .red, "\(reason); \(fate)", ["reason": reason.description, "kept": event.isKept])
+            self.init("dead", .red, "\(reason); \(fate)", ["reason": reason.description, "kept": event.isKept])
         case .handedBack(let failure):
             self.init("failed", .red, "\(failure); handed back", ["failure": failure.description])
         case .late(let attempt):

@@ -1,7 +1,6 @@
 import KiiPushCore
 
 extension Console {
-    /// What came of `register`.
     func show(_ registration: Registration, of saved: SavedProfile, profile: Profile) throws {
         let cloud =
             switch saved.cloud {
@@ -26,7 +25,6 @@ extension Console {
 }
 
 extension Principal {
-    /// `user` or `thing`.
     var kind: String {
         switch self {
         case .user: "user"

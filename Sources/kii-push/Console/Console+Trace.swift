@@ -23,7 +23,6 @@ extension Console {
         try self.object("trace", trace.members(content) + (withPayload ? [content.payloadMember] : []))
     }
 
-    /// One line for a message among others.
     func show(inList trace: MessageRecord) throws {
         let (content, state) = (TracedContent(trace), TraceWords(trace.state))
         let number = "#\(trace.messageID)".padded(to: 8)
@@ -45,7 +44,6 @@ private struct TraceWords {
     var detail: String?
     var members: [(String, JSONValue)]
 
-    /// For the end of a line.
     var detailText: String { self.detail.map { "  " + $0.terminalSafe } ?? "" }
 
     init(_ state: MessageRecord.State) {
@@ -107,14 +105,12 @@ private struct TraceWords {
     }
 
     private init(_ word: String, _ detail: String? = nil, _ members: JSONLiteral = [:]) {
-        self.word = word
-        self.detail = detail
+        (self.word, self.detail) = (word, detail)
         self.members = JSONMembers(members)
     }
 }
 
 extension MessageRecord {
-    /// Milliseconds after the reception.
     fileprivate func offset(of event: MessageEvent) -> Int64 {
         // Wrapping: the record may say anything.
         event.at.millisecondsSinceEpoch &- self.receivedAt.millisecondsSinceEpoch
@@ -149,7 +145,6 @@ extension MessageRecord {
         return before + latest
     }
 
-    /// What it is and where it stands.
     fileprivate func heading(_ content: TracedContent) -> [(String, JSONValue)] {
         let state = TraceWords(self.state)
         let head: JSONLiteral = ["id": self.messageID, "state": state.word]

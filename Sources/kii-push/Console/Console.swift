@@ -3,11 +3,8 @@ import KiiPushCore
 /// How a command talks: data on standard output, everything else on standard error.
 struct Console: Sendable {
     let options: Options
-    /// For what goes to standard output.
     let style: TerminalStyle
-    /// For what goes to standard error.
     let statusStyle: TerminalStyle
-    /// That a command waits, for a person to see.
     let note: WaitingNote?
 
     /// The part of ``OutputOptions`` that a console needs, as a value that can cross to other tasks.
@@ -18,11 +15,11 @@ struct Console: Sendable {
         var color = ColorChoice.auto
     }
 
-    init(_ options: Options, environment: ProcessEnvironment = ProcessEnvironment()) {
+    init(_ options: Options) {
         self.options = options
-        self.style = TerminalStyle(choice: options.color, stream: .output, environment: environment)
-        self.statusStyle = TerminalStyle(choice: options.color, stream: .error, environment: environment)
-        self.note = WaitingNote(options, environment: environment)
+        self.style = TerminalStyle(choice: options.color, stream: .output)
+        self.statusStyle = TerminalStyle(choice: options.color, stream: .error)
+        self.note = WaitingNote(options)
     }
 
     /// One line of data for people; says nothing with `--json`.
@@ -38,7 +35,6 @@ struct Console: Sendable {
     /// One object for programs; says nothing without `--json`.
     func object(_ type: String, _ members: [(String, JSONValue)]) throws { try self.object(type) { $0.add(members) } }
 
-    /// As above, with the members of a literal.
     func object(_ type: String, _ members: JSONLiteral) throws {
         try self.object(type, JSONMembers(members))
     }
@@ -68,8 +64,6 @@ struct Console: Sendable {
 
     /// Trouble, on standard error, also with `--quiet`; with `--json` there is an object for it.
     func trouble(_ text: String) { if !self.options.json { self.error(text) } }
-
-    /// A detail for those who asked for `--verbose`.
     func detail(_ text: String) { if self.options.verbose { self.error(self.statusStyle(text, .dim)) } }
 
     /// Something that should not be overlooked, also with `--quiet`.

@@ -50,9 +50,9 @@ extension Unicode.Scalar {
 
 extension StandardStream {
     /// How many columns text is broken at, 40 to 100: those of the terminal, which `COLUMNS` overrides; 80 without one.
-    func textWidth(_ environment: ProcessEnvironment = ProcessEnvironment()) -> Int {
+    func textWidth() -> Int {
         guard self.isTerminal else { return 80 }
-        let columns = environment.text(.columns).flatMap { Int($0) } ?? self.terminalColumns
+        let columns = EnvironmentVariable.columns.text.flatMap { Int($0) } ?? self.terminalColumns
         guard let columns, columns > 0 else { return 80 }
         return min(max(columns, 40), 100)
     }

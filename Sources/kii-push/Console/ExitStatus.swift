@@ -17,11 +17,9 @@ package enum ExitStatus: Int32, CaseIterable, Sendable {
     case interrupted = 130
     case terminated = 143
 
-    /// What it tells, for help.
     var meaning: String { self.texts.meaning }
-
-    /// A word for `--json` errors.
     var category: String { self.texts.category }
+    var row: (String, String) { (String(self.rawValue), self.meaning) }
 
     private var texts: (category: String, meaning: String) {
         switch self {
@@ -45,7 +43,6 @@ package enum ExitStatus: Int32, CaseIterable, Sendable {
         }
     }
 
-    /// What a command that talks to a cloud can end with.
     static let ofCloudCommands: [ExitStatus] = [
         .failure, .unreachable, .temporary, .protocolError, .authentication, .configuration,
     ]

@@ -14,10 +14,8 @@ enum InputFile {
         return try self.read(descriptor: descriptor, name: path)
     }
 
-    /// Whether there is anything of that name.
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
 
-    /// The first line of standard input, for a secret.
     static func firstLineOfStandardInput() throws -> String {
         let end = UInt8(ascii: "\n")
         let bytes = try self.read(descriptor: STDIN_FILENO, name: "standard input", until: end)

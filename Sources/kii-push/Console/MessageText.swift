@@ -5,15 +5,10 @@ struct MessageText {
     private let message: ReceivedMessage
     private let style: TerminalStyle
 
-    init(_ message: ReceivedMessage, style: TerminalStyle) {
-        self.message = message
-        self.style = style
-    }
+    init(_ message: ReceivedMessage, style: TerminalStyle) { (self.message, self.style) = (message, style) }
 
-    /// The kind of push.
     var kind: String { self.style(self.message.kind.text, .bold) }
 
-    /// What the fields say together, as labels and values.
     var facts: [(String, String)] {
         let rows: [(String, String?)] = [
             ("event", self.text(of: .type)),
@@ -52,7 +47,6 @@ struct MessageText {
         return parts.joined(separator: " ")
     }
 
-    /// What was left out of it for being of the wrong type.
     var findings: [String] { self.message.findings.map(\.description.terminalSafe) }
 
     private var topic: String? {
@@ -93,14 +87,7 @@ extension JSONValue {
 
 extension ReceivedMessage.Kind {
     /// For people.
-    var text: String {
-        switch self {
-        case .pushToApp: "push-to-app"
-        case .pushToUser: "push-to-user"
-        case .directPush: "direct-push"
-        }
-    }
-
+    var text: String { self.name.kebabCase }
     /// For programs.
     var name: String {
         switch self {

@@ -14,7 +14,6 @@ enum PasswordPrompt {
     /// Signals that would leave a terminal behind that shows nothing.
     private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
 
-    /// Whether there is a terminal to ask at.
     static var isPossible: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
 
     /// Shows `prompt` on standard error and reads a line from standard input. The terminal is as before afterwards, also

@@ -1,7 +1,6 @@
 import KiiPushCore
 
 extension ReceivedMessage {
-    /// Adds what describes the message in a line for programs.
     func describe(in line: inout JSONObjectWriter) {
         line.add("kind", self.kind.name)
         line.add("bytes", Int64(self.payloadBytes.count))
@@ -20,7 +19,6 @@ extension ReceivedMessage {
         line.add("payload", self.rawPayload)
     }
 
-    /// Who sent it, and what it is about.
     var sourceMembers: [(String, JSONValue)] {
         .init([
             "sender": self.sender?.json,
@@ -38,7 +36,6 @@ extension PayloadFinding {
 }
 
 extension MessageSender {
-    /// Kind and ID.
     var json: JSONValue {
         switch self {
         case .user(let id): ["kind": "user", "id": JSONValue(id)]

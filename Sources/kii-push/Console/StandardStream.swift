@@ -10,9 +10,6 @@ struct StandardStream: Sendable {
 
     private let descriptor: Int32
 
-    /// Any other descriptor, which stays the caller's to close.
-    init(descriptor: Int32) { self.descriptor = descriptor }
-
     var isTerminal: Bool { isatty(self.descriptor) == 1 }
 
     /// How wide the terminal is; `nil` where there is none, or one that does not know.
@@ -31,13 +28,11 @@ struct StandardStream: Sendable {
         }
     }
 
-    /// Writes all of `text`.
     func write(_ text: String) throws {
         var text = text
         try text.withUTF8 { try self.write(UnsafeRawBufferPointer($0)) }
     }
 
-    /// Writes all of `bytes`.
     func write(_ bytes: [UInt8]) throws { try bytes.withUnsafeBytes { try self.write($0) } }
 
     private func write(_ bytes: UnsafeRawBufferPointer) throws {
@@ -59,5 +54,4 @@ struct StandardStream: Sendable {
     }
 }
 
-/// The system's words for an error number.
 func errorText(_ number: Int32) -> String { String(cString: strerror(number)) }

@@ -1,7 +1,6 @@
 import KiiPushCore
 
 extension StrandedMessages {
-    /// What is said of them.
     var text: String {
         let (first, last) = (self.numbers.lowerBound, self.numbers.upperBound)
         return "\(self.messages) \(self.messages == 1 ? "message" : "messages") of installation "
@@ -9,7 +8,6 @@ extension StrandedMessages {
             + "(#\(first)\(first == last ? "" : " to #\(last)")): it is not what the profile receives as"
     }
 
-    /// What to do about them, in the profile of this name.
     func advice(_ profile: String) -> String {
         let options = profile == ProfileLocation.defaultName ? "" : " --profile \(profile)"
         return "have them handled: kii-push inbox adopt --from \(self.installationID.terminalSafe)\(options)"

@@ -34,7 +34,6 @@ extension Unicode.Scalar {
     }
 
     private var isJoiner: Bool { self.value == 0x200c || self.value == 0x200d }
-
     private var selectsVariant: Bool { (0xfe00...0xfe0f).contains(self.value) }
 
     /// Whether it is invisible, and yet needed within emoji and in scripts of Asia: a joiner, or a variant's selector.

@@ -1,9 +1,4 @@
-/// `--color`.
-enum ColorChoice: String, CaseIterable, ExpressibleByArgument {
-    case auto
-    case always
-    case never
-}
+enum ColorChoice: String, CaseIterable, ExpressibleByArgument { case auto, always, never }
 
 /// Colour and weight of a piece of text. The words never depend on it.
 enum TextStyle: String {
@@ -15,21 +10,21 @@ enum TextStyle: String {
     case magenta = "35"
 }
 
-/// Whether a stream gets colours.
 struct TerminalStyle: Sendable {
     let isColored: Bool
 
-    static let plain = TerminalStyle(choice: .never, stream: .output, environment: ProcessEnvironment())
+    static let plain = TerminalStyle(choice: .never, stream: .output)
 
     /// `--color`, then `NO_COLOR`, `CLICOLOR_FORCE`, `CLICOLOR`, `TERM`, then whether `stream` is a terminal.
-    init(choice: ColorChoice, stream: StandardStream, environment: ProcessEnvironment) {
+    init(choice: ColorChoice, stream: StandardStream) {
         switch choice {
         case .always: self.isColored = true
         case .never: self.isColored = false
         case .auto:
-            let isForced = environment.text(.forceColor).map { $0 != "0" } ?? false
-            let isUsual = environment[.color] != "0" && environment[.terminal] != "dumb" && stream.isTerminal
-            self.isColored = environment.text(.noColor) == nil && (isForced || isUsual)
+            let isForced = EnvironmentVariable.forceColor.text.map { $0 != "0" } ?? false
+            let isDumb = EnvironmentVariable.terminal.value == "dumb"
+            let isUsual = EnvironmentVariable.color.value != "0" && !isDumb && stream.isTerminal
+            self.isColored = EnvironmentVariable.noColor.text == nil && (isForced || isUsual)
         }
     }
 

@@ -2,9 +2,7 @@ import KiiPushCore
 
 /// What a traced message says: what it is to anybody, and its payload to those who ask for it.
 struct TracedContent {
-    /// Kind and source in words.
     let text: String
-    /// The same for programs.
     let members: [(String, JSONValue)]
     private let payload: [UInt8]
 
@@ -31,7 +29,6 @@ struct TracedContent {
         }
     }
 
-    /// The payload for people.
     var payloadText: String {
         if let json = try? JSONValue(parsing: self.payload) { return json.terminalText }
         return self.utf8?.terminalSafe ?? hexadecimal(self.payload)
@@ -47,7 +44,6 @@ struct TracedContent {
     private var utf8: String? { String(validating: self.payload, as: UTF8.self) }
 }
 
-/// Two digits for each byte.
 func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
     bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
 }

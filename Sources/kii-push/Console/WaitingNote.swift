@@ -11,10 +11,10 @@ final class WaitingNote: Sendable {
     private let state = Locked(State())
 
     /// `nil` where nobody could see it, or it could not be taken back.
-    init?(_ options: Console.Options, environment: ProcessEnvironment) {
-        guard !options.json, !options.quiet, StandardStream.error.isTerminal, environment[.terminal] != "dumb" else {
-            return nil
-        }
+    init?(_ options: Console.Options) {
+        guard !options.json, !options.quiet, StandardStream.error.isTerminal,
+            EnvironmentVariable.terminal.value != "dumb"
+        else { return nil }
     }
 
     /// Takes it back; the time begins anew.
@@ -28,7 +28,6 @@ final class WaitingNote: Sendable {
         }
     }
 
-    /// Shows the time once a second, until the task is cancelled.
     func run() async {
         while (try? await Task.sleep(for: .seconds(1))) != nil { self.show() }
     }

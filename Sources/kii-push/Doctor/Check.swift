@@ -1,88 +1,59 @@
 import KiiPushCore
 
 /// What `doctor` looks at. The codes are stable: programs go by them.
-enum CheckCode: String, Sendable, Hashable, CaseIterable {
-    case fileModes = "FILE-MODES"
-    case configuration = "CONFIGURATION"
-    case stateDirectory = "STATE-DIRECTORY"
-    case inbox = "INBOX"
-    case proxy = "PROXY"
-    case dns = "DNS"
-    case tcp = "TCP"
-    case tlsExpiry = "TLS-EXPIRY"
-    case tlsChain = "TLS-CHAIN"
-    case tlsName = "TLS-NAME"
-    case clock = "CLOCK"
-    case app = "APP"
-    case signIn = "SIGN-IN"
-    case installation = "INSTALLATION"
-    case connack = "CONNACK"
-    case suback = "SUBACK"
-    case roundTrip = "ROUND-TRIP"
-    case service = "SERVICE"
+enum CheckCode: Sendable, Hashable, CaseIterable {
+    case fileModes, configuration, stateDirectory, inbox, proxy, dns, tcp, tlsExpiry, tlsChain, tlsName, clock
+    case app, signIn, installation, connack, suback, roundTrip, service
 
-    var title: String {
+    var name: String { self.texts.name }
+    var title: String { self.texts.title }
+
+    private var texts: (name: String, title: String) {
         switch self {
-        case .fileModes: "files with secrets are closed to others"
-        case .configuration: "configuration and credentials can be read"
-        case .stateDirectory: "the state can be written"
-        case .inbox: "the inbox holds every message"
-        case .proxy: "the proxy lets us through"
-        case .dns: "the name has an address"
-        case .tcp: "somebody accepts connections"
-        case .tlsExpiry: "the certificate has not ended"
-        case .tlsChain: "the certificate is trusted"
-        case .tlsName: "the certificate is for this name"
-        case .clock: "the clock is right"
-        case .app: "the cloud takes the app's ID and key"
-        case .signIn: "the cloud takes the profile's token"
-        case .installation: "the installation has an MQTT endpoint"
-        case .connack: "the broker lets us in"
-        case .suback: "the broker grants the subscription"
-        case .roundTrip: "a push arrives"
-        case .service: "what the program runs in"
+        case .fileModes: ("FILE-MODES", "files with secrets are closed to others")
+        case .configuration: ("CONFIGURATION", "configuration and credentials can be read")
+        case .stateDirectory: ("STATE-DIRECTORY", "the state can be written")
+        case .inbox: ("INBOX", "the inbox holds every message")
+        case .proxy: ("PROXY", "the proxy lets us through")
+        case .dns: ("DNS", "the name has an address")
+        case .tcp: ("TCP", "somebody accepts connections")
+        case .tlsExpiry: ("TLS-EXPIRY", "the certificate has not ended")
+        case .tlsChain: ("TLS-CHAIN", "the certificate is trusted")
+        case .tlsName: ("TLS-NAME", "the certificate is for this name")
+        case .clock: ("CLOCK", "the clock is right")
+        case .app: ("APP", "the cloud takes the app's ID and key")
+        case .signIn: ("SIGN-IN", "the cloud takes the profile's token")
+        case .installation: ("INSTALLATION", "the installation has an MQTT endpoint")
+        case .connack: ("CONNACK", "the broker lets us in")
+        case .suback: ("SUBACK", "the broker grants the subscription")
+        case .roundTrip: ("ROUND-TRIP", "a push arrives")
+        case .service: ("SERVICE", "what the program runs in")
         }
     }
 }
 
-/// One check and what came of it.
 struct Check: Sendable {
-    /// Which of the two servers a check is about.
-    enum Server: String, Sendable, Hashable {
-        case cloud
-        case broker
-    }
+    enum Server: String, Sendable, Hashable { case cloud, broker }
 
-    /// What tells the checks of one report apart.
     struct Key: Sendable, Hashable {
         var code: CheckCode
         var server: Server?
 
-        init(_ code: CheckCode, _ server: Server? = nil) {
-            self.code = code
-            self.server = server
-        }
+        init(_ code: CheckCode, _ server: Server? = nil) { (self.code, self.server) = (code, server) }
 
-        var text: String { self.code.rawValue + (self.server.map { " \($0.rawValue)" } ?? "") }
+        var text: String { self.code.name + (self.server.map { " \($0.rawValue)" } ?? "") }
     }
 
     let key: Key
     let finding: Finding
 }
 
-/// What a check found.
 struct Finding: Sendable {
-    enum Outcome: String, Sendable {
-        case ok
-        case warning
-        case failed
-        case skipped
-    }
+    enum Outcome: String, Sendable { case ok, warning, failed, skipped }
 
     let outcome: Outcome
     /// What was seen, in one line, without a secret.
     let evidence: String
-    /// What to do about it; `nil` where nothing is to be done.
     let fix: String?
     /// How the command ends if this is the first check that failed; `nil` unless it failed.
     let exit: ExitStatus?
@@ -90,22 +61,22 @@ struct Finding: Sendable {
     let isInTheWay: Bool
 
     private init(
-        _ outcome: Outcome, _ evidence: String, fix: String? = nil, exit: ExitStatus? = nil,
-        isInTheWay: Bool = false
+        _ outcome: Outcome, _ evidence: String, fix: String? = nil, exit: ExitStatus? = nil, isInTheWay: Bool = false
     ) {
-        self.outcome = outcome
-        self.evidence = evidence
-        self.fix = fix
-        self.exit = exit
-        self.isInTheWay = isInTheWay
+        (self.outcome, self.evidence) = (outcome, evidence)
+        (self.fix, self.exit, self.isInTheWay) = (fix, exit, isInTheWay)
     }
 
     static func ok(_ evidence: String) -> Finding { Finding(.ok, evidence) }
-
     static func warning(_ evidence: String, fix: String) -> Finding { Finding(.warning, evidence, fix: fix) }
 
     static func failed(_ evidence: String, fix: String, exit: ExitStatus, isInTheWay: Bool = true) -> Finding {
         Finding(.failed, evidence, fix: fix, exit: exit, isInTheWay: isInTheWay)
+    }
+
+    /// The server cannot be reached, or not safely.
+    static func unreachable(_ evidence: String, fix: String) -> Finding {
+        .failed(evidence, fix: fix, exit: .unreachable)
     }
 
     /// There is nothing to check.
@@ -114,9 +85,30 @@ struct Finding: Sendable {
     /// It could not be checked, and neither can what needs it.
     static func unknown(_ reason: String) -> Finding { Finding(.skipped, reason, isInTheWay: true) }
 
-    /// It failed in the words of the command line.
     static func failed(_ error: any Error, fix: String? = nil) -> Finding {
         let failure = CommandFailure(describing: error)
         return .failed(failure.message, fix: fix ?? failure.hint ?? "see the message", exit: failure.exit)
+    }
+}
+
+extension Console {
+    func show(_ check: Check) throws {
+        let (key, finding) = (check.key, check.finding)
+        let style: TextStyle =
+            switch finding.outcome {
+            case .ok: .green
+            case .warning: .yellow
+            case .failed: .red
+            case .skipped: .dim
+            }
+        let outcome = self.style(finding.outcome.rawValue.padded(to: 9), style)
+        try self.line("\(outcome)\(key.text.padded(to: 19))\(finding.evidence.terminalSafe)")
+        try self.object(
+            "check",
+            [
+                "code": key.code.name, "server": key.server?.rawValue, "title": key.code.title,
+                "outcome": finding.outcome.rawValue, "evidence": finding.evidence, "fix": finding.fix,
+                "exit": finding.exit?.rawValue,
+            ])
     }
 }

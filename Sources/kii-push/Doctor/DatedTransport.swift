@@ -12,7 +12,7 @@ actor DatedTransport: HTTPTransport {
         let sent = Timestamp.now().millisecondsSinceEpoch
         let answer = try await self.transport.perform(request)
         let received = Timestamp.now().millisecondsSinceEpoch
-        if let date = answer.field("Date").flatMap({ self.date($0) }) {
+        if let date = answer.field("Date").flatMap({ Timestamp(date: $0) }) {
             // The field is in whole seconds, cut off.
             let theirs = date.millisecondsSinceEpoch + 500
             self.clockLead = .milliseconds(sent + (received - sent) / 2 - theirs)

@@ -2,8 +2,7 @@ import KiiPushCore
 
 struct DoctorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "doctor",
-        abstract: "Finds out what is wrong: files, network, clock, cloud, broker.",
+        commandName: "doctor", abstract: "Finds out what is wrong: files, network, clock, cloud, broker.",
         examples: [
             ("Everything, in 10 seconds at most", "kii-push doctor"),
             ("With a real push to this profile", "kii-push doctor --round-trip"),
@@ -23,11 +22,8 @@ struct DoctorCommand: ParsableCommand {
         environment: EnvironmentVariable.ofCloudCommands + [.stateHome, .stateDirectory, .credentialsDirectory]
     )
 
-    @Flag(help: "Send a push to this profile and wait for it.")
-    var roundTrip = false
-
-    @Flag(help: "Send none, also with the emulator.")
-    var noRoundTrip = false
+    @Flag(help: "Send a push to this profile and wait for it.") var roundTrip = false
+    @Flag(help: "Send none, also with the emulator.") var noRoundTrip = false
 
     @Option(
         name: .shortAndLong, value: "TIME",
@@ -35,17 +31,10 @@ struct DoctorCommand: ParsableCommand {
     )
     var timeout: TimeSpan?
 
-    @OptionGroup(title: "Output")
-    var output: OutputOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup(title: "Cloud") var profile: ProfileOptions
 
-    @OptionGroup(title: "Cloud")
-    var profile: ProfileOptions
-
-    func validate() throws {
-        if self.roundTrip, self.noRoundTrip {
-            throw ValidationError("'--round-trip' and '--no-round-trip' exclude each other")
-        }
-    }
+    func validate() throws { try self.exclude("round-trip", "no-round-trip") }
 
     func run() async throws {
         let console = self.output.console
@@ -61,25 +50,16 @@ struct DoctorCommand: ParsableCommand {
 
     private func examine(_ examination: inout Examination) async throws {
         guard let session = try self.examineFiles(&examination) else { return }
-        do {
-            let sendsPush = self.roundTrip || (session.cloud.source == .emulator && !self.noRoundTrip)
-            try await session.examine(&examination, sendsPush: sendsPush)
-            await session.runtime.shutdown()
-        } catch {
-            await session.runtime.shutdown()
-            throw error
-        }
+        let sendsPush = self.roundTrip || (session.cloud.source == .emulator && !self.noRoundTrip)
+        try await session.runtime.shuttingDown { try await session.examine(&examination, sendsPush: sendsPush) }
     }
 
-    /// The checks that ask the file system alone.
-    ///
-    /// - Returns: whose checks follow; `nil` when the profile cannot be used.
+    /// The checks that ask the file system alone; returns whose checks follow, `nil` when the profile cannot be used.
     private func examineFiles(_ examination: inout Examination) throws -> DoctorSession? {
         let modes = Check.Key(.fileModes)
         let location: ProfileLocation
         do {
-            location = try ProfileLocation(
-                named: self.profile.profile, configurationFile: self.profile.config, environment: ProcessEnvironment())
+            location = try ProfileLocation(named: self.profile.profile, configurationFile: self.profile.config)
         } catch {
             try examination.note(Check.Key(.configuration), .failed(error))
             return nil

@@ -1,6 +1,5 @@
 import KiiPushCore
 
-/// The checks that ask the cloud over REST.
 extension DoctorSession {
     /// Signs in as the app, which changes nothing.
     func app() async throws -> Finding {

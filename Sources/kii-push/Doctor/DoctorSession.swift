@@ -18,10 +18,8 @@ struct DoctorSession: Sendable {
         settings.environment.connectTimeout = limit
         settings.shutdownGrace = .zero
         let runtime = try PushRuntime(configuration: settings)
-        self.profile = profile
-        self.cloud = cloud
-        self.runtime = runtime
-        self.limit = limit
+        (self.profile, self.cloud) = (profile, cloud)
+        (self.runtime, self.limit) = (runtime, limit)
         self.agent = profile.saved.map { saved in
             PushAgent(
                 runtime: runtime, configuration: profile.agentConfiguration(saved.account, app: cloud.app),
@@ -37,8 +35,7 @@ struct DoctorSession: Sendable {
         if examination.isClear([Check.Key(.signIn)]) {
             do {
                 (finding, endpoint) =
-                    try await examination.inTime { try await self.installation() }
-                    ?? (examination.outOfTime, nil)
+                    try await examination.inTime { try await self.installation() } ?? (examination.outOfTime, nil)
             } catch {
                 finding = .failed(error)
             }
@@ -60,9 +57,7 @@ struct DoctorSession: Sendable {
         }
         try await self.connect(&examination, .cloud, host: server.host, port: server.port, usesTLS: server.usesTLS)
         let way = [Check.Key(.tcp, .cloud), Check.Key(self.cloud.isInsecure ? .tlsExpiry : .tlsName, .cloud)]
-        let app =
-            examination.isClear(way)
-            ? await examination.finding { try await self.app() } : .unknown("")
+        let app = examination.isClear(way) ? await examination.finding { try await self.app() } : .unknown("")
         // Its answer names the date.
         try examination.note(Check.Key(.clock), after: way, await self.clock())
         try examination.note(Check.Key(.app), after: way, app)

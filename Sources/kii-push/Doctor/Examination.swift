@@ -3,14 +3,10 @@ import KiiPushCore
 /// Checks as they are made, each only when those that it needs came out well.
 struct Examination {
     private(set) var checks: [Check] = []
-    /// How long one check may take at most.
     let limit: Duration
     private let end: ContinuousClock.Instant
     private let report: (Check) throws -> Void
 
-    /// - Parameters:
-    ///   - time: how long all checks may take together.
-    ///   - report: is told of each check when it is made.
     init(time: Duration, report: @escaping (Check) throws -> Void) {
         // The longest way through has four checks that may each run into their limit before the last one can be made.
         self.limit = time * 3 / 10
@@ -18,7 +14,6 @@ struct Examination {
         self.report = report
     }
 
-    /// The first check that failed.
     var firstFailure: Check? { self.checks.first { $0.finding.outcome == .failed } }
 
     /// Whether nothing that `keys` name is in the way. What was not checked at all is.
@@ -49,9 +44,7 @@ struct Examination {
         }
     }
 
-    /// What `body` returns; `nil` when it took too long, and was cancelled.
-    ///
-    /// - Parameter steps: how many of the limits it may take.
+    /// What `body` returns; `nil` when it took too long, `steps` times the limit, and was cancelled.
     func inTime<Result: Sendable>(
         steps: Int = 1, _ body: @escaping @Sendable () async throws -> Result
     ) async throws -> Result? {
@@ -59,12 +52,9 @@ struct Examination {
         return time > .zero ? try await within(time, body) : nil
     }
 
-    /// What is noted of a check that took too long.
     var outOfTime: Finding {
         self.end > .now
-            ? .failed(
-                "nothing came of it within \(self.limit.text)", fix: "allow more time with --timeout",
-                exit: .unreachable)
+            ? .unreachable("nothing came of it within \(self.limit.text)", fix: "allow more time with --timeout")
             : .unknown("no time was left; allow more with --timeout")
     }
 

@@ -1,7 +1,6 @@
 import Glibc
 import KiiPushCore
 
-/// The checks that ask the file system alone.
 struct FileChecks: Sendable {
     let location: ProfileLocation
     /// Files of secrets that the command line names.

@@ -16,7 +16,6 @@ struct NetworkChecks: Sendable {
     private var place: String { "\(self.host):\(self.port)" }
     private var isConnected: Bool { self.report?.connectedAfter != nil }
 
-    /// Notes each part in its order.
     func note(in examination: inout Examination) throws {
         func key(_ code: CheckCode) -> Check.Key { Check.Key(code, self.server) }
         if self.usesProxy { try examination.note(key(.proxy), self.proxy) }
@@ -38,12 +37,11 @@ struct NetworkChecks: Sendable {
             let evidence = "the proxy answers \(status) when it is to connect to \(self.place)"
             // What is asked for in plain HTTP, a proxy fetches itself.
             return self.usesTLS || self.server == .broker
-                ? .failed(evidence, fix: fix, exit: .unreachable) : .warning(evidence, fix: fix)
+                ? .unreachable(evidence, fix: fix) : .warning(evidence, fix: fix)
         }
         guard self.isConnected else {
-            return .failed(
-                failure.detail, fix: "check \"proxy\" in the configuration, or --proxy, and that it is running",
-                exit: .unreachable)
+            return .unreachable(
+                failure.detail, fix: "check \"proxy\" in the configuration, or --proxy, and that it is running")
         }
         return .ok("it accepts connections")
     }
@@ -52,7 +50,7 @@ struct NetworkChecks: Sendable {
         if self.usesProxy { return .needless("the proxy looks the name up") }
         let isUnresolved = self.report?.isResolved != true
         if let failure = self.failure, failure.code == .nameNotResolved || (failure.code == .timedOut && isUnresolved) {
-            return .failed(failure.detail, fix: "check the name '\(self.host)' and the DNS", exit: .unreachable)
+            return .unreachable(failure.detail, fix: "check the name '\(self.host)' and the DNS")
         }
         if let failure = self.failure, failure.code == .invalidConfiguration { return .failed(failure) }
         let address = self.report?.address ?? self.host
@@ -62,9 +60,8 @@ struct NetworkChecks: Sendable {
     private var connection: Finding {
         guard self.isConnected || self.failure == nil else {
             let program = self.server == .broker ? "the MQTT broker" : "the server"
-            return .failed(
-                self.failure?.detail ?? "", fix: "see that \(program) runs at \(self.place) and no firewall is between",
-                exit: .unreachable)
+            return .unreachable(
+                self.failure?.detail ?? "", fix: "see that \(program) runs at \(self.place) and no firewall is between")
         }
         if self.usesProxy { return .ok("through the proxy") }
         return .ok(self.place + (self.report?.connectedAfter.map { ", in \($0.text)" } ?? ""))
@@ -78,7 +75,7 @@ struct NetworkChecks: Sendable {
             let evidence = "it ended on \(end), and by this machine's clock it is \(self.now)"
             return self.isInsecure
                 ? .warning(evidence, fix: "have it renewed")
-                : .failed(evidence, fix: "have the certificate of \(self.place) renewed", exit: .unreachable)
+                : .unreachable(evidence, fix: "have the certificate of \(self.place) renewed")
         }
         let evidence = "it ends on \(end), in \(left.components.seconds / 86_400) days"
         return left < .seconds(14 * 86_400)
@@ -111,9 +108,9 @@ struct NetworkChecks: Sendable {
         if self.isInsecure { return .needless("not checked") }
         guard self.report?.isForAnotherName != true else {
             let subject = self.report?.certificates.first?.subject ?? "somebody else"
-            return .failed(
+            return .unreachable(
                 "it is for \(subject), not for \(self.host)",
-                fix: "use the name that the certificate is for, or have one made for \(self.host)", exit: .unreachable)
+                fix: "use the name that the certificate is for, or have one made for \(self.host)")
         }
         return .ok("it is for \(self.host)")
     }

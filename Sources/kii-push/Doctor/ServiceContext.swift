@@ -1,12 +1,8 @@
 import Glibc
 import KiiPushCore
 
-/// What this process runs in.
 enum ServiceContext {
-    /// - Parameters:
-    ///   - variable: reads a variable of the environment.
-    ///   - groups: the text of `/proc/self/cgroup`.
-    ///   - exists: whether there is a file.
+    /// - Parameter groups: the text of `/proc/self/cgroup`.
     static func finding(variable: (String) -> String?, groups: String, exists: (String) -> Bool) -> Finding {
         var facts: [String] = []
         let unit = groups.split(whereSeparator: { $0 == "/" || $0.isNewline }).last { $0.hasSuffix(".service") }

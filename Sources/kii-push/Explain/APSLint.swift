@@ -8,7 +8,6 @@ struct APSLint {
 
     private(set) var findings: [LintFinding] = []
 
-    /// - Parameter aps: the value of `aps`, whatever it is.
     init(_ aps: JSONValue) {
         guard let members = aps.members else {
             self.report(.apsNotObject, at: Self.root, "aps is \(aps.kind.phrase), not an object")

@@ -6,12 +6,8 @@ struct KeyMeaning {
     /// A page of Kii's or Apple's documents, in a few words.
     let source: String
 
-    init(_ text: String, _ source: String) {
-        self.text = text
-        self.source = source
-    }
+    init(_ text: String, _ source: String) { (self.text, self.source) = (text, source) }
 
-    /// One of Kii's fields.
     init(_ field: MessageField, in kind: ReceivedMessage.Kind) {
         let isToApp = kind == .pushToApp
         let (text, source): (String, String) =
@@ -37,13 +33,11 @@ struct KeyMeaning {
         self.init(text, "Kii: \(source)")
     }
 
-    /// The addresses of the long family.
     static let addresses: KeyValuePairs<String, String> = [
         "senderURI": "The address of who sent it.",
         "sourceURI": "The address of what caused it: an object, a topic, or the receiver.",
     ]
 
-    /// The keys of `aps`.
     static let aps: KeyValuePairs<String, String> = [
         "alert": "The text that is shown.",
         "badge": "The number on the program's icon; 0 takes it away.",
@@ -66,7 +60,6 @@ struct KeyMeaning {
         "url-args": "What is put into the address of a web site's notification.",
     ]
 
-    /// The keys of `aps.alert`.
     static let alert: KeyValuePairs<String, String> = [
         "title": "The title.",
         "subtitle": "The line below the title.",
@@ -85,7 +78,6 @@ struct KeyMeaning {
         "summary-arg-count": "How many it counts for in that summary.",
     ]
 
-    /// The keys of `aps.sound` where it is an object.
     static let sound: KeyValuePairs<String, String> = [
         "name": "The name of the sound.",
         "critical": "Whether it is played although the device is muted.",
@@ -94,6 +86,5 @@ struct KeyMeaning {
 }
 
 extension KeyValuePairs<String, String> {
-    /// The meaning of a key; `nil` of one that is not among them.
     subscript(key: String) -> String? { self.first { $0.key == key }?.value }
 }

@@ -9,7 +9,9 @@ struct KiiFieldLint {
         self.message = message
         for field in MessageField.allCases { self.checkValue(of: field) }
         self.checkAddresses()
-        self.checkKind()
+        if let (field, problem) = self.otherKind ?? self.missingScope {
+            self.report(.kindAmbiguous, at: self.pointer(field), problem)
+        }
         for member in message.customMembers { self.checkCustom(member) }
     }
 
@@ -58,11 +60,6 @@ struct KiiFieldLint {
     }
 
     private func has(_ field: MessageField) -> Bool { self.message[field.key(in: self.message.keyFamily)] != nil }
-
-    private mutating func checkKind() {
-        guard let (field, problem) = self.otherKind ?? self.missingScope else { return }
-        self.report(.kindAmbiguous, at: self.pointer(field), problem)
-    }
 
     /// A key that speaks for another kind than the one that was found.
     private var otherKind: (MessageField, String)? {
@@ -124,7 +121,6 @@ struct CustomKey {
         self.field = MessageField.allCases.first { $0.key(in: other) == key }
     }
 
-    /// Why it is taken for custom data.
     var why: String {
         guard let field = self.field else { return "no key of Kii's" }
         let (other, own) = self.family == .long ? ("short", "long") : ("long", "short")

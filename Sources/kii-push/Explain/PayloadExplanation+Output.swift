@@ -41,19 +41,17 @@ extension PayloadExplanation {
         let level = finding.code.level
         let word = style(level.rawValue, level == .error ? .red : level == .warning ? .yellow : .dim)
         return [
-            "\(word) \(finding.code.rawValue) at \(finding.place.terminalSafe)", "    \(finding.message.terminalSafe)",
+            "\(word) \(finding.code.name) at \(finding.place.terminalSafe)", "    \(finding.message.terminalSafe)",
             "    do: \(finding.code.advice)",
         ]
     }
 
-    /// What `--lint` says.
     var complaint: String {
         let problems = self.findings.filter(\.isProblem)
         return "\(problems.count) \(problems.count == 1 ? "thing is" : "things are") wrong with the payload: "
-            + problems.map { "\($0.code.rawValue) at \($0.place)" }.joined(separator: ", ")
+            + problems.map { "\($0.code.name) at \($0.place)" }.joined(separator: ", ")
     }
 
-    /// The object for programs.
     var members: [(String, JSONValue)] {
         let isShort = self.message.keyFamily == .short
         let aps: JSONValue? =
@@ -98,7 +96,7 @@ extension PayloadExplanation.Remark: JSONConvertible {
 extension LintFinding: JSONConvertible {
     var json: JSONValue {
         JSONValue.object(present: [
-            "code": self.code.rawValue, "level": self.code.level.rawValue, "pointer": self.pointer.description,
+            "code": self.code.name, "level": self.code.level.rawValue, "pointer": self.pointer.description,
             "message": self.message, "advice": self.code.advice,
         ])
     }

@@ -2,14 +2,8 @@ import KiiPushCore
 
 /// Everything that can be said about one payload without asking a network.
 struct PayloadExplanation {
-    /// How the payload's keys are spelt.
-    enum Keys: String, CaseIterable, ExpressibleByArgument {
-        case auto
-        case short
-        case long
-    }
+    enum Keys: String, CaseIterable, ExpressibleByArgument { case auto, short, long }
 
-    /// One key of the payload with what it stands for.
     struct Member {
         let pointer: JSONPointer
         /// Kii's name of the field, or the key below `aps`.
@@ -21,21 +15,17 @@ struct PayloadExplanation {
         let reading: String?
     }
 
-    /// A place with what is to be said about it.
     struct Remark {
         let pointer: JSONPointer
         let value: JSONValue?
         let why: String
     }
 
-    /// The message as a receiver sees it.
     let message: ReceivedMessage
-    /// Why the payload is read with the keys that it is read with.
     let keysReason: String
     let listing: MemberListing
     let findings: [LintFinding]
 
-    /// The payload as it is.
     var payload: JSONValue { self.message.rawPayload }
     var size: Int { self.payload.documentBytes.count }
 
@@ -108,6 +98,5 @@ struct PayloadExplanation {
         }
     }
 
-    /// Whether `--lint` fails.
     var hasProblems: Bool { self.findings.contains(where: \.isProblem) }
 }

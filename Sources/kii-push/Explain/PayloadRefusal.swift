@@ -14,14 +14,12 @@ struct PayloadRefusal {
         self.place = TextPlace(offset: error.byteOffset, in: bytes)
     }
 
-    /// What the command ends with.
     var failure: CommandFailure {
         var failure = CommandFailure(describing: self.error)
         if let place { failure.message += " (line \(place.line), column \(place.column))" }
         return failure
     }
 
-    /// For programs.
     var json: JSONValue {
         let (code, pointer, malformed): (String, String?, JSONError?) =
             switch self.error {

@@ -8,9 +8,8 @@ enum ChildEnvironment {
         [
             .notifySocket, .watchdogProcess, .watchdogMicroseconds, .appKey, .clientID, .clientSecret, .password,
             .credentialsDirectory,
-        ].map { (variable: EnvironmentVariable) in variable.rawValue })
+        ].map { (variable: EnvironmentVariable) in variable.name })
 
-    /// - Parameter limit: how long the command has.
     static func variables(
         for message: HandledMessage, _ context: DeliveryContext, limit: Duration
     ) -> [String: String] {

@@ -2,7 +2,6 @@ import KiiPushCore
 
 /// Runs a command for each message: the payload on its standard input, the answer by its exit status.
 final class CommandHandler: OutsideHandler {
-    /// How the command is named where it is spoken of.
     private let name: String
     private let settings: RunSettings
     private let directory: String?
@@ -12,18 +11,13 @@ final class CommandHandler: OutsideHandler {
     /// How many messages each of them has.
     private let loads: Locked<[Int]>
 
-    /// - Parameters:
-    ///   - words: the program and its arguments.
-    ///   - settings: how long the command has, how many run at once, and how long each has to end after SIGTERM.
-    ///   - directory: where it is kept which processes run; `nil` for nowhere.
+    /// - Parameter directory: where it is kept which processes run; `nil` for nowhere.
     init(
         _ words: [String], name: String, _ settings: RunSettings, directory: String?,
         report: @escaping @Sendable (Activator.Event) -> Void
     ) {
-        self.name = name
-        self.settings = settings
-        self.directory = directory
-        self.report = report
+        (self.name, self.settings) = (name, settings)
+        (self.directory, self.report) = (directory, report)
         let jobs = settings.jobs ?? 1
         self.loads = Locked(Array(repeating: 0, count: jobs))
         self.activators = (1...jobs).map { number in

@@ -6,7 +6,6 @@ import KiiPushCore
 /// time with `Retry-After` is sent nothing until then, or for 5 min if it names more: messages wait for it as long as an
 /// attempt may take, and one whose attempt is over before has failed without having been sent.
 final class ForwardHandler: OutsideHandler {
-    /// The longest time that a server can have itself left alone for.
     private static let longestPause = Duration.seconds(300)
     /// What has to be left of an attempt for a request.
     private static let leastTime = Duration.seconds(1)
@@ -27,9 +26,7 @@ final class ForwardHandler: OutsideHandler {
     /// - Parameter endLeftovers: ends the programs of an earlier run that had some.
     /// - Throws: ``TransportError`` when the system gives no thread.
     init(_ target: ForwardTarget, timeout: Duration, endLeftovers: @escaping @Sendable () -> Void) throws {
-        self.target = target
-        self.timeout = timeout
-        self.endLeftovers = endLeftovers
+        (self.target, self.timeout, self.endLeftovers) = (target, timeout, endLeftovers)
         // Its own: what was said about the cloud's proxy and certificates is not said about this server.
         self.loop = try EventLoop()
     }
@@ -82,8 +79,7 @@ final class ForwardHandler: OutsideHandler {
             default: .failed("the server answered with HTTP \(status)")
             }
         if case .failed = verdict,
-            let pause = RetryAfter.duration(
-                field: response.field("Retry-After"), bodySeconds: nil, now: .now(), date: self.loop.date)
+            let pause = RetryAfter.duration(field: response.field("Retry-After"), bodySeconds: nil, now: .now())
         {
             let end = ContinuousClock.now + min(pause, Self.longestPause)
             self.state.withLock { state in state.pauseEnd = max(state.pauseEnd ?? end, end) }
@@ -100,9 +96,7 @@ final class ForwardHandler: OutsideHandler {
                 target: "POST \(self.target.host)", ending: ending, elapsed: ContinuousClock.now - start))
     }
 
-    /// Waits while the server wants to be left alone.
-    ///
-    /// - Returns: why nothing is sent now; `nil` when it may be asked.
+    /// Waits while the server wants to be left alone; returns why nothing is sent now, `nil` when it may be asked.
     private func waitForServer(_ context: DeliveryContext) async -> String? {
         let now = ContinuousClock.now
         let lastMoment = now + context.timeRemaining - Self.leastTime

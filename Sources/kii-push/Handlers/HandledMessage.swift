@@ -6,11 +6,9 @@ struct HandledMessage: Sendable {
         enum Kind: String, Sendable { case topic = "Topic", bucket = "Bucket" }
 
         var kind: Kind
-        /// In the notation of the command line.
         var name: String
     }
 
-    /// Exactly as it was received.
     let payload: [UInt8]
     /// `pushToApp`, `pushToUser`, `directPush`, or `thingCommand`.
     let kind: String

@@ -1,6 +1,5 @@
 import KiiPushCore
 
-/// What somebody outside this process made of a message.
 struct HandlerAnswer: Sendable, Hashable {
     enum Verdict: Sendable, Hashable {
         case done(FetchResult)
@@ -19,13 +18,10 @@ struct HandlerAnswer: Sendable, Hashable {
 /// How an attempt went outside this process, for people and for JSON lines: never with a body, an argument or a path.
 struct HandlerOutcome: Sendable, Hashable {
     enum Ending: Sendable, Hashable {
-        /// The program ended with this status.
         case exit(Int32)
         /// The program was ended by this signal; `limit` when that was since its time was up.
         case signal(Int32, limit: Duration?)
-        /// The server answered with this status.
         case http(Int)
-        /// There was no answer, in a few words.
         case none(String)
     }
 
@@ -36,8 +32,6 @@ struct HandlerOutcome: Sendable, Hashable {
 
     /// For the line of a verdict: `exec ./on-push  exit 0`.
     var text: String { "\(self.target.terminalSafe)  \(self.words.text.terminalSafe)" }
-
-    /// For the object of a verdict.
     var members: [(String, JSONValue)] { [("handler", JSONValue(self.target)), (self.words.key, self.words.value)] }
 
     private var words: (text: String, key: String, value: JSONValue) {

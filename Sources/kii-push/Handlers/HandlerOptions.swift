@@ -26,22 +26,14 @@ struct HandlerOptions: ParsableArguments {
     @Option(value: "TIME", help: "How long the server has for its answer, 30s at most. Default: 30s.")
     var forwardTimeout: TimeSpan?
 
-    @Option(value: "N", help: "How many messages are handled at once. Default: 1.")
-    var jobs: HandlerCount?
+    @Option(value: "N", help: "How many messages are handled at once. Default: 1.") var jobs: HandlerCount?
 
-    /// Whether it says who handles messages.
     var isGiven: Bool { self.exec != nil || self.forwardTo != nil }
 
-    /// What the options say.
     var settings: RunSettings {
-        var settings = RunSettings()
-        settings.exec = self.exec
-        settings.shell = self.shell
-        settings.execTimeout = self.execTimeout?.duration
-        settings.forwardTo = self.forwardTo
-        settings.forwardTimeout = self.forwardTimeout?.duration
-        settings.jobs = self.jobs?.value
-        return settings
+        RunSettings(
+            exec: self.exec, shell: self.shell, execTimeout: self.execTimeout?.duration, forwardTo: self.forwardTo,
+            forwardTimeout: self.forwardTimeout?.duration, jobs: self.jobs?.value)
     }
 
     /// Refuses what contradicts itself, or belongs to an option that is missing: for commands that have no file to complete
@@ -52,12 +44,10 @@ struct HandlerOptions: ParsableArguments {
 }
 
 extension RunSettings {
-    /// Makes the handler of a command or a server; `nil` when neither is named.
+    /// Makes the handler of a command or a server; `nil` when neither is named. `report` is told what a command's processes
+    /// do, on a thread that it must not block. What runs is noted in `directory`, the profile's, for the next run to end what
+    /// a killed one left; without one nothing is noted.
     ///
-    /// - Parameters:
-    ///   - directory: the profile's, where it is kept which processes run, for the next run to end what a killed one left;
-    ///     `nil` keeps nothing.
-    ///   - report: told what a command's processes do, on a thread that it must not block.
     /// - Throws: ``CommandFailure`` with exit 66 for a program that is not there; ``TransportError``.
     func outsideHandler(
         directory: String?, report: @escaping @Sendable (Activator.Event) -> Void
@@ -74,7 +64,6 @@ extension RunSettings {
         let words = (self.shell ? shell : command.words ?? []) + self.arguments
         guard let program = words.first else { throw CommandFailure(.internalError, "the command has no words") }
         try ProgramLookup.require(program)
-        return CommandHandler(
-            words, name: self.shell ? "sh" : program, self, directory: directory, report: report)
+        return CommandHandler(words, name: self.shell ? "sh" : program, self, directory: directory, report: report)
     }
 }

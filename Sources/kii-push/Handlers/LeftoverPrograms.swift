@@ -4,20 +4,14 @@ import KiiPushCore
 enum LeftoverPrograms {
     private static let firstFile = "activated"
 
-    /// Where it is kept which process runs as the number-th of those that run at once.
-    ///
-    /// - Parameter number: 1 or more.
+    /// Where it is kept which process runs as the number-th, from 1, of those that run at once.
     static func file(_ number: Int, in directory: String) -> String {
         "\(directory)/\(Self.firstFile)" + (number == 1 ? "" : "-\(number)")
     }
 
-    /// Ends those that no activator of this run takes the place of: the earlier run may have had more of them. Returns at
-    /// once.
-    ///
-    /// - Parameters:
-    ///   - count: how many files are this run's own, and left to their activators.
-    ///   - grace: how long a process has to end after SIGTERM; `nil` for the usual.
-    ///   - report: told of each that is ended, on a thread that it must not block.
+    /// Ends those that no activator of this run takes the place of: `count` files are left to them. The earlier run may have
+    /// had more. `grace` is how long a process has to end after SIGTERM, `nil` for the usual. Returns at once; `report` is
+    /// told of each that is ended, on a thread that it must not block.
     static func end(
         in directory: String, beyond count: Int, grace: Duration?, report: @escaping @Sendable (Activator.Event) -> Void
     ) {
@@ -30,7 +24,6 @@ enum LeftoverPrograms {
         }
     }
 
-    /// Of which there are files.
     static func numbers(in directory: String) -> [Int] {
         fileNames(in: directory).compactMap { name in
             if name == Self.firstFile { return 1 }

@@ -5,7 +5,6 @@ import KiiPushCore
 ///
 /// An attempt whose time is over may still be under way when the next one begins, so each has a note of its own.
 final class MessageNotes: Sendable {
-    /// What is known about one attempt.
     struct Note: Sendable, Hashable {
         var attempt: Int
         var kind: String
@@ -14,7 +13,6 @@ final class MessageNotes: Sendable {
         var outcome: HandlerOutcome?
         /// When the attempt is over at the latest. As the attempt's own, this time stands still while the machine sleeps.
         var deadline: SuspendingClock.Instant
-        /// Whether it is told how the attempt went.
         var isWatched: Bool
         /// Whether nobody asks for it any more, so that it goes when the attempt ends.
         var isForgotten = false
@@ -26,9 +24,7 @@ final class MessageNotes: Sendable {
     /// By the message, in the order in which its attempts began.
     private let notes = Locked<[Int64: [Note]]>([:])
 
-    /// An attempt begins.
-    ///
-    /// - Parameter isWatched: whether ``end(_:attempt:_:)`` will be called.
+    /// An attempt begins. Of a watched one ``end(_:attempt:_:)`` tells the end.
     func begin(_ message: HandledMessage, _ context: DeliveryContext, isWatched: Bool) {
         let note = Note(
             attempt: context.attempt, kind: message.kind, source: message.source,
@@ -39,7 +35,6 @@ final class MessageNotes: Sendable {
         }
     }
 
-    /// An attempt has ended like this.
     func end(_ messageID: Int64, attempt: Int, _ outcome: HandlerOutcome) {
         self.notes.withLock { notes in
             var ofMessage = notes[messageID] ?? []
@@ -79,9 +74,7 @@ final class MessageNotes: Sendable {
         }
     }
 
-    /// What a person is told who asks for the end amid attempts; `nil` while none is under way.
-    ///
-    /// - Parameter limit: how long they are waited for.
+    /// What a person is told who asks for the end amid attempts, which have `limit` to end; `nil` while none is under way.
     func waitingText(_ limit: Duration) -> String? {
         let ids = self.notes.withLock { notes in
             notes.filter { $0.value.contains { $0.outcome == nil } }.keys.sorted()
@@ -92,6 +85,5 @@ final class MessageNotes: Sendable {
             + "nothing is lost."
     }
 
-    /// How many attempts are under way.
     var inHand: Int { self.notes.withLock { $0.values.joined().count { $0.outcome == nil } } }
 }

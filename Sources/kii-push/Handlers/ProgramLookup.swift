@@ -5,7 +5,7 @@ import Glibc
 enum ProgramLookup {
     /// - Throws: ``CommandFailure`` with exit 66 when there is no such program.
     static func require(_ program: String) throws {
-        let path = ProcessEnvironment()[.path] ?? "/bin:/usr/bin"
+        let path = EnvironmentVariable.path.value ?? "/bin:/usr/bin"
         // As posix_spawnp(3) does: an empty part is the working directory.
         let directories = path.split(separator: ":", omittingEmptySubsequences: false).map { $0.isEmpty ? "." : $0 }
         let places = program.contains("/") ? [program] : directories.map { "\($0)/\(program)" }

@@ -3,7 +3,6 @@ import KiiPushCore
 /// Who handles the messages of `run`.
 struct RunReceiver: Sendable {
     enum Kind: Sendable {
-        /// A command or a server.
         case outside(any OutsideHandler)
         /// A program with this library. The presentation shows its alerts; `endLeftovers` ends orphans of an earlier
         /// run.
@@ -24,17 +23,11 @@ struct RunReceiver: Sendable {
     }
 
     private let kind: Kind
-    /// How many messages it gets at once.
     let concurrency: Int
-    /// What is known about the messages that it has.
     let notes = MessageNotes()
 
-    init(_ kind: Kind, concurrency: Int) {
-        self.kind = kind
-        self.concurrency = concurrency
-    }
+    init(_ kind: Kind, concurrency: Int) { (self.kind, self.concurrency) = (kind, concurrency) }
 
-    /// Makes the agent whose messages it handles.
     func agent(runtime: PushRuntime, configuration: PushAgent.Configuration) -> PushAgent {
         switch self.kind {
         case .outside(let outside):
@@ -49,7 +42,6 @@ struct RunReceiver: Sendable {
         }
     }
 
-    /// Ends what an earlier run has left.
     func begin() {
         switch self.kind {
         case .outside(let outside): outside.begin()
@@ -59,10 +51,8 @@ struct RunReceiver: Sendable {
         }
     }
 
-    /// No message follows.
     func hurry() { if case .outside(let outside) = self.kind { outside.hurry() } }
 
-    /// Ends what runs. Returns when nothing does any more.
     func stop() async {
         switch self.kind {
         case .outside(let outside): await outside.stop()

@@ -1,6 +1,5 @@
 /// The completion script for bash: finds the command that the words before the cursor name, then what is to come next.
 struct BashCompletion {
-    /// The tool and all below it.
     let commands: [CommandDescription]
 
     var script: String {

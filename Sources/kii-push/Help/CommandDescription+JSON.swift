@@ -6,30 +6,26 @@ extension CommandDescription {
         let configuration = self.configuration
         let members: JSONLiteral = [
             "name": self.name, "path": self.path, "version": configuration.version, "abstract": configuration.abstract,
-            "usage": self.usage, "aliases": JSONValue(texts: configuration.aliases),
+            "usage": self.usage, "aliases": configuration.aliases.json,
             "examples": JSONValue(
                 configuration.examples.map { ["purpose": JSONValue($0.purpose), "line": JSONValue($0.line)] }),
-            "discussion": JSONValue(texts: configuration.discussion),
+            "discussion": configuration.discussion.json,
             "arguments": JSONValue(self.positionals.map(\.json)), "options": JSONValue(self.options.map(\.json)),
             "exit_codes": JSONValue(self.exitCodes.map(\.json)),
             "environment": JSONValue(
-                configuration.environment.map { ["name": JSONValue($0.rawValue), "meaning": JSONValue($0.meaning)] }),
+                configuration.environment.map { ["name": JSONValue($0.name), "meaning": JSONValue($0.meaning)] }),
             "commands": JSONValue(self.subcommands.map { JSONValue.object($0.json) }),
         ]
         return JSONMembers(members)
     }
 }
 
-extension JSONValue {
-    init(texts: [String]) { self.init(texts.map { JSONValue($0) }) }
-}
-
 extension ArgumentDefinition {
     fileprivate var json: JSONValue {
         var words: JSONValue?
-        if case .words(let values) = self.completion { words = JSONValue(texts: values) }
+        if case .words(let values) = self.completion { words = values.json }
         let members: JSONLiteral = [
-            "names": JSONValue(texts: self.names), "value": self.valueName, "help": self.help,
+            "names": self.names.json, "value": self.valueName, "help": self.help,
             "default": self.defaultText, "bare": self.bareText,
             "completes": self.valueName.map { _ in self.completion.name }, "values": words,
             "required": self.isRequired, "repeatable": self.isRepeating, "section": self.section,

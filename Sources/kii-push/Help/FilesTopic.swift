@@ -1,7 +1,5 @@
-/// The page `kii-push help files`.
 enum FilesTopic {
     private enum Part {
-        /// The heading of what follows.
         case file(String)
         case prose(String)
         /// To be copied, so it is not broken.

@@ -5,7 +5,6 @@ import KiiPushCore
 struct ManualPages {
     let tool: CommandDescription
 
-    /// The pages by the names of their files.
     var files: [(name: String, text: String)] {
         let commands = self.tool.withAllBelow.map { command in
             (command.words.joined(separator: "-") + ".1", ManualPage(command: command, tool: self.tool).text)
@@ -28,9 +27,7 @@ struct ManualPages {
 
     private var jsonPage: String {
         var roff = RoffText()
-        roff.macro("TH", "KII-PUSH.JSON", "5", "", "kii-push \(self.tool.configuration.version ?? "")", "File formats")
-        roff.macro("SH", "NAME")
-        roff.title("kii-push.json", "what kii-push prints with --json")
+        roff.head("kii-push.json", "what kii-push prints with --json", of: self.tool, "5", "File formats")
         roff.macro("SH", "DESCRIPTION")
         roff.page(OutputSchema.help(76))
         roff.macro("SH", "SEE ALSO")
@@ -50,10 +47,7 @@ struct ManualPage {
         let configuration = self.command.configuration
         var roff = RoffText()
         let name = self.command.words.joined(separator: "-")
-        let source = "kii-push \(self.tool.configuration.version ?? "")"
-        roff.macro("TH", name.uppercased(), "1", "", source, "User commands")
-        roff.macro("SH", "NAME")
-        roff.title(name, configuration.abstract)
+        roff.head(name, configuration.abstract, of: self.tool, "1", "User commands")
         roff.macro("SH", "SYNOPSIS")
         roff.bold(self.command.path)
         roff.line(String(self.command.usage.dropFirst(self.command.path.count + 1)))
@@ -62,13 +56,20 @@ struct ManualPage {
             roff.macro("SH", "DESCRIPTION")
             for paragraph in configuration.discussion { roff.page(paragraph) }
         }
-        self.subcommands(&roff)
+        roff.section("COMMANDS", self.command.subcommands.map { ($0.name, $0.configuration.abstract) })
         for (title, arguments) in self.command.sections {
-            roff.macro("SH", title.uppercased())
-            for argument in arguments { roff.entry(argument.label, argument.helpWithDefault) }
+            roff.section(title.uppercased(), arguments.map { ($0.label, $0.helpWithDefault) })
         }
-        self.endings(&roff)
-        if self.isTool { self.topics(&roff) }
+        roff.section("EXIT STATUS", self.command.exitCodes.map(\.row))
+        if self.isTool { roff.page(HelpTopic.brokenOutput) }
+        let variables = self.isTool ? EnvironmentVariable.allCases : configuration.environment
+        roff.section("ENVIRONMENT", variables.map(\.row))
+        if self.isTool {
+            self.topics(&roff)
+        } else if !variables.isEmpty {
+            roff.macro("SH", "FILES")
+            roff.line("Profiles, their secrets and their state are described below FILES in kii-push(1).")
+        }
         roff.macro("SH", "SEE ALSO")
         roff.references(self.references)
         return roff.text
@@ -86,35 +87,9 @@ struct ManualPage {
         }
     }
 
-    private func subcommands(_ roff: inout RoffText) {
-        guard self.command.isGroup else { return }
-        roff.macro("SH", "COMMANDS")
-        for next in self.command.subcommands { roff.entry(next.name, next.configuration.abstract) }
-    }
-
-    private func endings(_ roff: inout RoffText) {
-        let variables = self.isTool ? EnvironmentVariable.allCases : self.command.configuration.environment
-        if !self.command.exitCodes.isEmpty {
-            roff.macro("SH", "EXIT STATUS")
-            for code in self.command.exitCodes { roff.entry(String(code.rawValue), code.meaning) }
-            if self.isTool {
-                roff.macro("PP")
-                roff.line(HelpTopic.brokenOutput)
-            }
-        }
-        if !variables.isEmpty {
-            roff.macro("SH", "ENVIRONMENT")
-            for variable in variables { roff.entry(variable.rawValue, variable.meaning) }
-        }
-        guard !self.isTool, !self.command.configuration.environment.isEmpty else { return }
-        roff.macro("SH", "FILES")
-        roff.line("Profiles, their secrets and their state are described below FILES in kii-push(1).")
-    }
-
     /// What is on no command's page, of which the topics with tables are above already.
     private func topics(_ roff: inout RoffText) {
-        roff.macro("PP")
-        roff.line(HelpTopic.precedence)
+        roff.page(HelpTopic.precedence)
         let others = HelpTopic.all.filter { !["environment", "exit-codes", "json"].contains($0.name) }
         for topic in others {
             roff.macro("SH", topic.name.uppercased())
@@ -130,12 +105,16 @@ struct ManualPage {
 }
 
 extension RoffText {
-    /// The line that whatis(1) reads.
-    fileprivate mutating func title(_ name: String, _ abstract: String) {
+    /// The beginning of a page, with the line that whatis(1) reads.
+    fileprivate mutating func head(
+        _ name: String, _ abstract: String, of tool: CommandDescription, _ section: String, _ manual: String
+    ) {
+        let source = "kii-push \(tool.configuration.version ?? "")"
+        self.macro("TH", name.uppercased(), section, "", source, manual)
+        self.macro("SH", "NAME")
         self.line("\(name) - \(abstract.hasSuffix(".") ? String(abstract.dropLast()) : abstract)")
     }
 
-    /// Other pages, one after the other.
     fileprivate mutating func references(_ pages: [(String, Int)]) {
         self.line(pages.map { "\($0)(\($1))" }.joined(separator: ", "))
     }

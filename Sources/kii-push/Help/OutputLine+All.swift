@@ -103,7 +103,6 @@ extension OutputLine {
 
     static let target: OutputMembers = ["kind": .word(["topic", "bucket"]), "name": .text, "scope": .text]
     private static let sender = OutputShape.object(["kind": .word(["user", "thing", "admin", "other"]), "id?": .text])
-    /// What the IDs of a message lead to.
     private static let names: OutputMembers = [
         "topic?": .object(Self.target), "bucket?": .object(Self.target), "object?": .text,
     ]

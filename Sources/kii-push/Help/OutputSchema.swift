@@ -3,27 +3,19 @@ import KiiPushCore
 /// What `--json` prints: every kind of line with every member that it may have. The schema for programs and the page of
 /// help are made of it, and a test holds real output against it.
 struct OutputLine: Sendable {
-    /// The value of its `type`.
     let type: String
-    /// Whose line it is, for people.
     let meaning: String
     /// Beside `v` and `type`.
     let members: [OutputMember]
 
     init(_ type: String, _ meaning: String, _ members: OutputMembers...) {
-        self.type = type
-        self.meaning = meaning
+        (self.type, self.meaning) = (type, meaning)
         self.members = members.flatMap(\.all)
     }
 }
 
-/// A member of a line, or of an object in it.
-struct OutputMember: Sendable {
-    let name: String
-    let shape: OutputShape
-    /// Whether every such object has it.
-    let isRequired: Bool
-}
+/// A member of a line, or of an object in it; required where every such object has it.
+typealias OutputMember = (name: String, shape: OutputShape, isRequired: Bool)
 
 /// Members in their order: `["id": .integer, "reason?": .text]`. One with a question mark behind its name is there where it
 /// makes sense, the others always.
@@ -39,15 +31,13 @@ struct OutputMembers: ExpressibleByDictionaryLiteral, Sendable {
     var all: [OutputMember] {
         self.named.map { name, shape in
             let isRequired = !name.hasSuffix("?")
-            return OutputMember(name: isRequired ? name : String(name.dropLast()), shape: shape, isRequired: isRequired)
+            return (isRequired ? name : String(name.dropLast()), shape, isRequired)
         }
     }
 }
 
-/// What the value of a member is.
 indirect enum OutputShape: Sendable {
     case text
-    /// One of these words.
     case word([String])
     /// RFC 3339, UTC.
     case time
@@ -55,7 +45,6 @@ indirect enum OutputShape: Sendable {
     case flag
     case texts
     case object(OutputMembers)
-    /// A list of objects.
     case list(OutputMembers)
     /// What somebody else decides, such as a payload.
     case any
@@ -69,7 +58,6 @@ indirect enum OutputShape: Sendable {
     }
 }
 
-/// The JSON Schema of the lines.
 enum OutputSchema {
     static var document: JSONValue {
         [
@@ -93,7 +81,7 @@ enum OutputSchema {
     ) -> [(String, JSONValue)] {
         [
             ("type", "object"),
-            ("required", JSONValue(texts: required + members.filter(\.isRequired).map(\.name))),
+            ("required", (required + members.filter(\.isRequired).map(\.name)).json),
             ("properties", .object(head + members.map { ($0.name, self.schema(of: $0.shape)) })),
         ]
     }
@@ -101,7 +89,7 @@ enum OutputSchema {
     private static func schema(of shape: OutputShape) -> JSONValue {
         switch shape {
         case .text: ["type": "string"]
-        case .word(let words): ["enum": JSONValue(texts: words)]
+        case .word(let words): ["enum": words.json]
         case .time: ["type": "string", "format": "date-time"]
         case .integer: ["type": "integer"]
         case .flag: ["type": "boolean"]

@@ -4,7 +4,6 @@
 struct RoffText {
     private(set) var text = ""
 
-    /// A line that is a request or macro.
     mutating func macro(_ name: String, _ arguments: String...) {
         let quoted = arguments.map { "\"\(Self.escaped($0).replacing("\"", with: "\\(dq"))\"" }
         self.text += ([".\(name)"] + quoted).joined(separator: " ") + "\n"
@@ -16,12 +15,10 @@ struct RoffText {
         self.text += Self.guarded(Self.escaped(words)) + "\n"
     }
 
-    /// A line with pieces set in bold.
     mutating func bold(_ words: String) {
         self.text += "\\fB\(Self.escaped(words))\\fR\n"
     }
 
-    /// Lines as they are.
     mutating func verbatim(_ lines: [some StringProtocol]) {
         self.macro("RS", "4")
         self.macro("EX")
@@ -30,11 +27,15 @@ struct RoffText {
         self.macro("RE")
     }
 
-    /// What is defined and its meaning.
-    mutating func entry(_ label: String, _ meaning: String) {
-        self.macro("TP")
-        self.bold(label)
-        self.line(meaning)
+    /// A section of words and their meanings; none where there are none.
+    mutating func section(_ title: String, _ entries: [(String, String)]) {
+        guard !entries.isEmpty else { return }
+        self.macro("SH", title)
+        for (label, meaning) in entries {
+            self.macro("TP")
+            self.bold(label)
+            self.line(meaning)
+        }
     }
 
     /// The page of a topic: paragraphs, and indented lines that stay as they are.

@@ -18,7 +18,6 @@ actor AttachedListening {
     private var log: ListenLog
     /// How many messages were shown and came to something, as far as they are counted.
     var completedCount: Int { self.log.completedCount }
-
     private var console: Console { self.style.console }
 
     /// How long a process that receives anew is waited for: a service manager leaves a pause before it starts one.
@@ -31,10 +30,8 @@ actor AttachedListening {
         // Before it is asked, so that what happens while the request is on its way can be listed.
         (self.file, self.seen) = Self.open(directory)
         self.notices = try client.watch()
-        self.directory = directory
-        self.style = style
-        self.installationID = installationID
-        self.count = count
+        (self.directory, self.installationID) = (directory, installationID)
+        (self.style, self.count) = (style, count)
         self.log = ListenLog(style, count: count)
     }
 
@@ -116,17 +113,13 @@ actor AttachedListening {
         return false
     }
 
-    // MARK: - What is told
-
     private func show(_ event: PushEvent) throws {
         switch event {
-        case .connected(let connection): try self.console.show(connection, of: self.installationID)
-        case .disconnected(let reason, let retryIn): try self.console.show(trouble: "offline", reason, retryIn: retryIn)
         case .message(let event): try self.show(event)
         case .inboxMovedAside:
             self.file = Self.open(self.directory).file
-            try self.console.show(event)
-        default: try self.console.show(event)
+            try self.console.show(event, of: self.installationID)
+        default: try self.console.show(event, of: self.installationID)
         }
     }
 
@@ -170,8 +163,6 @@ actor AttachedListening {
                 "#\(id): it is a thing-if command, too long for the control socket, or was not read in time")
         }
     }
-
-    // MARK: - What was not told
 
     /// - Returns: `seen`: what is in the file now counts as shown.
     private static func open(_ directory: String) -> (file: Result<InboxReader?, any Error>, seen: SeenMessages) {

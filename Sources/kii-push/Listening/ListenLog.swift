@@ -2,7 +2,6 @@ import KiiPushCore
 
 /// What `listen` shows of messages and of what became of them, and what it remembers between the two.
 struct ListenLog {
-    /// How messages are shown, and which.
     struct Style: Sendable {
         var console: Console
         var filter: MessageFilter
@@ -18,7 +17,6 @@ struct ListenLog {
     private let style: Style
     /// What was shown and has not come to anything.
     private var open: [Int64: Open] = [:]
-    /// How many messages are waited for.
     private let count: Int?
     /// Which came to something, as far as they are counted.
     private var completed: Set<Int64> = []
@@ -27,10 +25,7 @@ struct ListenLog {
     /// Of them, those of a process whose numbers are given out again.
     private var formerCount = 0
 
-    init(_ style: Style, count: Int?) {
-        self.style = style
-        self.count = count
-    }
+    init(_ style: Style, count: Int?) { (self.style, self.count) = (style, count) }
 
     /// Whether the message was shown and has not come to anything yet.
     func isOpen(_ messageID: Int64) -> Bool { self.open[messageID] != nil }
@@ -101,7 +96,6 @@ extension Console {
         try StandardStream.output.write(format.bytes(of: line, isSafe: StandardStream.output.isTerminal))
     }
 
-    /// What `--json` prints of a message.
     static func line(_ message: ReceivedMessage, _ context: DeliveryContext) -> String {
         String(decoding: JSONObjectWriter.bytes { Self.describe(message, context, in: &$0) }, as: UTF8.self)
     }

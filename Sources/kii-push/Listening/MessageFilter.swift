@@ -7,7 +7,6 @@ struct MessageFilter: Sendable {
     var buckets: [String] = []
     var senders: [String] = []
 
-    /// Whether every message is meant.
     var isEmpty: Bool { self.kinds.isEmpty && self.topics.isEmpty && self.buckets.isEmpty && self.senders.isEmpty }
 
     func matches(_ message: ReceivedMessage) -> Bool {
@@ -21,7 +20,6 @@ struct MessageFilter: Sendable {
     }
 }
 
-/// A ``MessageFilter`` on the command line.
 struct FilterOptions: ParsableArguments {
     @Option(value: "KIND", help: "Only push-to-app, push-to-user or direct-push; may be given again.")
     var only: [ReceivedMessage.Kind] = []
@@ -47,7 +45,6 @@ struct FilterOptions: ParsableArguments {
     }
 }
 
-/// A kind of message by the name that is shown.
 extension ReceivedMessage.Kind: ExpressibleByArgument {
     private static let all: [Self] = [.pushToApp, .pushToUser, .directPush]
 

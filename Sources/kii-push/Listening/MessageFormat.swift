@@ -2,19 +2,14 @@ import KiiPushCore
 
 /// A line of a person's own for each message: text with `%{name}`, or `%` and a letter, for what is known of it.
 struct MessageFormat: ExpressibleByArgument, Sendable {
-    /// What a format can name.
     private struct Field: Sendable {
         var name: String
         var letter: Character?
-        /// For help.
         var meaning: String
-        /// `nil` where the message has nothing of it.
         var text: @Sendable (Line) -> String?
 
-        /// How it is written.
         var placeholders: String { "%{\(self.name)}" + (self.letter.map { " %\($0)" } ?? "") }
 
-        /// In the order of help.
         static let all = [
             Field("time", "I", "The time of day when the handler was called; with --since, when it was received.") {
                 $0.time.localClock
@@ -49,31 +44,26 @@ struct MessageFormat: ExpressibleByArgument, Sendable {
         private init(
             _ name: String, _ letter: Character?, _ meaning: String, _ text: @escaping @Sendable (Line) -> String?
         ) {
-            self.name = name
-            self.letter = letter
-            self.meaning = meaning
-            self.text = text
+            (self.name, self.letter) = (name, letter)
+            (self.meaning, self.text) = (meaning, text)
         }
     }
 
-    /// What a line is made of.
     struct Line {
         var message: ReceivedMessage
         var context: DeliveryContext
-        /// When its handler was called.
         var time: Timestamp
         /// What became of the message; empty as long as nothing has.
         var result = ""
     }
 
-    /// The page about formats.
     static func help(_ width: Int) -> String {
-        wrapped("What 'kii-push listen -F FORMAT' prints of each message: FORMAT with these replaced.", width: width)
-            + "\n\n" + table(Field.all.map { ($0.placeholders, $0.meaning) }, width: width) + "\n\n"
-            + wrapped(
-                "Also %% for a percent sign, and \\n, \\t, \\0, \\e and \\\\. On a terminal, what comes from outside is made "
-                    + "harmless. Nothing is added at the end: most formats end in \\n.", width: width)
-            + "\n\n  kii-push listen -F '%{time} %{kind} %{topic} %{alert}\\n'"
+        HelpTopic.page(
+            "What 'kii-push listen -F FORMAT' prints of each message: FORMAT with these replaced.",
+            Field.all.map { ($0.placeholders, $0.meaning) },
+            "Also %% for a percent sign, and \\n, \\t, \\0, \\e and \\\\. On a terminal, what comes from outside is made "
+                + "harmless. Nothing is added at the end: most formats end in \\n.", width: width)
+            + "\n  kii-push listen -F '%{time} %{kind} %{topic} %{alert}\\n'"
             + "\n  kii-push listen -F '%{payload}\\0' | xargs -0 -n1 ./on-push\n"
     }
 
@@ -84,7 +74,6 @@ struct MessageFormat: ExpressibleByArgument, Sendable {
 
     private let pieces: [Piece]
 
-    /// Whether a line waits for the answer.
     var wantsResult: Bool {
         self.pieces.contains { if case .field(let field) = $0 { field.name == "result" } else { false } }
     }

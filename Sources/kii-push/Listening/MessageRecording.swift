@@ -47,7 +47,6 @@ package enum MessageRecording {
     }
 }
 
-/// Writes a recording.
 final class MessageRecorder: Sendable {
     private let descriptor: Int32
     private let path: String
@@ -67,7 +66,6 @@ final class MessageRecorder: Sendable {
 
     deinit { close(self.descriptor) }
 
-    /// - Throws: ``CommandFailure`` with exit 74.
     func record(_ message: ReceivedMessage, _ context: DeliveryContext) throws {
         // Once a message: a retry is the same one again.
         guard context.attempt == 1 else { return }

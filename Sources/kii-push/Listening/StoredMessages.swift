@@ -30,15 +30,11 @@ enum SinceChoice: ExpressibleByArgument, Equatable {
         case .message(let id): last = id - 1
         case .time(let span): start = .now() + (.zero - span)
         }
-        while true {
-            let page = try reader.messages(MessageRecord.Standing.over, after: last, limit: 100)
-            guard let end = page.last else { return }
-            for trace in page where trace.receivedAt >= start {
-                let message = try? ReceivedMessage(payload: trace.payload)
-                guard message.map(style.filter.matches) ?? style.filter.isEmpty else { continue }
-                try style.show(trace, message)
-            }
-            last = end.messageID
+        try reader.forEach(MessageRecord.Standing.over, after: last) { trace in
+            guard trace.receivedAt >= start else { return }
+            let message = try? ReceivedMessage(payload: trace.payload)
+            guard message.map(style.filter.matches) ?? style.filter.isEmpty else { return }
+            try style.show(trace, message)
         }
     }
 }
@@ -78,7 +74,6 @@ extension MessageRecord {
             receivedAt: self.receivedAt, attempt: attempt ?? max(1, self.begunAttempts))
     }
 
-    /// As ``MessageEvent/resultWord``.
     fileprivate var resultWord: String {
         for case .done(let result, _, _) in self.events.reversed().map(\.kind) { return result.word }
         if case .dead = self.state { return "dead" }

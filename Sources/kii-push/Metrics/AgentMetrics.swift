@@ -14,11 +14,8 @@ struct AgentMetrics {
     private(set) var isReceptionPaused = false
     private(set) var lateAnswers: UInt64 = 0
     private(set) var stuckHandlers: UInt64 = 0
-    /// How many messages came to which end.
     private(set) var settled: [String: UInt64] = [:]
-    /// How long attempts took, by what came of them.
     private(set) var durations: [Attempt: DurationHistogram] = [:]
-    /// When the attempts that run began.
     private var started: [Int64: ContinuousClock.Instant] = [:]
 
     /// What came of an attempt. The words are few: none is made of what came from outside.
@@ -77,7 +74,6 @@ struct AgentMetrics {
     }
 }
 
-/// How many durations there were up to each bound.
 struct DurationHistogram: Hashable {
     /// In seconds.
     ///

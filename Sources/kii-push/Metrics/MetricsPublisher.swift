@@ -3,7 +3,6 @@ import KiiPushCore
 /// Counts the events of an agent and publishes the numbers. An actor, since questions come at any time; events are counted
 /// where they happen, so that none is missed.
 actor MetricsPublisher {
-    /// How old the file may be.
     private static let interval = Duration.seconds(5)
 
     private let file: String?
@@ -12,15 +11,11 @@ actor MetricsPublisher {
     /// Said once, until the file can be written again.
     private var isFileFailing = false
     private var socket: MetricsSocket?
-    /// Whose inbox is counted.
     private var runtime: PushRuntime?
     private var writtenLedger: MessageLedger?
     private var tasks: [Task<Void, Never>] = []
 
-    init(file: String?, console: Console) {
-        self.file = file
-        self.console = console
-    }
+    init(file: String?, console: Console) { (self.file, self.console) = (file, console) }
 
     /// Begins to publish what `settings` ask for; `nil` when they ask for nothing. Throws as ``start(socket:)``.
     static func start(_ settings: RunSettings, console: Console) async throws -> MetricsPublisher? {
@@ -43,14 +38,12 @@ actor MetricsPublisher {
                 socket?.close()
                 throw CommandFailure(describing: error)
             }
-            self.tasks.append(Task { await self.keepFile() })
+            self.tasks.append(
+                Task { while (try? await Task.sleep(for: Self.interval)) != nil { await self.writeFile() } })
         }
         guard let socket else { return }
         self.socket = socket
-        self.tasks.append(
-            Task {
-                for await request in socket.requests { request.answer(await self.text()) }
-            })
+        self.tasks.append(Task { for await request in socket.requests { request.answer(await self.text()) } })
     }
 
     /// Takes an event into account, on whatever thread it happens.
@@ -76,10 +69,6 @@ actor MetricsPublisher {
         for task in self.tasks { await task.value }
         self.tasks = []
         await self.writeFile()
-    }
-
-    private func keepFile() async {
-        while (try? await Task.sleep(for: Self.interval)) != nil { await self.writeFile() }
     }
 
     /// Anybody may read it. A crash of the machine may lose it: the next run writes it at once.

@@ -4,7 +4,6 @@ import KiiPushCore
 /// A Unix socket that answers every HTTP request with the same page. One thread accepts and reads. A client has one
 /// second for its request, so a silent client delays the next one by a second at most.
 final class MetricsSocket: Sendable {
-    /// A client that has sent its request and waits for the answer.
     struct Request: Sendable {
         fileprivate let descriptor: Int32
         fileprivate let isUnderstood: Bool
@@ -43,7 +42,7 @@ final class MetricsSocket: Sendable {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw Self.failure(path) }
         // On Linux the file gets the mode of the socket: it is never open to others, not even for a moment.
-        guard fchmod(descriptor, 0o600) == 0, Self.with(address, { bind(descriptor, $0, $1) }) == 0,
+        guard fchmod(descriptor, 0o600) == 0, address.withAddress({ bind(descriptor, $0, $1) }) == 0,
             listen(descriptor, 16) == 0
         else {
             let failure = Self.failure(path)
@@ -58,9 +57,7 @@ final class MetricsSocket: Sendable {
             unlink(path)
             throw CommandFailure(.temporary, "no thread can be started for \(path): \(errorText(error.code))")
         }
-        self.requests = requests
-        self.path = path
-        self.descriptor = descriptor
+        (self.requests, self.path, self.descriptor) = (requests, path, descriptor)
     }
 
     /// Ends it, and removes the socket. To be called once.
@@ -88,7 +85,6 @@ final class MetricsSocket: Sendable {
         Glibc.close(descriptor)
     }
 
-    /// Whether it is a GET, whose end was reached.
     private static func readRequest(_ client: Int32) -> Bool {
         var limit = timeval(tv_sec: 1, tv_usec: 0)
         let size = socklen_t(MemoryLayout<timeval>.size)
@@ -118,29 +114,18 @@ final class MetricsSocket: Sendable {
         let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
         guard probe >= 0 else { throw Self.failure(path) }
         defer { Glibc.close(probe) }
-        guard Self.with(address, { connect(probe, $0, $1) }) != 0, errno == ECONNREFUSED else {
+        guard address.withAddress({ connect(probe, $0, $1) }) != 0, errno == ECONNREFUSED else {
             throw CommandFailure(.temporary, "another process answers on \(path)", hint: "name another path")
         }
         unlink(path)
     }
 
     private static func address(_ path: String) throws -> sockaddr_un {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let room = MemoryLayout.size(ofValue: address.sun_path) - 1
+        let room = sockaddr_un.room - 1
         guard !path.isEmpty, path.utf8.count <= room, !path.utf8.contains(0) else {
             throw CommandFailure(.usage, "the path of a socket has 1 to \(room) bytes, and \(path) has not")
         }
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
-        return address
-    }
-
-    private static func with(_ address: sockaddr_un, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
-        withUnsafePointer(to: address) {
-            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
-                body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
-            }
-        }
+        return sockaddr_un(path.utf8)
     }
 
     private static func failure(_ path: String) -> CommandFailure {

@@ -1,16 +1,7 @@
 import KiiPushCore
 
-/// How a subscription came to be asked for.
-enum SubscriptionSource: String, Sendable {
-    /// It was made through this profile.
-    case profile
-    /// The configuration declares it.
-    case configuration
-    /// The cloud lists the topic.
-    case cloud
-}
+enum SubscriptionSource: String, Sendable { case profile, configuration, cloud }
 
-/// A target of which a profile may be a subscriber, and why.
 typealias SubscriptionCandidate = (target: SubscriptionTarget, source: SubscriptionSource)
 
 extension CloudSession {
@@ -48,11 +39,6 @@ extension CloudSession {
         }
     }
 
-    /// Asks the cloud about one subscription.
-    func isSubscribed(_ principal: Principal, to target: SubscriptionTarget) async throws -> Bool {
-        try await self.own().isSubscribed(to: target, as: principal)
-    }
-
     /// Those of `candidates` that the profile is subscribed to. One about which the cloud refuses to answer, such as a
     /// topic of a group that the user has left, is told of and left out.
     func subscribed(
@@ -61,7 +47,9 @@ extension CloudSession {
         var subscribed: [SubscriptionCandidate] = []
         for candidate in candidates {
             do {
-                if try await self.isSubscribed(principal, to: candidate.target) { subscribed.append(candidate) }
+                if try await self.own().isSubscribed(to: candidate.target, as: principal) {
+                    subscribed.append(candidate)
+                }
             } catch let error as KiiError where candidate.source == .profile && !error.isTransient {
                 self.console.warning("cannot tell about \(candidate.target.text): \(error)")
             }
@@ -79,7 +67,6 @@ extension CloudSession {
         }
     }
 
-    /// What the configuration declares; `nil` when it declares nothing.
     func declared() throws -> DeclaredSubscriptions? {
         try ProfileConfiguration.read(self.profile.location.paths, profile: self.profile.name).subscriptions?.value
     }

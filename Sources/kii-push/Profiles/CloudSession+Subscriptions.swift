@@ -1,29 +1,22 @@
 import KiiPushCore
 
 extension CloudSession {
-    /// What came of a subscription.
-    struct SubscriptionOutcome: Sendable, Hashable {
-        /// Whether it was not there before.
-        let isChanged: Bool
-        /// Whether the topic had to be created first.
-        var isTopicCreated: Bool
-    }
+    /// Whether the subscription was not as it is to be before, and whether the topic had to be created first.
+    typealias SubscriptionOutcome = (isChanged: Bool, isTopicCreated: Bool)
 
     /// Subscribes `principal`, creating the topic when it is missing and somebody at hand may create it.
     func subscribe(_ principal: Principal, to target: SubscriptionTarget) async throws -> SubscriptionOutcome {
         let own = try self.own()
-        var isTopicCreated = false
-        let isChanged: Bool
+        var outcome = (isChanged: false, isTopicCreated: false)
         do {
-            isChanged = try await own.subscribe(to: target, as: principal)
+            outcome.isChanged = try await own.subscribe(to: target, as: principal)
         } catch let error as KiiError where error.errorCode == .topicNotFound {
             guard case .topic(let topic) = target else { throw error }
             try await self.create(topic, after: error)
-            isTopicCreated = true
-            isChanged = try await own.subscribe(to: target, as: principal)
+            outcome = (try await own.subscribe(to: target, as: principal), true)
         }
         self.remember(target, isSubscribed: true)
-        return SubscriptionOutcome(isChanged: isChanged, isTopicCreated: isTopicCreated)
+        return outcome
     }
 
     /// Ends a subscription; `false` when there was none.

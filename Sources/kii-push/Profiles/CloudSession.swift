@@ -12,10 +12,8 @@ final class CloudSession: Sendable {
     /// The profile's agent, which only signs in here; `nil` when the profile was never registered.
     private let agent: PushAgent?
 
-    private init(profile: Profile, cloud: CloudSettings, calls: CallOptions, console: Console) throws {
-        self.profile = profile
-        self.cloud = cloud
-        self.console = console
+    init(profile: Profile, cloud: CloudSettings, calls: CallOptions, console: Console) throws {
+        (self.profile, self.cloud, self.console) = (profile, cloud, console)
         self.runtime = try PushRuntime(
             configuration: cloud.runtimeConfiguration(stateDirectory: profile.directory, calls: calls))
         self.admin = cloud.admin?.session(self.runtime.client(for: cloud.app))
@@ -26,26 +24,8 @@ final class CloudSession: Sendable {
         }
     }
 
-    /// Opens a session for `body` and closes it, whatever comes of it.
-    static func use(
-        _ options: ProfileOptions, _ calls: CallOptions, console: Console, _ body: (CloudSession) async throws -> Void
-    ) async throws {
-        let profile = try Profile(options)
-        let cloud = try profile.cloud(options)
-        cloud.warn(console)
-        console.detail("app \(cloud.app.appID) at \(cloud.app.baseURL), named by the \(cloud.source.rawValue)")
-        let session = try CloudSession(profile: profile, cloud: cloud, calls: calls, console: console)
-        do {
-            try await console.waiting { try await body(session) }
-        } catch {
-            await session.runtime.shutdown()
-            throw session.advising(error)
-        }
-        await session.runtime.shutdown()
-    }
-
     /// Adds what helps here, and what it costs.
-    private func advising(_ error: any Error) -> any Error {
+    func advising(_ error: any Error) -> any Error {
         var failure = CommandFailure(describing: error)
         switch error {
         case let refusal as KiiError where refusal.refusesCredentials: failure.hint = self.profile.hint(after: refusal)
@@ -56,10 +36,8 @@ final class CloudSession: Sendable {
         return failure
     }
 
-    /// The registration of the profile with this cloud.
     func registration() throws -> Registration { try self.profile.registration(with: self.cloud).registration }
 
-    /// The session of the profile's user or thing.
     func own() throws -> KiiSession {
         _ = try self.registration()
         guard let agent = self.agent else {
@@ -70,12 +48,25 @@ final class CloudSession: Sendable {
 }
 
 extension AdminCredentials {
-    /// A session of the app's administrator.
     func session(_ client: KiiClient) -> KiiSession {
         KiiSession(
             client: client,
             signIn: { try await client.login(.administrator(clientID: self.clientID, clientSecret: self.clientSecret)) }
         )
+    }
+}
+
+extension PushRuntime {
+    /// Shuts down after `body`, whatever comes of it.
+    func shuttingDown<Result>(after body: () async throws -> Result) async throws -> Result {
+        do {
+            let result = try await body()
+            await self.shutdown()
+            return result
+        } catch {
+            await self.shutdown()
+            throw error
+        }
     }
 }
 

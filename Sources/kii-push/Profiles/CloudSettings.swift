@@ -2,7 +2,6 @@ import KiiPushCore
 
 /// The cloud that a command talks to, and where that was decided.
 struct CloudSettings: Sendable {
-    /// What named the cloud.
     enum Source: String, Sendable {
         case options = "options or environment"
         case configuration = "configuration"
@@ -25,9 +24,20 @@ struct CloudSettings: Sendable {
         self.proxy = settings.proxy?.value
         self.isInsecure = options.insecure
         guard !settings.isOfEmulator else {
-            if let path = settings.configuration.path { throw Self.noCloud(named: location.name, in: path) }
+            if let path = settings.configuration.path {
+                throw CommandFailure(
+                    .configuration,
+                    "\(path): profile '\(location.name)' names no cloud: \"appID\" and \"site\" or \"baseURL\" are missing",
+                    hint: "add them, or remove the profile from the file to use the emulator")
+            }
             guard let emulator = settings.emulator else {
-                throw Self.noEmulator(location.name, isRegistered: profile.saved != nil)
+                throw profile.saved == nil
+                    ? CommandFailure(
+                        .configuration, "no cloud is configured, and no emulator is running",
+                        hint: "start one: kii-push emulator; or see: kii-push help files")
+                    : CommandFailure(
+                        .unreachable, "profile '\(location.name)' belongs to the emulator, which is not running",
+                        hint: "start it: kii-push emulator")
             }
             self.app = emulator.app
             self.admin = emulator.admin
@@ -49,13 +59,13 @@ struct CloudSettings: Sendable {
             throw missing("the app's ID", "give --app-id, or \"appID\" in \(configuration)")
         }
         guard let appKey = profile.appKey(for: baseURL) else {
-            let variable = EnvironmentVariable.appKey.rawValue
+            let variable = EnvironmentVariable.appKey.name
             throw missing(
                 "the app's key", "give --app-key-file, set \(variable), or write \"appKey\" into \(credentials)")
         }
         self.app = KiiApp(appID: appID, appKey: appKey, baseURL: baseURL, allowsPlainHTTP: allowsPlainHTTP)
         self.caFile = settings.caFile?.value
-        self.admin = profile.credentials.admin
+        self.admin = profile.credentials.admin?.value
     }
 
     /// Before anything else is complained about. The rest of an address may hold a password, and is not repeated.
@@ -80,24 +90,6 @@ struct CloudSettings: Sendable {
             exit, "the cloud's address must begin with https:// or http://\(found)",
             hint: "write it as https://api-jp.kii.com/api")
     }
-
-    private static func noCloud(named profile: String, in path: String) -> CommandFailure {
-        CommandFailure(
-            .configuration,
-            "\(path): profile '\(profile)' names no cloud: \"appID\" and \"site\" or \"baseURL\" are missing",
-            hint: "add them, or remove the profile from the file to use the emulator")
-    }
-
-    private static func noEmulator(_ profile: String, isRegistered: Bool) -> CommandFailure {
-        guard isRegistered else {
-            return CommandFailure(
-                .configuration, "no cloud is configured, and no emulator is running",
-                hint: "start one: kii-push emulator; or see: kii-push help files")
-        }
-        return CommandFailure(
-            .unreachable, "profile '\(profile)' belongs to the emulator, which is not running",
-            hint: "start it: kii-push emulator")
-    }
 }
 
 extension CloudSettings {
@@ -117,7 +109,6 @@ extension CloudSettings {
         }
     }
 
-    /// A runtime for this cloud with its state in `directory`.
     func runtimeConfiguration(stateDirectory: String, calls: CallOptions? = nil) -> PushRuntime.Configuration {
         var configuration = PushRuntime.Configuration(stateDirectory: stateDirectory)
         if let timeout = calls?.timeout?.duration { configuration.callTimeout = timeout }
@@ -127,7 +118,6 @@ extension CloudSettings {
         return configuration
     }
 
-    /// Says what must not be overlooked.
     func warn(_ console: Console) {
         guard self.isInsecure else { return }
         console.warning("certificates are not checked: anyone on the way can read and change everything")

@@ -30,32 +30,16 @@ struct ConfigurationDocument: Sendable {
         return Self.place(self.path, self.root[pointer]?.byteOffset ?? 0, self.bytes)
     }
 
-    /// For a setting that was read there.
     func origin(of pointer: JSONPointer) -> SettingOrigin {
         .file(path: self.path, place: self.place(of: pointer), pointer: pointer.description)
     }
 
-    /// What is wrong there.
     func failure(at pointer: JSONPointer, _ what: String, hint: String? = nil) -> CommandFailure {
         let name = pointer.tokens.isEmpty ? "it" : pointer.description
         return CommandFailure(.configuration, "\(self.place(of: pointer)): \(name) \(what)", hint: hint)
     }
 
-    /// A text, or `nil` when it is absent.
-    func text(at pointer: JSONPointer) throws -> String? {
-        guard let value = self.root[pointer] else { return nil }
-        guard let text = value.string else { throw self.failure(at: pointer, "must be a text") }
-        return text
-    }
-
-    /// Refuses what is no object, and a member that would be overlooked.
-    func requireMembers(_ members: [String], of value: JSONValue, at pointer: JSONPointer) throws {
-        guard let present = value.members else { throw self.failure(at: pointer, "must be an object") }
-        guard let unknown = present.first(where: { !members.contains($0.key) })?.key else { return }
-        let guess = suggestion(for: unknown, among: members).map { "; did you mean '\($0)'?" } ?? ""
-        throw self.failure(
-            at: pointer.appending(unknown), "is unknown\(guess)", hint: "it may be " + members.joined(separator: ", "))
-    }
+    var whole: DocumentValue { DocumentValue(document: self, pointer: JSONPointer(), json: self.root) }
 
     /// Columns count characters, as editors do.
     private static func place(_ path: String, _ offset: Int, _ bytes: [UInt8]) -> String {
@@ -63,5 +47,38 @@ struct ConfigurationDocument: Sendable {
         let line = before.count { $0 == UInt8(ascii: "\n") } + 1
         let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
         return "\(path):\(line):\(String(decoding: before[start...], as: UTF8.self).count + 1)"
+    }
+}
+
+/// A value in a document, and where it is.
+struct DocumentValue: Sendable {
+    let document: ConfigurationDocument
+    let pointer: JSONPointer
+    let json: JSONValue
+
+    /// A member of the object; `nil` when it is absent, or this is no object.
+    subscript(key: String) -> DocumentValue? {
+        self.json[key].map { DocumentValue(document: self.document, pointer: self.pointer.appending(key), json: $0) }
+    }
+
+    var origin: SettingOrigin { self.document.origin(of: self.pointer) }
+
+    func failure(_ what: String, hint: String? = nil) -> CommandFailure {
+        self.document.failure(at: self.pointer, what, hint: hint)
+    }
+
+    func text() throws -> String {
+        guard let text = self.json.string else { throw self.failure("must be a text") }
+        return text
+    }
+
+    /// Refuses what is no object, and a member that would be overlooked.
+    func requireMembers(_ members: [String]) throws {
+        guard let present = self.json.members else { throw self.failure("must be an object") }
+        guard let unknown = present.first(where: { !members.contains($0.key) })?.key else { return }
+        let guess = suggestion(for: unknown, among: members).map { "; did you mean '\($0)'?" } ?? ""
+        throw self.document.failure(
+            at: self.pointer.appending(unknown), "is unknown\(guess)",
+            hint: "it may be " + members.joined(separator: ", "))
     }
 }

@@ -23,10 +23,7 @@ enum ConfigurationSchema {
         [
             (
                 "site",
-                [
-                    "description": "One of Kii's sites; not with baseURL.",
-                    "enum": JSONValue(KiiSite.allCases.map(\.rawValue.json)),
-                ]
+                ["description": "One of Kii's sites; not with baseURL.", "enum": KiiSite.allCases.map(\.rawValue).json]
             ),
             ("baseURL", self.text("The cloud's address up to and with /api; not with site.")),
             ("appID", self.text("The ID of the app.")),
@@ -64,7 +61,6 @@ enum ConfigurationSchema {
         ["description": JSONValue(description), "type": "string"]
     }
 
-    /// An object of these members alone.
     private static func object(_ properties: [(String, JSONValue)]) -> JSONValue {
         ["type": "object", "properties": .object(properties), "additionalProperties": false]
     }

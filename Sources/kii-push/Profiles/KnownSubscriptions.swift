@@ -20,7 +20,6 @@ package struct KnownSubscriptions: Sendable {
     /// Forgets all: they were another principal's.
     func forget() { unlink(self.path) }
 
-    /// Notes what became of a subscription.
     func note(_ target: SubscriptionTarget, isSubscribed: Bool) throws {
         var targets = try self.read()
         guard targets.contains(target) != isSubscribed else { return }
@@ -47,7 +46,6 @@ extension Profile {
 }
 
 extension SubscriptionTarget {
-    /// Reads what ``json`` wrote.
     fileprivate init?(remembered json: JSONValue) {
         guard let name = json["name"]?.string, let text = json["scope"]?.string,
             // Without a principal there is no 'me', which is never written down.

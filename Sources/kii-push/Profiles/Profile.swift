@@ -8,30 +8,24 @@ struct Profile: Sendable {
     /// What the cloud knows the profile by; `nil` when it was never registered.
     let registration: Registration?
     var credentials: ProfileCredentials
-    let environment: ProcessEnvironment
 
     var name: String { self.location.name }
-    /// Its own directory; may not exist yet.
     var directory: String { self.location.directory }
 
     /// Reads everything that `options` and the environment point to. Touches no network.
     ///
-    /// - Parameters:
-    ///   - options: which profile.
-    ///   - isReplacing: whether the profile is registered anew, so that what `register` wrote need not be readable.
+    /// - Parameter isReplacing: whether the profile is registered anew, so that what `register` wrote need not be readable.
     /// - Throws: ``CommandFailure`` or ``FileError``, with exit 78 when a file is wrong or unsafe.
     init(_ options: ProfileOptions, isReplacing: Bool = false) throws {
         try self.init(named: options.profile, configurationFile: options.config, isReplacing: isReplacing)
         if let path = options.appKeyFile {
-            self.credentials.take(appKey: try SecretFile.read(path), of: "--app-key-file")
+            self.credentials.appKey = Setting(try SecretFile.read(path), .option("--app-key-file"))
         }
     }
 
     /// As above, for the profile of this name, or that of the environment.
     init(named name: String?, configurationFile: String? = nil, isReplacing: Bool = false) throws {
-        let environment = ProcessEnvironment()
-        self.environment = environment
-        self.location = try ProfileLocation(named: name, configurationFile: configurationFile, environment: environment)
+        self.location = try ProfileLocation(named: name, configurationFile: configurationFile)
         let directory = self.location.directory
         self.saved = try Self.registered(SavedProfile.path(directory), isReplacing: isReplacing) {
             try SavedProfile.read(directory: directory)
@@ -39,13 +33,11 @@ struct Profile: Sendable {
         self.registration = try Self.registered(directory, isReplacing: isReplacing) {
             try PushAgent.registration(in: directory)
         }
-        self.credentials = try ProfileCredentials.read(self.location, environment, isReplacing: isReplacing)
+        self.credentials = try ProfileCredentials.read(self.location, isReplacing: isReplacing)
     }
 
     /// Reads what `register` wrote; `nil` also when it is to be replaced and its content makes no sense.
-    static func registered<Value>(
-        _ path: String, isReplacing: Bool, _ read: () throws -> Value?
-    ) throws -> Value? {
+    static func registered<Value>(_ path: String, isReplacing: Bool, _ read: () throws -> Value?) throws -> Value? {
         do {
             return try read()
         } catch let error where isReplacing && Self.isMalformed(error, path) {
@@ -70,9 +62,7 @@ struct Profile: Sendable {
     ///   running.
     func cloud(_ options: ProfileOptions) throws -> CloudSettings { try CloudSettings(options: options, profile: self) }
 
-    /// The profile's registration with `cloud`.
-    ///
-    /// - Throws: ``CommandFailure`` with exit 78 when there is none.
+    /// The profile's registration with `cloud`; throws ``CommandFailure`` with exit 78 when there is none.
     func registration(with cloud: CloudSettings) throws -> (saved: SavedProfile, registration: Registration) {
         let (saved, registration) = try self.registered()
         guard !cloud.knows(saved) else { return (saved, registration) }
@@ -90,16 +80,18 @@ struct Profile: Sendable {
 
     /// The app's key for a cloud. What `register` kept is for the server that it registered with.
     func appKey(for baseURL: String?) -> Secret? {
-        self.isOfRegistration(.appKey, elsewhereThan: baseURL) ? nil : self.credentials.appKey
+        self.isOfRegistration(self.credentials.appKey, elsewhereThan: baseURL) ? nil : self.credentials.appKey?.value
     }
 
     /// Gives up a password that `register` kept for another server.
     mutating func forgetPassword(ofOthersThan app: KiiApp) {
-        if self.isOfRegistration(.password, elsewhereThan: app.baseURL) { self.credentials.password = nil }
+        if self.isOfRegistration(self.credentials.password, elsewhereThan: app.baseURL) {
+            self.credentials.password = nil
+        }
     }
 
-    private func isOfRegistration(_ name: ProfileCredentials.Name, elsewhereThan baseURL: String?) -> Bool {
-        guard case .registration = self.credentials.origins[name], let baseURL else { return false }
+    private func isOfRegistration(_ secret: Setting<Secret>?, elsewhereThan baseURL: String?) -> Bool {
+        guard case .registration? = secret?.origin, let baseURL else { return false }
         return switch self.saved?.cloud {
         case .kii(let known, _, _)?: Origin(of: known) != Origin(of: baseURL)
         case .emulator?: Origin(of: baseURL)?.isLoopback != true
@@ -108,9 +100,8 @@ struct Profile: Sendable {
         }
     }
 
-    /// What the profile was registered as, and what came of it, whatever the cloud.
-    ///
-    /// - Throws: ``CommandFailure`` with exit 78 when it was not registered.
+    /// What the profile was registered as, and what came of it, whatever the cloud; throws ``CommandFailure`` with exit 78
+    /// when it was not registered.
     func registered() throws -> (saved: SavedProfile, registration: Registration) {
         guard let saved = self.saved, let registration = self.registration else {
             throw CommandFailure(.configuration, "profile '\(self.name)' is not registered", hint: self.registerHint)
@@ -118,12 +109,11 @@ struct Profile: Sendable {
         return (saved, registration)
     }
 
-    /// How the agent of this profile is set up.
     func agentConfiguration(_ account: SavedProfile.Account, app: KiiApp, creatingUser: Bool = false)
         -> PushAgent.Configuration
     {
         // Without a password the token on file does until the cloud refuses it, and the error then says so.
-        let password = self.credentials.password ?? Secret("")
+        let password = self.credentials.password?.value ?? Secret("")
         let identity: KiiAccount =
             switch account {
             case .pseudoUser: .pseudoUser
@@ -134,7 +124,6 @@ struct Profile: Sendable {
         return PushAgent.Configuration(app: app, account: identity)
     }
 
-    /// The command that registers this profile.
     var registerHint: String { "run: kii-push register" + self.option }
 
     /// What helps when the cloud refused a token or password of this profile, or of the app's admin.
@@ -161,7 +150,6 @@ struct Profile: Sendable {
     var option: String { self.name == ProfileLocation.defaultName ? "" : " --profile \(self.name)" }
 }
 
-/// Where a profile's files are.
 struct ProfileLocation: Sendable {
     static let defaultName = "default"
 
@@ -169,14 +157,14 @@ struct ProfileLocation: Sendable {
     let directory: String
     let paths: FilePaths
 
-    init(named name: String?, configurationFile: String?, environment: ProcessEnvironment) throws {
-        self.name = name ?? environment.text(.profile) ?? Self.defaultName
+    init(named name: String?, configurationFile: String? = nil) throws {
+        self.name = name ?? EnvironmentVariable.profile.text ?? Self.defaultName
         guard Self.isValid(self.name) else {
             throw CommandFailure(
                 .configuration, "'\(self.name)' is no name for a profile",
                 hint: "use 1 to 64 letters, digits, '.', '_' and '-', with a letter or digit first")
         }
-        self.paths = try FilePaths(environment: environment, configurationFile: configurationFile)
+        self.paths = try FilePaths(configurationFile: configurationFile)
         self.directory = self.paths.profiles + "/" + self.name
     }
 
@@ -200,11 +188,9 @@ struct ProfileLocation: Sendable {
     }
 }
 
-/// A file that holds one secret and nothing else.
 enum SecretFile {
-    /// The content without the end of the line.
-    ///
-    /// - Throws: ``FileError`` when it is open to others; ``CommandFailure``: 66 without a file, 78 when empty.
+    /// The content without the end of the line. Throws ``FileError`` when it is open to others; ``CommandFailure``: 66 without
+    /// a file, 78 when empty.
     static func read(_ path: String) throws -> Secret {
         guard let bytes = try PrivateFile.read(path) else {
             throw CommandFailure(.missingInput, "there is no file \(path)")

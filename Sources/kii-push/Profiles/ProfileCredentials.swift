@@ -7,47 +7,36 @@ import KiiPushCore
 /// 3. `credentials.json`, which the user wrote;
 /// 4. what `register` was given.
 struct ProfileCredentials: Sendable {
-    /// The secrets by name; the administrator's two are one.
-    enum Name: String, Sendable, Hashable {
-        case appKey
-        case admin = "clientSecret"
-        case password
-    }
-
-    var appKey: Secret?
+    var appKey: Setting<Secret>?
     /// The app's administrator, whose ID and secret are of one source: half of one pair fits no half of another.
-    var admin: AdminCredentials?
-    var password: Secret?
-    /// Where each was said.
-    private(set) var origins: [Name: SettingOrigin] = [:]
+    var admin: Setting<AdminCredentials>?
+    var password: Setting<Secret>?
 
     /// - Parameter isReplacing: whether what `register` was given is replaced, so that it need not be readable.
     /// - Throws: ``FileError`` when a file is open to others or belongs to another user; ``CommandFailure`` with exit 78
     ///   when a source has one half of the administrator's credentials.
-    static func read(
-        _ location: ProfileLocation, _ environment: ProcessEnvironment, isReplacing: Bool
-    ) throws -> ProfileCredentials {
-        var found = ProfileCredentials()
-        func fill(from file: VersionedFile?) throws {
-            guard let file else { return }
-            found.fill(from: try ProfileCredentials(file, of: location.name), file.origin(location.name))
-        }
-        try fill(from: location.paths.systemCredentials.flatMap { try VersionedFile(trustedAt: $0) })
-        found.fill(from: try ProfileCredentials(environment)) { .environment($0.variable) }
-        try fill(from: VersionedFile(privateAt: location.paths.credentials))
+    static func read(_ location: ProfileLocation, isReplacing: Bool) throws -> ProfileCredentials {
+        let paths = location.paths
+        let ofService = try paths.systemCredentials.flatMap { try VersionedFile(trustedAt: $0) }
+        var found = try ProfileCredentials(ofService, of: location.name)
+        found.fill(from: try .ofEnvironment())
+        found.fill(from: try ProfileCredentials(VersionedFile(privateAt: paths.credentials), of: location.name))
         let path = Self.savedPath(location.directory)
         let saved = try Profile.registered(path, isReplacing: isReplacing) {
             try VersionedFile(privateAt: path).map { file in
-                ProfileCredentials(appKey: try file.secret("appKey"), password: try file.secret("password"))
+                func kept(_ key: String) throws -> Setting<Secret>? {
+                    Setting(try file.document.whole[key]?.secret().value, .registration(path: path))
+                }
+                return ProfileCredentials(appKey: try kept("appKey"), password: try kept("password"))
             }
         }
-        if let saved { found.fill(from: saved) { _ in .registration(path: path) } }
+        if let saved { found.fill(from: saved) }
         return found
     }
 
     /// Keeps what later commands need to sign in again, in the profile's own closed file.
-    func write(directory: String) throws {
-        let members: [(String, Secret?)] = [("appKey", self.appKey), ("password", self.password)]
+    func write(directory: String, appKey: Secret?) throws {
+        let members = [("appKey", appKey), ("password", self.password?.value)]
         try VersionedFile.write(
             members.compactMap { name, secret in secret.map { (name, JSONValue($0.reveal())) } },
             to: Self.savedPath(directory))
@@ -55,16 +44,7 @@ struct ProfileCredentials: Sendable {
 
     static func savedPath(_ directory: String) -> String { directory + "/credentials.json" }
 
-    /// Takes the key of the app from a file that an option named.
-    mutating func take(appKey: Secret, of option: String) {
-        self.appKey = appKey
-        self.origins[.appKey] = .option(option)
-    }
-
-    private mutating func fill(from other: ProfileCredentials, _ origin: (Name) -> SettingOrigin) {
-        if self.appKey == nil, other.appKey != nil { self.origins[.appKey] = origin(.appKey) }
-        if self.admin == nil, other.admin != nil { self.origins[.admin] = origin(.admin) }
-        if self.password == nil, other.password != nil { self.origins[.password] = origin(.password) }
+    private mutating func fill(from other: ProfileCredentials) {
         self.appKey = self.appKey ?? other.appKey
         self.admin = self.admin ?? other.admin
         self.password = self.password ?? other.password
@@ -72,34 +52,32 @@ struct ProfileCredentials: Sendable {
 }
 
 extension ProfileCredentials {
-    /// What a file of secrets may say about a profile.
-    private static let members = ["appKey", "clientID", "clientSecret", "password"]
-
-    fileprivate init(_ file: VersionedFile, of profile: String) throws {
-        let part = try file.part(of: profile, files: ["version", "profiles"], members: Self.members)
-        guard let pointer = part else { return }
-        self.appKey = try file.secret("profiles", profile, "appKey")
-        self.password = try file.secret("profiles", profile, "password")
+    fileprivate init(_ file: VersionedFile?, of profile: String) throws {
+        let members = ["appKey", "clientID", "clientSecret", "password"]
+        guard let part = try file?.part(of: profile, files: ["version", "profiles"], members: members) else { return }
+        self.appKey = try part["appKey"]?.secret()
+        self.password = try part["password"]?.secret()
         self.admin = try Self.admin(
-            id: try file.text("profiles", profile, "clientID"),
-            secret: try file.secret("profiles", profile, "clientSecret"),
-            in: "\(file.document.place(of: pointer)): \(pointer)", names: ("clientID", "clientSecret"))
+            id: try part["clientID"]?.text(), secret: try part["clientSecret"]?.secret(),
+            in: "\(part.document.place(of: part.pointer)): \(part.pointer)", names: ("clientID", "clientSecret"))
     }
 
-    fileprivate init(_ environment: ProcessEnvironment) throws {
-        self.appKey = environment.text(.appKey).map { Secret($0) }
-        self.password = environment.text(.password).map { Secret($0) }
-        self.admin = try Self.admin(
-            id: environment.text(.clientID), secret: environment.text(.clientSecret).map { Secret($0) },
-            in: "the environment",
-            names: (EnvironmentVariable.clientID.rawValue, EnvironmentVariable.clientSecret.rawValue))
+    fileprivate static func ofEnvironment() throws -> ProfileCredentials {
+        func secret(_ variable: EnvironmentVariable) -> Setting<Secret>? {
+            variable.text.map { Setting(Secret($0), .environment(variable)) }
+        }
+        let names = (EnvironmentVariable.clientID.name, EnvironmentVariable.clientSecret.name)
+        let admin = try Self.admin(
+            id: EnvironmentVariable.clientID.text, secret: secret(.clientSecret), in: "the environment", names: names)
+        return ProfileCredentials(appKey: secret(.appKey), admin: admin, password: secret(.password))
     }
 
     private static func admin(
-        id: String?, secret: Secret?, in source: String, names: (id: String, secret: String)
-    ) throws -> AdminCredentials? {
+        id: String?, secret: Setting<Secret>?, in source: String, names: (id: String, secret: String)
+    ) throws -> Setting<AdminCredentials>? {
         switch (id, secret) {
-        case (let id?, let secret?): return AdminCredentials(clientID: id, clientSecret: secret)
+        case (let id?, let secret?):
+            return Setting(AdminCredentials(clientID: id, clientSecret: secret.value), secret.origin)
         case (nil, nil): return nil
         default:
             let (present, missing) = id == nil ? (names.secret, names.id) : (names.id, names.secret)
@@ -110,27 +88,10 @@ extension ProfileCredentials {
     }
 }
 
-extension ProfileCredentials.Name {
-    fileprivate var variable: EnvironmentVariable {
-        switch self {
-        case .appKey: .appKey
-        case .admin: .clientSecret
-        case .password: .password
-        }
-    }
-}
-
-extension VersionedFile {
-    /// Where the secrets of a profile are in a file of them.
-    fileprivate func origin(_ profile: String) -> (ProfileCredentials.Name) -> SettingOrigin {
-        { self.document.origin(of: JSONPointer(tokens: ["profiles", profile, $0.rawValue])) }
-    }
-
-    /// The secret at the path of keys, `nil` when it is absent; throws ``CommandFailure`` (78) for anything else.
-    fileprivate func secret(_ keys: String...) throws -> Secret? {
-        let pointer = JSONPointer(tokens: keys)
-        guard let text = try self.document.text(at: pointer) else { return nil }
-        guard !text.isEmpty else { throw self.document.failure(at: pointer, "is empty") }
-        return Secret(text)
+extension DocumentValue {
+    fileprivate func secret() throws -> Setting<Secret> {
+        let text = try self.text()
+        guard !text.isEmpty else { throw self.failure("is empty") }
+        return Setting(Secret(text), self.origin)
     }
 }

@@ -1,6 +1,5 @@
 import KiiPushCore
 
-/// Which profile.
 struct ProfileNameOptions: ParsableArguments {
     @Option(
         name: .shortAndLong, value: "NAME", help: "The profile: a principal and its state. Default: default.",
@@ -42,13 +41,7 @@ struct ProfileOptions: ParsableArguments {
     var insecure = false
 
     var profile: String? { self.name.profile }
-
-    func validate() throws {
-        if self.site != nil, self.baseURL != nil {
-            throw ValidationError("'--site' and '--base-url' exclude each other")
-        }
-    }
+    func validate() throws { try self.exclude("site", "base-url") }
 }
 
-/// A site by the name that Kii gives it.
 extension KiiSite: ExpressibleByArgument {}

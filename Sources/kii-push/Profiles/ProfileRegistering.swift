@@ -1,56 +1,40 @@
 import KiiPushCore
 
-/// How a profile is made known to the cloud, where that is not as usual.
-struct ProfileRegistering: Sendable {
-    /// Whether what is on file is given up.
-    var isReplacing = false
-    /// Whether a user that is missing is created.
-    var isCreatingUser = false
-    /// How pushes are written; `nil` for as they are.
-    var payload: PayloadFormat?
-    /// Whether nothing of what the profile was is wanted any more.
-    var isAnew = false
-}
-
 extension Profile {
     /// Makes the profile known to the cloud, and writes down what it is and what later commands sign in with. Throws as
     /// ``PushAgent/register(replacing:)``, and ``FileError``.
+    ///
+    /// - Parameters:
+    ///   - isReplacing: whether what is on file is given up.
+    ///   - payload: how pushes are written; `nil` for as they are.
+    ///   - isAnew: whether nothing of what the profile was is wanted any more.
     func register(
         _ account: SavedProfile.Account, with cloud: CloudSettings, calls: CallOptions? = nil,
-        _ how: ProfileRegistering = ProfileRegistering()
+        isReplacing: Bool = false, isCreatingUser: Bool = false, payload: PayloadFormat? = nil, isAnew: Bool = false
     ) async throws -> (saved: SavedProfile, registration: Registration) {
-        let registration = try await self.registration(of: account, cloud, calls, how)
-        let saved = SavedProfile(cloud: cloud.identity, account: account)
-        var credentials = self.credentials
-        credentials.appKey = cloud.source == .emulator ? nil : cloud.app.appKey
-        if how.isReplacing { KnownSubscriptions(directory: self.directory).forget() }
-        try credentials.write(directory: self.directory)
-        try saved.write(directory: self.directory)
-        return (saved, registration)
-    }
-
-    private func registration(
-        of account: SavedProfile.Account, _ cloud: CloudSettings, _ calls: CallOptions?, _ how: ProfileRegistering
-    ) async throws -> Registration {
         try PrivateFile.makeDirectory(self.directory)
         let runtime = try PushRuntime(
             configuration: cloud.runtimeConfiguration(stateDirectory: self.directory, calls: calls))
-        var configuration = self.agentConfiguration(account, app: cloud.app, creatingUser: how.isCreatingUser)
-        configuration.payload = how.payload
-        if how.payload == nil, how.isReplacing, !how.isAnew {
+        var configuration = self.agentConfiguration(account, app: cloud.app, creatingUser: isCreatingUser)
+        configuration.payload = payload
+        if payload == nil, isReplacing, !isAnew {
             // The emulator is another one; what the profile wants is the same.
             let former = PushAgent(runtime: runtime, configuration: configuration, handler: NoHandler())
             configuration.payload = (try? former.registration())?.payload
         }
         let agent = PushAgent(runtime: runtime, configuration: configuration, handler: NoHandler())
+        let registration: Registration
         do {
-            let registration = try await agent.register(replacing: how.isReplacing)
-            await runtime.shutdown()
-            return registration
+            registration = try await runtime.shuttingDown { try await agent.register(replacing: isReplacing) }
         } catch {
-            await runtime.shutdown()
-            throw how.isCreatingUser ? error : Self.advising(error, account)
+            throw isCreatingUser ? error : Self.advising(error, account)
         }
+        let saved = SavedProfile(cloud: cloud.identity, account: account)
+        if isReplacing { KnownSubscriptions(directory: self.directory).forget() }
+        let appKey = cloud.source == .emulator ? nil : cloud.app.appKey
+        try self.credentials.write(directory: self.directory, appKey: appKey)
+        try saved.write(directory: self.directory)
+        return (saved, registration)
     }
 
     /// The cloud tells nobody whether the name or the password is wrong, so the advice is for both.

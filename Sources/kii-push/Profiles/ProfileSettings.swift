@@ -17,15 +17,14 @@ struct ProfileSettings: Sendable {
 
     /// - Throws: ``CommandFailure`` or ``FileError``, with exit 78 when a file is wrong or unsafe.
     init(options: ProfileOptions, profile: Profile) throws {
-        let (saved, environment) = (profile.saved, profile.environment)
+        let saved = profile.saved
         let configuration = try ProfileConfiguration.read(profile.location.paths, profile: profile.name)
         let registration = SettingOrigin.registration(path: profile.directory + "/profile.json")
         let named =
             Setting(options.baseURL, .option("--base-url")) ?? Setting(options.site?.baseURL, .option("--site"))
-            ?? Setting(environment.text(.baseURL), .environment(.baseURL)) ?? configuration.baseURL
+            ?? EnvironmentVariable.baseURL.setting ?? configuration.baseURL
         let namedID =
-            Setting(options.appID, .option("--app-id")) ?? Setting(environment.text(.appID), .environment(.appID))
-            ?? configuration.appID
+            Setting(options.appID, .option("--app-id")) ?? EnvironmentVariable.appID.setting ?? configuration.appID
         self.isOfEmulator = named == nil && namedID == nil && saved?.registeredURL == nil
         let emulatorPath = profile.location.paths.emulator
         let isGuessing = self.isOfEmulator && configuration.path == nil
@@ -58,6 +57,10 @@ struct ProfileSettings: Sendable {
         if isGiven { return .options }
         return origins.contains { if case .file = $0 { true } else { false } } ? .configuration : .registration
     }
+}
+
+extension EnvironmentVariable {
+    fileprivate var setting: Setting<String>? { Setting(self.text, .environment(self)) }
 }
 
 extension SavedProfile {

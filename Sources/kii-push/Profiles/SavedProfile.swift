@@ -3,7 +3,6 @@ package import KiiPushCore
 /// What a profile was registered as, and with which cloud: `profile.json`, without secrets. What came of it is in the
 /// agent's own state.
 package struct SavedProfile: Sendable, Hashable {
-    /// Which cloud the profile was registered with.
     enum Cloud: Sendable, Hashable {
         /// An emulator; where it listens is looked up each time. `clientID` is its admin's, random and kept with its
         /// state, so it tells whether this is still the emulator that knows the profile.
@@ -11,7 +10,6 @@ package struct SavedProfile: Sendable, Hashable {
         case kii(baseURL: String, appID: String, allowsPlainHTTP: Bool)
     }
 
-    /// How the profile signs in.
     enum Account: Sendable, Hashable {
         case pseudoUser
         case user(name: String)
@@ -39,10 +37,8 @@ package struct SavedProfile: Sendable, Hashable {
         }
     }
 
-    /// Writes the profile into `directory`, which exists.
     func write(directory: String) throws { try VersionedFile.write(self.members, to: Self.path(directory)) }
 
-    /// What the file holds beside its version.
     package var members: [(String, JSONValue)] {
         let cloud: JSONValue =
             switch self.cloud {
@@ -119,7 +115,6 @@ extension SavedProfile.Account {
         return .thing(vendorThingID: vendorThingID, type: type)
     }
 
-    /// For people.
     var text: String {
         switch self {
         case .pseudoUser: "a user of its own, without name and password"

@@ -2,7 +2,6 @@ import KiiPushCore
 
 /// Where the value of a setting was said.
 enum SettingOrigin: Sendable, Hashable {
-    /// An option, with its dashes.
     case option(String)
     case environment(EnvironmentVariable)
     /// A file; `place` has its line and column, where it has any.
@@ -10,14 +9,12 @@ enum SettingOrigin: Sendable, Hashable {
     /// `register` kept it.
     case registration(path: String)
     case emulator(path: String)
-    /// Nobody said anything.
     case standard
 
-    /// For people.
     var text: String {
         switch self {
         case .option(let name): name
-        case .environment(let variable): "environment \(variable.rawValue)"
+        case .environment(let variable): "environment \(variable.name)"
         case .file(_, let place, let pointer): "\(place) \(pointer)"
         case .registration(let path): "registration \(path)"
         case .emulator(let path): "emulator \(path)"
@@ -28,7 +25,7 @@ enum SettingOrigin: Sendable, Hashable {
     var json: JSONValue {
         switch self {
         case .option(let name): ["kind": "option", "name": JSONValue(name)]
-        case .environment(let variable): ["kind": "environment", "name": JSONValue(variable.rawValue)]
+        case .environment(let variable): ["kind": "environment", "name": JSONValue(variable.name)]
         case .file(let path, let place, let pointer):
             ["kind": "file", "path": JSONValue(path), "place": JSONValue(place), "pointer": JSONValue(pointer)]
         case .registration(let path): ["kind": "registration", "path": JSONValue(path)]
@@ -43,12 +40,8 @@ package struct Setting<Value: Sendable>: Sendable {
     package var value: Value
     var origin: SettingOrigin
 
-    init(_ value: Value, _ origin: SettingOrigin) {
-        self.value = value
-        self.origin = origin
-    }
+    init(_ value: Value, _ origin: SettingOrigin) { (self.value, self.origin) = (value, origin) }
 
-    /// `nil` where there is no value.
     init?(_ value: Value?, _ origin: SettingOrigin) {
         guard let value else { return nil }
         self.init(value, origin)

@@ -1,6 +1,5 @@
 import KiiPushCore
 
-/// A setting as `config show` shows it.
 struct ShownSetting: Sendable {
     var name: String
     /// `nil` when nobody set it. Of a secret it is never shown.
@@ -22,10 +21,9 @@ struct ShownSetting: Sendable {
         self.isSecret = true
     }
 
-    /// In a fixed order.
     static func all(of profile: Profile, _ options: ProfileOptions) throws -> [ShownSetting] {
         let settings = try ProfileSettings(options: options, profile: profile)
-        let credentials = profile.credentials.origins
+        let credentials = profile.credentials
         let emulator = settings.emulator.map { _ in SettingOrigin.emulator(path: profile.location.paths.emulator) }
         let declared = settings.configuration.subscriptions.map {
             Setting("\($0.value.topics.count) topics, \($0.value.buckets.count) buckets", $0.origin)
@@ -41,9 +39,9 @@ struct ShownSetting: Sendable {
             ShownSetting(
                 "allowPlainHTTP",
                 settings.allowsPlainHTTP.map { Setting("\($0.value)", $0.origin) } ?? Setting("false", .standard)),
-            ShownSetting("appKey", secretFrom: emulator ?? credentials[.appKey]),
-            ShownSetting("admin", secretFrom: emulator ?? credentials[.admin]),
-            ShownSetting("password", secretFrom: credentials[.password]),
+            ShownSetting("appKey", secretFrom: emulator ?? credentials.appKey?.origin),
+            ShownSetting("admin", secretFrom: emulator ?? credentials.admin?.origin),
+            ShownSetting("password", secretFrom: credentials.password?.origin),
             ShownSetting("subscriptions", declared),
         ]
         // Whatever its members are: 'run' reads them, and says what is wrong.
@@ -72,12 +70,12 @@ struct ShownSetting: Sendable {
 extension Profile {
     fileprivate func nameSetting(_ options: ProfileOptions) -> Setting<String> {
         if options.profile != nil { return Setting(self.name, .option("--profile")) }
-        return Setting(self.name, self.environment.text(.profile) == nil ? .standard : .environment(.profile))
+        return Setting(self.name, EnvironmentVariable.profile.text == nil ? .standard : .environment(.profile))
     }
 
     fileprivate var stateSetting: Setting<String> {
         let variables: [EnvironmentVariable] = [.stateDirectory, .stateHome]
-        let variable = variables.first { self.environment.directory($0) != nil }
+        let variable = variables.first { $0.directory != nil }
         return Setting(self.directory, variable.map { .environment($0) } ?? .standard)
     }
 }

@@ -2,12 +2,19 @@ import KiiPushCore
 
 /// How scopes, topics and buckets are written in every command: `alerts`, `user:me/alerts`, `group:ID/alerts`,
 /// `thing:ID/alerts`.
-enum ScopeName: Sendable, Hashable {
-    case app
-    /// `nil` stands for `me`.
-    case user(String?)
-    case group(String)
-    case thing(String?)
+struct ScopeName: Sendable, Hashable, ExpressibleByArgument {
+    private enum Kind: String { case user, group, thing }
+
+    static let app = ScopeName(kind: nil, id: nil)
+
+    /// `nil` for the app's.
+    private let kind: Kind?
+    /// `nil` for the app's, and for `me`.
+    private let id: String?
+
+    private init(kind: Kind?, id: String?) { (self.kind, self.id) = (kind, id) }
+
+    init?(argument: String) { self.init(argument) }
 
     init?(_ text: some StringProtocol) {
         guard text != "app" else {
@@ -15,50 +22,41 @@ enum ScopeName: Sendable, Hashable {
             return
         }
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, !parts[1].isEmpty, !parts[1].contains("/") else { return nil }
-        let id = String(parts[1])
-        switch parts[0] {
-        case "user": self = .user(id == "me" ? nil : id)
-        case "group": self = .group(id)
-        case "thing": self = .thing(id == "me" ? nil : id)
-        default: return nil
-        }
+        guard parts.count == 2, let kind = Kind(rawValue: String(parts[0])), !parts[1].isEmpty,
+            !parts[1].contains("/")
+        else { return nil }
+        self.init(kind: kind, id: parts[1] == "me" && kind != .group ? nil : String(parts[1]))
     }
+
+    static var expectation: String { "app, user:me, user:ID, group:ID, thing:me or thing:ID" }
+
+    /// Whether only the principal tells which scope it is.
+    var isOfMe: Bool { self.kind != nil && self.id == nil }
 
     /// The scope with `me` replaced.
     ///
     /// - Parameter principal: who `me` is; `nil` where that is unknown.
     /// - Throws: ``CommandFailure`` with exit 64 when `me` is unknown, or the other kind of principal.
     func resolved(for principal: Principal?) throws -> Scope {
-        switch (self, principal) {
-        case (.app, _): return .app
-        case (.group(let id), _): return .group(id)
-        case (.user(let id?), _), (.user(nil), .user(let id)?): return .user(id)
-        case (.thing(let id?), _), (.thing(nil), .thing(let id)?): return .thing(id)
-        case (.user(nil), nil), (.thing(nil), nil):
-            throw CommandFailure(
-                .usage, "'\(self.argumentText ?? "me")': nobody is registered here",
-                hint: "write the ID in place of 'me'")
-        case (.user(nil), .thing?):
-            throw CommandFailure(.usage, "'user:me': this profile receives as a thing", hint: "write thing:me")
-        case (.thing(nil), .user?):
-            throw CommandFailure(.usage, "'thing:me': this profile receives as a user", hint: "write user:me")
+        guard let kind else { return .app }
+        let id = try self.id ?? Self.me(kind, principal)
+        return switch kind {
+        case .user: .user(id)
+        case .group: .group(id)
+        case .thing: .thing(id)
         }
     }
-}
 
-extension ScopeName: ExpressibleByArgument {
-    init?(argument: String) { self.init(argument) }
-
-    static var expectation: String { "app, user:me, user:ID, group:ID, thing:me or thing:ID" }
-
-    var argumentText: String? {
-        switch self {
-        case .app: "app"
-        case .user(let id): "user:\(id ?? "me")"
-        case .group(let id): "group:\(id)"
-        case .thing(let id): "thing:\(id ?? "me")"
+    private static func me(_ kind: Kind, _ principal: Principal?) throws -> String {
+        let name = "'\(kind.rawValue):me'"
+        guard let principal else {
+            throw CommandFailure(.usage, "\(name): nobody is registered here", hint: "write the ID in place of 'me'")
         }
+        guard principal.kind == kind.rawValue else {
+            throw CommandFailure(
+                .usage, "\(name): this profile receives as a \(principal.kind)", hint: "write \(principal.kind):me")
+        }
+        return principal.id
     }
 }
 
@@ -87,7 +85,6 @@ struct TargetName: Sendable, Hashable, ExpressibleByArgument {
 }
 
 extension Scope {
-    /// In the notation of ``ScopeName``.
     var text: String {
         switch self {
         case .app: "app"

@@ -26,8 +26,7 @@ package struct VersionedFile {
     package init(path: String, bytes: [UInt8]) throws {
         self.document = try ConfigurationDocument(path: path, bytes: bytes)
         guard let version = self.root["version"]?.int64 else {
-            throw self.document.failure(
-                at: JSONPointer(tokens: []), "has no version", hint: "add \"version\": \(Self.version)")
+            throw self.document.whole.failure("has no version", hint: "add \"version\": \(Self.version)")
         }
         guard version == Self.version else {
             throw self.document.failure(
@@ -37,20 +36,22 @@ package struct VersionedFile {
     }
 
     /// The text at the path of keys, `nil` when it is absent; throws ``CommandFailure`` with exit 78 for anything else.
-    func text(_ keys: String...) throws -> String? { try self.document.text(at: JSONPointer(tokens: keys)) }
+    func text(_ keys: String...) throws -> String? {
+        var value: DocumentValue? = self.document.whole
+        for key in keys { value = value?[key] }
+        return try value?.text()
+    }
 
-    /// Where the part for `profile` is in a file that has one for each; `nil` when it has none.
+    /// The part for `profile` of a file that has one for each; `nil` when it has none.
     ///
     /// - Throws: ``CommandFailure`` with exit 78 when that part, or the file, has a member that would be overlooked.
-    func part(of profile: String, files: [String], members: [String]) throws -> JSONPointer? {
-        try self.document.requireMembers(files, of: self.root, at: JSONPointer(tokens: []))
-        let profiles = JSONPointer(tokens: ["profiles"])
-        guard let all = self.root["profiles"] else { return nil }
-        guard all.kind == .object else { throw self.document.failure(at: profiles, "must be an object") }
-        guard let value = all[profile] else { return nil }
-        let pointer = profiles.appending(profile)
-        try self.document.requireMembers(members, of: value, at: pointer)
-        return pointer
+    func part(of profile: String, files: [String], members: [String]) throws -> DocumentValue? {
+        try self.document.whole.requireMembers(files)
+        guard let all = self.document.whole["profiles"] else { return nil }
+        guard all.json.kind == .object else { throw all.failure("must be an object") }
+        let part = all[profile]
+        try part?.requireMembers(members)
+        return part
     }
 
     /// Replaces the file at `path`, whole or not at all, with mode 0600.
@@ -58,7 +59,6 @@ package struct VersionedFile {
         try PrivateFile.replace(path, with: self.bytes(members))
     }
 
-    /// What a file with these members holds.
     package static func bytes(_ members: [(String, JSONValue)]) -> [UInt8] {
         let head: [(String, JSONValue)] = [("version", JSONValue(Self.version))]
         return JSONValue.object(head + members).serialized(pretty: true) + [UInt8(ascii: "\n")]

@@ -3,7 +3,6 @@ import KiiPushCore
 /// Waits for what the handlers of this machine make of a message: `--wait`. It sees what the emulator says about the
 /// message and what stands in the inboxes, and nothing else; see ``SendingOptions/waiting``.
 struct DeliveryWatch {
-    /// How often the inboxes are looked at.
     private static let interval = Duration.milliseconds(50)
 
     private let session: CloudSession
@@ -15,10 +14,9 @@ struct DeliveryWatch {
     /// - Throws: ``CommandFailure`` with exit 64 where the cloud is no emulator.
     init(_ session: CloudSession, limit: Duration) throws {
         guard session.cloud.source == .emulator else { throw Self.notAnEmulator }
-        self.session = session
-        self.limit = limit
+        (self.session, self.limit) = (session, limit)
         self.profiles = try ReceivingProfile.all(in: session.profile.location.paths.profiles).map {
-            ($0, try $0.lastMessage())
+            ($0, try InboxReader.existing(in: $0.directory)?.lastMessageID() ?? 0)
         }
     }
 
@@ -29,16 +27,7 @@ struct DeliveryWatch {
     }
 
     /// Waits for the verdicts on a message that was sent.
-    func conclude(_ messageID: String) async throws {
-        try await self.conclude(self.session.deliveries(of: messageID))
-    }
-
-    /// Waits for the verdicts on the push about a new object.
-    func conclude(_ object: ObjectReference) async throws {
-        try await self.conclude(self.session.deliveries(about: object))
-    }
-
-    private func conclude(_ deliveries: [EmulatedDelivery]) async throws {
+    func conclude(_ deliveries: [EmulatedDelivery]) async throws {
         var awaited = self.profiles.flatMap { profile, last in
             deliveries.filter { $0.installationID == profile.installationID }.map {
                 AwaitedMessage(profile: profile, payload: $0.payload, after: last)
@@ -95,9 +84,7 @@ struct AwaitedMessage {
     private(set) var standing = "has not received it"
 
     init(profile: ReceivingProfile, payload: JSONValue, after last: Int64) {
-        self.profile = profile
-        self.payload = payload
-        self.last = last
+        (self.profile, self.payload, self.last) = (profile, payload, last)
     }
 
     /// Looks into the inbox once; `nil` while there is no verdict. Throws where waiting will not make it readable.
@@ -139,7 +126,6 @@ struct AwaitedMessage {
     }
 }
 
-/// The first answer to a message.
 struct AwaitedVerdict {
     let word: String
     let isSuccess: Bool
@@ -149,15 +135,13 @@ struct AwaitedVerdict {
 }
 
 extension AwaitedVerdict {
-    /// `nil` while there is none.
     init?(_ trace: MessageRecord) {
         for event in trace.events {
             let milliseconds = event.at.millisecondsSinceEpoch - trace.receivedAt.millisecondsSinceEpoch
             let elapsed = Duration.milliseconds(max(0, milliseconds))
             switch event.kind {
             case .done(let result, _, _):
-                let word = result == .newData ? "newData" : "noData"
-                self.init(word: word, isSuccess: true, detail: nil, elapsed: elapsed)
+                self.init(word: result.word, isSuccess: true, detail: nil, elapsed: elapsed)
             case .failed(_, let failure, let pause):
                 let detail = (failure == .failed ? "" : "\(failure); ") + "tried again after \(pause.text)"
                 self.init(word: "failed", isSuccess: false, detail: detail, elapsed: elapsed)

@@ -13,22 +13,10 @@ enum MessageFixture: String, CaseIterable, ExpressibleByArgument {
     case typed
 
     /// What it is an example of; no full stop.
-    var purpose: String {
-        switch self {
-        case .hello: "one text, the least there is"
-        case .reading: "values of every type that data may have: text, numbers, a truth value"
-        case .alert: "a title, a text, a sound and a number on the icon"
-        case .localized: "an alert whose text is in the program's own strings, with what is put into it"
-        case .actions: "an alert with the buttons of a category, which the program may change before"
-        case .wake: "a background push: nothing is shown, and the program is called"
-        case .clearBadge: "nothing but taking the number away from the icon"
-        case .android: "what Android shows by itself, over FCM, beside MQTT"
-        case .typed: "a type of one's own, the time, the origin and the app's ID"
-        }
-    }
+    var purpose: String { self.start.purpose }
 
     var message: PushMessage {
-        var message = self.data.map { PushMessage(data: $0) } ?? PushMessage(mqtt: nil)
+        var message = self.start.data.map { PushMessage(data: $0) } ?? PushMessage(mqtt: nil)
         switch self {
         case .hello, .reading: break
         case .alert:
@@ -59,26 +47,32 @@ enum MessageFixture: String, CaseIterable, ExpressibleByArgument {
         return message
     }
 
-    private var data: JSONValue? {
+    private var start: (purpose: String, data: JSONValue?) {
         switch self {
-        case .hello: ["msg": "Hello"]
-        case .reading: ["meter": "boiler-3", "pressure": 2.4, "count": 17, "ok": true]
-        case .alert, .localized: ["order": 42]
-        case .actions: ["invitation": "i-7"]
-        case .wake: ["sync": "mailbox"]
-        case .clearBadge: Optional.none
-        case .android: ["order": "42"]
-        case .typed: ["msg": "The office closes at noon"]
+        case .hello: ("one text, the least there is", ["msg": "Hello"])
+        case .reading:
+            (
+                "values of every type that data may have: text, numbers, a truth value",
+                ["meter": "boiler-3", "pressure": 2.4, "count": 17, "ok": true]
+            )
+        case .alert: ("a title, a text, a sound and a number on the icon", ["order": 42])
+        case .localized:
+            ("an alert whose text is in the program's own strings, with what is put into it", ["order": 42])
+        case .actions:
+            ("an alert with the buttons of a category, which the program may change before", ["invitation": "i-7"])
+        case .wake: ("a background push: nothing is shown, and the program is called", ["sync": "mailbox"])
+        case .clearBadge: ("nothing but taking the number away from the icon", Optional.none)
+        case .android: ("what Android shows by itself, over FCM, beside MQTT", ["order": "42"])
+        case .typed:
+            ("a type of one's own, the time, the origin and the app's ID", ["msg": "The office closes at noon"])
         }
     }
 }
 
 /// Built-in examples of objects: `--fixture` of `send object`.
 enum ObjectFixture: String, CaseIterable, ExpressibleByArgument {
-    case note
-    case order
+    case note, order
 
-    /// What it is an example of; no full stop.
     var purpose: String {
         switch self {
         case .note: "a flat object"

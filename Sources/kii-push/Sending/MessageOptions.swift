@@ -36,11 +36,7 @@ struct MessageOptions: ParsableArguments {
     }
 }
 
-/// `--only`.
-enum InstallationChoice: String, CaseIterable, ExpressibleByArgument {
-    case development
-    case production
-}
+enum InstallationChoice: String, CaseIterable, ExpressibleByArgument { case development, production }
 
 /// What a message to a topic tells of the topic.
 struct TopicFieldOptions: ParsableArguments {
@@ -82,17 +78,8 @@ struct AlertOptions: ParsableArguments {
     @Flag(help: "Have the program called although it is in the background (content-available).") var wake = false
     @Flag(help: "Let the program change it before it is shown (mutable-content).") var mutable = false
 
-    /// The first of them that is given; `nil` where none is.
-    var firstGiven: String? {
-        let options: [(String, Bool)] = [
-            ("--alert", self.alert != nil), ("--title", self.title != nil), ("--subtitle", self.subtitle != nil),
-            ("--loc-key", self.locKey != nil), ("--loc-arg", !self.locArg.isEmpty),
-            ("--action-loc-key", self.actionLocKey != nil), ("--launch-image", self.launchImage != nil),
-            ("--sound", self.sound != nil), ("--badge", self.badge != nil), ("--category", self.category != nil),
-            ("--wake", self.wake), ("--mutable", self.mutable),
-        ]
-        return options.first { $0.1 }?.0
-    }
+    /// The first of them that is given, without its dashes; `nil` where none is.
+    var firstGiven: String? { self.given.first }
 
     /// The part with these options; `nil` where there was none and nothing is asked for.
     func applied(to part: PushMessage.APNS?) -> PushMessage.APNS? {

@@ -27,19 +27,17 @@ struct NetworkOptions: ParsableArguments {
     @Flag(help: "gcm: wait while the device is idle.") var delayWhileIdle = false
     @Flag(help: "gcm: only check it.") var gcmDryRun = false
 
-    /// Whether any network is named, or has data of its own.
     var isGiven: Bool { !self.network.isEmpty || !self.networkData.isEmpty }
 
     func validate() throws {
-        let google: [(String, Bool)] = [
-            ("--collapse-key", self.collapseKey != nil), ("--time-to-live", self.timeToLive != nil),
-            ("--package", self.package != nil), ("--notification", !self.notification.isEmpty),
-        ]
-        for (option, isGiven) in google where isGiven { try self.require([.gcm, .fcm], for: option) }
-        if self.delayWhileIdle { try self.require([.gcm], for: "--delay-while-idle") }
-        if self.gcmDryRun { try self.require([.gcm], for: "--gcm-dry-run") }
+        let given = self.given
+        for option in ["collapse-key", "time-to-live", "package", "notification"] where given.contains(option) {
+            try self.require([.gcm, .fcm], for: option)
+        }
+        if self.delayWhileIdle { try self.require([.gcm], for: "delay-while-idle") }
+        if self.gcmDryRun { try self.require([.gcm], for: "gcm-dry-run") }
         for part in self.networkData where !self.network.isEmpty {
-            try self.require([part.network], for: "--network-data")
+            try self.require([part.network], for: "network-data")
         }
     }
 
@@ -47,10 +45,9 @@ struct NetworkOptions: ParsableArguments {
     func require(_ networks: [PushMessage.Network], for option: String) throws {
         guard !self.network.contains(where: networks.contains) else { return }
         let names = networks.map { "'--network \($0.rawValue)'" }.joined(separator: " or ")
-        throw ValidationError("'\(option)' needs \(names)")
+        throw ValidationError("'--\(option)' needs \(names)")
     }
 
-    /// Adds and removes the parts of the networks.
     func apply(to message: inout PushMessage) {
         let own = Dictionary(self.networkData.map { ($0.network, $0.data) }) { $1 }
         func choose<Part>(
@@ -82,10 +79,8 @@ struct NetworkOptions: ParsableArguments {
     }
 }
 
-/// A network by the name of its part of a message.
 extension PushMessage.Network: ExpressibleByArgument {}
 
-/// `--network-data`.
 struct NetworkData: ExpressibleByArgument {
     let network: PushMessage.Network
     let data: JSONValue
@@ -100,7 +95,6 @@ struct NetworkData: ExpressibleByArgument {
     static var expectation: String { "a network and a JSON object, such as gcm={\"msg\":\"hi\"}, with each key once" }
 }
 
-/// `--notification`.
 struct NotificationPart: ExpressibleByArgument {
     private let keyPath: any WritableKeyPath<PushMessage.AndroidNotification, String?> & Sendable
     private let text: String
@@ -116,7 +110,6 @@ struct NotificationPart: ExpressibleByArgument {
 
     static var expectation: String { "title, body, icon, sound, tag, color or clickAction, such as title=Hi" }
 
-    /// The notification with this part.
     func applied(to notification: PushMessage.AndroidNotification?) -> PushMessage.AndroidNotification {
         var notification = notification ?? PushMessage.AndroidNotification()
         notification[keyPath: self.keyPath] = self.text

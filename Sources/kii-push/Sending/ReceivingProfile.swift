@@ -15,7 +15,4 @@ struct ReceivingProfile: Sendable {
             }
         }
     }
-
-    /// The number of the last message that the inbox was given; 0 where there is no inbox yet.
-    func lastMessage() throws -> Int64 { try InboxReader.existing(in: self.directory)?.lastMessageID() ?? 0 }
 }

@@ -2,7 +2,6 @@ import KiiPushCore
 
 /// What is done besides sending, or in its place.
 struct SendingOptions: ParsableArguments {
-    /// What the help of each sending command says of `--wait`.
     static let waiting =
         "--wait ends with the first verdict of every receiver on this machine: newData or noData is 0, failed (though it "
         + "is tried again later) or dead is 1. It works with the emulator alone, which answers when its broker has the "
@@ -17,14 +16,12 @@ struct SendingOptions: ParsableArguments {
     @Option(bare: "30s", value: "TIME", help: "Wait so long for the receivers' verdicts, as said above; alone: 30s.")
     var wait: TimeSpan?
 
-    func validate() throws {
-        if self.dryRun, self.wait != nil { throw ValidationError("'--dry-run' and '--wait' exclude each other") }
-    }
+    func validate() throws { try self.exclude("dry-run", "wait") }
 
     /// Shows the request if that is asked for, and says whether it is: then nothing is to be sent.
     ///
     /// - Throws: ``KiiInputError`` where the call would be refused before it is sent.
-    func isShown<Answer>(_ call: KiiCall<Answer>, as role: CloudSession.Role, in session: CloudSession) throws -> Bool {
+    func isShown<Answer>(_ call: KiiCall<Answer>, as role: String, in session: CloudSession) throws -> Bool {
         guard self.dryRun else { return false }
         guard case .json(let body, let mediaType) = call.body else {
             throw CommandFailure(.internalError, "the request has no body of JSON")
@@ -34,12 +31,12 @@ struct SendingOptions: ParsableArguments {
             """
             \(method) \(url)
             Content-Type: \(mediaType)
-            Authorization: Bearer (the token of \(role.text))
+            Authorization: Bearer (the token of \(role))
 
             \(body.terminalText)
             """)
         try console.object(
-            "request", ["method": method, "url": url, "as": role.text, "media_type": mediaType, "body": body])
+            "request", ["method": method, "url": url, "as": role, "media_type": mediaType, "body": body])
         return true
     }
 

@@ -5,13 +5,12 @@ final class DatagramSocket: Sendable {
     private let descriptor: Int32
     private let address: [UInt8]
 
-    /// - Parameters:
-    ///   - path: a path, or with `@` at its beginning a name that is in no file system.
-    ///   - patience: how long a datagram waits at most while the reader has as many as it takes.
-    /// - Returns: `nil` for what is neither, or when the system gives no socket.
+    /// `nil` when the system gives no socket, or for what is neither a path nor a name in no file system, with `@` before it.
+    ///
+    /// - Parameter patience: how long a datagram waits at most while the reader has as many as it takes.
     init?(path: String, patience: Duration) {
         var name = Array(path.utf8)
-        guard name.count > 1, name.count < Self.mostBytes, let first = name.first else { return nil }
+        guard name.count > 1, name.count < sockaddr_un.room, let first = name.first else { return nil }
         switch first {
         // unix(7): an abstract name begins with a zero byte, and has as many bytes as the address says.
         case UInt8(ascii: "@"): name[0] = 0
@@ -30,23 +29,31 @@ final class DatagramSocket: Sendable {
 
     deinit { close(self.descriptor) }
 
-    /// Sends a datagram.
-    ///
     /// - Returns: whether it was taken.
     @discardableResult
     func send(_ bytes: [UInt8]) -> Bool {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: self.address) }
-        let length = MemoryLayout<sockaddr_un>.size - Self.mostBytes + self.address.count
-        return withUnsafePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                sendto(self.descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL), address, socklen_t(length))
-                    == bytes.count
+        let length = MemoryLayout<sockaddr_un>.size - sockaddr_un.room + self.address.count
+        return sockaddr_un(self.address).withAddress { address, _ in
+            sendto(self.descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL), address, socklen_t(length)) == bytes.count
+        }
+    }
+}
+
+extension sockaddr_un {
+    static let room = MemoryLayout.size(ofValue: sockaddr_un().sun_path)
+
+    /// - Parameter name: at most as many bytes as there is room.
+    init(_ name: some Collection<UInt8>) {
+        self.init()
+        self.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &self.sun_path) { $0.copyBytes(from: name) }
+    }
+
+    func withAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+        withUnsafePointer(to: self) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                body($0, socklen_t(MemoryLayout<sockaddr_un>.size))
             }
         }
     }
-
-    /// The room of `sun_path`.
-    private static let mostBytes = MemoryLayout.size(ofValue: sockaddr_un().sun_path)
 }

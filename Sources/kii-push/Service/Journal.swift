@@ -22,11 +22,7 @@ struct Journal: Sendable {
         self.hasStandardOutput = hasStandardOutput
     }
 
-    /// The journal that standard error is connected to; `nil` when it is none.
-    ///
-    /// - Parameters:
-    ///   - stream: `$JOURNAL_STREAM`.
-    ///   - path: where the journal listens. Default: as on every machine that has one.
+    /// The journal that standard error is connected to; `nil` when it is none. `stream` is `$JOURNAL_STREAM`.
     static func connected(stream: String?, path: String = "/run/systemd/journal/socket") -> Journal? {
         guard let stream, Self.isStream(stream, STDERR_FILENO) else { return nil }
         return Journal(path: path, hasStandardOutput: Self.isStream(stream, STDOUT_FILENO))
@@ -42,9 +38,6 @@ struct Journal: Sendable {
         return stream == "\(status.st_dev):\(status.st_ino)"
     }
 
-    /// Writes an entry.
-    ///
-    /// - Returns: whether the journal has taken it.
     func write(_ message: String, _ priority: Priority, _ fields: [(String, String)]) -> Bool {
         let head = [("MESSAGE", message), ("PRIORITY", String(priority.rawValue)), ("SYSLOG_IDENTIFIER", "kii-push")]
         return self.socket.send((head + fields).flatMap { Self.line($0.0, $0.1) })

@@ -3,7 +3,6 @@ import KiiPushCore
 
 /// `run` as a service: one session after another, and what signals and the service manager want in between.
 final class RunService: Sendable {
-    /// Something that the service has to see to.
     private enum Event: Sendable {
         case stop(signal: Int32)
         case ask(signal: Int32)
@@ -22,35 +21,29 @@ final class RunService: Sendable {
     private let continuation: AsyncStream<Event>.Continuation
     private let watch: ServiceWatch
 
-    init(console: Console, environment: ProcessEnvironment) {
+    init(console: Console) {
         self.console = console
-        self.notifier = ServiceNotifier(path: environment.text(.notifySocket))
-        self.journal = Journal.connected(stream: environment.text(.journalStream))
+        self.notifier = ServiceNotifier(path: EnvironmentVariable.notifySocket.text)
+        self.journal = Journal.connected(stream: EnvironmentVariable.journalStream.text)
         self.watchdog = Watchdog(
-            microseconds: environment.text(.watchdogMicroseconds), processID: environment.text(.watchdogProcess),
-            ownProcessID: getpid())
+            microseconds: EnvironmentVariable.watchdogMicroseconds.text,
+            processID: EnvironmentVariable.watchdogProcess.text, ownProcessID: getpid())
         self.watch = ServiceWatch(console: console, notifier: self.notifier)
         (self.events, self.continuation) = AsyncStream.makeStream()
     }
 
-    /// Shows what a session goes through.
     func view(installationID: String, _ notes: MessageNotes) -> RunView {
         RunView(
             console: self.console, installationID: installationID, notes: notes, journal: self.journal,
             failed: { [continuation] in continuation.yield(.failed($0)) })
     }
 
-    /// Who minds the time without a connection.
     func offlineLimit(_ limit: Duration?) -> OfflineLimit {
         OfflineLimit(limit) { [continuation] in continuation.yield(.offline(for: limit ?? .zero)) }
     }
 
-    /// Runs until a signal or a failure ends it.
-    ///
-    /// - Parameters:
-    ///   - first: the first session.
-    ///   - reload: makes another from what the files say now, without beginning it.
-    /// - Throws: what ended it.
+    /// Runs until a signal or a failure ends it, and throws that. `reload` makes another session from what the files say now,
+    /// without beginning it.
     func run(_ first: RunSession, _ signals: StopSignals, reload: () async throws -> RunSession) async throws {
         var relays = [
             Task { [continuation] in
@@ -93,8 +86,6 @@ final class RunService: Sendable {
         }
     }
 
-    // MARK: - Sessions
-
     private typealias Running = (session: RunSession, task: Task<(any Error)?, Never>)
 
     /// - Parameter number: 1 for the first session. Between two of them another process may take the directory for a
@@ -131,8 +122,6 @@ final class RunService: Sendable {
             return nil
         }
     }
-
-    // MARK: - For those who watch
 
     private func tellState(of session: RunSession) {
         // Of its own accord: a service that hangs is to hang no more for being asked.

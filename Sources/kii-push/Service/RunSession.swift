@@ -12,7 +12,6 @@ struct RunSession: Sendable {
     let view: RunView
     let status: RunStatus
     let offline: OfflineLimit
-    /// Counts what happens.
     var metrics: MetricsPublisher?
     /// What the program does, and its end.
     let programEvents: (stream: AsyncStream<Activator.Event>, continuation: AsyncStream<Activator.Event>.Continuation)
@@ -64,15 +63,7 @@ struct RunSession: Sendable {
         return failure
     }
 
-    func counted(by metrics: MetricsPublisher?) -> RunSession {
-        var session = self
-        session.metrics = metrics
-        return session
-    }
-
-    /// How it is, for a person who asks: counts and states, and nothing of what messages say.
-    ///
-    /// - Parameter begun: when the process began to run.
+    /// How it is, for a person who asks: counts and states, and nothing of what messages say. The process runs since `begun`.
     func state(since begun: ContinuousClock.Instant, processID: Int32) async -> JSONValue {
         var members = JSONMembers([
             "v": 1, "type": "service", "at": Timestamp.now(), "pid": processID,

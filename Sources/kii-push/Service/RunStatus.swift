@@ -5,17 +5,11 @@ import KiiPushCore
 ///
 /// It is told where things happen, so that an output that nobody reads keeps none of it back.
 final class RunStatus: Sendable {
-    /// How the agent stands with its broker.
     struct Connection: Sendable, Hashable {
-        enum State: String, Sendable {
-            case starting
-            case connected
-            case offline
-        }
+        enum State: String, Sendable { case starting, connected, offline }
 
         var state = State.starting
         var since = Timestamp.now()
-        /// The text of the console.
         var text = "Starting."
 
         var json: JSONValue {
@@ -29,15 +23,12 @@ final class RunStatus: Sendable {
     private let stopping: @Sendable () -> Void
     private let state = Locked(Connection())
 
-    /// - Parameter stopping: told when no message follows.
     init(
         installationID: String, notifier: ServiceNotifier, offline: OfflineLimit,
         stopping: @escaping @Sendable () -> Void
     ) {
-        self.installationID = installationID
-        self.notifier = notifier
-        self.offline = offline
-        self.stopping = stopping
+        (self.installationID, self.notifier) = (installationID, notifier)
+        (self.offline, self.stopping) = (offline, stopping)
     }
 
     var connection: Connection { self.state.withLock { $0 } }

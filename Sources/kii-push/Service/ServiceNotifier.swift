@@ -6,10 +6,8 @@ import KiiPushCore
 /// Without a manager every call does nothing.
 final class ServiceNotifier: Sendable {
     private enum Phase: Sendable {
-        /// The manager has not been told that the service is ready.
         case starting
         case ready
-        /// The manager waits for the end of a reload.
         case reloading
         case stopping
     }
@@ -20,7 +18,6 @@ final class ServiceNotifier: Sendable {
     private let socket: DatagramSocket?
     private let phase = Locked(Phase.starting)
 
-    /// - Parameter path: `$NOTIFY_SOCKET`.
     init(path: String?) { self.socket = path.flatMap { DatagramSocket(path: $0, patience: .milliseconds(100)) } }
 
     /// A connection stands, and messages arrive: only this makes the service ready.
@@ -35,7 +32,6 @@ final class ServiceNotifier: Sendable {
         self.send(lines)
     }
 
-    /// A reload begins.
     func reloading() {
         let isTold = self.phase.withLock { phase in
             defer { if phase == .ready { phase = .reloading } }
@@ -50,13 +46,11 @@ final class ServiceNotifier: Sendable {
         self.send(["STATUS=\(text)"] + self.becomeReady(fromStart: false))
     }
 
-    /// The service ends.
     func stopping() {
         self.phase.withLock { $0 = .stopping }
         self.send(["STOPPING=1", "STATUS=Stopping."])
     }
 
-    /// The service is alive.
     func feedWatchdog() { self.send(["WATCHDOG=1"]) }
 
     /// Something about a service whose state is no other.

@@ -2,29 +2,21 @@ import KiiPushCore
 
 /// Watches over the session of `run`, and tells the service manager's watchdog that it is alive.
 final class ServiceWatch: Sendable {
-    /// What is watched.
     private struct Watched: Sendable {
         var session: RunSession
         /// Since when it is being ended. Stands still while the machine sleeps, as the watchdog does.
         var endingSince: SuspendingClock.Instant?
     }
 
-    /// How long the end of a session may take.
     private static let longestEnd = Duration.seconds(90)
 
     private let console: Console
     private let notifier: ServiceNotifier
     private let watched = Locked<Watched?>(nil)
 
-    init(console: Console, notifier: ServiceNotifier) {
-        self.console = console
-        self.notifier = notifier
-    }
+    init(console: Console, notifier: ServiceNotifier) { (self.console, self.notifier) = (console, notifier) }
 
-    /// A session begins, in the place of the one before.
     func begin(_ session: RunSession) { self.watched.withLock { $0 = Watched(session: session) } }
-
-    /// The session begins to end.
     func end() { self.watched.withLock { $0?.endingSince = .now } }
 
     /// Feeds `watchdog` until the task is cancelled.

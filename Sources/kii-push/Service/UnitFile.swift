@@ -11,7 +11,6 @@ struct UnitFile: Sendable {
 
     let kind: Kind
     let profile: String
-    /// `kii-push` with its whole path.
     let program: String
 
     /// `kii-push.service`, or with the profile's name in it.
@@ -19,12 +18,12 @@ struct UnitFile: Sendable {
         self.profile == ProfileLocation.defaultName ? "kii-push.service" : "kii-push-\(self.profile).service"
     }
 
-    /// The file's text.
     var text: String {
         let isOfSystem = self.kind == .system
+        let user = ["Type=notify", "NotifyAccess=main"] + self.common + ["", "UMask=0077"] + Self.hardening
         let sections: [(String, [String])] = [
             ("Unit", self.unit(after: isOfSystem ? "network-online.target" : "dbus.socket")),
-            ("Service", isOfSystem ? self.systemService : self.userService),
+            ("Service", isOfSystem ? self.systemService : user),
             ("Install", ["WantedBy=\(isOfSystem ? "multi-user" : "default").target"]),
         ]
         let head =
@@ -32,7 +31,6 @@ struct UnitFile: Sendable {
         return head + sections.map { "\n[\($0.0)]\n" + $0.1.map { "\($0)\n" }.joined() }.joined()
     }
 
-    /// - Parameter wanted: what is to be up before.
     private func unit(after wanted: String) -> [String] {
         [
             "Description=Push messages of the profile \(self.profile)", "Wants=\(wanted)", "After=\(wanted)",
@@ -62,10 +60,6 @@ struct UnitFile: Sendable {
         ] + Self.hardening
     }
 
-    private var userService: [String] {
-        ["Type=notify", "NotifyAccess=main"] + self.common + ["", "UMask=0077"] + Self.hardening
-    }
-
     private var common: [String] {
         [
             "ExecStart=\(self.command)", "ExecReload=/bin/kill -HUP $MAINPID",
@@ -80,7 +74,6 @@ struct UnitFile: Sendable {
         ]
     }
 
-    /// What every manager and every user may ask for.
     private static let hardening = [
         "NoNewPrivileges=yes", "LockPersonality=yes", "RestrictRealtime=yes", "RestrictSUIDSGID=yes",
         "SystemCallArchitectures=native",

@@ -21,19 +21,15 @@ struct Watchdog: Sendable {
     /// How often it is fed: twice in the time that the manager has set.
     let interval: Duration
 
-    /// - Parameters:
-    ///   - microseconds: `$WATCHDOG_USEC`.
-    ///   - processID: `$WATCHDOG_PID`; a watchdog that is another process's is none of ours.
-    /// - Returns: `nil` where nobody wants to be told.
+    /// `nil` where nobody wants to be told: `microseconds`, which is `$WATCHDOG_USEC`, is absent, or `processID`, which is
+    /// `$WATCHDOG_PID`, names another process, whose watchdog is none of ours.
     init?(microseconds: String?, processID: String?, ownProcessID: Int32) {
         guard let microseconds = microseconds.flatMap({ Int64($0) }), microseconds > 1 else { return nil }
         guard processID == nil || processID.flatMap({ Int32($0) }) == ownProcessID else { return nil }
         self.interval = .microseconds(microseconds / 2)
     }
 
-    /// Why it is not to be fed; `nil` when all is well.
-    ///
-    /// - Parameter attemptOverdue: how long an attempt outside this process is past its deadline.
+    /// Why it is not to be fed; `nil` when all is well. `attemptOverdue` is of attempts outside this process.
     func complaint(_ health: AgentHealth, attemptOverdue: Duration, _ limits: Limits) -> String? {
         if let silence = health.brokerSilence, silence > limits.silence {
             return "the broker has not been heard for \(silence.text)"
@@ -43,14 +39,8 @@ struct Watchdog: Sendable {
         return "a handler is \(overdue.text) over its time"
     }
 
-    /// Feeds it until the task is cancelled.
-    ///
-    /// - Parameters:
-    ///   - pause: waits from one time to the next; throws when there is no next.
-    ///   - check: why it is not to be fed. Where it does not return, nothing is fed either.
-    ///   - feed: feeds it.
-    ///   - complain: told why it is not fed, once until it is fed again.
-    ///   - recover: told that it is fed again.
+    /// Feeds it until the task is cancelled, or `pause` throws. Nothing is fed while `check` says why not, or does not return;
+    /// that is complained about once until it is fed again.
     func run(
         pause: (Duration) async throws -> Void, check: () async -> String?, feed: () -> Void,
         complain: (String) -> Void, recover: () async -> Void

@@ -16,7 +16,7 @@ import Testing
         let result = try session.tool.start(["doctor", "--json"] + Self.time).waitForExit()
         let report = try Report(result)
         #expect(report.exit == 0 && report.firstFailure == nil && result.error == "")
-        let codes = CheckCode.allCases.map(\.rawValue)
+        let codes = CheckCode.allCases.map(\.name)
         #expect(Set(report.checks.compactMap { $0["code"]?.string }) == Set(codes).subtracting(["PROXY"]))
         for check in report.checks {
             let isPlain = Report.name(check).hasPrefix("TLS-") && check["server"] == "cloud"

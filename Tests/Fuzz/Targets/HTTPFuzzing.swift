@@ -28,7 +28,7 @@ enum HTTPFuzzing {
         }
         let http = HTTPResponse(status: status, fields: fields, body: body)
         let operation = KiiOperation(method: .get, path: "/apps/app")
-        let response = KiiResponse(operation: operation, http: http, receivedAt: now, date: { Timestamp(date: $0) })
+        let response = KiiResponse(operation: operation, http: http, receivedAt: now)
         Self.checkRefusal(response, &claims)
         Self.checkAnswer(call.perform(http, at: now), &claims)
         Self.checkAnswer(call.perform(http, at: now, isRepetition: true), isRepetition: true, &claims)

@@ -41,7 +41,8 @@ enum LinesFuzzing {
             claims.require(Self.isOneLine(request.line), "a request is one line")
             claims.require(ControlRequest(line: request.line.dropLast()) == request, "a request is read again")
             if let id = request.messageID {
-                claims.require(request == .retry(id) || request == .drop(id), "a request is about its message")
+                let decisions: [ControlRequest] = [.decide(.retry, id), .decide(.drop, id)]
+                claims.require(decisions.contains(request), "a request is about its message")
             }
         }
         guard let reply = ControlReply(line: line) else { return }
@@ -54,14 +55,14 @@ enum LinesFuzzing {
     }
 
     private static func checkActivation(_ line: [UInt8], _ claims: inout Claims) {
-        do throws(ActivationLineError) {
+        do throws(ActivationError) {
             let answer = try ActivationAnswer(line: line)
             claims.require(Self.isOneLine(answer.line), "an answer is one line")
             claims.require((try? ActivationAnswer(line: answer.line.dropLast())) == answer, "an answer is read again")
         } catch {
             Self.check(error, line, &claims)
         }
-        do throws(ActivationLineError) {
+        do throws(ActivationError) {
             let message = try ActivationMessage(line: line)
             claims.require(Self.isOneLine(message.line), "a message is one line")
             claims.require(
@@ -73,7 +74,7 @@ enum LinesFuzzing {
         }
     }
 
-    private static func check(_ error: ActivationLineError, _ line: [UInt8], _ claims: inout Claims) {
+    private static func check(_ error: ActivationError, _ line: [UInt8], _ claims: inout Claims) {
         claims.require(
             !error.description.isEmpty && !error.description.contains { $0.isNewline }, "an error is one line")
         claims.require(!error.description.holdsSecret || line.namesSecret, "an error holds no value of the line")

@@ -17,18 +17,16 @@ package enum SessionFuzzing {
 
     private static func configuration(_ input: inout FuzzInput) -> MQTTSession.Configuration {
         let flags = input.byte()
-        return MQTTSession.Configuration(
-            clientID: "t",
-            topicFilter: "t",
-            keepAlive: .seconds(input.number(in: 0...2) * 5),
-            redeliveryWindow: .seconds(input.number(in: 0...100)),
-            cleanSession: flags & 1 != 0,
-            protocolVersion: flags & 2 != 0 ? .v3_1 : .v3_1_1,
-            maximumPacketBytes: input.number(in: 2...255),
-            maximumUnprovenAcknowledgements: input.number(in: 1...10),
-            subscribesOnResume: flags & 4 != 0,
-            expectsSession: flags & 8 != 0
-        )
+        var configuration = MQTTSession.Configuration(clientID: "t", topicFilter: "t")
+        configuration.keepAlive = .seconds(input.number(in: 0...2) * 5)
+        configuration.redeliveryWindow = .seconds(input.number(in: 0...100))
+        configuration.cleanSession = flags & 1 != 0
+        configuration.protocolVersion = flags & 2 != 0 ? .v3_1 : .v3_1_1
+        configuration.maximumPacketBytes = input.number(in: 2...255)
+        configuration.maximumUnprovenAcknowledgements = input.number(in: 1...10)
+        configuration.subscribesOnResume = flags & 4 != 0
+        configuration.expectsSession = flags & 8 != 0
+        return configuration
     }
 }
 

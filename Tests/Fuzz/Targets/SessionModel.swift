@@ -90,7 +90,7 @@ package struct SessionModel {
                 self.owed.removeFirst()
                 self.acknowledged += 1
             case .subscribe, .pingreq, .pubcomp, .disconnect: break
-            case .connack, .publish, .pubrel, .suback, .unsubscribe, .unsuback, .pingresp:
+            case .connack, .publish, .pubrel, .suback, .pingresp:
                 require(false, "a client sends no \(packet.type)")
             }
             require(self.hasConnected, "CONNECT comes first")

@@ -16,14 +16,11 @@ extension Pipeline {
 
 extension BrokerLink {
     /// A link whose first connection has the number 101.
-    static func test(
-        on loop: EventLoop, _ pipeline: Pipeline, filter: RedeliveryFilter = RedeliveryFilter()
-    ) -> BrokerLink {
+    static func test(_ pipeline: Pipeline, filter: RedeliveryFilter = RedeliveryFilter()) -> BrokerLink {
         BrokerLink(
             installation: 1,
             configuration: MQTTSession.Configuration(clientID: "client", topicFilter: "topic"),
-            filter: filter, connectionBase: 100, loop: loop, pipeline: pipeline,
-            verifiesCertificates: true, report: { _ in })
+            filter: filter, connectionBase: 100, pipeline: pipeline, verifiesCertificates: true, report: { _ in })
     }
 }
 
@@ -55,7 +52,7 @@ extension BrokerLink {
         defer { loop.shutdown() }
         return try await loop.run {
             let pipeline = Pipeline.idle(over: store(), on: loop)
-            let link = BrokerLink.test(on: loop, pipeline, filter: filter)
+            let link = BrokerLink.test(pipeline, filter: filter)
             let stream = loop.openStream(try Self.target().stream, delegate: link)
             defer { stream.close() }
             link.connect(to: try Self.target()) { _ in }
@@ -170,7 +167,7 @@ extension BrokerLink {
         let loop = try EventLoop()
         defer { loop.shutdown() }
         let (early, reasons) = try await loop.run {
-            let link = BrokerLink.test(on: loop, .idle(over: MemoryStore(), on: loop))
+            let link = BrokerLink.test(.idle(over: MemoryStore(), on: loop))
             let stream = loop.openStream(try Self.target().stream, delegate: link)
             defer { stream.close() }
             var ends: [BrokerLink.End] = []

@@ -97,8 +97,8 @@ import Testing
         #expect("\(arrived)" == "\(event)")
     }
 
-    @Test(arguments: [ControlRequest.watch, .retry(1), .drop(.max)]) func requestsArrive(request: ControlRequest) throws
-    {
+    @Test(arguments: [ControlRequest.watch, .decide(.retry, 1), .decide(.drop, .max)])
+    func requestsArrive(request: ControlRequest) throws {
         #expect(try ControlRequest(line: self.sent(request.line)) == request)
     }
 

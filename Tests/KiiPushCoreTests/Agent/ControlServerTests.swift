@@ -17,7 +17,7 @@ import Testing
             let server = try ControlServer(directory: path) { request, reply in
                 switch request {
                 case .watch: break
-                case .retry(let id), .drop(let id): reply(.decided(id: id, id % 2 == 0 ? .carriedOut : .notFound))
+                case .decide(_, let id): reply(.decided(id: id, id % 2 == 0 ? .carriedOut : .notFound))
                 case .adopt(let former, _): reply(.adopted(formerID: former, former == "known" ? 7 : nil))
                 }
             }

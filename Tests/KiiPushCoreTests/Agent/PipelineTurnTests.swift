@@ -291,7 +291,7 @@ import Testing
             let fuse = Fuse { hasEnded.withLock { $0 = true } }
             let pipeline = Pipeline.idle(over: MemoryStore(), on: loop) { withExtendedLifetime(fuse) {} }
             // Its acknowledgement waits for an outcome that does not come.
-            let link = BrokerLink.test(on: loop, pipeline)
+            let link = BrokerLink.test(pipeline)
             let message = MQTTSession.InboundMessage(
                 topic: "topic", payload: [UInt8](TestPipeline.push().utf8), qos: .atLeastOnce, packetID: 5, ticket: 1)
             pipeline.received(Arrival(link: link, message: message, connection: 101, receivedAt: .now()))

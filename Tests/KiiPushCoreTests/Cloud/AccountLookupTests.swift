@@ -144,7 +144,8 @@ import Testing
     @Test func everySiteHasBothRoots() {
         for site in KiiSite.allCases {
             #expect(site.baseURL.hasSuffix(".kii.com/api"))
-            #expect(site.thingIFBaseURL == site.baseURL.dropLast(3) + "thing-if")
+            let app = KiiApp(appID: "a1", appKey: "k", site: site)
+            #expect(app.thingIFBaseURL == site.baseURL.dropLast(3) + "thing-if")
         }
     }
 }

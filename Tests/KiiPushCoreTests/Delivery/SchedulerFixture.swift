@@ -171,7 +171,7 @@ final class TestScheduler {
         self.turn(at: seconds)
         while let taken = self.queue.take() {
             let call = TestCall(taken)
-            self.follow(self.box.begin(taken, from: 0), call)
+            self.follow(self.box.begin(taken), call)
             self.turn(at: seconds)
             if call.isHeld { return call }
         }

@@ -1,7 +1,8 @@
 import Foundation
-import KiiPushCore
 import TestSupport
 import Testing
+
+@testable import KiiPushCore
 
 /// Keeps what it is told that the user opened.
 final class OpeningLog: OpenedNotificationHandler {

@@ -1,5 +1,6 @@
-import KiiPushCore
 import Testing
+
+@testable import KiiPushCore
 
 /// "The absence of a `badge` property indicates that any number currently badging the icon should be removed."
 @Suite struct BadgeCountTests {

@@ -1,5 +1,6 @@
-import KiiPushCore
 import Testing
+
+@testable import KiiPushCore
 
 /// The recorded sequences, call by call, and what may come between the calls.
 @Suite struct OpeningTrackerTests {

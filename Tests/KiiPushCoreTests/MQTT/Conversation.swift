@@ -1,4 +1,4 @@
-import KiiPushCore
+@testable import KiiPushCore
 
 /// A session and the broker's side of it, told as a transcript: each step returns what the session said to it.
 struct Conversation {

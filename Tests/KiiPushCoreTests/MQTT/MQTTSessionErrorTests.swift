@@ -1,5 +1,6 @@
-import KiiPushCore
 import Testing
+
+@testable import KiiPushCore
 
 @Suite struct MQTTSessionErrorTests {
     static func violation(_ reason: MQTTError.Reason, in type: MQTTPacketType?) -> [Conversation.Said] {
@@ -65,6 +66,8 @@ import Testing
             ([0xD0, 1, 0], .bytesLeftOver(1), .pingresp),
             ([0xD1], .flags(1), .pingresp),
             ([0x62, 2, 0, 0], .packetID, .pubrel),
+            ([0xA2, 5, 0, 10, 0, 1, 0x61], .unexpected, .unsubscribe),
+            ([0xB0, 2, 0, 10], .unexpected, .unsuback),
             ([0x30, 0xFF, 0xFF, 0xFF, 0xFF], .remainingLengthTooLong, .publish),
             ([0xD0, 0x80, 0x80, 0x80, 0x01], .tooLarge(length: 2_097_152, maximum: 262_144), .pingresp),
             ([0x00], .reservedPacketType(0), nil),

@@ -25,18 +25,16 @@ import Testing
     }
 
     static func configuration(_ random: inout SeededGenerator) -> MQTTSession.Configuration {
-        MQTTSession.Configuration(
-            clientID: "t",
-            topicFilter: "t",
-            keepAlive: .seconds(Int.random(in: 0...2, using: &random) * 5),
-            redeliveryWindow: .seconds(Int.random(in: 0...100, using: &random)),
-            cleanSession: Bool.random(using: &random),
-            protocolVersion: Bool.random(using: &random) ? .v3_1_1 : .v3_1,
-            maximumPacketBytes: Int.random(in: 20...60, using: &random),
-            maximumUnprovenAcknowledgements: Int.random(in: 1...10, using: &random),
-            subscribesOnResume: Bool.random(using: &random),
-            expectsSession: Bool.random(using: &random)
-        )
+        var configuration = MQTTSession.Configuration(clientID: "t", topicFilter: "t")
+        configuration.keepAlive = .seconds(Int.random(in: 0...2, using: &random) * 5)
+        configuration.redeliveryWindow = .seconds(Int.random(in: 0...100, using: &random))
+        configuration.cleanSession = Bool.random(using: &random)
+        configuration.protocolVersion = Bool.random(using: &random) ? .v3_1_1 : .v3_1
+        configuration.maximumPacketBytes = Int.random(in: 20...60, using: &random)
+        configuration.maximumUnprovenAcknowledgements = Int.random(in: 1...10, using: &random)
+        configuration.subscribesOnResume = Bool.random(using: &random)
+        configuration.expectsSession = Bool.random(using: &random)
+        return configuration
     }
 
     /// Mostly one that is owed, now and then one that is sent, void, or not given out.

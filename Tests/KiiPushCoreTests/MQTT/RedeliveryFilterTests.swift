@@ -1,5 +1,6 @@
-import KiiPushCore
 import Testing
+
+@testable import KiiPushCore
 
 /// A session, its filter and the rows that were stored, as an agent puts them together.
 struct Receiver {

@@ -1,5 +1,6 @@
-import KiiPushCore
 import Testing
+
+@testable import KiiPushCore
 
 /// A payload as each of Kii's networks renders it, and everything that must be read from it.
 struct GoldenPayload: Sendable, CustomTestStringConvertible {

@@ -3,12 +3,11 @@ import Glibc
 /// Asks the process that receives with a state directory, over its control socket
 /// (``PushRuntime/Configuration/hasControlSocket``).
 ///
-/// Each object is for one purpose: to decide about messages, call after call, or to watch. The calls block, for as long as
-/// the other process takes to answer; ``watch()`` does not. One that waited in vain (``ControlError/silent``) is not to be
-/// used any more, since an answer that comes late would be taken for the next one's: every further call throws the same.
+/// Each object is for one purpose: to decide about messages, call after call, or to watch. The calls block until the other
+/// process answers; ``watch()`` does not. After one that waited in vain (``ControlError/silent``) every further call throws
+/// the same, since an answer that comes late would be taken for the next one's.
 package final class ControlClient: Sendable {
     private let descriptor: Int32
-    /// How long an answer may take.
     private let patience: Duration
     private let inbound = Locked(Inbound())
 
@@ -22,12 +21,7 @@ package final class ControlClient: Sendable {
     /// Connects.
     ///
     /// - Returns: `nil` where nobody listens: no process receives with the directory, or one that has no control socket.
-    /// - Throws: ``FileError`` when the socket cannot be used.
-    package convenience init?(stateDirectory: String) throws(FileError) {
-        try self.init(stateDirectory: stateDirectory, patience: .seconds(ControlSocket.patience))
-    }
-
-    init?(stateDirectory: String, patience: Duration) throws(FileError) {
+    package init?(stateDirectory: String, patience: Duration = .seconds(ControlSocket.patience)) throws(FileError) {
         do throws(FileError) {
             self.descriptor = try ControlSocket.connect(in: stateDirectory)
         } catch {
@@ -40,25 +34,16 @@ package final class ControlClient: Sendable {
     deinit { close(self.descriptor) }
 
     /// Has a message tried again now; see ``PushRuntime/retry(_:)``.
-    ///
-    /// - Returns: what came of it.
-    /// - Throws: ``ControlError``.
     package func retry(_ messageID: Int64) throws(ControlError) -> MessageDecision {
-        try self.decide(messageID, .retry(messageID))
+        try self.decide(.retry, messageID)
     }
 
     /// Removes a message for good; see ``PushRuntime/drop(_:)``.
-    ///
-    /// - Returns: what came of it.
-    /// - Throws: ``ControlError``.
     package func drop(_ messageID: Int64) throws(ControlError) -> MessageDecision {
-        try self.decide(messageID, .drop(messageID))
+        try self.decide(.drop, messageID)
     }
 
     /// Has an installation handle the messages of another one; see ``PushRuntime/adopt(_:by:)``.
-    ///
-    /// - Returns: how many there are; `nil` where the inbox does not know the former installation.
-    /// - Throws: ``ControlError``.
     package func adopt(_ formerID: String, by installationID: String) throws(ControlError) -> Int? {
         try self.answer(to: .adopt(formerID: formerID, installationID: installationID)) { reply in
             if case .adopted(formerID, let count) = reply { .some(count) } else { nil }
@@ -68,24 +53,21 @@ package final class ControlClient: Sendable {
     /// Asks for what the agents of the process go through from now on, and for the state of their connections first.
     ///
     /// The sequence ends when the process does, when it shuts its runtime down, or when the task is cancelled that reads it.
-    /// Once.
-    ///
-    /// - Throws: ``ControlError``.
+    /// To be called once.
     package func watch() throws(ControlError) -> ControlNotices {
         try self.ask(.watch)
-        do throws(ThreadError) {
-            return try ControlNotices(self)
-        } catch {
-            throw .refused(reason: error.description)
-        }
+        let notices = Result { () throws(ThreadError) in try ControlNotices(self) }
+        return try notices.mapError { ControlError.refused(reason: $0.description) }.get()
     }
 
     /// Has whoever reads find the end.
     func interrupt() { shutdown(self.descriptor, Int32(SHUT_RDWR)) }
 
-    private func decide(_ messageID: Int64, _ request: ControlRequest) throws(ControlError) -> MessageDecision {
-        try self.answer(to: request) { reply in
-            if case .decided(messageID, let decision) = reply { decision } else { nil }
+    private func decide(
+        _ decision: PushRuntime.Decision, _ messageID: Int64
+    ) throws(ControlError) -> MessageDecision {
+        try self.answer(to: .decide(decision, messageID)) { reply in
+            if case .decided(messageID, let outcome) = reply { outcome } else { nil }
         }
     }
 
@@ -98,15 +80,12 @@ package final class ControlClient: Sendable {
         setsockopt(self.descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
         try self.ask(request)
         while true {
-            switch self.receive() {
-            case .reply(.failed(let id, let reason)):
-                // What was not understood has no number, and can only be this.
-                if id == nil || id == request.messageID { throw .refused(reason: reason) }
-            case .reply(let reply):
-                if let answer = read(reply) { return answer }
-            case .end: throw .ended
-            case .timeOut: throw self.silence()
+            let reply = try self.nextReply()
+            // What was not understood has no number, and can only be this.
+            if case .failed(let id, let reason) = reply, id == nil || id == request.messageID {
+                throw .refused(reason: reason)
             }
+            if let answer = read(reply) { return answer }
         }
     }
 
@@ -128,35 +107,24 @@ package final class ControlClient: Sendable {
         }
     }
 
-    /// What waiting for a reply comes to.
-    private enum Reception {
-        case reply(ControlReply)
-        case end
-        case timeOut
-    }
-
-    /// Waits for a reply; `nil` at the end.
-    func nextReply() -> ControlReply? {
-        if case .reply(let reply) = self.receive() { reply } else { nil }
-    }
-
     /// Waits for a reply. What is not understood is of a later version, and left out.
-    private func receive() -> Reception {
+    func nextReply() throws(ControlError) -> ControlReply {
         while true {
             while let line = self.inbound.withLock({ $0.unread.isEmpty ? nil : $0.unread.removeFirst() }) {
-                if let reply = ControlReply(line: line) { return .reply(reply) }
+                if let reply = ControlReply(line: line) { return reply }
             }
             var chunk = [UInt8](repeating: 0, count: 16_384)
             let count = recv(self.descriptor, &chunk, chunk.count, 0)
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { return count < 0 && errno == EAGAIN ? .timeOut : .end }
+            if count < 0, errno == EAGAIN { throw self.silence() }
+            guard count > 0 else { throw .ended }
             let bytes = Array(chunk[..<count])
             let isUnderstood = self.inbound.withLock { inbound in
                 guard let lines = inbound.lines.take(bytes) else { return false }
                 inbound.unread += lines
                 return true
             }
-            guard isUnderstood else { return .end }
+            guard isUnderstood else { throw .ended }
         }
     }
 }

@@ -1,40 +1,63 @@
 /// What a process that receives tells of its agents, in the order of its happening.
 ///
 /// Nothing is read ahead: who reads slowly misses events, and is told how many. For one reader.
-package struct ControlNotices: AsyncSequence, Sendable {
-    /// What is told. New cases may be added.
-    package enum Notice: Sendable {
-        /// It happened to an agent, or is how its connection stands.
-        case event(PushEvent)
-        /// So many events were left out, because they were not read in time.
-        case missed(Int)
-    }
+package typealias ControlNotices = AsyncStream<ControlNotice>
 
-    private let notices: AsyncStream<Notice>
-    private let wanted: Monitor<Int?>
+/// What is told. New cases may be added.
+package enum ControlNotice: Sendable {
+    /// It happened to an agent, or is how its connection stands.
+    case event(PushEvent)
+    /// So many events were left out, because they were not read in time.
+    case missed(Int)
+}
 
+extension ControlNotices {
+    /// What `client` is told, which a thread of its own reads whenever one more is asked for.
     init(_ client: ControlClient) throws(ThreadError) {
-        let (notices, continuation) = AsyncStream.makeStream(of: Notice.self)
-        let wanted = Monitor<Int?>(0)
-        self.notices = notices
-        self.wanted = wanted
-        let thread = try OSThread(name: "kii-control") {
-            while ControlNotices.isNextWanted(wanted), let notice = ControlNotices.next(of: client) {
-                continuation.yield(notice)
+        // Who waits for the next one; `nil` when there is none, or nobody asks any more. Whoever waits is resumed: by the
+        // thread, at the end, or when the task is cancelled.
+        let wanted = Monitor<[OneShot<ControlNotice?>]?>([])
+        try OSThread(name: "kii-control") {
+            while let next = ControlNotices.nextWanted(wanted) {
+                let notice = client.nextNotice()
+                if case nil = notice { ControlNotices.end(wanted) }
+                next.resume(notice)
             }
-            continuation.finish()
-        }
-        thread.detach()
-        continuation.onTermination = { _ in
-            wanted.withLock { $0 = nil }
-            wanted.signalAll()
+        }.detach()
+        // Burns when the stream has ended, or nobody holds it.
+        let end = Fuse {
+            ControlNotices.end(wanted)
             client.interrupt()
         }
+        self.init(unfolding: {
+            let next = OneShot<ControlNotice?>()
+            guard wanted.withLock({ $0?.append(next) }) != nil else { return nil }
+            wanted.signal()
+            defer { withExtendedLifetime(end) {} }
+            return await next.value(onCancel: nil)
+        })
     }
 
+    /// Tells whoever waits that this is the end, and lets the thread leave.
+    private static func end(_ wanted: Monitor<[OneShot<ControlNotice?>]?>) {
+        let waiting = wanted.withLock { $0.take() }
+        wanted.signalAll()
+        for next in waiting ?? [] { next.resume(nil) }
+    }
+
+    private static func nextWanted(_ wanted: Monitor<[OneShot<ControlNotice?>]?>) -> OneShot<ControlNotice?>? {
+        wanted.wait { waiting in
+            guard let first = waiting?.first else { return waiting == nil ? .leave(nil) : .sleep(until: nil) }
+            waiting?.removeFirst()
+            return .leave(first)
+        }
+    }
+}
+
+extension ControlClient {
     /// Reads on until a notice comes; `nil` at the end, and when the other process does not do what it was asked.
-    private static func next(of client: ControlClient) -> Notice? {
-        while let reply = client.nextReply() {
+    fileprivate func nextNotice() -> ControlNotice? {
+        while let reply = try? self.nextReply() {
             switch reply {
             case .event(let event): return .event(event)
             case .missed(let count): return .missed(count)
@@ -43,36 +66,5 @@ package struct ControlNotices: AsyncSequence, Sendable {
             }
         }
         return nil
-    }
-
-    /// Waits until one more is asked for; `false` when nobody asks any more.
-    private static func isNextWanted(_ wanted: Monitor<Int?>) -> Bool {
-        wanted.wait { count in
-            guard let number = count else { return .leave(false) }
-            guard number > 0 else { return .sleep(until: nil) }
-            count = number - 1
-            return .leave(true)
-        }
-    }
-
-    /// Begins to read.
-    package func makeAsyncIterator() -> Iterator {
-        Iterator(notices: self.notices.makeAsyncIterator(), wanted: self.wanted)
-    }
-
-    /// Reads one notice after the other.
-    package struct Iterator: AsyncIteratorProtocol {
-        var notices: AsyncStream<Notice>.Iterator
-        let wanted: Monitor<Int?>
-
-        /// The next notice; `nil` at the end.
-        package mutating func next() async -> Notice? { await self.next(isolation: nil) }
-
-        /// The next notice; `nil` at the end.
-        package mutating func next(isolation actor: isolated (any Actor)?) async -> Notice? {
-            self.wanted.withLock { count in count = count.map { $0 + 1 } }
-            self.wanted.signal()
-            return await self.notices.next(isolation: actor)
-        }
     }
 }

@@ -2,43 +2,34 @@
 package enum ControlRequest: Hashable, Sendable {
     /// Every event from now on, and first the state of the connection. Answered by ``ControlReply/event(_:)`` lines.
     case watch
-    /// ``PushRuntime/retry(_:)``.
-    case retry(Int64)
-    /// ``PushRuntime/drop(_:)``.
-    case drop(Int64)
+    /// ``PushRuntime/decide(_:_:onlyDead:)``.
+    case decide(PushRuntime.Decision, Int64)
     /// ``PushRuntime/adopt(_:by:)``.
     case adopt(formerID: String, installationID: String)
 
     /// The message that it is about; `nil` for none.
-    package var messageID: Int64? {
-        switch self {
-        case .watch, .adopt: nil
-        case .retry(let id), .drop(let id): id
-        }
-    }
+    package var messageID: Int64? { if case .decide(_, let id) = self { id } else { nil } }
 
     package init?(line: [UInt8]) {
         guard let value = try? JSONValue(parsing: line), value["v"]?.int64 == 1 else { return nil }
-        switch (value["ask"]?.string, value["id"]?.int64) {
-        case ("watch", _): self = .watch
-        case ("retry", let id?): self = .retry(id)
-        case ("drop", let id?): self = .drop(id)
-        case ("adopt", _):
+        switch value["ask"]?.string {
+        case "watch": self = .watch
+        case "adopt":
             guard let formerID = value["from"]?.string, let installationID = value["to"]?.string else { return nil }
             self = .adopt(formerID: formerID, installationID: installationID)
-        default: return nil
+        case let word?:
+            guard let decision = PushRuntime.Decision(rawValue: word), let id = value["id"]?.int64 else { return nil }
+            self = .decide(decision, id)
+        case nil: return nil
         }
     }
 
     package var line: [UInt8] {
         switch self {
-        case .watch: JSONValue.object([("v", 1), ("ask", "watch")]).line
-        case .retry(let id): JSONValue.object([("v", 1), ("ask", "retry"), ("id", JSONValue(id))]).line
-        case .drop(let id): JSONValue.object([("v", 1), ("ask", "drop"), ("id", JSONValue(id))]).line
+        case .watch: JSONValue.line(["v": 1, "ask": "watch"])
+        case .decide(let decision, let id): JSONValue.line(["v": 1, "ask": decision.rawValue, "id": id])
         case .adopt(let formerID, let installationID):
-            JSONValue.object([
-                ("v", 1), ("ask", "adopt"), ("from", JSONValue(formerID)), ("to", JSONValue(installationID)),
-            ]).line
+            JSONValue.line(["v": 1, "ask": "adopt", "from": formerID, "to": installationID])
         }
     }
 }
@@ -78,24 +69,23 @@ package enum ControlReply: Sendable {
     /// `nil` for an event that is not told.
     package var line: [UInt8]? {
         switch self {
-        case .event(let event): event.controlValue.map { JSONValue.object([("event", $0)]).line }
-        case .missed(let count): JSONValue.object([("missed", JSONValue(count))]).line
+        case .event(let event): event.controlValue.map { JSONValue.line(["event": $0]) }
+        case .missed(let count): JSONValue.line(["missed": count])
         case .decided(let id, .running(let duration)):
-            JSONValue.object([
-                ("id", JSONValue(id)), ("changed", false), ("running_ms", duration.controlValue),
-            ]).line
-        case .decided(let id, let decision):
-            JSONValue.object([("id", JSONValue(id)), ("changed", JSONValue(decision == .carriedOut))]).line
+            JSONValue.line(["id": id, "changed": false, "running_ms": duration.controlValue])
+        case .decided(let id, let decision): JSONValue.line(["id": id, "changed": decision == .carriedOut])
         case .adopted(let formerID, let count):
-            JSONValue.object([("from", JSONValue(formerID)), ("adopted", count.map { JSONValue($0) } ?? .null)]).line
-        case .failed(let id, let reason):
-            JSONValue.object((id.map { [("id", JSONValue($0))] } ?? []) + [("error", JSONValue(reason))]).line
+            JSONValue.line(["from": formerID, "adopted": count?.json ?? JSONValue.null])
+        case .failed(let id, let reason): JSONValue.line(["id": id, "error": reason])
         }
     }
 }
 
 extension JSONValue {
-    fileprivate var line: [UInt8] { Array((self.text + "\n").utf8) }
+    /// An object of the members that have a value, on a line of its own.
+    fileprivate static func line(_ members: KeyValuePairs<String, (any JSONConvertible)?>) -> [UInt8] {
+        Array((JSONValue.object(present: members).text + "\n").utf8)
+    }
 }
 
 /// Takes lines out of a stream of bytes.

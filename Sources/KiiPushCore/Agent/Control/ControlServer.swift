@@ -61,15 +61,10 @@ final class ControlServer: Sendable {
     private let thread = Locked<OSThread?>(nil)
 
     /// Listens in a state directory whose lock is held.
-    ///
-    /// - Throws: ``FileError``, also when there is no descriptor or thread for it.
     init(directory: String, perform: @escaping Perform) throws(FileError) {
         let path = ControlSocket.path(in: directory)
-        do throws(TransportError) {
-            self.waker = try Waker()
-        } catch {
-            throw .system(path: path, operation: "watch", code: EMFILE)
-        }
+        let waker = Result { () throws(TransportError) in try Waker() }
+        self.waker = try waker.mapError { _ in FileError.system(path: path, operation: "watch", code: EMFILE) }.get()
         self.directory = directory
         self.perform = perform
         self.listener = try ControlSocket.listen(in: directory)
@@ -85,8 +80,7 @@ final class ControlServer: Sendable {
 
     /// Ends the thread and takes the socket away. Any number of times.
     func stop() {
-        let thread = self.thread.withLock { $0.take() }
-        guard let thread else { return }
+        guard let thread = self.thread.withLock({ $0.take() }) else { return }
         unlink(ControlSocket.path(in: self.directory))
         self.state.withLock { $0.isStopping = true }
         self.waker.wakeUp()
@@ -105,7 +99,7 @@ final class ControlServer: Sendable {
     }
 
     func detach(_ hub: EventHub) {
-        self.state.withLock { _ = $0.hubs.removeValue(forKey: ObjectIdentifier(hub)) }
+        self.state.withLock { $0.hubs[ObjectIdentifier(hub)] = nil }
         hub.listener = nil
     }
 
@@ -133,18 +127,15 @@ final class ControlServer: Sendable {
         for hub in hubs {
             self.listen(to: hub)
             // What is told twice is true; what has changed in between is told after it.
-            var told: String?
-            while let event = hub.connectionEvent, "\(event)" != told {
-                if let line = ControlReply.event(event).line {
-                    self.state.withLock { $0.clients[number]?.tell(line) }
-                    self.waker.wakeUp()
-                }
-                told = "\(event)"
+            var told: [UInt8]?
+            while let line = hub.connectionEvent.flatMap({ ControlReply.event($0).line }), line != told {
+                self.state.withLock { $0.clients[number]?.tell(line) }
+                self.waker.wakeUp()
+                told = line
             }
         }
     }
 
-    /// A client is gone.
     func forget(_ number: Int) {
         let idle = self.state.withLock { state in
             state.clients[number] = nil

@@ -9,8 +9,6 @@ enum ControlSocket {
     static func path(in directory: String) -> String { directory + "/control.sock" }
 
     /// Makes the socket and listens. Only for who holds the directory's lock: what an earlier process left is replaced.
-    ///
-    /// - Throws: ``FileError``.
     static func listen(in directory: String) throws(FileError) -> Int32 {
         let path = ControlSocket.path(in: directory)
         unlink(path)
@@ -28,9 +26,7 @@ enum ControlSocket {
     ///
     /// - Throws: ``FileError``: `ENOENT` or `ECONNREFUSED` where none does.
     static func connect(in directory: String) throws(FileError) -> Int32 {
-        try ControlSocket.open(in: directory) { descriptor, address, length in
-            Glibc.connect(descriptor, address, length) == 0 ? nil : "connect to"
-        }
+        try ControlSocket.open(in: directory) { Glibc.connect($0, $1, $2) == 0 ? nil : "connect to" }
     }
 
     /// - Parameter body: what to do with a new socket and its address; returns the name of what failed.

@@ -5,11 +5,11 @@ final class ControlThread {
     private struct Link {
         var descriptor: Int32
         var lines = ControlLines()
-        /// What of the outbox is on its way.
+        /// Bytes taken from the outbox and not yet sent.
         var unsent: [UInt8] = []
     }
 
-    /// As many as a person needs; each costs the agent something.
+    /// The most clients at once. It bounds the memory of their outboxes.
     private static let linkLimit = 16
 
     private let server: ControlServer
@@ -37,7 +37,7 @@ final class ControlThread {
             pollfd(fd: takesNobody ? -1 : self.server.listener, events: Int16(POLLIN), revents: 0),
         ]
         for link in numbers.compactMap({ self.links[$0] }) {
-            // Who does not read the answers is asked for no more requests: else the answers would pile up without end.
+            // No request is read from a client that does not read its replies: they would pile up without end.
             let events = Int16(link.unsent.isEmpty ? POLLIN : POLLOUT)
             entries.append(pollfd(fd: link.descriptor, events: events, revents: 0))
         }
@@ -57,7 +57,7 @@ final class ControlThread {
     private func accept() {
         let descriptor = acceptSocket(self.server.listener)
         guard descriptor >= 0 else {
-            // Without a descriptor to be had, the one who waits would be there in the next turn too, and the next.
+            // accept(2) failed for want of a descriptor. The listener rests for a moment: poll(2) would spin.
             self.isShort = errno != EAGAIN && errno != ECONNABORTED && errno != EINTR
             return
         }
@@ -98,7 +98,7 @@ final class ControlThread {
             }
             link.unsent.removeFirst(count)
         }
-        // What came since may have used up its waking: it is taken now, and goes in the next turn, which POLLOUT brings.
+        // A reply may have come after the outbox was taken, and its wake-up is used up: POLLOUT sends it.
         if link.unsent.isEmpty { link.unsent = self.takeOutbox(number) }
         self.links[number] = link
     }

@@ -2,20 +2,16 @@
 extension MessageEvent {
     var controlValue: JSONValue {
         let parts = self.kind.parts
-        var members: [(String, JSONValue)] = [
-            ("message", JSONValue(self.messageID)), ("at", JSONValue(self.at.millisecondsSinceEpoch)),
-            ("kept", JSONValue(self.isKept)), ("kind", JSONValue(parts.code)),
-        ]
-        if let attempt = parts.attempt { members.append(("attempt", JSONValue(attempt))) }
-        if let pause = parts.pause { members.append(("pause", pause.controlValue)) }
-        if let detail = parts.detail { members.append(("detail", JSONValue(detail))) }
+        var members = JSONMembers(present: [
+            "message": self.messageID, "at": self.at.millisecondsSinceEpoch, "kept": self.isKept, "kind": parts.code,
+            "attempt": parts.attempt, "pause": parts.pause?.controlValue, "detail": parts.detail,
+        ])
         if case .handler(let message, let context)? = self.call {
             // What a handler gets is JSON, and so UTF-8: the text is the payload byte for byte.
-            members += [
-                ("installation", JSONValue(context.installationID)),
-                ("receivedAt", JSONValue(context.receivedAt.millisecondsSinceEpoch)),
-                ("payload", JSONValue(String(decoding: message.payloadBytes, as: UTF8.self))),
-            ]
+            members += JSONMembers(present: [
+                "installation": context.installationID, "receivedAt": context.receivedAt.millisecondsSinceEpoch,
+                "payload": String(decoding: message.payloadBytes, as: UTF8.self),
+            ])
         }
         return .object(members)
     }

@@ -1,41 +1,37 @@
-/// Events on their way over the control socket. What only matters to the process itself is not told.
+/// Events as lines of the control socket. Events about the agent's own enrolment, subscriptions
+/// and control socket are not sent.
 extension PushEvent {
     var controlValue: JSONValue? {
         switch self {
         case .message(let event): event.controlValue
-        case .registered(let registration):
-            Self.named("registered", ("installation", JSONValue(registration.installationID)))
         case .connecting(let host, let port, let usesTLS):
-            Self.named(
-                "connecting", ("host", JSONValue(host)), ("port", JSONValue(port)), ("tls", JSONValue(usesTLS)))
+            .named("connecting", ["host": host, "port": port, "tls": usesTLS])
         case .connected(let connection): connection.controlValue
         case .disconnected(let reason, let retryIn):
-            Self.named("disconnected", ("reason", JSONValue(reason)), ("retryIn", retryIn.controlValue))
-        case .sessionLost: Self.named("sessionLost")
+            .named("disconnected", ["reason": reason, "retryIn": retryIn.controlValue])
+        case .sessionLost: .named("sessionLost")
         case .takenOver(let takeover):
-            Self.named(
-                "takenOver", ("closures", JSONValue(takeover.closures)), ("within", takeover.within.controlValue))
-        case .storageFailed(let reason): Self.named("storageFailed", ("reason", JSONValue(reason)))
-        case .storageRecovered: Self.named("storageRecovered")
-        case .historyCut(let messages): Self.named("historyCut", ("messages", JSONValue(messages)))
-        case .receptionPaused(let reason): Self.named("receptionPaused", ("reason", JSONValue(reason)))
-        case .receptionResumed: Self.named("receptionResumed")
-        case .deadLettersRemoved(let count): Self.named("deadLettersRemoved", ("count", JSONValue(count)))
-        case .stateNotSaved(let reason): Self.named("stateNotSaved", ("reason", JSONValue(reason)))
-        case .stateSaved: Self.named("stateSaved")
+            .named("takenOver", ["closures": takeover.closures, "within": takeover.within.controlValue])
+        case .storageFailed(let reason): .named("storageFailed", ["reason": reason])
+        case .storageRecovered: .named("storageRecovered")
+        case .historyCut(let messages): .named("historyCut", ["messages": messages])
+        case .receptionPaused(let reason): .named("receptionPaused", ["reason": reason])
+        case .receptionResumed: .named("receptionResumed")
+        case .deadLettersRemoved(let count): .named("deadLettersRemoved", ["count": count])
+        case .stateNotSaved(let reason): .named("stateNotSaved", ["reason": reason])
+        case .stateSaved: .named("stateSaved")
         case .inboxMovedAside(let path, let reason, let takenOver, let lost):
-            Self.named(
-                "inboxMovedAside", ("path", JSONValue(path)), ("reason", JSONValue(reason)),
-                ("takenOver", JSONValue(takenOver)), ("lost", lost.map { JSONValue($0) } ?? .null))
-        case .adopted(let former, let messages):
-            Self.named("adopted", ("from", JSONValue(former)), ("count", JSONValue(messages)))
-        case .readingFailed(let reason): Self.named("readingFailed", ("reason", JSONValue(reason)))
-        case .readingRecovered: Self.named("readingRecovered")
-        case .deliveryStalled(let reason): Self.named("deliveryStalled", ("reason", JSONValue(reason)))
-        case .deliveryRecovered: Self.named("deliveryRecovered")
-        case .inboxInMemory(let reason): Self.named("inboxInMemory", ("reason", JSONValue(reason)))
-        case .stopping: Self.named("stopping")
-        case .subscribed, .subscriptionFailed, .controlSocketFailed: nil
+            .named(
+                "inboxMovedAside",
+                ["path": path, "reason": reason, "takenOver": takenOver, "lost": lost?.json ?? JSONValue.null])
+        case .adopted(let former, let messages): .named("adopted", ["from": former, "count": messages])
+        case .readingFailed(let reason): .named("readingFailed", ["reason": reason])
+        case .readingRecovered: .named("readingRecovered")
+        case .deliveryStalled(let reason): .named("deliveryStalled", ["reason": reason])
+        case .deliveryRecovered: .named("deliveryRecovered")
+        case .inboxInMemory(let reason): .named("inboxInMemory", ["reason": reason])
+        case .stopping: .named("stopping")
+        case .registered, .subscribed, .subscriptionFailed, .controlSocketFailed: nil
         }
     }
 
@@ -46,34 +42,32 @@ extension PushEvent {
             return
         }
         let reason = value["reason"]?.string ?? ""
+        func number(_ name: String) -> Int { Int(clamping: value[name]?.int64 ?? 0) }
+        func duration(_ name: String) -> Duration { .milliseconds(value[name]?.int64 ?? 0) }
         switch value["name"]?.string {
         case "connecting":
-            guard let host = value["host"]?.string, let port = value["port"]?.int64 else { return nil }
-            self = .connecting(host: host, port: Int(clamping: port), usesTLS: value["tls"]?.bool ?? false)
+            guard let host = value["host"]?.string, value["port"]?.int64 != nil else { return nil }
+            self = .connecting(host: host, port: number("port"), usesTLS: value["tls"]?.bool ?? false)
         case "connected":
             guard let connection = Connection(controlValue: value) else { return nil }
             self = .connected(connection)
-        case "disconnected": self = .disconnected(reason: reason, retryIn: .milliseconds(value["retryIn"]?.int64 ?? 0))
+        case "disconnected": self = .disconnected(reason: reason, retryIn: duration("retryIn"))
         case "sessionLost": self = .sessionLost
-        case "takenOver":
-            let closures = Int(clamping: value["closures"]?.int64 ?? 0)
-            self = .takenOver(Takeover(closures: closures, within: .milliseconds(value["within"]?.int64 ?? 0)))
+        case "takenOver": self = .takenOver(Takeover(closures: number("closures"), within: duration("within")))
         case "storageFailed": self = .storageFailed(reason: reason)
         case "storageRecovered": self = .storageRecovered
-        case "historyCut": self = .historyCut(messages: Int(clamping: value["messages"]?.int64 ?? 0))
+        case "historyCut": self = .historyCut(messages: number("messages"))
         case "receptionPaused": self = .receptionPaused(reason: reason)
         case "receptionResumed": self = .receptionResumed
-        case "deadLettersRemoved": self = .deadLettersRemoved(count: Int(clamping: value["count"]?.int64 ?? 0))
+        case "deadLettersRemoved": self = .deadLettersRemoved(count: number("count"))
         case "stateNotSaved": self = .stateNotSaved(reason: reason)
         case "stateSaved": self = .stateSaved
         case "inboxMovedAside":
             self = .inboxMovedAside(
-                path: value["path"]?.string ?? "", reason: reason,
-                takenOver: Int(clamping: value["takenOver"]?.int64 ?? 0),
+                path: value["path"]?.string ?? "", reason: reason, takenOver: number("takenOver"),
                 lost: value["lost"]?.int64.map { Int(clamping: $0) })
         case "adopted":
-            self = .adopted(
-                fromInstallation: value["from"]?.string ?? "", messages: Int(clamping: value["count"]?.int64 ?? 0))
+            self = .adopted(fromInstallation: value["from"]?.string ?? "", messages: number("count"))
         case "readingFailed": self = .readingFailed(reason: reason)
         case "readingRecovered": self = .readingRecovered
         case "deliveryStalled": self = .deliveryStalled(reason: reason)
@@ -84,19 +78,28 @@ extension PushEvent {
         }
     }
 
-    private static func named(_ name: String, _ members: (String, JSONValue)...) -> JSONValue {
-        .object([("name", JSONValue(name))] + members)
+    /// The size of the message's payload in bytes; 0 for an event without one.
+    var payloadLength: Int {
+        if case .message(let event) = self, let message = event.message { message.payloadBytes.count } else { 0 }
+    }
+
+    /// `nil` where no payload goes with it.
+    var withoutPayload: PushEvent? {
+        guard case .message(var event) = self, event.call != nil else { return nil }
+        event.call = nil
+        return .message(event)
     }
 }
 
 extension PushEvent.Connection {
     fileprivate var controlValue: JSONValue {
-        .object([
-            ("name", "connected"), ("host", JSONValue(self.host)), ("port", JSONValue(self.port)),
-            ("tls", JSONValue(self.usesTLS)), ("verified", JSONValue(self.isVerified)),
-            ("protocol", JSONValue(self.protocolVersion)), ("qos", self.guarantee == .atLeastOnce ? 1 : 0),
-            ("sessionPresent", JSONValue(self.sessionPresent)),
-        ])
+        .named(
+            "connected",
+            [
+                "host": self.host, "port": self.port, "tls": self.usesTLS, "verified": self.isVerified,
+                "protocol": self.protocolVersion, "qos": self.guarantee == .atLeastOnce ? 1 : 0,
+                "sessionPresent": self.sessionPresent,
+            ])
     }
 
     fileprivate init?(controlValue value: JSONValue) {
@@ -109,25 +112,15 @@ extension PushEvent.Connection {
     }
 }
 
+extension JSONValue {
+    fileprivate static func named(
+        _ name: String, _ members: KeyValuePairs<String, (any JSONConvertible)?> = [:]
+    ) -> JSONValue {
+        .object([("name", JSONValue(name))] + JSONMembers(present: members))
+    }
+}
+
 extension Duration {
     /// In milliseconds.
     var controlValue: JSONValue { JSONValue(self.wholeNanoseconds / 1_000_000) }
-}
-
-extension PushEvent {
-    /// How many bytes of a message go with it.
-    var payloadLength: Int {
-        if case .message(let event) = self, case .handler(let message, _)? = event.call {
-            message.payloadBytes.count
-        } else {
-            0
-        }
-    }
-
-    /// `nil` where no payload goes with it.
-    var withoutPayload: PushEvent? {
-        guard case .message(var event) = self, event.call != nil else { return nil }
-        event.call = nil
-        return .message(event)
-    }
 }

@@ -12,9 +12,7 @@ public struct AccessToken: Sendable, Hashable {
 
     /// Makes a token from its parts, such as from a credential store.
     public init(principal: Principal?, token: Secret, refreshToken: Secret? = nil, expiresAt: Timestamp? = nil) {
-        self.principal = principal
-        self.token = token
-        self.refreshToken = refreshToken
-        self.expiresAt = expiresAt
+        (self.principal, self.token) = (principal, token)
+        (self.refreshToken, self.expiresAt) = (refreshToken, expiresAt)
     }
 }

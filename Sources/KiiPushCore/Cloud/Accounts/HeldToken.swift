@@ -1,6 +1,5 @@
 /// A token and what is known about it besides.
 struct HeldToken: Sendable {
-    /// The token.
     var token: AccessToken
     /// Whether the cloud refused it.
     var isRefused = false

@@ -21,7 +21,7 @@ extension KiiClient {
     /// - Parameters:
     ///   - grant: What proves the identity.
     ///   - expiresAt: When the token is to end. Default `nil`: as the app is configured, usually never.
-    /// - Throws: ``KiiError`` with status 400 or 401 when the proof is refused; otherwise see ``KiiClient``.
+    /// - Throws: ``KiiError`` with status 400 or 401 when the proof is refused.
     /// - Source: `POST /apps/{appID}/oauth2/token`. `/oauth2/token` is the same; this one names the app in its path
     public func login(_ grant: LoginGrant, expiresAt: Timestamp? = nil) async throws -> AccessToken {
         switch grant {
@@ -42,8 +42,8 @@ extension KiiClient {
 
     /// Exchanges a token for a new one by its refresh token. Both old ones are void afterwards.
     ///
-    /// - Throws: ``KiiInputError`` when `token` has no refresh token; ``KiiError`` with
-    ///   `WRONG_REFRESH_TOKEN` when it was used before; otherwise see ``KiiClient``.
+    /// - Throws: ``KiiInputError`` when `token` has no refresh token; ``KiiError`` with `WRONG_REFRESH_TOKEN` when it was
+    ///   used before.
     /// - Source: `POST /apps/{appID}/oauth2/token`
     public func refresh(_ token: AccessToken) async throws -> AccessToken {
         let refreshToken = token.refreshToken ?? Secret("")
@@ -89,14 +89,13 @@ extension KiiCall where Answer == AccessToken {
         _ members: JSONMembers, _ expiresAt: Timestamp?, secret: Secret,
         of owner: @escaping @Sendable (KiiFields) throws(KiiResponseError) -> Principal?
     ) -> Self {
-        let call = Self(.post, KiiPath("oauth2", "token"), statuses: [200]) { response throws(KiiResponseError) in
+        Self(.post, KiiPath("oauth2", "token"), statuses: [200]) { response throws(KiiResponseError) in
             let fields = try response.fields()
             return AccessToken(
                 principal: try owner(fields), token: try fields.secret("access_token"),
                 refreshToken: try fields.optionalString("refresh_token").map { Secret($0) },
                 expiresAt: expiry(seconds: try fields.optionalSeconds("expires_in"), from: response.receivedAt))
-        }
-        return call.with {
+        }.with {
             $0.authorization = .app
             $0.isIdempotent = true
             $0.secrets = [secret]

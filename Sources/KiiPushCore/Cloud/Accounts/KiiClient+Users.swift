@@ -1,8 +1,7 @@
 extension KiiClient {
     /// Registers a user who signs in with a name and a password. It returns no token; sign in to get one.
     ///
-    /// - Throws: ``KiiError`` with `USER_ALREADY_EXISTS` when the name, address or number is taken;
-    ///   otherwise see ``KiiClient``.
+    /// - Throws: ``KiiError`` with `USER_ALREADY_EXISTS` when the name, address or number is taken.
     /// - Source: `POST /apps/{appID}/users`
     public func registerUser(_ registration: UserRegistration) async throws -> RegisteredUser {
         try registration.validate()
@@ -12,20 +11,18 @@ extension KiiClient {
             return RegisteredUser(
                 userID: try fields.string("userID"),
                 loginName: try fields.optionalString("loginName") ?? registration.loginName)
+        }.with {
+            $0.authorization = .app
+            $0.secrets = [registration.password]
+            $0.body = .kii("RegistrationRequest", registration.fields)
         }
-        return try await self.perform(
-            call.with {
-                $0.authorization = .app
-                $0.secrets = [registration.password]
-                $0.body = .kii("RegistrationRequest", registration.fields)
-            })
+        return try await self.perform(call)
     }
 
     /// Registers a pseudo user: one without name and password, who has nothing but the token that is returned. Whoever
     /// loses that token has lost the user; keep it before anything else is done.
     ///
     /// - Parameter profile: What the app keeps about the user. Default: nothing.
-    /// - Throws: See ``KiiClient``.
     /// - Source: `POST /apps/{appID}/users` with another media type
     public func registerPseudoUser(_ profile: UserProfile = UserProfile()) async throws -> AccessToken {
         try profile.validate()
@@ -34,12 +31,11 @@ extension KiiClient {
             return AccessToken(
                 principal: .user(try fields.string("userID")), token: try fields.secret("_accessToken"),
                 refreshToken: try fields.optionalString("_refreshToken").map { Secret($0) })
+        }.with {
+            $0.authorization = .app
+            $0.body = .kii("RegistrationAndAuthorizationRequest", profile.fields)
         }
-        return try await self.perform(
-            call.with {
-                $0.authorization = .app
-                $0.body = .kii("RegistrationAndAuthorizationRequest", profile.fields)
-            })
+        return try await self.perform(call)
     }
 }
 
@@ -50,7 +46,5 @@ public struct RegisteredUser: Sendable, Hashable {
     /// The name that signs in, if there is one.
     package var loginName: String?
 
-    package init(userID: String, loginName: String?) {
-        (self.userID, self.loginName) = (userID, loginName)
-    }
+    package init(userID: String, loginName: String?) { (self.userID, self.loginName) = (userID, loginName) }
 }

@@ -10,12 +10,7 @@
 /// Its methods are Kii's calls. Each throws what ``KiiClient`` lists, and what ``token()`` throws; further errors stand
 /// at the method.
 ///
-/// A copy shares the token, and may have a retry policy of its own:
-///
-/// ```swift
-/// var patient = session
-/// patient.client.retry = RetryPolicy(maximumRequests: 5, budget: .seconds(120))
-/// ```
+/// A copy shares the token, and may have a retry policy of its own, its `client.retry`.
 ///
 /// The token is renewed ahead of its end, and once when the cloud refuses it: by its refresh token, else by signing in.
 /// One task renews for all that wait. A refresh token is never used again once the cloud may have taken it, unless
@@ -36,8 +31,7 @@ public struct KiiSession: Sendable {
     ///
     /// Neither closure may call the session.
     public init(
-        client: KiiClient,
-        token: AccessToken? = nil,
+        client: KiiClient, token: AccessToken? = nil,
         signIn: @escaping @Sendable () async throws -> AccessToken? = { nil },
         changed: @escaping @Sendable (AccessToken) async throws -> Void = { _ in }
     ) {
@@ -62,9 +56,8 @@ public struct KiiSession: Sendable {
         try await self.withToken { try await self.client.perform(call, token: $0.token) }
     }
 
-    /// Runs `body` with a token, and once more with another one if the cloud refuses the first.
-    ///
-    /// `body` may therefore run twice; what it did before its refused call should do no harm the second time.
+    /// Runs `body` with a token, and once more with another one if the cloud refuses the first. `body` may therefore
+    /// run twice; what it did before its refused call should do no harm the second time.
     ///
     /// - Throws: What `body` threw; otherwise as ``token()``.
     package func withToken<Output>(_ body: (AccessToken) async throws -> Output) async throws -> Output {

@@ -1,7 +1,6 @@
-/// One piece of work for all that want its result at the same time.
-///
-/// The first task to come does the work, the others wait. If the one that works is cancelled, the next takes over; a
-/// failure is told to all who waited, and who comes later begins anew.
+/// One piece of work for all that want its result at the same time. The first task to come does the work, the others
+/// wait. If the one that works is cancelled, the next takes over; a failure is told to all who waited, and who comes
+/// later begins anew.
 final class SharedWork<Value: Sendable>: Sendable {
     private enum Turn: Sendable {
         case work
@@ -49,11 +48,7 @@ final class SharedWork<Value: Sendable>: Sendable {
             return !state.isRunning
         }
         if isFirst { return .work }
-        return await withTaskCancellationHandler {
-            await turn.value()
-        } onCancel: {
-            turn.resume(.cancelled)
-        }
+        return await turn.value(onCancel: .cancelled)
     }
 
     private func finish(_ turn: Turn) {

@@ -11,6 +11,7 @@ public struct Installation: Sendable, Hashable {
     public var owner: Principal?
     /// Whether it gets what is sent to development rather than to production. `nil` when the cloud did not say.
     public var isDevelopment: Bool?
+
     package init(
         id: String, registrationID: String? = nil, deviceType: DeviceType? = nil, owner: Principal? = nil,
         isDevelopment: Bool? = nil
@@ -23,8 +24,7 @@ public struct Installation: Sendable, Hashable {
         self.id = try fields.string("installationID")
         self.registrationID = try fields.optionalString("installationRegistrationID")
         // Replies use `deviceType`; kii-rest-client4j shows that the server also knows the other name.
-        self.deviceType = try fields.optionalString("deviceType", "installationType")
-            .map { DeviceType(rawValue: $0) }
+        self.deviceType = try fields.optionalString("deviceType", "installationType").map { DeviceType(rawValue: $0) }
         if let userID = try fields.optionalString("userID") {
             self.owner = .user(userID)
         } else {
@@ -40,17 +40,15 @@ public struct DeviceType: RawRepresentable, Sendable, Hashable {
     public var rawValue: String
 
     /// Takes a name as Kii spells it.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
-    /// `MQTT`: the network this library receives on.
+    /// The network this library receives on.
     public static let mqtt = DeviceType(rawValue: "MQTT")
-    /// `ANDROID`: GCM and FCM.
+    /// GCM and FCM.
     public static let android = DeviceType(rawValue: "ANDROID")
-    /// `IOS`: APNs.
+    /// APNs.
     public static let ios = DeviceType(rawValue: "IOS")
-    /// `JPUSH`.
+    /// JPush.
     public static let jpush = DeviceType(rawValue: "JPUSH")
 }
 
@@ -69,8 +67,7 @@ public enum InstallationReference: Sendable, Hashable {
             guard !type.rawValue.isEmpty, !id.isEmpty else {
                 throw KiiInputError(.installationRegistrationID, rule: "a device type and an ID, neither empty")
             }
-            return KiiPath("installations").appending(
-                "\(type.rawValue):\(id)", as: .installationRegistrationID)
+            return KiiPath("installations").appending("\(type.rawValue):\(id)", as: .installationRegistrationID)
         }
     }
 }

@@ -22,24 +22,23 @@ extension KiiSession {
             case .some(let id): id.isEmpty ? "not empty" : nil
             }
         if let rule { throw KiiInputError(.installationRegistrationID, rule: rule) }
-        var members = JSONMembers(present: [
+        let named = JSONMembers(present: [
             "deviceType": deviceType.rawValue, "development": isDevelopment,
             "installationRegistrationID": registrationID, "payload": payload?.rawValue,
         ])
-        if let owner { members.append((owner.field.rawValue, JSONValue(owner.id))) }
-        let call = KiiCall(.post, KiiPath("installations"), statuses: [200, 201]) {
-            response throws(KiiResponseError) in
+        let members = named + (owner.map { [($0.field.rawValue, JSONValue($0.id))] } ?? [])
+        let path = KiiPath("installations")
+        let call = KiiCall(.post, path, statuses: [200, 201]) { response throws(KiiResponseError) in
             var installation = try Installation(response.fields())
             installation.deviceType = installation.deviceType ?? deviceType
             installation.owner = installation.owner ?? owner
             return installation
+        }.with {
+            // What is there is returned.
+            $0.isIdempotent = true
+            $0.body = .kii("InstallationCreationRequest", members)
         }
-        return try await self.perform(
-            call.with { [members] in
-                // What is there is returned.
-                $0.isIdempotent = true
-                $0.body = .kii("InstallationCreationRequest", members)
-            })
+        return try await self.perform(call)
     }
 
     /// Reads one installation.
@@ -85,8 +84,8 @@ extension KiiSession {
     ///   - waiting: How often, and for how long, to ask again while the cloud is still making it;
     ///     ``RetryPolicy/endpoint`` is meant for this. A connection that fails stays a matter of ``KiiClient/retry``.
     ///     Default `nil`: as any other call.
-    /// - Throws: ``KiiError`` with `MQTT_ENDPOINT_NOT_READY` and ``KiiError/retryAfter`` when the cloud has
-    ///   not made it in that time.
+    /// - Throws: ``KiiError`` with `MQTT_ENDPOINT_NOT_READY` and ``KiiError/retryAfter`` when the cloud has not made it
+    ///   in that time.
     /// - Source: `GET /apps/{appID}/installations/{installationID}/mqtt-endpoint`
     public func mqttEndpoint(of installationID: String, waiting: RetryPolicy? = nil) async throws -> MQTTEndpoint {
         let path = KiiPath("installations").appending(installationID, as: .installationID).appending("mqtt-endpoint")

@@ -58,10 +58,7 @@ extension MQTTEndpoint {
 
     /// Reads what every answer with an endpoint has.
     ///
-    /// - Parameters:
-    ///   - fields: The object that is the endpoint.
-    ///   - installationID: The installation it is lent to.
-    ///   - response: The whole answer, whose header may tell the time to live.
+    /// - Parameter response: The whole answer, whose header may tell the time to live.
     init(_ fields: KiiFields, of installationID: String, in response: KiiResponse) throws(KiiResponseError) {
         let lifetime = try fields.optionalSeconds("X-MQTT-TTL", "ttl")
         let host = try fields.string("host")

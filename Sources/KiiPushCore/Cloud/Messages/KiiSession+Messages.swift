@@ -15,8 +15,7 @@ extension KiiSession {
     ///   no such resource for a thing. Kii documents the body of the answer and not its status
     @discardableResult
     public func send(
-        _ message: PushMessage, to destination: PushDestination,
-        sizeLimits: PushMessage.SizeLimits = .documented
+        _ message: PushMessage, to destination: PushDestination, sizeLimits: PushMessage.SizeLimits = .documented
     ) async throws -> String {
         try await self.perform(.sending(message, to: destination, sizeLimits: sizeLimits))
     }
@@ -27,13 +26,12 @@ extension KiiCall where Answer == String {
     package static func sending(
         _ message: PushMessage, to destination: PushDestination, sizeLimits: PushMessage.SizeLimits = .documented
     ) throws(KiiInputError) -> Self {
-        if case .topic(let topic) = destination { try topic.validate() }
-        try message.validate(sizeLimits: sizeLimits, to: destination)
         let path =
             switch destination {
-            case .topic(let topic): topic.path
+            case .topic(let topic): try topic.path()
             case .user(let userID): Scope.user(userID).path
             }
+        try message.validate(sizeLimits: sizeLimits, to: destination)
         return Self(.post, path.appending("push", "messages"), statuses: [200, 201, 202]) {
             response throws(KiiResponseError) in
             try response.fields().string("pushMessageID")

@@ -20,9 +20,7 @@ extension PushMessage {
 
         /// Makes a part; set the rest on it.
         public init(isEnabled: Bool = true, data: JSONValue? = nil, alert: Alert? = nil) {
-            self.isEnabled = isEnabled
-            self.data = data
-            self.alert = alert
+            (self.isEnabled, self.data, self.alert) = (isEnabled, data, alert)
         }
     }
 
@@ -45,9 +43,7 @@ extension PushMessage {
 
         /// Makes an alert; set the rest on it.
         public init(title: String? = nil, subtitle: String? = nil, body: String? = nil) {
-            self.title = title
-            self.subtitle = subtitle
-            self.body = body
+            (self.title, self.subtitle, self.body) = (title, subtitle, body)
         }
     }
 }

@@ -24,9 +24,7 @@ extension PushMessage {
 
         /// Makes a part; set the rest on it.
         public init(isEnabled: Bool = true, data: JSONValue? = nil, notification: AndroidNotification? = nil) {
-            self.isEnabled = isEnabled
-            self.data = data
-            self.notification = notification
+            (self.isEnabled, self.data, self.notification) = (isEnabled, data, notification)
         }
     }
 
@@ -48,9 +46,6 @@ extension PushMessage {
         public var clickAction: String?
 
         /// Makes a notification; set the rest on it.
-        public init(title: String? = nil, body: String? = nil) {
-            self.title = title
-            self.body = body
-        }
+        public init(title: String? = nil, body: String? = nil) { (self.title, self.body) = (title, body) }
     }
 }

@@ -36,16 +36,11 @@ extension PushMessage {
     /// The parts that are there.
     var parts: [Part] {
         let parts = [
-            self.mqtt?.part(over: .mqtt), self.gcm?.part(over: .gcm), self.fcm?.part(over: .fcm), self.apns?.part,
-            self.jpush?.part(over: .jpush),
+            self.mqtt.map { Part(network: .mqtt, isEnabled: $0.isEnabled, data: $0.data) },
+            self.gcm?.part(over: .gcm), self.fcm?.part(over: .fcm), self.apns?.part,
+            self.jpush.map { Part(network: .jpush, isEnabled: $0.isEnabled, data: $0.data) },
         ]
         return parts.compactMap { $0 }
-    }
-}
-
-extension PushMessage.DataPart {
-    fileprivate func part(over network: PushMessage.Network) -> PushMessage.Part {
-        .init(network: network, isEnabled: self.isEnabled, data: self.data)
     }
 }
 
@@ -68,12 +63,9 @@ extension PushMessage.APNS {
     /// The members of `aps` as Apple's network delivers them.
     private var payload: JSONMembers {
         let renamed = [
-            "actionLocKey": "action-loc-key", "locKey": "loc-key", "locArgs": "loc-args",
-            "launchImage": "launch-image",
+            "actionLocKey": "action-loc-key", "locKey": "loc-key", "locArgs": "loc-args", "launchImage": "launch-image",
         ]
-        let alert = self.alert.map { alert in
-            JSONValue.object(alert.json.pairs.map { (renamed[$0.0] ?? $0.0, $0.1) })
-        }
+        let alert = self.alert.map { JSONValue.object($0.json.pairs.map { (renamed[$0.0] ?? $0.0, $0.1) }) }
         return JSONMembers(present: [
             "alert": alert, "sound": self.sound, "badge": self.badge,
             "content-available": self.contentAvailable == true ? 1 : Int?.none,

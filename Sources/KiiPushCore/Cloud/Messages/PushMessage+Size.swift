@@ -23,9 +23,7 @@ extension PushMessage {
         public static let none = SizeLimits(mqtt: nil, gcm: nil, fcm: nil, apns: nil, jpush: nil)
 
         /// Sets the limits, in bytes.
-        public init(
-            mqtt: Int? = 4096, gcm: Int? = 4096, fcm: Int? = 4096, apns: Int? = 2048, jpush: Int? = nil
-        ) {
+        public init(mqtt: Int? = 4096, gcm: Int? = 4096, fcm: Int? = 4096, apns: Int? = 2048, jpush: Int? = nil) {
             (self.mqtt, self.gcm, self.fcm, self.apns, self.jpush) = (mqtt, gcm, fcm, apns, jpush)
         }
 
@@ -42,14 +40,8 @@ extension PushMessage {
     }
 
     /// How many bytes of what a network delivers are known before the message is sent: the data, what is shown, and of
-    /// the cloud's own fields those that follow from the message and its destination.
-    ///
-    /// The cloud adds more, such as the sender and the app's ID, so what is delivered is never smaller.
-    ///
-    /// - Parameters:
-    ///   - network: The network.
-    ///   - destination: Where the message goes. Default `nil`: not known yet.
-    /// - Returns: The number of bytes; `nil` when the message does not go out over the network.
+    /// the cloud's own fields those that follow from the message and its destination. The cloud adds more, such as the
+    /// sender and the app's ID. `nil` when the message does not go out over the network.
     package func knownSize(over network: Network, to destination: PushDestination? = nil) -> Int? {
         guard let part = self.parts.first(where: { $0.network == network }), part.isEnabled else { return nil }
         return self.knownSize(of: part, to: destination)

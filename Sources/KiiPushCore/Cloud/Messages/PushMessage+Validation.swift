@@ -5,8 +5,7 @@ extension PushMessage {
     ///   - sizeLimits: How large it may be on each network. Default: what Kii documents. The cloud adds fields of its
     ///     own before it measures, so a message a little below a limit can still be refused by it.
     ///   - destination: Where it goes, which adds to its size. Default `nil`: not known yet.
-    /// - Throws: ``KiiInputError`` with a ``KiiInputError/pointer`` into ``json``; when it is too large, to the part of
-    ///   the network.
+    /// - Throws: ``KiiInputError`` with the place in ``json``; when it is too large, that of the network's part.
     package func validate(
         sizeLimits: SizeLimits = .documented, to destination: PushDestination? = nil
     ) throws(KiiInputError) {

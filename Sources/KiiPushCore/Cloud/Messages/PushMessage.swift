@@ -51,10 +51,7 @@ public struct PushMessage: Sendable, Hashable {
     /// - Parameters:
     ///   - data: What all networks deliver. Default `nil`.
     ///   - mqtt: What goes out over MQTT. Default: enabled, without data of its own; the other networks are left out.
-    public init(data: JSONValue? = nil, mqtt: DataPart? = DataPart()) {
-        self.data = data
-        self.mqtt = mqtt
-    }
+    public init(data: JSONValue? = nil, mqtt: DataPart? = DataPart()) { (self.data, self.mqtt) = (data, mqtt) }
 }
 
 extension PushMessage {

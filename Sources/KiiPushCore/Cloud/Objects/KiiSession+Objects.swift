@@ -21,7 +21,8 @@ extension KiiSession {
     @discardableResult
     public func putObject(_ fields: JSONValue, as reference: ObjectReference) async throws -> StoredObject {
         try reference.id.requireKiiName(2...100, .objectID)
-        return try await self.write(fields, .put, to: reference, statuses: [200, 201])
+        try fields.validateObjectFields()
+        return try await self.write(.json(fields), .put, to: reference.path, of: reference, statuses: [200, 201])
     }
 
     /// Changes some fields of an object and leaves the others. Subscribers of the bucket get `DATA_OBJECT_UPDATED`.
@@ -34,14 +35,8 @@ extension KiiSession {
     ///   sends POST with `X-HTTP-Method-Override: PATCH`, which is the same call
     @discardableResult
     public func patchObject(_ fields: JSONValue, of reference: ObjectReference) async throws -> StoredObject {
-        try await self.write(fields, .patch, to: reference, statuses: [200])
-    }
-
-    private func write(
-        _ fields: JSONValue, _ method: HTTPMethod, to reference: ObjectReference, statuses: Set<Int>
-    ) async throws -> StoredObject {
         try fields.validateObjectFields()
-        return try await self.write(.json(fields), method, to: reference.path, of: reference, statuses: statuses)
+        return try await self.write(.json(fields), .patch, to: reference.path, of: reference, statuses: [200])
     }
 
     private func write(
@@ -118,7 +113,7 @@ extension KiiSession {
     /// Removes a bucket with all its objects. Its subscribers get `BUCKET_DELETED`.
     ///
     /// - Throws: ``KiiError`` with `BUCKET_NOT_FOUND` when it is not there.
-    /// - Source: `DELETE /apps/{appID}/{scope}/buckets/{bucketID}`. The status was not found in Kii's documents
+    /// - Source: `DELETE /apps/{appID}/{scope}/buckets/{bucketID}`; Kii's documents name no status
     public func deleteBucket(_ bucket: Bucket) async throws {
         try await self.perform(KiiCall(.delete, bucket.path, statuses: [200, 204]))
     }
@@ -128,14 +123,11 @@ extension KiiCall where Answer == StoredObject {
     /// The call of ``KiiSession/createObject(_:in:)``.
     package static func creating(_ fields: JSONValue, in bucket: Bucket) throws(KiiInputError) -> Self {
         try fields.validateObjectFields()
-        let call = Self(.post, bucket.path.appending("objects"), statuses: [201]) {
-            response throws(KiiResponseError) in
+        return Self(.post, bucket.path.appending("objects"), statuses: [201]) { response throws(KiiResponseError) in
             let fields = try response.fields()
             let createdAt = try fields.optionalTimestamp("createdAt")
-            return StoredObject(
-                reference: ObjectReference(try fields.string("objectID"), in: bucket), createdAt: createdAt,
-                modifiedAt: createdAt)
-        }
-        return call.with { $0.body = .json(fields) }
+            let reference = ObjectReference(try fields.string("objectID"), in: bucket)
+            return StoredObject(reference: reference, createdAt: createdAt, modifiedAt: createdAt)
+        }.with { $0.body = .json(fields) }
     }
 }

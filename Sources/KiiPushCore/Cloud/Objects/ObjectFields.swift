@@ -10,12 +10,9 @@ extension JSONValue {
             without: { $0.utf8.first == UInt8(ascii: "_") }, rule: "under a key that does not start with _")
         // Counted only where the bytes, which are never fewer than the characters, do not settle it.
         let bytes = self.serialized()
-        guard
-            bytes.count <= Self.maximumObjectCharacters
-                || String(decoding: bytes, as: UTF8.self).utf16.count <= Self.maximumObjectCharacters
-        else {
-            throw KiiInputError(
-                .fields, at: JSONPointer(), rule: "at most \(Self.maximumObjectCharacters) characters as JSON")
+        let limit = Self.maximumObjectCharacters
+        guard bytes.count <= limit || String(decoding: bytes, as: UTF8.self).utf16.count <= limit else {
+            throw KiiInputError(.fields, at: JSONPointer(), rule: "at most \(limit) characters as JSON")
         }
     }
 }

@@ -19,10 +19,7 @@ public struct ObjectBody: Sendable, Hashable {
     /// What they are, as whoever stored them said. `nil` when the cloud does not say.
     public var mediaType: String?
 
-    package init(bytes: [UInt8], mediaType: String?) {
-        self.bytes = bytes
-        self.mediaType = mediaType
-    }
+    package init(bytes: [UInt8], mediaType: String?) { (self.bytes, self.mediaType) = (bytes, mediaType) }
 }
 
 extension StoredObject {

@@ -11,8 +11,8 @@ extension KiiSession {
     ///   - acceptsExisting: Whether a subscription that is there already is a success. Default: yes.
     /// - Returns: Whether this call made the subscription. When its answer was lost and the call was repeated, it may
     ///   have been the first request.
-    /// - Throws: ``KiiError`` with `TOPIC_NOT_FOUND` or `FILTER_NOT_FOUND` when the target is
-    ///   not there, with `PUSH_SUBSCRIPTION_ALREADY_EXISTS` unless `acceptsExisting`.
+    /// - Throws: ``KiiError`` with `TOPIC_NOT_FOUND` or `FILTER_NOT_FOUND` when the target is not there, with
+    ///   `PUSH_SUBSCRIPTION_ALREADY_EXISTS` unless `acceptsExisting`.
     /// - Source: `PUT …/topics/{topicID}/push/subscriptions/users/{userID}` and
     ///   `…/buckets/{bucketID}/filters/all/push/subscriptions/…`, with an empty body
     @discardableResult
@@ -55,14 +55,13 @@ extension KiiSession {
     private func perform<Answer>(
         on target: SubscriptionTarget, of principal: Principal?, _ call: (KiiPath) -> KiiCall<Answer>
     ) async throws -> Answer {
-        try target.validate()
+        let subscriptions = try target.subscriptions()
         return try await self.withToken { token in
             guard let subscriber = principal ?? token.principal else {
                 throw KiiInputError(
                     .userID, rule: "given with an administrator's token, since an administrator cannot be subscribed")
             }
-            let path = target.subscriptions.appending(subscriber.path)
-            return try await self.client.perform(call(path), token: token.token)
+            return try await self.client.perform(call(subscriptions.appending(subscriber.path)), token: token.token)
         }
     }
 }
@@ -74,15 +73,13 @@ public enum SubscriptionTarget: Sendable, Hashable {
     /// A bucket: changes of its objects arrive as push to app.
     case bucket(Bucket)
 
-    func validate() throws(KiiInputError) {
-        if case .topic(let topic) = self { try topic.validate() }
-    }
-
     /// Where all subscriptions to the target live.
-    var subscriptions: KiiPath {
+    ///
+    /// - Throws: ``KiiInputError`` for an ID that no topic can have.
+    func subscriptions() throws(KiiInputError) -> KiiPath {
         let target =
             switch self {
-            case .topic(let topic): topic.path
+            case .topic(let topic): try topic.path()
             // `all` is the only filter in use, though the reference has `{filterID}` here.
             case .bucket(let bucket): bucket.path.appending("filters", "all")
             }

@@ -7,14 +7,13 @@ public enum ThingOwner: Sendable, Hashable {
 
     /// As it stands in a body, such as `user:{userID}`.
     fileprivate func onboarding() throws(KiiInputError) -> JSONMembers {
-        switch self {
-        case .user(let id):
-            try KiiInputError.refuseEmpty(id, .userID)
-            return [("owner", JSONValue("user:\(id)"))]
-        case .group(let id):
-            try KiiInputError.refuseEmpty(id, .groupID)
-            return [("owner", JSONValue("group:\(id)"))]
-        }
+        let (kind, id, field): (String, String, KiiInputError.Field) =
+            switch self {
+            case .user(let id): ("user", id, .userID)
+            case .group(let id): ("group", id, .groupID)
+            }
+        try KiiInputError.refuseEmpty(id, field)
+        return [("owner", JSONValue("\(kind):\(id)"))]
     }
 }
 
@@ -35,10 +34,8 @@ public struct ThingDescription: Sendable, Hashable {
         thingType: String? = nil, firmwareVersion: String? = nil, layoutPosition: LayoutPosition? = nil,
         properties: JSONValue = [:]
     ) {
-        self.thingType = thingType
-        self.firmwareVersion = firmwareVersion
-        self.layoutPosition = layoutPosition
-        self.properties = properties
+        (self.thingType, self.firmwareVersion) = (thingType, firmwareVersion)
+        (self.layoutPosition, self.properties) = (layoutPosition, properties)
     }
 
     /// The members that are set, under the names of the body.
@@ -55,17 +52,14 @@ public struct ThingDescription: Sendable, Hashable {
     }
 }
 
-/// Where a thing stands among other things. A position that has no constant here is kept as it is.
-///
-/// - Source: thing-if's SDKs
+/// Where a thing stands among other things, as thing-if's SDKs name it. A position that has no constant here is kept as
+/// it is.
 public struct LayoutPosition: RawRepresentable, Sendable, Hashable {
     /// The position as the server spells it.
     public var rawValue: String
 
     /// Takes a position as the server spells it.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// On its own.
     public static let standalone = Self(rawValue: "STANDALONE")
@@ -86,10 +80,8 @@ public struct OnboardedThing: Sendable, Hashable {
 }
 
 /// Onboarding registers a thing if it is not there, binds it to an owner if there is one, and gets a token and an MQTT
-/// endpoint for it.
-///
-/// The password counts: the first onboarding sets it, every further one must name it. A further one hands out a further
-/// token and changes nothing else, so a call whose answer was lost is repeated.
+/// endpoint for it. The password counts: the first onboarding sets it, every further one must name it. A further one
+/// hands out a further token and changes nothing else, so a call whose answer was lost is repeated.
 ///
 /// - Source: `POST /thing-if/apps/{appID}/onboardings`, with one media type for each way
 extension KiiClient {
@@ -104,9 +96,8 @@ extension KiiClient {
         vendorThingID: String, password: Secret, description: ThingDescription = ThingDescription()
     ) async throws -> OnboardedThing {
         let members = try description.onboarding(vendorThingID: vendorThingID)
-        return try await self.perform(
-            KiiCall.onboarding("OnboardingWithVendorThingIDByThing", members, password).with { $0.authorization = .app }
-        )
+        let call = try KiiCall.onboarding("OnboardingWithVendorThingIDByThing", members, password)
+        return try await self.perform(call.with { $0.authorization = .app })
     }
 }
 
@@ -148,7 +139,7 @@ extension KiiCall where Answer == OnboardedThing {
         _ way: String, _ members: JSONMembers, _ password: Secret
     ) throws(KiiInputError) -> Self {
         try KiiInputError.require(password.reveal(), .password)
-        let call = Self(.post, KiiPath("onboardings"), statuses: [200, 201]) { response throws(KiiResponseError) in
+        return Self(.post, KiiPath("onboardings"), statuses: [200, 201]) { response throws(KiiResponseError) in
             let fields = try response.fields()
             let thingID = try fields.string("thingID")
             let endpoint = try fields.object("mqttEndpoint")
@@ -156,8 +147,7 @@ extension KiiCall where Answer == OnboardedThing {
                 thingID: thingID,
                 accessToken: AccessToken(principal: .thing(thingID), token: try fields.secret("accessToken")),
                 mqttEndpoint: try MQTTEndpoint(endpoint, of: endpoint.string("installationID"), in: response))
-        }
-        return call.with {
+        }.with {
             $0.service = .thingIF
             $0.isIdempotent = true
             $0.secrets = [password]

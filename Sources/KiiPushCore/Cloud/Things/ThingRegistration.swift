@@ -12,10 +12,8 @@ public struct ThingRegistration: Sendable, Hashable {
 
     /// Describes a thing.
     public init(vendorThingID: String, password: Secret, thingType: String? = nil, fields: JSONValue = [:]) {
-        self.vendorThingID = vendorThingID
-        self.password = password
-        self.thingType = thingType
-        self.fields = fields
+        (self.vendorThingID, self.password) = (vendorThingID, password)
+        (self.thingType, self.fields) = (thingType, fields)
     }
 
     static func validate(vendorThingID: String) throws(KiiInputError) {
@@ -57,8 +55,7 @@ extension KiiClient {
     /// - Parameters:
     ///   - registration: What the cloud is to know about the thing.
     ///   - grantsToken: Whether a token comes back. Default: yes.
-    /// - Throws: ``KiiError`` with `THING_ALREADY_EXISTS` when the vendor thing ID is taken; otherwise see
-    ///   ``KiiClient``.
+    /// - Throws: ``KiiError`` with `THING_ALREADY_EXISTS` when the vendor thing ID is taken.
     /// - Source: `POST /apps/{appID}/things`; the media type decides whether a token comes back
     public func registerThing(
         _ registration: ThingRegistration, grantsToken: Bool = true
@@ -72,14 +69,12 @@ extension KiiClient {
                 thingID: thingID, vendorThingID: registration.vendorThingID,
                 accessToken: token.map { AccessToken(principal: .thing(thingID), token: $0) },
                 createdAt: try fields.optionalTimestamp("_created"))
+        }.with {
+            $0.authorization = .app
+            $0.secrets = [registration.password]
+            let form = grantsToken ? "ThingRegistrationAndAuthorizationRequest" : "ThingRegistrationRequest"
+            $0.body = .kii(form, registration.members)
         }
-        return try await self.perform(
-            call.with {
-                $0.authorization = .app
-                $0.secrets = [registration.password]
-                $0.body = .kii(
-                    grantsToken ? "ThingRegistrationAndAuthorizationRequest" : "ThingRegistrationRequest",
-                    registration.members)
-            })
+        return try await self.perform(call)
     }
 }

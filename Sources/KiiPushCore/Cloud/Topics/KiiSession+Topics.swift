@@ -10,9 +10,8 @@ extension KiiSession {
     /// - Source: `PUT /apps/{appID}/{scope}/topics/{topicID}` with an empty body
     @discardableResult
     public func createTopic(_ topic: Topic, acceptsExisting: Bool = true) async throws -> Bool {
-        try topic.validate()
-        return try await self.perform(
-            .making(topic.path, statuses: [204], existing: .topicAlreadyExists, acceptsExisting: acceptsExisting))
+        try await self.perform(
+            .making(topic.path(), statuses: [204], existing: .topicAlreadyExists, acceptsExisting: acceptsExisting))
     }
 
     /// Asks whether a topic is there. A missing app, user, group or thing is an error.
@@ -22,8 +21,7 @@ extension KiiSession {
     ///
     /// - Source: `GET /apps/{appID}/{scope}/topics/{topicID}`; Kii's text says 200, its SDKs take 204 as well
     public func topicExists(_ topic: Topic) async throws -> Bool {
-        try topic.validate()
-        return try await self.perform(.asking(topic.path, statuses: [200, 204], absent: [.topicNotFound]))
+        try await self.perform(.asking(topic.path(), statuses: [200, 204], absent: [.topicNotFound]))
     }
 
     /// Removes a topic with its subscriptions.
@@ -31,8 +29,7 @@ extension KiiSession {
     /// - Throws: ``KiiError`` with `TOPIC_NOT_FOUND` when it is not there.
     /// - Source: `DELETE /apps/{appID}/{scope}/topics/{topicID}`
     public func deleteTopic(_ topic: Topic) async throws {
-        try topic.validate()
-        try await self.perform(KiiCall(.delete, topic.path, statuses: [204]))
+        try await self.perform(KiiCall(.delete, topic.path(), statuses: [204]))
     }
 
     /// A scope's topics. Users and things see those they may subscribe to.
@@ -57,9 +54,8 @@ extension KiiSession {
     /// - Source: `GET …/topics/{topicID}/acl`; the reference gives each subject as an object with one of `userID`,
     ///   `groupID` and `thingID`, and the form of a path (`UserID:…`) is read as well
     public func access(to topic: Topic) async throws -> TopicAccess {
-        try topic.validate()
-        return try await self.perform(
-            .reading(topic.path.appending("acl")) { fields throws(KiiResponseError) in
+        try await self.perform(
+            .reading(topic.path().appending("acl")) { fields throws(KiiResponseError) in
                 var access = TopicAccess()
                 for verb in fields.names {
                     var subjects: Set<AccessSubject> = []
@@ -87,10 +83,9 @@ extension KiiSession {
     ///   - subject: Who may do it.
     ///   - acceptsExisting: Whether an entry that is there already is a success. Default: yes.
     /// - Returns: Whether this call made the entry.
-    /// - Throws: ``KiiError`` with `TOPIC_NOT_FOUND` when there is no such topic, with
-    ///   `ACL_ALREADY_EXISTS` unless `acceptsExisting`.
-    /// - Source: `PUT …/topics/{topicID}/acl/{verb}/{subject}` with an empty body. The status was not found in Kii's
-    ///   documents
+    /// - Throws: ``KiiError`` with `TOPIC_NOT_FOUND` when there is no such topic, with `ACL_ALREADY_EXISTS` unless
+    ///   `acceptsExisting`.
+    /// - Source: `PUT …/topics/{topicID}/acl/{verb}/{subject}` with an empty body; Kii's documents name no status
     @discardableResult
     public func grant(
         _ verb: TopicVerb, on topic: Topic, to subject: AccessSubject, acceptsExisting: Bool = true
@@ -98,14 +93,13 @@ extension KiiSession {
         let path = try topic.entry(of: subject, for: verb)
         guard subject != .anonymousUser else { throw KiiInputError(.accessSubject, rule: "somebody who signs in") }
         return try await self.perform(
-            .making(
-                path, statuses: [200, 201, 204], existing: .aclAlreadyExists, acceptsExisting: acceptsExisting))
+            .making(path, statuses: [200, 201, 204], existing: .aclAlreadyExists, acceptsExisting: acceptsExisting))
     }
 
     /// Takes back what was allowed on a topic. What somebody may do through a group or as one of all stays.
     ///
     /// - Throws: ``KiiError`` with `ACL_NOT_FOUND` when it was not allowed.
-    /// - Source: `DELETE …/topics/{topicID}/acl/{verb}/{subject}`. The status was not found in Kii's documents
+    /// - Source: `DELETE …/topics/{topicID}/acl/{verb}/{subject}`; Kii's documents name no status
     public func revoke(_ verb: TopicVerb, on topic: Topic, from subject: AccessSubject) async throws {
         let path = try topic.entry(of: subject, for: verb)
         try await self.perform(KiiCall(.delete, path, statuses: [200, 204]))
@@ -113,17 +107,11 @@ extension KiiSession {
 }
 
 extension Topic {
-    func validate() throws(KiiInputError) {
-        guard Topic.isValidID(self.id) else {
-            throw KiiInputError(.topicID, rule: "1 to 64 of A-Z a-z 0-9 _ -")
-        }
-    }
-
     /// Where one entry of the topic's access control list lives.
     fileprivate func entry(of subject: AccessSubject, for verb: TopicVerb) throws(KiiInputError) -> KiiPath {
-        try self.validate()
+        let path = try self.path()
         try subject.validate()
-        return self.path.appending("acl").appending(verb.rawValue, as: .topicVerb)
+        return path.appending("acl").appending(verb.rawValue, as: .topicVerb)
             .appending(subject.description, as: .accessSubject)
     }
 }

@@ -1,6 +1,4 @@
-/// What a principal may be allowed to do with a topic.
-///
-/// A verb of the cloud's that has no constant here is kept as it is.
+/// What a principal may be allowed to do with a topic. A verb that has no constant here is kept as it is.
 ///
 /// - Source: Kii's reference, ACL of a topic
 public struct TopicVerb: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
@@ -8,16 +6,14 @@ public struct TopicVerb: RawRepresentable, Sendable, Hashable, CustomStringConve
     public var rawValue: String
 
     /// Takes a verb as the server spells it.
-    public init(rawValue: String) {
-        self.rawValue = rawValue
-    }
+    public init(rawValue: String) { self.rawValue = rawValue }
 
     /// Subscribe itself, and receive what is sent.
     public static let subscribe = Self(rawValue: "SUBSCRIBE_TO_TOPIC")
     /// Send messages.
     public static let send = Self(rawValue: "SEND_MESSAGE_TO_TOPIC")
 
-    /// The verb as the server spells it.
+    /// As the server spells it.
     public var description: String { self.rawValue }
 }
 
@@ -90,9 +86,7 @@ public struct TopicAccess: Sendable, Hashable {
     public package(set) var subjects: [TopicVerb: Set<AccessSubject>]
 
     /// Lists what is allowed.
-    package init(_ subjects: [TopicVerb: Set<AccessSubject>] = [:]) {
-        self.subjects = subjects
-    }
+    package init(_ subjects: [TopicVerb: Set<AccessSubject>] = [:]) { self.subjects = subjects }
 
     /// Who may use `verb`. Members of a group count through the group alone.
     public subscript(verb: TopicVerb) -> Set<AccessSubject> { self.subjects[verb] ?? [] }

@@ -2,7 +2,6 @@ import Glibc
 
 /// A running instance of an activator's program, as the activator's thread sees it: it blocks nowhere.
 final class ActivatedProgram {
-    /// What the program said.
     enum Utterance {
         case answer(ActivationAnswer)
         /// Told once.
@@ -36,9 +35,7 @@ final class ActivatedProgram {
     ///   - environment: variables for this process alone.
     ///   - whenEnded: called on another thread.
     init(
-        _ configuration: Activator.Configuration,
-        first: ActivationMessage,
-        environment: [String: String] = [:],
+        _ configuration: Activator.Configuration, first: ActivationMessage, environment: [String: String],
         whenEnded: @escaping @Sendable (Int32, SpawnedProcess.Ending) -> Void
     ) throws(SpawnError) {
         guard !configuration.command.isEmpty else {
@@ -53,17 +50,15 @@ final class ActivatedProgram {
             let (ours, theirs) = try OwnedDescriptor.connectedPair(for: launch.words[0])
             launch.environment[Self.variable] = "\(Self.descriptorNumber)"
             launch.descriptors[Self.descriptorNumber] = theirs
-            self.process = try SpawnedProcess(launch)
             self.channel = ours
-            self.isOpen = true
-            self.send(first)
         case .standardInput:
             launch.descriptors[0] = try OwnedDescriptor.file(holding: first.payload, for: launch.words[0])
-            self.process = try SpawnedProcess(launch)
             self.channel = nil
-            self.isOpen = false
         }
-        let process = self.process
+        self.isOpen = self.channel != nil
+        let process = try SpawnedProcess(launch)
+        self.process = process
+        if self.isOpen { self.send(first) }
         do throws(ThreadError) {
             try OSThread(name: "kii-reaper") { whenEnded(process.processID, process.wait()) }.detach()
         } catch {
@@ -76,8 +71,6 @@ final class ActivatedProgram {
 
     func end(with signal: Int32) { self.process.end(with: signal) }
 
-    // MARK: - Saying
-
     func send(_ message: ActivationMessage) {
         self.output += message.line
         self.write()
@@ -89,7 +82,6 @@ final class ActivatedProgram {
         self.write()
     }
 
-    /// Whether something waits to be written.
     var hasOutput: Bool { !self.output.isEmpty }
 
     /// Writes what the socket takes now.
@@ -107,8 +99,6 @@ final class ActivatedProgram {
         }
         if self.closesInput { self.channel?.shutDown(.writing) }
     }
-
-    // MARK: - Hearing
 
     /// What may be read from; `nil` when nothing comes any more.
     var openDescriptor: Int32? { self.isOpen ? self.channel?.number : nil }
@@ -133,11 +123,11 @@ final class ActivatedProgram {
 
     private func hear(_ line: [UInt8]?, _ heard: inout [Utterance]) {
         guard self.isOpen else { return }
-        do throws(ActivationLineError) {
+        do throws(ActivationError) {
             // Who writes that means something else.
             guard let line else {
                 self.nonsense = Self.mostNonsense
-                throw ActivationLineError("a line is longer than 64 KiB")
+                throw ActivationError("a line is longer than 64 KiB")
             }
             // An empty line is nothing.
             guard !line.isEmpty else { return }

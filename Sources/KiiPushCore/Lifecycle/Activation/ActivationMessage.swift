@@ -7,33 +7,18 @@
 /// The payload is a text, exactly as it was received: an object in its place could be too deep for the line's own depth,
 /// and would lose what a number or a repeated key looked like.
 package struct ActivationMessage: Sendable, Hashable {
-    /// ``DeliveryContext/messageID``.
+    /// As of ``DeliveryContext``, like the next ones.
     package var id: Int64
-    /// ``DeliveryContext/attempt``.
     package var attempt: Int
-    /// How much time is left for the answer.
     package var timeRemaining: Duration
-    /// What the user chose on the notification that showed it; `nil` when the message itself is the reason.
     package var userAction: UserAction?
-    /// ``DeliveryContext/installationID``.
     package var installationID: String
     package var receivedAt: Timestamp
     package var payload: [UInt8]
+}
 
-    package init(
-        id: Int64, attempt: Int, timeRemaining: Duration, userAction: UserAction?, installationID: String,
-        receivedAt: Timestamp, payload: [UInt8]
-    ) {
-        self.id = id
-        self.attempt = attempt
-        self.timeRemaining = timeRemaining
-        self.userAction = userAction
-        self.installationID = installationID
-        self.receivedAt = receivedAt
-        self.payload = payload
-    }
-
-    /// The line, with the line feed at its end.
+extension ActivationMessage {
+    /// With the line feed at its end.
     package var line: [UInt8] {
         var members: [(String, JSONValue)] = [
             ("id", JSONValue(self.id)),
@@ -51,11 +36,11 @@ package struct ActivationMessage: Sendable, Hashable {
     }
 
     /// Reads a line, without the line feed.
-    package init(line: [UInt8]) throws(ActivationLineError) {
-        let value = try ActivationLineError.parse(line)
+    package init(line: [UInt8]) throws(ActivationError) {
+        let value = try ActivationError.parse(line)
         self.id = try value.required("id") { $0.int64 }
         guard let attempt = Int(exactly: try value.required("attempt") { $0.int64 }), attempt >= 1 else {
-            throw ActivationLineError("/attempt is not 1 or more")
+            throw ActivationError("/attempt is not 1 or more")
         }
         self.attempt = attempt
         let milliseconds = try value.required("deadlineMs") { $0.int64 }
@@ -98,28 +83,26 @@ package enum ActivationAnswer: Sendable, Hashable {
     }
 
     /// Reads a line, without the line feed.
-    package init(line: [UInt8]) throws(ActivationLineError) {
-        let value = try ActivationLineError.parse(line)
+    package init(line: [UInt8]) throws(ActivationError) {
+        let value = try ActivationError.parse(line)
         if value["ready"] != nil {
             let count = try value.required("ready") { $0.int64 }
-            guard count >= 1 else { throw ActivationLineError("/ready is not 1 or more") }
+            guard count >= 1 else { throw ActivationError("/ready is not 1 or more") }
             self = .ready(Int(min(count, 10_000)))
-            return
-        }
-        if value["state"] != nil {
+        } else if value["state"] != nil {
             guard let state = LifecycleState(rawValue: try value.required("state") { $0.string }), state != .notRunning
-            else { throw ActivationLineError("/state is not active, inactive or background") }
+            else { throw ActivationError("/state is not active, inactive or background") }
             self = .state(state)
-            return
-        }
-        let id = try value.required("id") { $0.int64 }
-        let name = try value.required("result") { $0.string }
-        if name == "reject" {
-            self = .verdict(id: id, .rejected(value["reason"]?.string ?? "rejected without a reason"))
-        } else if let result = FetchResult.allCases.first(where: { $0.activationName == name }) {
-            self = .verdict(id: id, .result(result))
         } else {
-            throw ActivationLineError("/result is not newData, noData, failed or reject")
+            let id = try value.required("id") { $0.int64 }
+            let name = try value.required("result") { $0.string }
+            if name == "reject" {
+                self = .verdict(id: id, .rejected(value["reason"]?.string ?? "rejected without a reason"))
+            } else if let result = FetchResult.allCases.first(where: { $0.activationName == name }) {
+                self = .verdict(id: id, .result(result))
+            } else {
+                throw ActivationError("/result is not newData, noData, failed or reject")
+            }
         }
     }
 }
@@ -130,8 +113,8 @@ package enum ActivationVerdict: Sendable, Hashable {
     /// Not to be tried again.
     case rejected(String)
 
-    /// What an exit status says about the message that the program had: 0 newData, 10 noData, 65 (`EX_DATAERR`) reject, 75
-    /// (`EX_TEMPFAIL`) failed; `nil` for an ending that says nothing, so that the attempt failed by it.
+    /// What an exit status says about the message that the program had; `nil` for an ending that says nothing, so that the
+    /// attempt failed by it. 65 is `EX_DATAERR` of <sysexits.h>, 75 is `EX_TEMPFAIL`.
     package init?(_ ending: SpawnedProcess.Ending) {
         switch ending {
         case .exited(0): self = .result(.newData)
@@ -143,27 +126,25 @@ package enum ActivationVerdict: Sendable, Hashable {
     }
 }
 
-/// A line that is no message, or no answer. Of the line it holds names of members alone, which say where.
-package struct ActivationLineError: Error, Sendable, Hashable, CustomStringConvertible {
+/// Why a line is no message or no answer, or a message was not handed on. Of a line it holds names of members alone.
+package struct ActivationError: Error, Sendable, Hashable, CustomStringConvertible {
     package var description: String
 
     package init(_ description: String) { self.description = description }
 
-    fileprivate static func parse(_ line: [UInt8]) throws(ActivationLineError) -> JSONValue {
+    fileprivate static func parse(_ line: [UInt8]) throws(ActivationError) -> JSONValue {
         do throws(JSONError) {
             return try JSONValue(parsing: line, limits: JSONLimits(maximumBytes: LineBuffer.maximumBytes))
         } catch {
-            throw ActivationLineError("a line is \(error)")
+            throw ActivationError("a line is \(error)")
         }
     }
 }
 
 extension JSONValue {
-    fileprivate func required<Value>(
-        _ key: String, _ read: (JSONValue) -> Value?
-    ) throws(ActivationLineError) -> Value {
+    fileprivate func required<Value>(_ key: String, _ read: (Self) -> Value?) throws(ActivationError) -> Value {
         guard let value = self[key].flatMap(read) else {
-            throw ActivationLineError("/\(key) is missing, or of the wrong type")
+            throw ActivationError("/\(key) is missing, or of the wrong type")
         }
         return value
     }

@@ -14,12 +14,6 @@ package struct ActivationQueue: Sendable {
         /// The message's.
         package var id: Int64
         package var deadline: MonotonicInstant
-
-        package init(number: Int, id: Int64, deadline: MonotonicInstant) {
-            self.number = number
-            self.id = id
-            self.deadline = deadline
-        }
     }
 
     /// What is to be done, by the numbers of entries.
@@ -63,7 +57,7 @@ package struct ActivationQueue: Sendable {
         case killed
     }
 
-    private static let stopped = "the activator was stopped"
+    static let stopped = "the activator was stopped"
     private static let late = "it waited too long for the program, which had others"
 
     private let takesOneMessage: Bool
@@ -88,10 +82,7 @@ package struct ActivationQueue: Sendable {
         return self.orders
     }
 
-    /// Whether nothing runs and nothing waits.
     package var isIdle: Bool { self.process == nil && self.waiting.isEmpty }
-
-    // MARK: - What happens
 
     package mutating func deliver(_ entry: Entry, now: MonotonicInstant) {
         guard !self.isStopping else { return self.orders.append(.fail(entry.number, reason: Self.stopped)) }
@@ -114,29 +105,28 @@ package struct ActivationQueue: Sendable {
         self.timePassed(now: now)
     }
 
-    /// The process has closed its end.
     package mutating func inputClosed() { self.process?.isDeaf = true }
 
     /// - Parameter isShortage: whether that is since the machine is short of something.
     package mutating func startFailed(reason: String, isShortage: Bool = false, now: MonotonicInstant) {
-        for entry in self.sent {
-            self.orders.append(
-                isShortage ? .postpone(entry.number, reason: reason) : .fail(entry.number, reason: reason))
+        self.processIsGone(now: now) {
+            isShortage ? .postpone($0.number, reason: reason) : .fail($0.number, reason: reason)
         }
-        self.sent = []
-        self.process = nil
-        self.timePassed(now: now)
     }
 
     package mutating func ended(_ ending: SpawnedProcess.Ending, now: MonotonicInstant) {
-        for entry in self.sent {
+        let process = self.process
+        self.processIsGone(now: now) { entry in
             // One that ends since it was told to says nothing by that about its message.
-            if self.process?.answersByEnding(entry) == true, let verdict = ActivationVerdict(ending) {
-                self.orders.append(.answer(entry.number, verdict))
-            } else {
-                self.orders.append(.fail(entry.number, reason: "the program ended without an answer: \(ending)"))
+            if process?.answersByEnding(entry) == true, let verdict = ActivationVerdict(ending) {
+                return .answer(entry.number, verdict)
             }
+            return .fail(entry.number, reason: "the program ended without an answer: \(ending)")
         }
+    }
+
+    private mutating func processIsGone(now: MonotonicInstant, _ order: (Entry) -> Order) {
+        self.orders += self.sent.map(order)
         self.sent = []
         self.process = nil
         self.timePassed(now: now)
@@ -146,7 +136,7 @@ package struct ActivationQueue: Sendable {
     package mutating func stop(now: MonotonicInstant) {
         guard !self.isStopping else { return }
         self.isStopping = true
-        for entry in self.waiting { self.orders.append(.fail(entry.number, reason: Self.stopped)) }
+        self.orders += self.waiting.map { .fail($0.number, reason: Self.stopped) }
         self.waiting = []
         guard self.process?.ending == .no else { return }
         self.process?.ending = .asked(tellAt: now + self.grace)
@@ -174,8 +164,6 @@ package struct ActivationQueue: Sendable {
         return instants.min()
     }
 
-    // MARK: - What follows
-
     private mutating func start() {
         guard !self.isStopping, !self.waiting.isEmpty else { return }
         let entry = self.waiting.removeFirst()
@@ -195,7 +183,7 @@ package struct ActivationQueue: Sendable {
     private mutating func expire(now: MonotonicInstant) {
         let late = self.waiting.filter { $0.deadline <= now }
         self.waiting.removeAll { $0.deadline <= now }
-        for entry in late { self.orders.append(.fail(entry.number, reason: Self.late)) }
+        self.orders += late.map { .fail($0.number, reason: Self.late) }
         // One that has nothing to do, reads nothing and does not end keeps everything from being handled.
         let isInTheWay = !late.isEmpty && self.sent.isEmpty && self.process?.isDeaf == true
         switch self.process?.ending {
@@ -210,8 +198,7 @@ package struct ActivationQueue: Sendable {
         }
     }
 
-    /// Until when a process may keep a message. One that speaks the protocol finds out by itself that an attempt is over,
-    /// and goes on with the others.
+    /// Until when a process may keep a message. One that speaks the protocol finds out itself that an attempt is over.
     private func limit(of entry: Entry) -> MonotonicInstant {
         self.process?.isReady == true ? entry.deadline + self.grace : entry.deadline
     }

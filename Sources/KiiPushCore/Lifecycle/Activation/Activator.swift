@@ -1,9 +1,8 @@
 /// Starts a program for messages: what on iOS the system does for an app that does not run.
 ///
-/// It is the handler of an agent that holds the connection. A message starts the program, or goes to it if it runs:
-/// there is one running instance, which gets the messages of one source in the order of their reception. A message is
-/// done with the program's own verdict; a program that crashes has failed this attempt, and is started again for the
-/// next one.
+/// It is the handler of an agent that holds the connection. A message starts the program, or goes to the one instance that
+/// runs, which gets the messages of one source in the order of their reception. The program's own verdict counts; one that
+/// crashes has failed this attempt, and is started again for the next one.
 ///
 /// ```swift
 /// let activator = Activator(configuration: .init(command: ["/usr/lib/mail/sync"]))
@@ -37,30 +36,23 @@ public final class Activator: RemoteNotificationHandler, ThingCommandHandler {
         /// fails.
         public var command: [String]
         /// How the program gets its messages. Default: over the descriptor.
-        public var input: Input
-        /// Whether what the program writes to its standard output goes to this process's standard error, for a process
-        /// whose own output is data. Default: no.
-        package var sendsOutputToStandardError: Bool
+        public var input = Input.descriptor
+        /// Whether the program's standard output goes to this process's standard error, for a process whose own output
+        /// is data. Default: no.
+        package var sendsOutputToStandardError = false
         /// Variables that the program gets besides those of this process.
-        public var environment: [String: String]
+        public var environment: [String: String] = [:]
         /// How long a program has to end after SIGTERM before SIGKILL follows, and, where it speaks the protocol, how
         /// long after a message's deadline it may still say so itself. Default 5 s.
-        public var terminationGrace: Duration
-        /// A file that names the process that runs, so that after a crash of this program the next one ends what was left
-        /// running before it starts the program again. Give each activator one of its own. Default: none.
+        public var terminationGrace = Duration.seconds(5)
+        /// A file that names the process that runs, so that after a crash of this program the next one ends it before it
+        /// starts the program again. Give each activator one of its own. Default: none.
         package var processFile: String?
         /// Variables of this process that the program does not get. Default: none.
         package var withheldVariables: Set<String> = []
 
         /// The defaults for a program and its arguments.
-        public init(command: [String]) {
-            self.command = command
-            self.input = .descriptor
-            self.sendsOutputToStandardError = false
-            self.environment = [:]
-            self.terminationGrace = .seconds(5)
-            self.processFile = nil
-        }
+        public init(command: [String]) { self.command = command }
     }
 
     /// What is going on, for a log.
@@ -116,18 +108,14 @@ public final class Activator: RemoteNotificationHandler, ThingCommandHandler {
 
     /// Starts the program with the message, or sends it to the one that runs. The agent calls it.
     public func didReceiveRemoteNotification(
-        _ message: ReceivedMessage,
-        context: DeliveryContext,
-        fetchCompletionHandler completion: FetchCompletion
+        _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
     ) {
         self.worker.deliver(message.payloadBytes, context, completion)
     }
 
     /// Starts the program with the command, or sends it to the one that runs, as with a message. The agent calls it.
     public func didReceiveThingCommand(
-        _ command: ThingCommand,
-        context: DeliveryContext,
-        fetchCompletionHandler completion: FetchCompletion
+        _ command: ThingCommand, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
     ) {
         self.worker.deliver(command.rawPayload.serialized(), context, completion)
     }

@@ -13,7 +13,6 @@ final class ActivatorMailbox: Sendable {
         var whenEnded: (@Sendable (SpawnedProcess.Ending) -> Void)?
     }
 
-    /// What has been put in and not taken out.
     struct Content: Sendable {
         var deliveries: [Delivery] = []
         var endings: [(processID: Int32, ending: SpawnedProcess.Ending)] = []
@@ -31,7 +30,6 @@ final class ActivatorMailbox: Sendable {
     }
 
     let configuration: Activator.Configuration
-    /// Follows the program's states.
     let lifecycle: AgentLifecycle?
     let report: @Sendable (Activator.Event) -> Void
     private let state = Locked((content: Content(), phase: Phase.idle, bell: Bell?.none))
@@ -45,16 +43,12 @@ final class ActivatorMailbox: Sendable {
         self.report = report
     }
 
-    // MARK: - Putting in
-
     func deliver(_ payload: [UInt8], _ context: DeliveryContext, _ completion: FetchCompletion) {
-        self.deliver(
-            Delivery(
-                payload: payload, context: context, completion: completion, deadline: context.deadlineInstant))
+        let deadline = context.deadlineInstant
+        self.deliver(Delivery(payload: payload, context: context, completion: completion, deadline: deadline))
     }
 
     func deliver(_ delivery: Delivery) { self.put { $0.deliveries.append(delivery) } }
-
     /// Starts the thread, which ends what an earlier run has left, without anything to deliver.
     func begin() { self.put { _ in } }
 
@@ -86,7 +80,7 @@ final class ActivatorMailbox: Sendable {
                 // The machine gives no thread, or no descriptors.
                 self.end(.idle) { $0.postpone("\(error)") }
             }
-        case .idle, .over: self.end(.over) { $0.fail(ActivatorError.stopped) }
+        case .idle, .over: self.close()
         }
     }
 
@@ -96,11 +90,9 @@ final class ActivatorMailbox: Sendable {
             for: self.configuration.command.first ?? "a program",
             watchesDescriptors: self.configuration.input == .descriptor)
         self.state.withLock { $0.bell = bell }
-        try OSThread(name: "kii-activator") { [self] in ActivatorThread(mailbox: self, bell: bell).run() }
-            .detach()
+        try OSThread(name: "kii-activator") { [self] in ActivatorThread(mailbox: self, bell: bell).run() }.detach()
     }
 
-    /// Refuses what waits.
     private func end(_ phase: Phase, _ refuse: (FetchCompletion) -> Void) {
         let content = self.state.withLock { state in
             state.phase = phase
@@ -111,28 +103,14 @@ final class ActivatorMailbox: Sendable {
         for notify in content.whenStopped { notify() }
     }
 
-    // MARK: - Taking out, on the thread
-
-    /// What was put in since the last time.
+    /// For the thread.
     func take() -> Content {
         self.state.withLock { state in
-            defer {
-                state.content.deliveries = []
-                state.content.endings = []
-            }
+            defer { (state.content.deliveries, state.content.endings) = ([], []) }
             return state.content
         }
     }
 
     /// The thread has nothing to do any more; what comes from now on is refused.
-    func close() { self.end(.over) { $0.fail(ActivatorError.stopped) } }
-}
-
-/// Why an activator did not hand a message on.
-struct ActivatorError: Error, Sendable, Hashable, CustomStringConvertible {
-    let description: String
-
-    init(_ description: String) { self.description = description }
-
-    static let stopped = ActivatorError("the activator was stopped")
+    func close() { self.end(.over) { $0.fail(ActivationError(ActivationQueue.stopped)) } }
 }

@@ -20,11 +20,13 @@ final class ActivatorThread {
         self.queue = ActivationQueue(
             takesOneMessage: mailbox.configuration.input == .standardInput,
             grace: mailbox.configuration.terminationGrace)
-        self.processFile = mailbox.configuration.processFile.map(ProcessFile.init)
+        self.processFile = mailbox.configuration.processFile.map(ProcessFile.init(path:))
     }
 
     func run() {
-        self.endLeftover()
+        let leftover = self.processFile?.endLeftover(
+            grace: self.configuration.terminationGrace, waitingWith: self.bell)
+        if let leftover { self.mailbox.report(.leftoverEnded(processID: leftover)) }
         while true {
             let content = self.mailbox.take()
             // Before anything is sent: not to a program that is known to have ended.
@@ -47,13 +49,8 @@ final class ActivatorThread {
         self.lastNumber += 1
         self.deliveries[self.lastNumber] = delivery
         self.queue.deliver(
-            .init(
-                number: self.lastNumber, id: delivery.context.messageID,
-                deadline: delivery.deadline),
-            now: now)
+            .init(number: self.lastNumber, id: delivery.context.messageID, deadline: delivery.deadline), now: now)
     }
-
-    // MARK: - The program
 
     private func read() {
         guard let program else { return }
@@ -100,14 +97,6 @@ final class ActivatorThread {
         }
     }
 
-    private func endLeftover() {
-        if let processID = self.processFile?.endLeftover(
-            grace: self.configuration.terminationGrace, waitingWith: self.bell)
-        {
-            self.mailbox.report(.leftoverEnded(processID: processID))
-        }
-    }
-
     private func message(of delivery: ActivatorMailbox.Delivery) -> ActivationMessage {
         let context = delivery.context
         return ActivationMessage(
@@ -116,14 +105,14 @@ final class ActivatorThread {
             payload: delivery.payload)
     }
 
-    // MARK: - Orders
-
     private func obey() {
-        while true {
-            let orders = self.queue.takeOrders()
-            if orders.isEmpty { return }
+        while case let orders = self.queue.takeOrders(), !orders.isEmpty {
             for order in orders { self.obey(order) }
         }
+    }
+
+    private func completion(of number: Int) -> FetchCompletion? {
+        self.deliveries.removeValue(forKey: number)?.completion
     }
 
     private func obey(_ order: ActivationQueue.Order) {
@@ -131,14 +120,10 @@ final class ActivatorThread {
         case .start(let number): self.start(with: number)
         case .send(let number):
             if let delivery = self.deliveries[number] { self.program?.send(self.message(of: delivery)) }
-        case .answer(let number, .result(let result)):
-            self.deliveries.removeValue(forKey: number)?.completion(result)
-        case .answer(let number, .rejected(let reason)):
-            self.deliveries.removeValue(forKey: number)?.completion.reject(reason)
-        case .fail(let number, let reason):
-            self.deliveries.removeValue(forKey: number)?.completion.fail(ActivatorError(reason))
-        case .postpone(let number, let reason):
-            self.deliveries.removeValue(forKey: number)?.completion.postpone(reason)
+        case .answer(let number, .result(let result)): self.completion(of: number)?(result)
+        case .answer(let number, .rejected(let reason)): self.completion(of: number)?.reject(reason)
+        case .fail(let number, let reason): self.completion(of: number)?.fail(ActivationError(reason))
+        case .postpone(let number, let reason): self.completion(of: number)?.postpone(reason)
         case .closeInput: self.program?.closeInput()
         case .end(let signal):
             guard let program else { return }

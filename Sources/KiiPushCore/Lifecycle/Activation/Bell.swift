@@ -7,9 +7,7 @@ final class Bell: Sendable {
     /// Whether it was rung, where there are no sockets.
     private let isRung = Monitor(false)
 
-    /// - Parameters:
-    ///   - program: what it is for, for the error.
-    ///   - watchesDescriptors: whether who waits for it waits for a descriptor, too.
+    /// - Parameter watchesDescriptors: whether who waits for it waits for a descriptor, too.
     init(for program: String, watchesDescriptors: Bool = true) throws(SpawnError) {
         self.ends = watchesDescriptors ? try OwnedDescriptor.connectedPair(for: program) : nil
     }
@@ -31,33 +29,25 @@ final class Bell: Sendable {
     /// - Returns: whether the descriptor can be read, its end included.
     func wait(for descriptor: Int32?, writing: Bool, until instant: MonotonicInstant?) -> Bool {
         guard let ends else {
-            self.wait(until: instant)
+            self.isRung.wait { isRung in
+                guard !isRung, instant.map({ $0 > .now() }) ?? true else {
+                    isRung = false
+                    return .leave(())
+                }
+                return .sleep(until: instant)
+            }
             return false
         }
         let events = Int16(writing ? POLLIN | POLLOUT : POLLIN)
         var entries = [pollfd(fd: ends.0.number, events: Int16(POLLIN), revents: 0)]
         if let descriptor { entries.append(pollfd(fd: descriptor, events: events, revents: 0)) }
-        var timeout: Int32 = -1
-        if let instant {
-            // Rounded up: to wake a moment early would be to wake twice.
-            let milliseconds = ((instant - .now()).wholeNanoseconds + 999_999) / 1_000_000
-            timeout = Int32(min(max(milliseconds, 0), 3_600_000))
-        }
+        // Rounded up: to wake a moment early would be to wake twice.
+        let timeout = instant.map { Int32(min(max(($0 - .now()).wholeMillisecondsRoundedUp, 0), 3_600_000)) } ?? -1
         guard poll(&entries, nfds_t(entries.count), timeout) > 0 else { return false }
         if entries[0].revents != 0 {
             var bytes = [UInt8](repeating: 0, count: 256)
             while recv(ends.0.number, &bytes, bytes.count, Int32(MSG_DONTWAIT)) > 0 {}
         }
         return entries.count > 1 && entries[1].revents & Int16(POLLIN | POLLHUP | POLLERR) != 0
-    }
-
-    private func wait(until instant: MonotonicInstant?) {
-        self.isRung.wait { isRung in
-            guard !isRung, instant.map({ $0 > .now() }) ?? true else {
-                isRung = false
-                return .leave(())
-            }
-            return .sleep(until: instant)
-        }
     }
 }

@@ -6,10 +6,9 @@ package final class LaunchChannel: Sendable {
     /// that was started in another way.
     package static let inherited = Result { () throws(LaunchError) in try LaunchChannel.inherit() }
 
-    /// The message that the process was started for.
     package let first: ActivationMessage
     private let socket: OwnedDescriptor
-    private let input: Locked<(lines: LineBuffer, read: [[UInt8]])>
+    private let input: Locked<MessageReader>
     private let isTaken = Locked(false)
     /// One answer after the other.
     private let output = Locked(())
@@ -19,16 +18,27 @@ package final class LaunchChannel: Sendable {
 
     /// Takes a descriptor, and reads the first message from it.
     package init(descriptor: Int32) throws(LaunchError) {
-        try LaunchChannel.check(descriptor)
+        func option(_ name: Int32) -> Int32? {
+            var value: Int32 = 0
+            var length = socklen_t(MemoryLayout<Int32>.size)
+            return getsockopt(descriptor, SOL_SOCKET, name, &value, &length) == 0 ? value : nil
+        }
+        func setReadLimit(seconds: Int) {
+            var limit = timeval(tv_sec: seconds, tv_usec: 0)
+            setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
+        }
+        guard fcntl(descriptor, F_GETFD) >= 0 else { throw .closed(descriptor) }
+        guard option(SO_DOMAIN) == AF_UNIX, option(SO_TYPE) == Int32(SOCK_STREAM.rawValue) else {
+            throw .notASocket(descriptor)
+        }
         // What this program starts has no part in it.
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        let socket = OwnedDescriptor(descriptor)
-        var input = (lines: LineBuffer(), read: [[UInt8]]())
-        LaunchChannel.setReadLimit(descriptor, seconds: LaunchChannel.patience)
-        guard let line = try LaunchChannel.nextLine(of: descriptor, &input) else { throw .nothingReceived(descriptor) }
-        LaunchChannel.setReadLimit(descriptor, seconds: 0)
-        self.first = try LaunchChannel.message(line)
-        self.socket = socket
+        self.socket = OwnedDescriptor(descriptor)
+        var input = MessageReader(socket: self.socket)
+        setReadLimit(seconds: LaunchChannel.patience)
+        guard let first = try input.next() else { throw .nothingReceived(descriptor) }
+        setReadLimit(seconds: 0)
+        self.first = first
         self.input = Locked(input)
     }
 
@@ -40,19 +50,6 @@ package final class LaunchChannel: Sendable {
         return try LaunchChannel(descriptor: descriptor)
     }
 
-    private static func check(_ descriptor: Int32) throws(LaunchError) {
-        func option(_ name: Int32) -> Int32? {
-            var value: Int32 = 0
-            var length = socklen_t(MemoryLayout<Int32>.size)
-            return getsockopt(descriptor, SOL_SOCKET, name, &value, &length) == 0 ? value : nil
-        }
-        guard fcntl(descriptor, F_GETFD) >= 0 else { throw .closed(descriptor) }
-        guard option(SO_DOMAIN) == AF_UNIX, option(SO_TYPE) == Int32(SOCK_STREAM.rawValue) else {
-            throw .notASocket(descriptor)
-        }
-    }
-
-    /// What the process was started for.
     package var launchOptions: LaunchOptions {
         // What cannot be decoded reaches no handler either.
         guard let message = try? ReceivedMessage(payload: self.first.payload) else { return LaunchOptions() }
@@ -69,14 +66,9 @@ package final class LaunchChannel: Sendable {
         }
     }
 
-    /// Waits for the next message after the first.
-    ///
-    /// - Returns: `nil` when there will be no more.
+    /// Waits for the next message after the first; `nil` when there will be no more.
     package func next() throws(LaunchError) -> ActivationMessage? {
-        let line = try self.input.withLock { input throws(LaunchError) in
-            try LaunchChannel.nextLine(of: self.socket.number, &input)
-        }
-        return try line.map { line throws(LaunchError) in try LaunchChannel.message(line) }
+        try self.input.withLock { input throws(LaunchError) in try input.next() }
     }
 
     /// Sends an answer. One that does not arrive is not missed: without its end of the socket the activator counts the
@@ -98,33 +90,28 @@ package final class LaunchChannel: Sendable {
 
     /// Has ``next()`` return, and the activator see that no message is taken any more.
     package func close() { self.socket.shutDown(.both) }
+}
 
-    // MARK: - Lines
+private struct MessageReader {
+    let socket: OwnedDescriptor
+    private var buffer = LineBuffer()
+    private var lines: [[UInt8]] = []
 
-    private static func setReadLimit(_ descriptor: Int32, seconds: Int) {
-        var limit = timeval(tv_sec: seconds, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
-    }
+    init(socket: OwnedDescriptor) { self.socket = socket }
 
-    private static func nextLine(
-        of descriptor: Int32, _ input: inout (lines: LineBuffer, read: [[UInt8]])
-    ) throws(LaunchError) -> [UInt8]? {
+    mutating func next() throws(LaunchError) -> ActivationMessage? {
         var bytes = [UInt8](repeating: 0, count: 65_536)
-        while input.read.isEmpty {
-            let count = recv(descriptor, &bytes, bytes.count, 0)
+        while self.lines.isEmpty {
+            let count = recv(self.socket.number, &bytes, bytes.count, 0)
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { return nil }
-            for line in input.lines.lines(from: bytes[..<count]) {
+            for line in self.buffer.lines(from: bytes[..<count]) {
                 guard let line else { throw .malformed("a line is longer than 64 MiB") }
-                input.read.append(line)
+                self.lines.append(line)
             }
         }
-        return input.read.removeFirst()
-    }
-
-    private static func message(_ line: [UInt8]) throws(LaunchError) -> ActivationMessage {
-        do throws(ActivationLineError) {
-            return try ActivationMessage(line: line)
+        do throws(ActivationError) {
+            return try ActivationMessage(line: self.lines.removeFirst())
         } catch {
             throw .malformed(error.description)
         }

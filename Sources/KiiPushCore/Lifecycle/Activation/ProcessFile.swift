@@ -2,9 +2,7 @@ import Glibc
 
 /// The file that names the process that runs: what a successor needs to end it after a crash.
 struct ProcessFile {
-    private let path: String
-
-    init(_ path: String) { self.path = path }
+    let path: String
 
     /// - Returns: why it could not be written.
     func write(_ processID: Int32) -> String? {
@@ -42,7 +40,6 @@ struct ProcessFile {
         return processID
     }
 
-    /// The process that the file names.
     private var process: ProcessIdentity? {
         guard let bytes = try? PrivateFile.read(self.path, maximumBytes: 4096) else { return nil }
         let words = String(decoding: bytes, as: UTF8.self).split { $0 == " " || $0 == "\n" }

@@ -1,30 +1,20 @@
 /// What goes over the bus in a call of the notification service, as D-Bus types it.
-enum BusValue: Sendable {
+enum BusValue {
     case string(String)
     case uint32(UInt32)
     case int32(Int32)
     case byte(UInt8)
     case boolean(Bool)
-    case strings([String])
-    /// String keys, and values of any of these types.
-    case dictionary([Entry])
+    /// Values in a container: D-Bus's names of its type and of what it contains.
+    case container(Unicode.Scalar, of: String, [BusValue])
 
-    struct Entry: Sendable {
-        var key: String
-        var value: BusValue
-    }
+    static func strings(_ texts: [String]) -> BusValue { .container("a", of: "s", texts.map { .string($0) }) }
 
-    /// D-Bus's name of the type.
-    var signature: String {
-        switch self {
-        case .string: "s"
-        case .uint32: "u"
-        case .int32: "i"
-        case .byte: "y"
-        case .boolean: "b"
-        case .strings: "as"
-        case .dictionary: "a{sv}"
-        }
+    /// String keys, and values that name their own types.
+    static func dictionary(_ entries: [(key: String, type: String, value: BusValue)]) -> BusValue {
+        .container(
+            "a", of: "{sv}",
+            entries.map { .container("e", of: "sv", [.string($0.key), .container("v", of: $0.type, [$0.value])]) })
     }
 }
 
@@ -41,8 +31,6 @@ final class BusMessage {
 
     deinit { _ = self.library.unrefMessage(self.pointer) }
 
-    // MARK: - Writing
-
     /// - Throws: ``DesktopServiceError/refused(name:)`` for what does not fit into a message.
     func append(_ value: BusValue) throws(DesktopServiceError) {
         switch value {
@@ -54,60 +42,37 @@ final class BusMessage {
             // An `int`, for D-Bus.
             var number: Int32 = flag ? 1 : 0
             try self.check(self.append("b", &number))
-        case .strings(let texts):
-            try self.append(in: "a", "s") { () throws(DesktopServiceError) in
-                for text in texts { try self.append(.string(text)) }
-            }
-        case .dictionary(let entries):
-            try self.append(in: "a", "{sv}") { () throws(DesktopServiceError) in
-                for entry in entries { try self.append(entry) }
-            }
+        case .container(let type, let contents, let values):
+            try self.check(self.library.openContainer(self.pointer, type.code, contents))
+            for value in values { try self.append(value) }
+            try self.check(self.library.closeContainer(self.pointer))
         }
-    }
-
-    private func append(_ entry: BusValue.Entry) throws(DesktopServiceError) {
-        try self.append(in: "e", "sv") { () throws(DesktopServiceError) in
-            try self.append(.string(entry.key))
-            try self.append(in: "v", entry.value.signature) { () throws(DesktopServiceError) in
-                try self.append(entry.value)
-            }
-        }
-    }
-
-    private func append(
-        in container: Unicode.Scalar, _ contents: String, _ body: () throws(DesktopServiceError) -> Void
-    ) throws(DesktopServiceError) {
-        try self.check(self.library.openContainer(self.pointer, container.type, contents))
-        try body()
-        try self.check(self.library.closeContainer(self.pointer))
     }
 
     private func append(_ type: Unicode.Scalar, _ value: UnsafeRawPointer) -> Int32 {
-        self.library.append(self.pointer, type.type, value)
+        self.library.append(self.pointer, type.code, value)
     }
 
     private func check(_ code: Int32) throws(DesktopServiceError) {
         if code < 0 { throw .refused(name: errorText(-code)) }
     }
 
-    // MARK: - Reading
-
     /// The next value, if it is a number of this type.
     func readUInt32() -> UInt32? {
         var number: UInt32 = 0
-        return self.library.read(self.pointer, Unicode.Scalar("u").type, &number) > 0 ? number : nil
+        return self.library.read(self.pointer, Unicode.Scalar("u").code, &number) > 0 ? number : nil
     }
 
     /// The next value, if it is a string.
     func readString() -> String? {
         var text: SDBusLibrary.Text?
-        guard self.library.read(self.pointer, Unicode.Scalar("s").type, &text) > 0 else { return nil }
+        guard self.library.read(self.pointer, Unicode.Scalar("s").code, &text) > 0 else { return nil }
         return text.map { String(cString: $0) }
     }
 
     /// The next value, if it is an array of strings.
     func readStrings() -> [String]? {
-        guard self.library.enterContainer(self.pointer, Unicode.Scalar("a").type, "s") > 0 else { return nil }
+        guard self.library.enterContainer(self.pointer, Unicode.Scalar("a").code, "s") > 0 else { return nil }
         return Array(sequence(state: ()) { _ in self.readString() })
     }
 
@@ -127,5 +92,5 @@ final class BusMessage {
 
 extension Unicode.Scalar {
     /// As sd-bus takes the name of a type: a `char`. All are ASCII.
-    fileprivate var type: CChar { CChar(truncatingIfNeeded: self.value) }
+    fileprivate var code: CChar { CChar(truncatingIfNeeded: self.value) }
 }

@@ -5,6 +5,11 @@ final class DesktopMailbox: Sendable {
         /// Wakes the thread; `nil` while there is none.
         var bell: Bell?
         var isStopping = false
+
+        mutating func takeRequests() -> [PendingPresentation] {
+            defer { self.requests = [] }
+            return self.requests
+        }
     }
 
     let configuration: DesktopPresenter.Configuration
@@ -13,9 +18,7 @@ final class DesktopMailbox: Sendable {
     /// Whether the thread has ended, or will never begin.
     private let isOver = Monitor(false)
 
-    init(
-        configuration: DesktopPresenter.Configuration, report: @escaping @Sendable (DesktopServiceError) -> Void
-    ) {
+    init(configuration: DesktopPresenter.Configuration, report: @escaping @Sendable (DesktopServiceError) -> Void) {
         self.configuration = configuration
         self.report = report
     }
@@ -23,52 +26,33 @@ final class DesktopMailbox: Sendable {
     /// Hands a notification to the thread, and waits until it is shown, or is not.
     func present(_ request: NotificationRequest) -> PresentationOutcome {
         let pending = PendingPresentation(request)
-        do throws(DesktopServiceError) {
+        do {
             guard let bell = try self.put(pending) else { return .unavailable }
             bell.ring()
+            return pending.wait()
         } catch {
-            self.report(error)
+            self.report(.noResources(reason: "\(error)"))
             return .unavailable
         }
-        return pending.wait()
     }
 
     /// - Returns: what wakes the thread, which is started for the first request; `nil` if the presenter was closed.
-    private func put(_ pending: PendingPresentation) throws(DesktopServiceError) -> Bell? {
-        let made = try self.makeBell()
-        let (bell, isNew) = self.state.withLock { state in
-            // Without any, another call's has failed in between.
-            guard !state.isStopping, state.bell != nil || made != nil else { return (Bell?.none, false) }
-            let isNew = state.bell == nil
-            if isNew { state.bell = made }
+    /// - Throws: ``SpawnError``, ``ThreadError``; the next request tries again.
+    private func put(_ pending: PendingPresentation) throws -> Bell? {
+        try self.state.withLock { state in
+            guard !state.isStopping else { return nil }
+            // Under the lock: calls that come at once start one thread, and `stop()` meets that thread's bell or no thread.
+            let bell = try state.bell ?? self.startThread()
+            state.bell = bell
             state.requests.append(pending)
-            return (state.bell, isNew)
+            return bell
         }
-        guard let bell, isNew else { return bell }
-        do {
-            try OSThread(name: "kii-desktop") { [self] in DesktopThread(mailbox: self, bell: bell).run() }
-                .detach()
-        } catch {
-            // The next request tries again.
-            let (requests, isStopping) = self.state.withLock { state in
-                state.bell = nil
-                defer { state.requests = [] }
-                return (state.requests, state.isStopping)
-            }
-            for request in requests { request.refuse() }
-            if isStopping { self.ended() }
-            throw .noResources(reason: "\(error)")
-        }
-        return bell
     }
 
-    private func makeBell() throws(DesktopServiceError) -> Bell? {
-        guard self.state.withLock({ $0.bell == nil && !$0.isStopping }) else { return nil }
-        do {
-            return try Bell(for: "the notification service")
-        } catch {
-            throw .noResources(reason: "\(error)")
-        }
+    private func startThread() throws -> Bell {
+        let bell = try Bell(for: "the notification service")
+        try OSThread(name: "kii-desktop") { DesktopThread(mailbox: self, bell: bell).run() }.detach()
+        return bell
     }
 
     /// Has the thread end.
@@ -89,24 +73,12 @@ final class DesktopMailbox: Sendable {
         }
     }
 
-    // MARK: - On the thread
-
-    /// What came since the last time; `nil` when the thread is to end.
-    func take() -> [PendingPresentation]? {
-        self.state.withLock { state in
-            guard !state.isStopping else { return nil }
-            defer { state.requests = [] }
-            return state.requests
-        }
-    }
+    /// For the thread: what came since the last time; `nil` when it is to end.
+    func take() -> [PendingPresentation]? { self.state.withLock { $0.isStopping ? nil : $0.takeRequests() } }
 
     /// The thread shows nothing any more.
     func ended() {
-        let requests = self.state.withLock { state in
-            defer { state.requests = [] }
-            return state.requests
-        }
-        for request in requests { request.decide(.unavailable) }
+        for request in self.state.withLock({ $0.takeRequests() }) { request.decide(.unavailable) }
         self.isOver.withLock { $0 = true }
         self.isOver.signalAll()
     }

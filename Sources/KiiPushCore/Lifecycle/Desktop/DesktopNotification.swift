@@ -4,117 +4,98 @@
 /// too long for a screen is cut.
 ///
 /// - Source: the Desktop Notifications Specification, version 1.2: "Basic Design", "Markup", "Hints", "Urgency Levels".
-struct DesktopNotification: Sendable, Hashable {
-    /// Something to choose, with the key by which the service tells that it was chosen.
-    struct Action: Sendable, Hashable {
-        var key: String
-        var title: String
-    }
-
-    /// "Urgency Levels": low, normal, critical.
-    enum Urgency: UInt8, Sendable, Hashable {
-        case low = 0
-        case normal = 1
-        case critical = 2
-    }
-
+struct DesktopNotification {
     /// A click on the notification itself, for which most services show no button.
     private static let viewKey = "default"
     private static let customPrefix = "action:"
     private static let backgroundPrefix = "background:"
 
-    var applicationName: String
-    var icon: String
-    var desktopEntry: String?
-    var title: String
-    var body: String
-    var actions: [Action] = []
-    var urgency: Urgency
-    /// Of the sound theme; `nil` for none.
-    var soundName: String?
-    /// In milliseconds: -1 is as long as the service likes, 0 until the user reacts.
-    var displayTime: Int32
+    let request: NotificationRequest
+    let configuration: DesktopPresenter.Configuration
+    /// What the service can show.
+    let capabilities: Set<String>
 
-    /// - Parameter capabilities: what the service can show.
-    init(
-        _ request: NotificationRequest, _ configuration: DesktopPresenter.Configuration, capabilities: Set<String>
-    ) {
-        let alert = request.alert
-        let texts = Self.texts(of: alert, configuration)
-        self.applicationName = DesktopText.line(configuration.applicationName)
-        self.icon = configuration.icon ?? ""
-        self.desktopEntry = configuration.desktopEntry
-        self.title = [texts.title.map(DesktopText.line), self.applicationName, "Notification"].firstText
-        let body = [texts.subtitle.map(DesktopText.line), texts.body.map(DesktopText.block)]
-            .compactMap { $0 }.filter { !$0.isEmpty }.joined(separator: "\n")
-        self.body = capabilities.contains("body-markup") ? DesktopText.escaped(body) : body
-        // A server without bodies shows the title alone, which is to say something.
-        if !capabilities.contains("body"), texts.title?.isEmpty != false, !body.isEmpty {
-            self.title = DesktopText.line(body)
-        }
-        if capabilities.contains("actions") { self.actions = Self.actions(of: request, configuration) }
-        self.urgency = Self.urgency(of: request)
-        // It was heard before.
-        self.soundName = request.wasPresentedBefore ? nil : request.sound.map(Self.soundName)
-        let keepsThem = capabilities.contains("persistence")
-        self.displayTime =
-            configuration.displayTime.map { Int32(clamping: max($0, .zero).wholeMillisecondsRoundedUp) }
-            ?? (keepsThem ? -1 : 0)
+    /// The arguments of `Notify`. It replaces none by its number.
+    var arguments: [BusValue] {
+        let name = DesktopText.line(self.configuration.applicationName)
+        let (title, body) = self.texts
+        let actions = self.capabilities.contains("actions") ? self.actions : []
+        return [
+            .string(name), .uint32(0), .string(self.configuration.icon ?? ""),
+            .string([title, name].first { !$0.isEmpty } ?? "Notification"), .string(body),
+            .strings(actions), .dictionary(self.hints), .int32(self.displayTime),
+        ]
     }
 
     /// Each text as it is written, else the program's own for its key.
-    private static func texts(
-        of alert: NotificationAlert, _ configuration: DesktopPresenter.Configuration
-    ) -> (title: String?, subtitle: String?, body: String?) {
-        let localized = { (key: String?, arguments: [String]) in
-            key.map { configuration.localizedText($0, arguments) ?? $0 }
-        }
+    private var texts: (title: String, body: String) {
+        let alert = self.request.alert
+        let title = alert.title ?? self.localized(alert.titleLocalizationKey, alert.titleLocalizationArguments)
+        let subtitle =
+            alert.subtitle ?? self.localized(alert.subtitleLocalizationKey, alert.subtitleLocalizationArguments)
+        let text = alert.body ?? self.localized(alert.localizationKey, alert.localizationArguments)
+        let body = [DesktopText.line(subtitle ?? ""), DesktopText.block(text ?? "")]
+            .filter { !$0.isEmpty }.joined(separator: "\n")
+        // A server without bodies shows the title alone, which is to say something.
+        let isTitle = !self.capabilities.contains("body") && title?.isEmpty != false
         return (
-            alert.title ?? localized(alert.titleLocalizationKey, alert.titleLocalizationArguments),
-            alert.subtitle ?? localized(alert.subtitleLocalizationKey, alert.subtitleLocalizationArguments),
-            alert.body ?? localized(alert.localizationKey, alert.localizationArguments)
+            DesktopText.line(isTitle ? body : title ?? ""),
+            self.capabilities.contains("body-markup") ? DesktopText.escaped(body) : body
         )
     }
 
-    // MARK: - Actions
+    private func localized(_ key: String?, _ arguments: [String] = []) -> String? {
+        key.map { self.configuration.localizedText($0, arguments) ?? $0 }
+    }
 
-    private static func actions(
-        of request: NotificationRequest, _ configuration: DesktopPresenter.Configuration
-    ) -> [Action] {
-        var actions: [Action] = []
-        if request.alert.showsViewButton {
-            let key = request.alert.actionLocalizationKey
-            let title = DesktopText.line(
-                key.map { configuration.localizedText($0, []) ?? $0 } ?? configuration.viewTitle)
-            actions = [Action(key: Self.viewKey, title: title)]
+    /// In milliseconds: -1 is as long as the service likes, 0 until the user reacts.
+    private var displayTime: Int32 {
+        self.configuration.displayTime.map { Int32(clamping: max($0, .zero).wholeMillisecondsRoundedUp) }
+            ?? (self.capabilities.contains("persistence") ? -1 : 0)
+    }
+
+    /// What there is to choose: the key by which the service tells that it was chosen, then the title, of each.
+    private var actions: [String] {
+        var actions: [String] = []
+        if self.request.alert.showsViewButton {
+            let title = self.localized(self.request.alert.actionLocalizationKey) ?? self.configuration.viewTitle
+            actions = [Self.viewKey, DesktopText.line(title)]
         }
-        let category = configuration.categories.first { $0.identifier == request.category }
+        let category = self.configuration.categories.first { $0.identifier == self.request.category }
+        for action in category?.actions ?? [] {
+            let prefix = action.isForeground ? Self.customPrefix : Self.backgroundPrefix
+            actions += [prefix + action.identifier, DesktopText.line(action.title)]
+        }
         return actions
-            + (category?.actions ?? []).map {
-                Action(
-                    key: ($0.isForeground ? Self.customPrefix : Self.backgroundPrefix) + $0.identifier,
-                    title: DesktopText.line($0.title))
-            }
     }
 
     /// What the user chose; `nil` for a key that no notification of ours has.
     static func userAction(key: String) -> UserAction? {
         if key == Self.viewKey { return .open }
-        for (prefix, action) in [
-            (Self.customPrefix, UserAction.custom), (Self.backgroundPrefix, UserAction.background),
-        ]
-        where key.hasPrefix(prefix) && key != prefix { return action(String(key.dropFirst(prefix.count))) }
+        let kinds = [(Self.customPrefix, UserAction.custom), (Self.backgroundPrefix, UserAction.background)]
+        for (prefix, action) in kinds where key.hasPrefix(prefix) && key != prefix {
+            return action(String(key.dropFirst(prefix.count)))
+        }
         return nil
     }
 
-    // MARK: - Urgency and sound
+    private var hints: [(key: String, type: String, value: BusValue)] {
+        var hints: [(key: String, type: String, value: BusValue)] = [("urgency", "y", .byte(self.urgency))]
+        if let entry = self.configuration.desktopEntry { hints.append(("desktop-entry", "s", .string(entry))) }
+        // It was heard before.
+        let sound = self.request.wasPresentedBefore ? nil : self.request.sound
+        hints.append(
+            sound.map { ("sound-name", "s", .string(Self.soundName($0))) } ?? ("suppress-sound", "b", .boolean(true)))
+        return hints
+    }
 
-    /// Apple's `interruption-level` of newer payloads.
-    private static func urgency(of request: NotificationRequest) -> Urgency {
-        switch request.message.content?.otherMembers.last(where: { $0.key == "interruption-level" })?.value.string {
-        case "passive": .low
-        case "critical": .critical
-        default: .normal
+    /// "Urgency Levels": low, normal or critical, by Apple's `interruption-level` of newer payloads.
+    private var urgency: UInt8 {
+        let members = self.request.message.content?.otherMembers
+        return switch members?.last(where: { $0.key == "interruption-level" })?.value.string {
+        case "passive": 0
+        case "critical": 2
+        default: 1
         }
     }
 
@@ -122,33 +103,8 @@ struct DesktopNotification: Sendable, Hashable {
     /// system is none.
     private static func soundName(_ name: String) -> String {
         let stem = name.prefix { $0 != "." }
-        let isName =
-            !stem.isEmpty
-            && stem.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
+        let isName = stem.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
         // Of the freedesktop Sound Naming Specification.
-        return isName && name != "default" ? String(stem) : "message-new-instant"
+        return isName && !stem.isEmpty && name != "default" ? String(stem) : "message-new-instant"
     }
-
-    // MARK: - The call
-
-    /// The arguments of `Notify`. It replaces none by its number.
-    var arguments: [BusValue] {
-        var hints: [BusValue.Entry] = [.init(key: "urgency", value: .byte(self.urgency.rawValue))]
-        if let desktopEntry { hints.append(.init(key: "desktop-entry", value: .string(desktopEntry))) }
-        if let soundName {
-            hints.append(.init(key: "sound-name", value: .string(soundName)))
-        } else {
-            hints.append(.init(key: "suppress-sound", value: .boolean(true)))
-        }
-        return [
-            .string(self.applicationName), .uint32(0), .string(self.icon), .string(self.title),
-            .string(self.body), .strings(self.actions.flatMap { [$0.key, $0.title] }), .dictionary(hints),
-            .int32(self.displayTime),
-        ]
-    }
-}
-
-extension [String?] {
-    /// The first that is there and not empty.
-    fileprivate var firstText: String { self.lazy.compactMap { $0 }.first { !$0.isEmpty } ?? "" }
 }

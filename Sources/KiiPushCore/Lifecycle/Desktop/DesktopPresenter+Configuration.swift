@@ -9,20 +9,20 @@ extension DesktopPresenter {
         /// Default: none.
         public var desktopEntry: String?
         /// The categories that payloads may name. Default: none.
-        public var categories: [NotificationCategory]
+        public var categories: [NotificationCategory] = []
         /// The title of the View action. Default: `View`.
-        public var viewTitle: String
+        public var viewTitle = "View"
         /// The program's own text for a key (`loc-key`, `title-loc-key`, `subtitle-loc-key`, `action-loc-key`) with its
         /// arguments (`loc-args` and so on). Where it says `nil`, as it does by default, the key itself is shown.
-        public var localizedText: @Sendable (_ key: String, _ arguments: [String]) -> String?
+        public var localizedText: @Sendable (_ key: String, _ arguments: [String]) -> String? = { _, _ in nil }
         /// The alert of a message, as ``NotificationPresenter/alert(for:)``: makes one from the data of messages that carry
         /// none, as those of Kii's own cloud. Default: the alert of the payload's `aps`.
-        public var alert: @Sendable (ReceivedMessage) -> NotificationAlert?
+        public var alert: @Sendable (ReceivedMessage) -> NotificationAlert? = { $0.content?.alert }
         /// How long a notification stays, in milliseconds precision; zero means until the user reacts. Default `nil`: as
         /// long as the service likes, if it keeps notifications in a list, and until the user reacts otherwise.
         public var displayTime: Duration?
         /// How many are shown at once; further ones are shown as others go. At least 1. Default 20.
-        public var maximumShown: Int
+        public var maximumShown = 20
         /// The address of the bus. Default `nil`: that of the session, which `DBUS_SESSION_BUS_ADDRESS` names, or
         /// `$XDG_RUNTIME_DIR/bus`.
         package var busAddress: String?
@@ -34,14 +34,7 @@ extension DesktopPresenter {
         package var patience: Duration = .seconds(10)
 
         /// The defaults for a program's name.
-        public init(applicationName: String) {
-            self.applicationName = applicationName
-            self.categories = []
-            self.viewTitle = "View"
-            self.localizedText = { _, _ in nil }
-            self.alert = { $0.content?.alert }
-            self.maximumShown = 20
-        }
+        public init(applicationName: String) { self.applicationName = applicationName }
     }
 }
 

@@ -8,6 +8,9 @@ final class DesktopThread {
         case failed(until: MonotonicInstant)
     }
 
+    /// So often one is shown by services that end. It may be what ends them.
+    private static let attempts = 3
+
     private let mailbox: DesktopMailbox
     private let bell: Bell
     private var board: DesktopBoard
@@ -36,7 +39,7 @@ final class DesktopThread {
             _ = self.bell.wait(
                 for: self.service?.descriptor, writing: self.service?.hasOutput ?? false, until: deadline)
         }
-        for key in self.board.shownKeys { self.service?.close(key) }
+        for key in self.board.shown.keys { self.service?.close(key) }
         // What has no place, or no service, rests.
         for pending in self.board.removeWaiting() { pending.decide(.unavailable) }
         self.service = nil
@@ -82,11 +85,11 @@ final class DesktopThread {
             self.isReported = false
             self.hasShown = true
             item.pending.decide(.presented)
-            self.board.show(item, as: key)?.request.respond(.expired)
+            self.board.show(item, as: key)?.pending.request.respond(.expired)
             // Not by its number in the call: what the user has done to the old one meanwhile would be taken for the new.
             _ = self.hear()
             for old in self.board.replaced(by: key) {
-                self.board.remove(old)?.request.respond(.expired)
+                self.end(old, .expired)
                 self.service?.close(old)
             }
         } catch {
@@ -109,7 +112,7 @@ final class DesktopThread {
             self.report(error)
             item.pending.refuse()
         case .connectionLost, .serviceEnded:
-            if let pending = self.board.putBack(item) { self.giveUp(pending) }
+            self.putBack(item)
             if case .connectionLost = error { self.connectionLost(error) } else { self.serviceLost(error) }
             item.pending.decide(.presented)
         case .noLibrary, .noBus, .noAnswer, .noService, .noResources:
@@ -150,20 +153,13 @@ final class DesktopThread {
         switch signal {
         case .ownerChanged(let old, let new):
             let isAnyLost = old.map { self.lose(with: $0) } ?? false
-            if new != nil {
-                self.standing = .ready
-            } else if isAnyLost {
-                self.serviceLost(.serviceEnded)
-            }
+            if new != nil { self.standing = .ready } else if isAnyLost { self.serviceLost(.serviceEnded) }
         case .invoked(let key, let action):
-            guard let action = DesktopNotification.userAction(key: action), let pending = self.board.remove(key)
-            else { return }
-            pending.request.respond(.opened(action))
-            // Not every service does that itself.
-            self.service?.close(key)
-        case .closed(let key, let reason):
-            // 2: "dismissed by the user".
-            self.board.remove(key)?.request.respond(reason == 2 ? .dismissed : .expired)
+            guard let action = DesktopNotification.userAction(key: action) else { return }
+            // Not every service takes it away itself.
+            if self.end(key, .opened(action)) { self.service?.close(key) }
+        // 2: "dismissed by the user".
+        case .closed(let key, let reason): self.end(key, reason == 2 ? .dismissed : .expired)
         case .shownLate(let key): self.service?.close(key)
         }
     }
@@ -174,21 +170,34 @@ final class DesktopThread {
         self.serviceLost(error)
     }
 
+    /// What a service showed is to be shown again: it has ended. `nil`: all services have.
+    ///
+    /// - Returns: whether it showed anything.
     private func lose(with owner: String?) -> Bool {
-        let (count, givenUp) = self.board.lost(with: owner)
-        for pending in givenUp { self.giveUp(pending) }
+        let lost = self.board.shown.filter { owner == nil || $0.key.owner == owner }
+        for key in lost.keys { if let item = self.board.remove(key) { self.putBack(item) } }
         // Nobody waits until others are shown again.
-        if count > 0 { self.decideWaiting() }
-        return count > 0
+        if !lost.isEmpty { self.decideWaiting() }
+        return !lost.isEmpty
     }
 
-    private func giveUp(_ pending: PendingPresentation) {
-        self.givenUp = self.givenUp.suffix(99) + [pending.request.id]
-        pending.refuse()
+    /// What could not be shown for now, or was lost, is to be shown once more if it may.
+    private func putBack(_ item: DesktopBoard.Item) {
+        if item.attempts < Self.attempts { return self.board.putBack(item) }
+        self.givenUp = self.givenUp.suffix(99) + [item.pending.request.id]
+        item.pending.refuse()
     }
 
-    private func decideWaiting() {
-        for pending in self.board.waitingPresentations { pending.decide(.presented) }
+    private func decideWaiting() { for item in self.board.waiting { item.pending.decide(.presented) } }
+
+    /// What is shown as `key` is there no more.
+    ///
+    /// - Returns: whether it was.
+    @discardableResult
+    private func end(_ key: DesktopNotificationKey, _ response: PresentationResponse) -> Bool {
+        guard let item = self.board.remove(key) else { return false }
+        item.pending.request.respond(response)
+        return true
     }
 
     private func serviceLost(_ error: DesktopServiceError) {

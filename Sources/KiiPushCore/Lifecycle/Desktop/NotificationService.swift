@@ -3,7 +3,7 @@
 /// - Source: the Desktop Notifications Specification, version 1.2.
 final class NotificationService {
     /// What it tells.
-    enum Signal: Sendable, Hashable {
+    enum Signal {
         /// Another connection has the service's name from now on, or (`nil`) none; and which one had it before.
         case ownerChanged(from: String?, to: String?)
         /// The user chose an action.
@@ -23,23 +23,17 @@ final class NotificationService {
     /// What the service can show, and which one said so; `nil` until it was asked.
     private var capabilities: (of: Set<String>, owner: String)?
 
-    private var timeout: Duration { self.configuration.callTimeout }
-
     /// Connects to the bus. Whether there is a service shows when it is called.
     init(_ configuration: DesktopPresenter.Configuration) throws(DesktopServiceError) {
         self.configuration = configuration
         self.bus = try SessionBus(address: configuration.busAddress, within: configuration.callTimeout)
-        for rule in [
-            "type='signal',interface='\(Self.name)',path='\(Self.path)'",
-            "type='signal',sender='\(Self.busName)',member='NameOwnerChanged',arg0='\(Self.name)'",
-        ] {
-            // Nothing is waited for: the bus carries out in order what it is told.
-            self.bus.send(
-                SessionBus.Method(
-                    destination: Self.busName, path: "/org/freedesktop/DBus", interface: Self.busName,
-                    member: "AddMatch"),
-                [.string(rule)])
-        }
+        let addMatch = SessionBus.Method(
+            destination: Self.busName, path: "/org/freedesktop/DBus", interface: Self.busName, member: "AddMatch")
+        // Nothing is waited for: the bus carries out in order what it is told.
+        self.bus.send(addMatch, [.string("type='signal',interface='\(Self.name)',path='\(Self.path)'")])
+        self.bus.send(
+            addMatch,
+            [.string("type='signal',sender='\(Self.busName)',member='NameOwnerChanged',arg0='\(Self.name)'")])
     }
 
     var descriptor: Int32 { self.bus.descriptor }
@@ -52,8 +46,10 @@ final class NotificationService {
     /// Shows a notification.
     func show(_ request: NotificationRequest) throws(DesktopServiceError) -> DesktopNotificationKey {
         let capabilities = try self.knownCapabilities()
-        let notification = DesktopNotification(request, self.configuration, capabilities: capabilities.of)
-        let reply = try self.bus.call(self.method("Notify"), notification.arguments, within: self.timeout)
+        let notification = DesktopNotification(
+            request: request, configuration: self.configuration, capabilities: capabilities.of)
+        let reply = try self.bus.call(
+            self.method("Notify"), notification.arguments, within: self.configuration.callTimeout)
         // "The server never returns zero"; one that does shows nothing.
         guard let id = reply.readUInt32(), id != 0, let owner = reply.sender else {
             throw .refused(name: "no ID in its answer")
@@ -67,7 +63,7 @@ final class NotificationService {
     private func knownCapabilities() throws(DesktopServiceError) -> (of: Set<String>, owner: String) {
         if let known = self.capabilities { return known }
         do throws(DesktopServiceError) {
-            let reply = try self.bus.call(self.method("GetCapabilities"), within: self.timeout)
+            let reply = try self.bus.call(self.method("GetCapabilities"), within: self.configuration.callTimeout)
             let asked = (of: Set(reply.readStrings() ?? []), owner: reply.sender ?? "")
             self.capabilities = asked
             return asked
@@ -100,16 +96,13 @@ final class NotificationService {
             self.capabilities = nil
             return .ownerChanged(from: old.isEmpty ? nil : old, to: new.isEmpty ? nil : new)
         }
-        if message.isSignal("ActionInvoked", of: Self.name), let id = message.readUInt32() {
-            return message.readString().map { .invoked(DesktopNotificationKey(owner: owner, id: id), action: $0) }
-        }
-        if message.isSignal("NotificationClosed", of: Self.name), let id = message.readUInt32() {
-            return message.readUInt32().map { .closed(DesktopNotificationKey(owner: owner, id: id), reason: $0) }
-        }
+        let isInvoked = message.isSignal("ActionInvoked", of: Self.name)
+        let isClosed = message.isSignal("NotificationClosed", of: Self.name)
         // Notify alone is answered with a number.
-        if message.isReply, let id = message.readUInt32() {
-            return .shownLate(DesktopNotificationKey(owner: owner, id: id))
-        }
-        return nil
+        guard isInvoked || isClosed || message.isReply, let id = message.readUInt32() else { return nil }
+        let key = DesktopNotificationKey(owner: owner, id: id)
+        if isInvoked { return message.readString().map { .invoked(key, action: $0) } }
+        if isClosed { return message.readUInt32().map { .closed(key, reason: $0) } }
+        return .shownLate(key)
     }
 }

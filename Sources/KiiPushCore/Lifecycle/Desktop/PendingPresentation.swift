@@ -19,12 +19,8 @@ final class PendingPresentation: Sendable {
     }
 
     /// It cannot be shown, or not any more.
-    func refuse() {
-        if !self.decide(.unavailable) { self.request.respond(.unavailable) }
-    }
+    func refuse() { if !self.decide(.unavailable) { self.request.respond(.unavailable) } }
 
     /// Waits for the decision.
-    func wait() -> PresentationOutcome {
-        self.outcome.wait { $0.map { .leave($0) } ?? .sleep(until: nil) }
-    }
+    func wait() -> PresentationOutcome { self.outcome.wait { $0.map { .leave($0) } ?? .sleep(until: nil) } }
 }

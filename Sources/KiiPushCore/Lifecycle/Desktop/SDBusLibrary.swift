@@ -18,27 +18,22 @@ struct SDBusLibrary: Sendable {
     /// `nil` where there is none.
     static let shared: SDBusLibrary? = {
         for name in names {
-            if let library = dlopen(name, RTLD_NOW | RTLD_LOCAL), let functions = try? SDBusLibrary(library) {
-                return functions
-            }
+            if let file = dlopen(name, RTLD_NOW | RTLD_LOCAL), let library = try? SDBusLibrary(file) { return library }
         }
         return nil
     }()
 
     // Making a connection and ending it.
-    let openUser: @Sendable @convention(c) (Slot<Bus?>) -> Int32
-    let new: @Sendable @convention(c) (Slot<Bus?>) -> Int32
+    let openUser, new: @Sendable @convention(c) (Slot<Bus?>) -> Int32
     let setAddress: @Sendable @convention(c) (Bus, Text) -> Int32
     let setBusClient: @Sendable @convention(c) (Bus, Int32) -> Int32
-    let start: @Sendable @convention(c) (Bus) -> Int32
-    let isReady: @Sendable @convention(c) (Bus) -> Int32
+    let start, isReady: @Sendable @convention(c) (Bus) -> Int32
     let close: @Sendable @convention(c) (Bus) -> Void
     let unref: @Sendable @convention(c) (Bus) -> Bus?
 
     // Its turns.
     let process: @Sendable @convention(c) (Bus, Slot<Message?>) -> Int32
-    let descriptor: @Sendable @convention(c) (Bus) -> Int32
-    let events: @Sendable @convention(c) (Bus) -> Int32
+    let descriptor, events: @Sendable @convention(c) (Bus) -> Int32
     let call: @Sendable @convention(c) (Bus, Message, UInt64, UnsafeMutableRawPointer, Slot<Message?>) -> Int32
     let send: @Sendable @convention(c) (Bus, Message, Slot<UInt64>?) -> Int32
     let freeError: @Sendable @convention(c) (UnsafeMutableRawPointer) -> Void
@@ -46,21 +41,19 @@ struct SDBusLibrary: Sendable {
     // Messages.
     let newCall: @Sendable @convention(c) (Bus, Slot<Message?>, Text, Text, Text, Text) -> Int32
     let append: @Sendable @convention(c) (Message, CChar, UnsafeRawPointer) -> Int32
-    let openContainer: @Sendable @convention(c) (Message, CChar, Text) -> Int32
+    let openContainer, enterContainer: @Sendable @convention(c) (Message, CChar, Text) -> Int32
     let closeContainer: @Sendable @convention(c) (Message) -> Int32
     let read: @Sendable @convention(c) (Message, CChar, UnsafeMutableRawPointer) -> Int32
-    let enterContainer: @Sendable @convention(c) (Message, CChar, Text) -> Int32
     let isSignal: @Sendable @convention(c) (Message, Text, Text) -> Int32
     let sender: @Sendable @convention(c) (Message) -> Text?
     let replyCookie: @Sendable @convention(c) (Message, Slot<UInt64>) -> Int32
-    let expectReply: @Sendable @convention(c) (Message, Int32) -> Int32
     let unrefMessage: @Sendable @convention(c) (Message) -> Message?
-
-    private struct MissingFunction: Error {}
 
     private init(_ library: UnsafeMutableRawPointer) throws {
         func function<Function>(_ name: String) throws -> Function {
-            guard let address = dlsym(library, "sd_bus_\(name)") else { throw MissingFunction() }
+            guard let address = dlsym(library, "sd_bus_\(name)") else {
+                throw DesktopServiceError.noLibrary(names: Self.names)
+            }
             // The types above are those of <systemd/sd-bus.h>.
             return unsafeBitCast(address, to: Function.self)
         }
@@ -87,7 +80,6 @@ struct SDBusLibrary: Sendable {
         self.isSignal = try function("message_is_signal")
         self.sender = try function("message_get_sender")
         self.replyCookie = try function("message_get_reply_cookie")
-        self.expectReply = try function("message_set_expect_reply")
         self.unrefMessage = try function("message_unref")
     }
 }

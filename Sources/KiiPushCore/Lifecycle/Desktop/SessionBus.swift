@@ -24,11 +24,20 @@ final class SessionBus {
         self.library = library
         self.bus = bus
         if let address {
-            let code = min(
-                library.setAddress(bus, address), library.setBusClient(bus, 1), library.start(bus))
+            let code = min(library.setAddress(bus, address), library.setBusClient(bus, 1), library.start(bus))
             guard code >= 0 else { throw .noBus(code: -code) }
         }
-        try self.becomeReady(by: .now() + time)
+        let deadline = MonotonicInstant.now() + time
+        while true {
+            let (code, _) = self.process()
+            guard code >= 0 else { throw .noBus(code: -code) }
+            if library.isReady(bus) > 0 { return }
+            if code > 0 { continue }
+            let remaining = (deadline - .now()).wholeMillisecondsRoundedUp
+            guard remaining > 0 else { throw .noAnswer }
+            var entry = pollfd(fd: self.descriptor, events: Int16(library.events(bus)), revents: 0)
+            poll(&entry, 1, Int32(clamping: remaining))
+        }
     }
 
     deinit {
@@ -36,22 +45,7 @@ final class SessionBus {
         _ = self.library.unref(self.bus)
     }
 
-    private func becomeReady(by deadline: MonotonicInstant) throws(DesktopServiceError) {
-        while true {
-            var message: SDBusLibrary.Message?
-            let code = self.library.process(self.bus, &message)
-            if let message { _ = BusMessage(owning: message, self.library) }
-            guard code >= 0 else { throw .noBus(code: -code) }
-            if self.library.isReady(self.bus) > 0 { return }
-            if code > 0 { continue }
-            let remaining = (deadline - .now()).wholeMillisecondsRoundedUp
-            guard remaining > 0 else { throw .noAnswer }
-            var entry = pollfd(fd: self.descriptor, events: Int16(self.library.events(self.bus)), revents: 0)
-            poll(&entry, 1, Int32(clamping: remaining))
-        }
-    }
-
-    /// What to wait for, for the next ``signal()``.
+    /// What to wait for, for the next ``received()``.
     var descriptor: Int32 { self.library.descriptor(self.bus) }
     /// Whether something waits to be written.
     var hasOutput: Bool { self.library.events(self.bus) & Int32(POLLOUT) != 0 }
@@ -61,8 +55,8 @@ final class SessionBus {
         _ method: Method, _ arguments: [BusValue] = [], within time: Duration
     ) throws(DesktopServiceError) -> BusMessage {
         let message = try self.message(method, arguments)
-        // sd_bus_error: two pointers and an int.
-        let error = UnsafeMutablePointer<UnsafePointer<CChar>?>.allocate(capacity: 3)
+        // sd_bus_error: two pointers, the first of them the name, and an int.
+        let error = UnsafeMutablePointer<SDBusLibrary.Text?>.allocate(capacity: 3)
         error.initialize(repeating: nil, count: 3)
         defer {
             self.library.freeError(error)
@@ -76,10 +70,10 @@ final class SessionBus {
         throw SessionBus.error(-code, named: error.pointee.map { String(cString: $0) } ?? errorText(-code))
     }
 
-    /// Calls a method, and does not wait.
+    /// Calls a method, and wants no answer.
     func send(_ method: Method, _ arguments: [BusValue]) {
         guard let message = try? self.message(method, arguments) else { return }
-        _ = self.library.expectReply(message.pointer, 0)
+        // Without a cookie sd-bus has the message say that no reply is expected: sd_bus_send(3).
         _ = self.library.send(self.bus, message.pointer, nil)
     }
 
@@ -94,27 +88,33 @@ final class SessionBus {
     }
 
     private static func error(_ code: Int32, named name: String) -> DesktopServiceError {
+        let known = "org.freedesktop.DBus.Error."
         // Of the bus, when the service is gone; sd-bus's own limit has another name.
-        if name == "org.freedesktop.DBus.Error.NoReply" { return .serviceEnded }
+        if name == known + "NoReply" { return .serviceEnded }
         switch code {
         case ETIMEDOUT: return .noAnswer
         case ECONNRESET, ENOTCONN, EPIPE, ESHUTDOWN: return .connectionLost(code: code)
         default: break
         }
         let isAbsent =
-            ["ServiceUnknown", "NameHasNoOwner"].contains { name == "org.freedesktop.DBus.Error.\($0)" }
-            || name.hasPrefix("org.freedesktop.DBus.Error.Spawn.")
+            [known + "ServiceUnknown", known + "NameHasNoOwner"].contains(name) || name.hasPrefix(known + "Spawn.")
         return isAbsent ? .noService(name: name) : .refused(name: name)
     }
 
     /// The next signal that has come, or any other message; `nil` when there is none.
     func received() throws(DesktopServiceError) -> BusMessage? {
         while true {
-            var message: SDBusLibrary.Message?
-            let code = self.library.process(self.bus, &message)
+            let (code, message) = self.process()
             guard code >= 0 else { throw .connectionLost(code: -code) }
-            if let message { return BusMessage(owning: message, self.library) }
+            if let message { return message }
             if code == 0 { return nil }
         }
+    }
+
+    /// - Returns: above 0 when something was done, below 0 an error; and the message that came, if one did.
+    private func process() -> (code: Int32, message: BusMessage?) {
+        var message: SDBusLibrary.Message?
+        let code = self.library.process(self.bus, &message)
+        return (code, message.map { BusMessage(owning: $0, self.library) })
     }
 }

@@ -14,15 +14,12 @@ package final class OwnedDescriptor: Sendable {
         case both = 2
     }
 
-    /// Shuts a socket down, which stays open.
     package func shutDown(_ direction: Direction) { shutdown(self.number, direction.rawValue) }
 
     /// Two local sockets that are connected with each other.
     ///
     /// - Parameter program: what they are for, for the error.
-    package static func connectedPair(
-        for program: String
-    ) throws(SpawnError) -> (OwnedDescriptor, OwnedDescriptor) {
+    package static func connectedPair(for program: String) throws(SpawnError) -> (OwnedDescriptor, OwnedDescriptor) {
         var ends: [Int32] = [-1, -1]
         guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
             throw SpawnError(program: program, code: errno, step: "make two sockets for")
@@ -32,8 +29,6 @@ package final class OwnedDescriptor: Sendable {
 
     /// A file without a name, in memory, that a program can read as its standard input: unlike a pipe it needs nobody to
     /// write, and unlike a socket it can be opened as `/dev/stdin`.
-    ///
-    /// - Parameter program: what it is for, for the error.
     package static func file(holding bytes: [UInt8], for program: String) throws(SpawnError) -> OwnedDescriptor {
         // POSIX has the descriptor closed in programs that are started.
         let name = "/kii-push-\(getpid())-\(UInt64.random(in: .min ... .max))"

@@ -3,10 +3,8 @@ import Glibc
 /// A program that was started by this one, in a process group of its own.
 ///
 /// The child gets this process's environment with what is added to it, the descriptors that it is given, and nothing
-/// else: what the host program has open stays its own. Every process that is started is waited for, by
-/// ``wait()`` on some thread: none stays behind as a zombie.
+/// else. Every process that is started is waited for, by ``wait()`` on some thread: none stays behind as a zombie.
 package final class SpawnedProcess: Sendable {
-    /// What to start, and with what.
     package struct Launch: Sendable {
         /// The program, found along the PATH unless it has a slash, and its arguments. Never empty.
         package var words: [String]
@@ -14,8 +12,8 @@ package final class SpawnedProcess: Sendable {
         package var environment: [String: String] = [:]
         /// Variables of this process that the child does not get.
         package var withheld: Set<String> = []
-        /// What the child gets, by the numbers that the descriptors have there. Where 0 is not among them the
-        /// child reads nothing; 1 and 2 are this process's own unless they are.
+        /// Descriptors of this process, by the numbers that they have in the child. Default for 0: `/dev/null`; for 1 and
+        /// 2: this process's own.
         package var descriptors: [Int32: OwnedDescriptor] = [:]
         /// Whether what the child writes to its standard output goes to this process's standard error.
         package var sendsOutputToStandardError = false
@@ -26,7 +24,6 @@ package final class SpawnedProcess: Sendable {
         }
     }
 
-    /// How a process ended.
     package enum Ending: Sendable, Hashable, CustomStringConvertible {
         case exited(Int32)
         case signalled(Int32)
@@ -56,16 +53,11 @@ package final class SpawnedProcess: Sendable {
     package let processID: Int32
     private let state = Locked(State())
 
-    /// Starts a program.
-    ///
-    /// - Throws: ``SpawnError``.
     package init(_ launch: Launch) throws(SpawnError) {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        if launch.descriptors[0] == nil {
-            posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
-        }
+        if launch.descriptors[0] == nil { posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0) }
         if launch.sendsOutputToStandardError { posix_spawn_file_actions_adddup2(&actions, 2, 1) }
         // Copies above the numbers that the child uses, so that no dup2 overwrites the source of the next. What is there
         // already needs none: descriptors may be scarce.
@@ -100,8 +92,7 @@ package final class SpawnedProcess: Sendable {
         posix_spawnattr_setflags(
             &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         let words = launch.words.map { strdup($0) } + [nil]
-        let variables =
-            SpawnedProcess.environment(adding: launch.environment, without: launch.withheld).map { strdup($0) } + [nil]
+        let variables = SpawnedProcess.variables(of: launch)
         defer { for text in words + variables { free(text) } }
         var processID: pid_t = 0
         let code = posix_spawnp(&processID, launch.words[0], &actions, &attributes, words, variables)
@@ -111,8 +102,6 @@ package final class SpawnedProcess: Sendable {
 
     /// Tells the process, and all that it has started and that have not left its group, to end. Does nothing once it has
     /// been waited for.
-    ///
-    /// - Parameter signal: SIGTERM, or SIGKILL for one that does not listen.
     package func end(with signal: Int32) {
         self.state.withLock { state in
             // A group's number is nobody else's at least as long as its leader is not reaped.
@@ -148,7 +137,7 @@ package final class SpawnedProcess: Sendable {
     private static func inheritableDescriptors(for program: String) throws(SpawnError) -> [Int32] {
         guard let folder = opendir("/proc/self/fd") else {
             let code = errno
-            // Without /proc nothing is known; without a descriptor for it, the program would inherit what is not its own.
+            // Without /proc nothing is known. Without a free descriptor the child would inherit this process's files.
             guard [EMFILE, ENFILE, ENOMEM].contains(code) else { return [] }
             throw SpawnError(program: program, code: code)
         }
@@ -165,33 +154,30 @@ package final class SpawnedProcess: Sendable {
         return descriptors
     }
 
-    /// The variables of this process, `NAME=VALUE`, with these in place of those of the same names.
-    private static func environment(adding added: [String: String], without withheld: Set<String>) -> [String] {
-        var variables = added.map { "\($0.key)=\($0.value)" }
+    /// The variables of this process, `NAME=VALUE`, with the launch's in place of those of the same names; then `nil`. The
+    /// caller frees them. They are copied as bytes: a value need not be UTF-8.
+    private static func variables(of launch: Launch) -> [UnsafeMutablePointer<CChar>?] {
+        var variables = launch.environment.map { strdup("\($0.key)=\($0.value)") }
         var position = environ
         while let variable = position.pointee {
-            let text = String(cString: variable)
-            let name = String(text.prefix { $0 != "=" })
-            if added[name] == nil, !withheld.contains(name) { variables.append(text) }
+            let name = String(String(cString: variable).prefix { $0 != "=" })
+            if launch.environment[name] == nil, !launch.withheld.contains(name) { variables.append(strdup(variable)) }
             position += 1
         }
-        return variables
+        return variables + [nil]
     }
 }
 
-/// A program could not be started.
 package struct SpawnError: Error, Sendable, Hashable, CustomStringConvertible {
     package var program: String
     /// An `errno` value.
     package var code: Int32
-    /// What of the program's surroundings could not be had, as the verb that the program's name follows; `nil` when it
-    /// was the start itself.
+    /// The step before the start that failed, as a verb that the program's name follows: `make a socket for`. `nil`: the
+    /// start itself failed.
     package var step: String?
 
     package init(program: String, code: Int32, step: String? = nil) {
-        self.program = program
-        self.code = code
-        self.step = step
+        (self.program, self.code, self.step) = (program, code, step)
     }
 
     /// Whether the machine, or this process's share of it, is short of something: not what the program or its message can

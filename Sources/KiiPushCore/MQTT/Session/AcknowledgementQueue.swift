@@ -1,12 +1,11 @@
-/// The acknowledgements that one connection owes, in order of reception.
-///
-/// Each has a gate, which its ticket opens; an acknowledgement leaves when its gate and all gates before it are open
-/// ([MQTT-4.6.0-2], [MQTT-4.6.0-3]). Tickets are never used twice, so one of an earlier connection opens nothing.
+/// The acknowledgements that one connection owes, in order of reception. Each has a gate, which its ticket opens; an
+/// acknowledgement leaves when its gate and all gates before it are open ([MQTT-4.6.0-2], [MQTT-4.6.0-3]). Tickets are
+/// never used twice, so one of an earlier connection opens nothing.
 struct AcknowledgementQueue: Sendable {
     private struct Slot {
         let packetID: UInt16
         let qos: QoS
-        var isOpen: Bool
+        var isOpen = false
     }
 
     private var slots: [Slot] = []
@@ -15,16 +14,14 @@ struct AcknowledgementQueue: Sendable {
     /// The ticket of that one, or the next to be given out.
     private(set) var firstUnsent: UInt64 = 1
 
-    /// How many acknowledgements are owed.
     var count: Int { self.slots.count - self.head }
 
-    /// The ticket that the next message gets.
     var nextTicket: UInt64 { self.firstUnsent + UInt64(self.count) }
 
     /// Queues the acknowledgement of a message that came in, and returns its ticket.
     mutating func append(packetID: UInt16, qos: QoS) -> UInt64 {
         let ticket = self.nextTicket
-        self.slots.append(Slot(packetID: packetID, qos: qos, isOpen: false))
+        self.slots.append(Slot(packetID: packetID, qos: qos))
         return ticket
     }
 
@@ -42,28 +39,15 @@ struct AcknowledgementQueue: Sendable {
 
     /// Writes what may leave.
     mutating func flush(into bytes: inout [UInt8]) {
-        var sent = 0
-        while self.head + sent < self.slots.count, self.slots[self.head + sent].isOpen {
-            let slot = self.slots[self.head + sent]
+        while self.head < self.slots.count, self.slots[self.head].isOpen {
+            let slot = self.slots[self.head]
             let type: MQTTPacketType = slot.qos == .exactlyOnce ? .pubrec : .puback
             bytes.append(type.rawValue << 4)
             bytes.append(2)
             bytes.appendNumber(slot.packetID)
-            sent += 1
+            self.head += 1
+            self.firstUnsent += 1
         }
-        self.head += sent
-        self.firstUnsent += UInt64(sent)
-        self.reclaim()
-    }
-
-    /// Forgets what the connection owed: its broker will send these messages again.
-    mutating func drop() {
-        self.firstUnsent = self.nextTicket
-        self.slots = []
-        self.head = 0
-    }
-
-    private mutating func reclaim() {
         if self.head == self.slots.count {
             self.slots.removeAll(keepingCapacity: self.slots.capacity <= 1024)
             self.head = 0
@@ -72,5 +56,12 @@ struct AcknowledgementQueue: Sendable {
             self.slots.removeFirst(self.head)
             self.head = 0
         }
+    }
+
+    /// Forgets what the connection owed: its broker will send these messages again.
+    mutating func drop() {
+        self.firstUnsent = self.nextTicket
+        self.slots = []
+        self.head = 0
     }
 }

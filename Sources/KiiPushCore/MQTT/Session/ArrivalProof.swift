@@ -1,7 +1,5 @@
-/// What one connection's broker is known to have read.
-///
-/// A broker answers packets in the order in which they came, so the PINGRESP to a PINGREQ proves that all
-/// acknowledgements sent before it have arrived.
+/// What one connection's broker is known to have read. A broker answers packets in the order in which they came, so
+/// PINGRESP proves that all acknowledgements sent before its PINGREQ have arrived.
 struct ArrivalProof: Sendable {
     private struct Ping {
         /// The last ticket whose acknowledgement was sent before it.
@@ -17,13 +15,12 @@ struct ArrivalProof: Sendable {
     private var asked: UInt64
     private var proven: UInt64
 
-    /// - Parameter firstTicket: The first ticket of the connection.
+    /// - Parameter firstTicket: that of the connection.
     init(firstTicket: UInt64) {
         self.asked = firstTicket - 1
         self.proven = firstTicket - 1
     }
 
-    /// Whether a PINGREQ waits for its answer.
     var isAwaited: Bool { !self.outstanding.isEmpty }
 
     /// Whether so many acknowledgements were sent since the last PINGREQ that one more is due.
@@ -44,15 +41,10 @@ struct ArrivalProof: Sendable {
         }
     }
 
-    /// Takes a PINGRESP, and returns the ticket through which everything is proven, if that is news. One that was not
-    /// asked for proves nothing.
+    /// The ticket through which everything is proven, if that is news. An answer that was not asked for proves nothing.
     mutating func pongReceived() -> UInt64? {
         guard let ping = self.outstanding.first else { return nil }
-        if ping.count > 1 {
-            self.outstanding[0].count -= 1
-        } else {
-            self.outstanding.removeFirst()
-        }
+        if ping.count > 1 { self.outstanding[0].count -= 1 } else { self.outstanding.removeFirst() }
         guard ping.through > self.proven else { return nil }
         self.proven = ping.through
         return ping.through

@@ -7,7 +7,7 @@
 /// While reading is paused no answer can come in, so the times stand still. PINGREQ is sent all the same, since the
 /// broker hangs up without it ([MQTT-3.1.2-24]).
 struct Liveness: Sendable {
-    /// An answer that is due. Its instants are those of the time that was read in; see `timeRead(at:)`.
+    /// An answer that is due. Its instants are those of `timeRead(at:)`.
     private struct Awaited {
         let answer: MQTTPacketType
         /// When it is late.
@@ -18,9 +18,7 @@ struct Liveness: Sendable {
         let lastDeadline: MonotonicInstant
     }
 
-    private let interval: Duration
-    private let connectTimeout: Duration
-    private let pingTimeout: Duration
+    private let interval: Duration, connectTimeout: Duration, answerTimeout: Duration
     private var pausedSince: MonotonicInstant?
     /// How long reading was paused on this connection, the present pause left out.
     private var paused = Duration.zero
@@ -35,21 +33,19 @@ struct Liveness: Sendable {
 
     /// CONNECT was sent.
     init(_ configuration: MQTTSession.Configuration, isPaused: Bool, now: MonotonicInstant) {
-        self.interval = min(max(configuration.keepAlive, .zero), .seconds(65_535))
+        self.interval = configuration.interval
         self.connectTimeout = configuration.connectTimeout
-        self.pingTimeout = configuration.answerTimeout
+        self.answerTimeout = configuration.answerTimeout
         self.pausedSince = isPaused ? now : nil
         self.lastReceived = now
         self.expect(.connack, within: self.connectTimeout, now: now)
     }
 
-    mutating func bytesReceived(now: MonotonicInstant) {
-        self.lastReceived = now
-    }
+    mutating func bytesReceived(now: MonotonicInstant) { self.lastReceived = now }
 
-    /// Messages came whole.
+    /// Whole ones.
     mutating func messagesReceived(now: MonotonicInstant) {
-        guard let awaited = self.awaited, awaited.patience > .zero else { return }
+        guard let awaited, awaited.patience > .zero else { return }
         let extended = min(self.timeRead(at: now) + awaited.patience, awaited.lastDeadline)
         self.awaited?.deadline = max(awaited.deadline, extended)
     }
@@ -60,14 +56,12 @@ struct Liveness: Sendable {
         self.lastRequest = now
     }
 
-    /// The subscription stands.
     mutating func connected(pingIsAwaited: Bool, now: MonotonicInstant) {
         self.awaited = nil
         if self.lastRequest == nil { self.lastRequest = now }
         if pingIsAwaited { self.awaitPong(now: now) }
     }
 
-    /// PINGREQ was sent because it was due.
     mutating func pingSent(now: MonotonicInstant) {
         self.lastRequest = now
         self.awaitPong(now: now)
@@ -87,7 +81,7 @@ struct Liveness: Sendable {
     }
 
     mutating func readingPaused(_ isPaused: Bool, now: MonotonicInstant) {
-        if let pausedSince = self.pausedSince, !isPaused {
+        if let pausedSince, !isPaused {
             self.paused += now - pausedSince
             self.pausedSince = nil
             self.lastReceived = now
@@ -98,33 +92,23 @@ struct Liveness: Sendable {
 
     /// The answer that is late, if one is.
     func lateAnswer(now: MonotonicInstant) -> MQTTPacketType? {
-        guard let deadline = self.answerDeadline, deadline <= now else { return nil }
-        return self.awaited?.answer
+        self.answerDeadline.flatMap { $0 <= now ? self.awaited?.answer : nil }
     }
 
-    /// Whether PINGREQ is due.
-    func isPingDue(now: MonotonicInstant) -> Bool {
-        guard let deadline = self.pingDeadline else { return false }
-        return deadline <= now
-    }
+    func isPingDue(now: MonotonicInstant) -> Bool { self.pingDeadline.map { $0 <= now } ?? false }
 
     /// When one of the two should be asked next.
-    var nextDeadline: MonotonicInstant? {
-        switch (self.answerDeadline, self.pingDeadline) {
-        case (let answer?, let ping?): min(answer, ping)
-        case (let answer, let ping): answer ?? ping
-        }
-    }
+    var nextDeadline: MonotonicInstant? { .earlier(self.answerDeadline, self.pingDeadline) }
 
     private mutating func awaitPong(now: MonotonicInstant) {
         // The first one that is unanswered counts, and without an interval nobody asked to know.
         guard self.awaited == nil, self.interval > .zero else { return }
-        self.expect(.pingresp, within: self.pingTimeout, now: now)
+        self.expect(.pingresp, within: self.answerTimeout, now: now)
     }
 
     private mutating func expect(_ answer: MQTTPacketType, within limit: Duration, now: MonotonicInstant) {
         let deadline = self.timeRead(at: now) + limit
-        let keepAlive = self.interval > .zero ? self.interval : self.pingTimeout
+        let keepAlive = self.interval > .zero ? self.interval : self.answerTimeout
         self.awaited = Awaited(
             answer: answer, deadline: deadline, patience: answer == .pingresp ? limit : .zero,
             lastDeadline: deadline + keepAlive * Self.longestExtension)
@@ -136,12 +120,10 @@ struct Liveness: Sendable {
     }
 
     private var answerDeadline: MonotonicInstant? {
-        guard let awaited = self.awaited, self.pausedSince == nil else { return nil }
-        return awaited.deadline + self.paused
+        self.pausedSince == nil ? self.awaited.map { $0.deadline + self.paused } : nil
     }
 
     private var pingDeadline: MonotonicInstant? {
-        guard let lastRequest = self.lastRequest, self.interval > .zero else { return nil }
-        return lastRequest + self.interval
+        self.interval > .zero ? self.lastRequest.map { $0 + self.interval } : nil
     }
 }

@@ -1,8 +1,6 @@
-/// A client's session with a broker, over any number of connections: events in, bytes and messages out.
-///
-/// It holds no socket, clock or task. Its caller tells it what happened and when, and does what the output says. A
-/// message of QoS 1 is acknowledged when its ticket opens the gate, in order of reception, on the connection that
-/// brought it and on no other.
+/// A client's session with a broker, over any number of connections: events in, bytes and messages out. It holds no socket,
+/// clock or task. A message of QoS 1 is acknowledged when its ticket opens the gate, in order of reception, on the
+/// connection that brought it and on no other.
 ///
 /// QoS 2 is never asked for. Where a broker sends it all the same, out of a session that other software has left
 /// behind, refusing it would end every connection with the same error. PUBREC takes the place of PUBACK in the queue, and
@@ -38,8 +36,9 @@ package struct MQTTSession: Sendable {
     private var topic: SharedTopic
     private var queue = AcknowledgementQueue()
     private var proof = ArrivalProof(firstTicket: 1)
+    /// `nil` without a connection.
     private var liveness: Liveness?
-    /// When the broker was heard last on this connection, or reading went on after a pause; `nil` without a connection.
+    /// When the broker was heard last on this connection, or reading went on after a pause.
     package var lastReceived: MonotonicInstant? { self.liveness?.lastReceived }
     private var isReadingPaused = false
     private var redeliveryDeadline: MonotonicInstant?
@@ -66,23 +65,23 @@ package struct MQTTSession: Sendable {
         self.topic = SharedTopic(configuration.topicFilter)
     }
 
-    private var isOpen: Bool {
+    /// The broker has accepted the client: messages may come, and acknowledgements go.
+    private var isAccepted: Bool {
         switch self.state {
-        case .disconnected, .closing: false
-        case .awaitingConnack, .awaitingSuback, .connected: true
+        case .awaitingSuback, .connected: true
+        case .disconnected, .awaitingConnack, .closing: false
         }
     }
 
+    private var isOpen: Bool { if case .awaitingConnack = self.state { true } else { self.isAccepted } }
+
     /// Whether the subscription stands.
-    package var isConnected: Bool {
-        if case .connected = self.state { true } else { false }
-    }
+    package var isConnected: Bool { if case .connected = self.state { true } else { false } }
 
     /// The ticket that the next message will get.
     package var nextTicket: UInt64 { self.queue.nextTicket }
 
-    /// The first ticket whose acknowledgement this connection still owes, or else the next one: all before it are sent
-    /// or void.
+    /// The first ticket whose acknowledgement this connection owes, or else the next one: all before are sent or void.
     package var firstUnacknowledgedTicket: UInt64 { self.queue.firstUnsent }
 
     /// How many acknowledgements are owed. A broker may exceed its window; the caller pauses reading.
@@ -90,7 +89,7 @@ package struct MQTTSession: Sendable {
 
     // MARK: - Connection
 
-    /// A connection is there: CONNECT is written.
+    /// CONNECT is written.
     package mutating func transportConnected(now: MonotonicInstant, into output: inout Output) {
         self.transportClosed()
         self.generation += 1
@@ -98,9 +97,7 @@ package struct MQTTSession: Sendable {
         self.isBeginning = true
         self.current = self.configuration
         self.decoder = FrameDecoder(
-            version: self.current.protocolVersion,
-            maximumPacketBytes: self.current.maximumPacketBytes
-        )
+            version: self.current.protocolVersion, maximumPacketBytes: self.current.maximumPacketBytes)
         self.proof = ArrivalProof(firstTicket: self.queue.nextTicket)
         self.liveness = Liveness(self.current, isPaused: self.isReadingPaused, now: now)
         self.state = .awaitingConnack
@@ -134,9 +131,7 @@ package struct MQTTSession: Sendable {
 
     /// When ``timerFired(now:into:)`` has something to do.
     package var nextDeadline: MonotonicInstant? {
-        guard self.isOpen else { return nil }
-        guard let deadline = self.liveness?.nextDeadline else { return self.redeliveryDeadline }
-        return min(deadline, self.redeliveryDeadline ?? deadline)
+        self.isOpen ? .earlier(self.liveness?.nextDeadline, self.redeliveryDeadline) : nil
     }
 
     /// Time has passed. Call it after the bytes of the turn, else an answer that lies in the socket counts as missing.
@@ -145,8 +140,7 @@ package struct MQTTSession: Sendable {
         guard self.isOpen else { return }
         if let answer = self.liveness?.lateAnswer(now: now) {
             output.events.append(answer == .pingresp ? .keepAliveMissed : .timedOut(waitingFor: answer))
-            self.close(.atOnce, into: &output)
-            return
+            return self.close(.atOnce, into: &output)
         }
         if self.liveness?.isPingDue(now: now) == true {
             self.sendPing(into: &output)
@@ -158,9 +152,8 @@ package struct MQTTSession: Sendable {
         }
     }
 
-    /// The link may be gone without a trace, as after a sleep of the machine: has the broker asked at once.
-    ///
-    /// - Parameter limit: how long the answer may take; the keep-alive goes on as ever after that.
+    /// The link may be gone without a trace, as after a sleep of the machine: has the broker asked at once, which may take as
+    /// long as `limit` to answer. The keep-alive goes on as ever after that.
     package mutating func probe(within limit: Duration, now: MonotonicInstant, into output: inout Output) {
         // Before SUBACK an answer is waited for already, and not for long.
         guard self.isConnected else { return }
@@ -170,23 +163,20 @@ package struct MQTTSession: Sendable {
 
     // MARK: - Acknowledgements
 
-    /// Opens the gate of one message. A ticket of an earlier connection is ignored.
+    /// Opens the gate of one message. A ticket of an earlier connection is ignored, here and below.
     package mutating func acknowledge(ticket: UInt64, into output: inout Output) {
         self.queue.open(ticket)
         self.sendAcknowledgements(into: &output)
     }
 
-    /// Opens the gates of all messages up to this one. A ticket of an earlier connection is ignored.
+    /// Opens the gates of all messages up to this one.
     package mutating func acknowledge(through ticket: UInt64, into output: inout Output) {
         self.queue.open(through: ticket)
         self.sendAcknowledgements(into: &output)
     }
 
     private mutating func sendAcknowledgements(into output: inout Output) {
-        switch self.state {
-        case .disconnected, .awaitingConnack, .closing: return
-        case .awaitingSuback, .connected: break
-        }
+        guard self.isAccepted else { return }
         self.queue.flush(into: &output.bytes)
         let limit = self.current.maximumUnprovenAcknowledgements
         if self.proof.isDue(lastSent: self.queue.firstUnsent - 1, limit: limit) { self.sendPing(into: &output) }
@@ -208,35 +198,25 @@ package struct MQTTSession: Sendable {
             }
         } catch {
             // What follows the packet that ended the connection is not judged.
-            if self.isOpen { self.fail(error, into: &output) }
+            if self.isOpen {
+                output.events.append(.protocolError(error))
+                self.close(.atOnce, into: &output)  // [MQTT-4.8.0-1]
+            }
         }
         swap(&decoder, &self.decoder)
         if output.messages.count > messages { self.liveness?.messagesReceived(now: now) }
     }
 
     private mutating func received(
-        _ header: MQTTFixedHeader,
-        _ body: RawSpan,
-        now: MonotonicInstant,
-        into output: inout Output
+        _ header: MQTTFixedHeader, _ body: RawSpan, now: MonotonicInstant, into output: inout Output
     ) throws(MQTTError) {
-        switch self.state {
-        case .disconnected, .closing:
-            return
-        case .awaitingConnack:
-            // [MQTT-3.2.0-1]
-            guard header.type == .connack else { throw MQTTError(.unexpected, in: header.type) }
-        case .awaitingSuback, .connected:
-            if header.type == .publish {
-                try self.receivedPublish(header, body, into: &output)
-                return
-            }
-        }
+        guard self.isOpen else { return }
+        // [MQTT-3.2.0-1]
+        guard self.isAccepted || header.type == .connack else { throw MQTTError(.unexpected, in: header.type) }
+        if header.type == .publish { return try self.receivedPublish(header, body, into: &output) }
         switch try MQTTPacket(header: header, body: body, version: self.current.protocolVersion) {
-        case .connack(let connack):
-            try self.received(connack, now: now, into: &output)
-        case .suback(let suback):
-            try self.received(suback, now: now, into: &output)
+        case .connack(let connack): try self.received(connack, now: now, into: &output)
+        case .suback(let suback): try self.received(suback, now: now, into: &output)
         case .pingresp:
             if let ticket = self.proof.pongReceived() { output.events.append(.acknowledgementsProven(through: ticket)) }
             self.liveness?.pongReceived(pingIsAwaited: self.proof.isAwaited, now: now)
@@ -244,18 +224,15 @@ package struct MQTTSession: Sendable {
             if self.isBeginning { self.beganWithRelease = true }
             self.unreleased.remove(packetID)
             self.send(.pubcomp(packetID: packetID), into: &output)
-        case .puback, .pubcomp:
-            // They end what this side published, which is nothing; mosquitto's clients ignore them too.
-            break
-        case .connect, .publish, .pubrec, .subscribe, .unsubscribe, .unsuback, .pingreq, .disconnect:
+        // They end what this side published, which is nothing; mosquitto's clients ignore them too.
+        case .puback, .pubcomp: break
+        case .connect, .publish, .pubrec, .subscribe, .pingreq, .disconnect:
             throw MQTTError(.unexpected, in: header.type)
         }
     }
 
     private mutating func received(
-        _ connack: MQTTConnack,
-        now: MonotonicInstant,
-        into output: inout Output
+        _ connack: MQTTConnack, now: MonotonicInstant, into output: inout Output
     ) throws(MQTTError) {
         guard case .awaitingConnack = self.state else { throw MQTTError(.unexpected, in: .connack) }
         guard connack.code == .accepted else {
@@ -267,8 +244,7 @@ package struct MQTTSession: Sendable {
                 self.configuration.protocolVersion = other
                 output.events.append(.protocolVersionChanged(to: other))
             }
-            self.close(.atOnce, into: &output)
-            return
+            return self.close(.atOnce, into: &output)
         }
         let sessionPresent = self.current.protocolVersion == .v3_1_1 ? connack.sessionPresent : nil
         let isSameSession = sessionPresent == true && self.connectsWithoutAnswer == 1
@@ -283,8 +259,7 @@ package struct MQTTSession: Sendable {
             self.expectsSession = false
         }
         if !self.current.subscribesOnResume, sessionPresent == true, let grantedQoS = self.grantedQoS {
-            self.subscribed(sessionPresent: sessionPresent, grantedQoS: grantedQoS, now: now, into: &output)
-            return
+            return self.subscribed(sessionPresent: sessionPresent, grantedQoS: grantedQoS, now: now, into: &output)
         }
         self.state = .awaitingSuback(sessionPresent: sessionPresent)
         self.liveness?.subscribeSent(now: now)
@@ -294,13 +269,9 @@ package struct MQTTSession: Sendable {
     }
 
     private mutating func received(
-        _ suback: MQTTSuback,
-        now: MonotonicInstant,
-        into output: inout Output
+        _ suback: MQTTSuback, now: MonotonicInstant, into output: inout Output
     ) throws(MQTTError) {
-        guard case .awaitingSuback(let sessionPresent) = self.state else {
-            throw MQTTError(.unexpected, in: .suback)
-        }
+        guard case .awaitingSuback(let sessionPresent) = self.state else { throw MQTTError(.unexpected, in: .suback) }
         guard suback.packetID == Self.subscribePacketID else {
             throw MQTTError(.unknownPacketID(suback.packetID), in: .suback)
         }
@@ -314,10 +285,7 @@ package struct MQTTSession: Sendable {
     }
 
     private mutating func subscribed(
-        sessionPresent: Bool?,
-        grantedQoS: QoS,
-        now: MonotonicInstant,
-        into output: inout Output
+        sessionPresent: Bool?, grantedQoS: QoS, now: MonotonicInstant, into output: inout Output
     ) {
         self.state = .connected
         self.grantedQoS = grantedQoS
@@ -328,9 +296,7 @@ package struct MQTTSession: Sendable {
     }
 
     private mutating func receivedPublish(
-        _ header: MQTTFixedHeader,
-        _ body: RawSpan,
-        into output: inout Output
+        _ header: MQTTFixedHeader, _ body: RawSpan, into output: inout Output
     ) throws(MQTTError) {
         let layout = try MQTTPublishLayout(header: header, body: body)
         let topic = try self.topic.topic(of: layout, in: body)
@@ -341,18 +307,12 @@ package struct MQTTSession: Sendable {
         }
         output.messages.append(
             InboundMessage(
-                topic: topic,
-                payload: [UInt8](copying: body.extracting(layout.payload)),
-                qos: layout.qos,
-                duplicate: layout.duplicate,
-                isUnreleased: isUnreleased,
-                retain: layout.retain,
+                topic: topic, payload: [UInt8](copying: body.extracting(layout.payload)),
+                qos: layout.qos, duplicate: layout.duplicate, isUnreleased: isUnreleased, retain: layout.retain,
                 packetID: layout.packetID,
                 ticket: layout.packetID.map { self.queue.append(packetID: $0, qos: layout.qos) },
                 truncatedLength: body.byteCount < header.remainingLength
-                    ? header.remainingLength - layout.payload.lowerBound : nil
-            )
-        )
+                    ? header.remainingLength - layout.payload.lowerBound : nil))
     }
 
     // MARK: - Sending
@@ -369,12 +329,6 @@ package struct MQTTSession: Sendable {
             output.events.append(.unsendable(error))
             self.close(.atOnce, into: &output)
         }
-    }
-
-    /// [MQTT-4.8.0-1]
-    private mutating func fail(_ error: MQTTError, into output: inout Output) {
-        output.events.append(.protocolError(error))
-        self.close(.atOnce, into: &output)
     }
 
     private mutating func close(_ close: Close, into output: inout Output) {

@@ -59,9 +59,7 @@ package struct RedeliveryFilter: Sendable, Hashable {
 
     package init() {}
 
-    /// Takes over what an earlier process stored and did not see proven.
-    ///
-    /// - Parameter stored: Sequences and packet identifiers, in ascending order of sequence.
+    /// Takes over what an earlier process stored and did not see proven, in ascending order of sequence.
     package init(restoring stored: [(sequence: Int64, packetID: UInt16)]) {
         for (sequence, packetID) in stored {
             self.rows[packetID] = Row(sequence: sequence, ticket: 0)
@@ -69,14 +67,11 @@ package struct RedeliveryFilter: Sendable, Hashable {
         }
     }
 
-    /// How many rows a PUBLISH may repeat.
     package var count: Int { self.rows.count }
 
     /// The sequence up to which no row can be repeated. To be kept when it has grown, which it does when something was
     /// proven, lost or out of time; it takes a look at all rows.
-    package var provenSequence: Int64 {
-        self.rows.values.lazy.map { $0.sequence - 1 }.min() ?? self.lastSequence
-    }
+    package var provenSequence: Int64 { self.rows.values.lazy.map { $0.sequence - 1 }.min() ?? self.lastSequence }
 
     /// A connection of the session begins; `firstTicket` is the ticket that its first message will get.
     package mutating func connectionOpened(firstTicket: UInt64) {
@@ -87,9 +82,7 @@ package struct RedeliveryFilter: Sendable, Hashable {
         self.lastRepeatedID = 0
     }
 
-    /// A message has come. To be told of each, in order, before anything is asked about it.
-    ///
-    /// - Parameter beganWithRelease: ``MQTTSession/beganWithRelease``.
+    /// To be told of each message, in order, before anything is asked about it; with ``MQTTSession/beganWithRelease``.
     package mutating func received(_ message: MQTTSession.InboundMessage, beganWithRelease: Bool) {
         // One that is repeated at QoS 2 says nothing of how identifiers are given out.
         guard let packetID = message.packetID, !message.isUnreleased else { return }
@@ -102,9 +95,8 @@ package struct RedeliveryFilter: Sendable, Hashable {
         if message.duplicate { self.lastRepeatedID = packetID } else { self.lastNewID = packetID }
     }
 
-    /// The row that `message` may repeat. It does if topic and payload are equal too.
-    ///
-    /// - Parameter unacknowledgedFrom: The session's ``MQTTSession/firstUnacknowledgedTicket``.
+    /// The row that `message` may repeat: it does if topic and payload are equal too. `unacknowledgedFrom` is
+    /// ``MQTTSession/firstUnacknowledgedTicket``.
     package func candidate(for message: MQTTSession.InboundMessage, unacknowledgedFrom: UInt64) -> Int64? {
         if message.isUnreleased { return message.packetID.flatMap { self.exactlyOnceRows[$0] } }
         guard message.duplicate, let packetID = message.packetID, let row = self.rows[packetID] else { return nil }

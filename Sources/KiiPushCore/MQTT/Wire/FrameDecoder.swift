@@ -1,9 +1,9 @@
 /// Cuts a stream of bytes into packets, however the network split it.
 ///
-/// A packet that lies whole in the bytes just received is handed on in place; only the tail of the last, incomplete one
-/// is kept. A PUBLISH above the limit is cut: its first bytes are handed on when all of it has come, the rest is skipped
-/// and never stored, so that the message can still be acknowledged and set aside. Any other packet above the limit is an
-/// error, since no broker has a reason to send one.
+/// A packet that lies whole in the bytes just received is handed on in place; the tail of the last, incomplete one is kept.
+/// A PUBLISH above the limit is cut: its first bytes are handed on when all of it has come, and the rest is skipped, so that
+/// the message can still be acknowledged and set aside. No broker has a reason to send another packet above the limit: it
+/// is an error.
 package struct FrameDecoder: Sendable {
     private enum Progress {
         /// The next byte begins a packet.
@@ -25,29 +25,21 @@ package struct FrameDecoder: Sendable {
     private var progress = Progress.betweenFrames
     private var kept: [UInt8] = []
 
-    /// - Parameters:
-    ///   - version: Which flags are permitted.
-    ///   - maximumPacketBytes: The largest remaining length that is taken whole.
-    package init(
-        version: MQTTVersion = .v3_1_1,
-        maximumPacketBytes: Int = FrameDecoder.defaultMaximumPacketBytes
-    ) {
+    /// - Parameter maximumPacketBytes: The largest remaining length that is taken whole.
+    package init(version: MQTTVersion = .v3_1_1, maximumPacketBytes: Int = FrameDecoder.defaultMaximumPacketBytes) {
         self.version = version
         // Below two bytes, the length of a cut PUBLISH's topic would be lost.
         self.maximumPacketBytes = max(2, maximumPacketBytes)
     }
 
-    /// How many bytes of an incomplete packet are held.
     package var keptBytes: Int { self.kept.count }
 
     /// Takes the next bytes of the stream and calls `receive` with each packet that they complete, in order.
     ///
-    /// The span is valid during the call only. It is shorter than the header's `remainingLength` where a PUBLISH was
-    /// cut, and then holds at least its topic and packet identifier. After an error the stream has lost its frame, and
-    /// the decoder is of no further use.
+    /// The span is shorter than the header's `remainingLength` where a PUBLISH was cut, and then holds at least its topic
+    /// and packet identifier. After an error the decoder is of no further use.
     package mutating func decode(
-        _ input: RawSpan,
-        _ receive: (MQTTFixedHeader, RawSpan) throws(MQTTError) -> Void
+        _ input: RawSpan, _ receive: (MQTTFixedHeader, RawSpan) throws(MQTTError) -> Void
     ) throws(MQTTError) {
         var position = 0
         while true {
@@ -82,9 +74,7 @@ package struct FrameDecoder: Sendable {
 
     /// Hands on the packets that are whole; `false` when the input is used up.
     private mutating func receiveWholeFrames(
-        _ input: RawSpan,
-        at position: inout Int,
-        _ receive: (MQTTFixedHeader, RawSpan) throws(MQTTError) -> Void
+        _ input: RawSpan, at position: inout Int, _ receive: (MQTTFixedHeader, RawSpan) throws(MQTTError) -> Void
     ) throws(MQTTError) -> Bool {
         while position < input.byteCount {
             guard let header = try MQTTFixedHeader.parse(input, at: &position, version: self.version) else {

@@ -1,6 +1,4 @@
-/// The broker's answer to CONNECT.
-///
-/// - Source: MQTT 3.1.1, section 3.2; MQTT 3.1, section 3.2.
+/// The broker's answer to CONNECT (MQTT 3.1.1, 3.2; MQTT 3.1, 3.2).
 package struct MQTTConnack: Sendable, Hashable {
     /// Whether the broker still holds the session. 3.1 cannot say so: always `false` there.
     package var sessionPresent: Bool
@@ -21,15 +19,10 @@ package struct MQTTConnack: Sendable, Hashable {
     init(decoding body: RawSpan, version: MQTTVersion) throws(MQTTError) {
         var position = 0
         let flags = try body.takeByte(at: &position)
-        let code = ConnackCode(rawValue: try body.takeByte(at: &position))
+        self.code = ConnackCode(rawValue: try body.takeByte(at: &position))
         try body.requireEnd(at: position)
-        switch version {
-        case .v3_1_1:
-            guard flags & 0xFE == 0 else { throw MQTTError(.acknowledgeFlags(flags)) }  // 3.2.2.1
-            self.sessionPresent = flags == 1
-        case .v3_1:
-            self.sessionPresent = false  // MQTT 3.1, 3.2: "reserved values, not used"
-        }
-        self.code = code
+        // 3.2.2.1; MQTT 3.1, 3.2: "reserved values, not used"
+        guard version == .v3_1 || flags & 0xFE == 0 else { throw MQTTError(.acknowledgeFlags(flags)) }
+        self.sessionPresent = version == .v3_1_1 && flags == 1
     }
 }

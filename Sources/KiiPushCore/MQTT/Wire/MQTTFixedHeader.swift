@@ -1,6 +1,4 @@
-/// The first two to five bytes of a packet: its type, its flags, and how many bytes follow.
-///
-/// - Source: MQTT 3.1.1, section 2.2.
+/// The first two to five bytes of a packet: its type, its flags, and how many bytes follow (MQTT 3.1.1, 2.2).
 package struct MQTTFixedHeader: Sendable, Hashable {
     /// The largest remaining length that four bytes can say: 256 MiB - 1.
     package static let maximumRemainingLength = 268_435_455
@@ -8,7 +6,6 @@ package struct MQTTFixedHeader: Sendable, Hashable {
     package var type: MQTTPacketType
     /// The lower four bits of the first byte.
     package var flags: UInt8
-    /// How many bytes of the packet follow this header.
     package var remainingLength: Int
 
     package init(type: MQTTPacketType, flags: UInt8, remainingLength: Int) {
@@ -17,14 +14,11 @@ package struct MQTTFixedHeader: Sendable, Hashable {
         self.remainingLength = remainingLength
     }
 
-    /// Reads a header and moves `position` behind it; `nil`, and `position` untouched, while bytes are missing.
-    ///
-    /// Type and flags are judged as soon as their byte is there, so that another protocol on the port is recognised at
-    /// once. A length in more bytes than it needs is taken: only MQTT 5 forbids it.
+    /// Reads a header and moves `position` behind it; `nil`, and `position` untouched, while bytes are missing. Type and
+    /// flags are judged as soon as their byte is there, so that another protocol on the port is recognised at once. A length
+    /// in more bytes than it needs is taken: only MQTT 5 forbids it.
     package static func parse(
-        _ bytes: RawSpan,
-        at position: inout Int,
-        version: MQTTVersion
+        _ bytes: RawSpan, at position: inout Int, version: MQTTVersion
     ) throws(MQTTError) -> MQTTFixedHeader? {
         guard position < bytes.byteCount else { return nil }
         let first = bytes.unsafeLoad(fromByteOffset: position, as: UInt8.self)

@@ -1,5 +1,5 @@
-/// Any packet of MQTT 3.1.1 and 3.1, in either direction: the agent, the emulator's publisher and the brokers of the
-/// tests share one codec.
+/// A packet of MQTT 3.1.1 and 3.1, in either direction: the agent, the emulator's publisher and the brokers of the tests
+/// share one codec. Nobody here unsubscribes.
 package enum MQTTPacket: Sendable, Hashable {
     case connect(MQTTConnect)
     case connack(MQTTConnack)
@@ -10,11 +10,7 @@ package enum MQTTPacket: Sendable, Hashable {
     case pubcomp(packetID: UInt16)
     case subscribe(MQTTSubscribe)
     case suback(MQTTSuback)
-    case unsubscribe(MQTTUnsubscribe)
-    case unsuback(packetID: UInt16)
-    case pingreq
-    case pingresp
-    case disconnect
+    case pingreq, pingresp, disconnect
 
     package var type: MQTTPacketType {
         switch self {
@@ -27,8 +23,6 @@ package enum MQTTPacket: Sendable, Hashable {
         case .pubcomp: .pubcomp
         case .subscribe: .subscribe
         case .suback: .suback
-        case .unsubscribe: .unsubscribe
-        case .unsuback: .unsuback
         case .pingreq: .pingreq
         case .pingresp: .pingresp
         case .disconnect: .disconnect
@@ -41,33 +35,25 @@ package enum MQTTPacket: Sendable, Hashable {
     package func encode(into bytes: inout [UInt8], version: MQTTVersion = .v3_1_1) throws(MQTTError) {
         let start = bytes.count
         do {
+            var flags = self.type.fixedFlags ?? 0
             var body: [UInt8] = []
-            try self.encodeBody(into: &body, version: version)
-            try MQTTFixedHeader(type: self.type, flags: self.flags, remainingLength: body.count).encode(into: &bytes)
+            switch self {
+            case .connect(let connect): try connect.encodeBody(into: &body)
+            case .connack(let connack): connack.encodeBody(into: &body, version: version)
+            case .publish(let publish):
+                flags = publish.flags
+                try publish.encodeBody(into: &body)
+            case .puback(let packetID), .pubrec(let packetID), .pubrel(let packetID), .pubcomp(let packetID):
+                try body.appendPacketID(packetID)
+            case .subscribe(let subscribe): try subscribe.encodeBody(into: &body)
+            case .suback(let suback): try suback.encodeBody(into: &body)
+            case .pingreq, .pingresp, .disconnect: break
+            }
+            try MQTTFixedHeader(type: self.type, flags: flags, remainingLength: body.count).encode(into: &bytes)
             bytes.append(contentsOf: body)
         } catch {
             bytes.removeSubrange(start...)
             throw error.found(in: self.type)
-        }
-    }
-
-    private var flags: UInt8 {
-        if case .publish(let publish) = self { publish.flags } else { self.type.fixedFlags ?? 0 }
-    }
-
-    private func encodeBody(into body: inout [UInt8], version: MQTTVersion) throws(MQTTError) {
-        switch self {
-        case .connect(let connect): try connect.encodeBody(into: &body)
-        case .connack(let connack): connack.encodeBody(into: &body, version: version)
-        case .publish(let publish): try publish.encodeBody(into: &body)
-        case .puback(let packetID), .pubrec(let packetID), .pubrel(let packetID), .pubcomp(let packetID),
-            .unsuback(let packetID):
-            guard packetID != 0 else { throw MQTTError(.packetID) }
-            body.appendNumber(packetID)
-        case .subscribe(let subscribe): try subscribe.encodeBody(into: &body)
-        case .suback(let suback): try suback.encodeBody(into: &body)
-        case .unsubscribe(let unsubscribe): try unsubscribe.encodeBody(into: &body)
-        case .pingreq, .pingresp, .disconnect: break
         }
     }
 
@@ -76,7 +62,7 @@ package enum MQTTPacket: Sendable, Hashable {
         guard body.byteCount == header.remainingLength else {
             throw MQTTError(.tooLarge(length: header.remainingLength, maximum: body.byteCount), in: header.type)
         }
-        do {
+        do throws(MQTTError) {
             switch header.type {
             case .connect: self = .connect(try MQTTConnect(decoding: body))
             case .connack: self = .connack(try MQTTConnack(decoding: body, version: version))
@@ -87,8 +73,7 @@ package enum MQTTPacket: Sendable, Hashable {
             case .pubcomp: self = .pubcomp(packetID: try body.onlyPacketID())
             case .subscribe: self = .subscribe(try MQTTSubscribe(decoding: body, version: version))
             case .suback: self = .suback(try MQTTSuback(decoding: body))
-            case .unsubscribe: self = .unsubscribe(try MQTTUnsubscribe(decoding: body))
-            case .unsuback: self = .unsuback(packetID: try body.onlyPacketID())
+            case .unsubscribe, .unsuback: throw MQTTError(.unexpected)
             case .pingreq:
                 try body.requireEnd(at: 0)
                 self = .pingreq
@@ -102,16 +87,6 @@ package enum MQTTPacket: Sendable, Hashable {
         } catch {
             throw error.found(in: header.type)
         }
-    }
-}
-
-extension RawSpan {
-    /// The packet identifier that is the whole body.
-    func onlyPacketID() throws(MQTTError) -> UInt16 {
-        var position = 0
-        let packetID = try self.takePacketID(at: &position)
-        try self.requireEnd(at: position)
-        return packetID
     }
 }
 

@@ -1,38 +1,23 @@
-/// The kind of a packet, as the upper half of its first byte says it.
-///
-/// - Source: MQTT 3.1.1, table 2.1. Values 0 and 15 are forbidden there.
+/// The kind of a packet, as the upper half of its first byte says it (MQTT 3.1.1, table 2.1, which forbids 0 and 15).
 package enum MQTTPacketType: UInt8, Sendable, Hashable, CaseIterable {
+    // In the order of their values on the wire.
     case connect = 1
-    case connack = 2
-    case publish = 3
-    case puback = 4
-    case pubrec = 5
-    case pubrel = 6
-    case pubcomp = 7
-    case subscribe = 8
-    case suback = 9
-    case unsubscribe = 10
-    case unsuback = 11
-    case pingreq = 12
-    case pingresp = 13
-    case disconnect = 14
+    case connack, publish, puback, pubrec, pubrel, pubcomp, subscribe, suback, unsubscribe, unsuback, pingreq, pingresp
+    case disconnect
 
     /// As the specification writes it, such as `CONNACK`.
     package var name: String { String(describing: self).uppercased() }
 
-    /// The lower half of the first byte where the specification fixes it; `nil` for PUBLISH, which uses it.
-    ///
-    /// - Source: MQTT 3.1.1, table 2.2.
+    /// The lower half of the first byte where table 2.2 fixes it; `nil` for PUBLISH, which uses it.
     package var fixedFlags: UInt8? {
         switch self {
         case .publish: nil
         case .pubrel, .subscribe, .unsubscribe: 0b0010
-        case .connect, .connack, .puback, .pubrec, .pubcomp, .suback, .unsuback, .pingreq, .pingresp, .disconnect: 0
+        default: 0
         }
     }
 
-    /// Whether `flags` may accompany this type.
-    package func permits(flags: UInt8, version: MQTTVersion) -> Bool {
+    func permits(flags: UInt8, version: MQTTVersion) -> Bool {
         guard let expected = self.fixedFlags else { return true }
         switch version {
         case .v3_1_1:

@@ -1,6 +1,4 @@
-/// A message on its way.
-///
-/// - Source: MQTT 3.1.1, section 3.3.
+/// A message on its way (MQTT 3.1.1, 3.3).
 package struct MQTTPublish: Sendable, Hashable {
     package var topic: String
     package var payload: [UInt8]
@@ -12,11 +10,7 @@ package struct MQTTPublish: Sendable, Hashable {
     package var packetID: UInt16?
 
     package init(
-        topic: String,
-        payload: [UInt8],
-        qos: QoS = .atMostOnce,
-        retain: Bool = false,
-        duplicate: Bool = false,
+        topic: String, payload: [UInt8], qos: QoS = .atMostOnce, retain: Bool = false, duplicate: Bool = false,
         packetID: UInt16? = nil
     ) {
         self.topic = topic

@@ -1,6 +1,4 @@
-/// Where the fields of a received PUBLISH lie, read without copying any of them.
-///
-/// - Source: MQTT 3.1.1, section 3.3.
+/// Where the fields of a received PUBLISH lie, read without copying any of them (MQTT 3.1.1, 3.3).
 package struct MQTTPublishLayout: Sendable, Hashable {
     package var qos: QoS
     package var retain: Bool

@@ -1,6 +1,4 @@
-/// The broker's answers to SUBSCRIBE, one for each entry.
-///
-/// - Source: MQTT 3.1.1, section 3.9.
+/// The broker's answers to SUBSCRIBE, one for each entry (MQTT 3.1.1, 3.9).
 package struct MQTTSuback: Sendable, Hashable {
     private static let failure: UInt8 = 0x80
 
@@ -14,9 +12,8 @@ package struct MQTTSuback: Sendable, Hashable {
     }
 
     func encodeBody(into bytes: inout [UInt8]) throws(MQTTError) {
-        guard self.packetID != 0 else { throw MQTTError(.packetID) }
+        try bytes.appendPacketID(self.packetID)
         guard !self.grants.isEmpty else { throw MQTTError(.noEntries) }
-        bytes.appendNumber(self.packetID)
         for grant in self.grants { bytes.append(grant?.rawValue ?? Self.failure) }
     }
 

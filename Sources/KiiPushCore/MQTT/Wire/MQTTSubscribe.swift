@@ -1,6 +1,4 @@
-/// A client's request to be sent the messages of some topics.
-///
-/// - Source: MQTT 3.1.1, section 3.8.
+/// A client's request to be sent the messages of some topics (MQTT 3.1.1, 3.8).
 package struct MQTTSubscribe: Sendable, Hashable {
     package struct Entry: Sendable, Hashable {
         package var filter: String
@@ -22,9 +20,8 @@ package struct MQTTSubscribe: Sendable, Hashable {
     }
 
     func encodeBody(into bytes: inout [UInt8]) throws(MQTTError) {
-        guard self.packetID != 0 else { throw MQTTError(.packetID) }
+        try bytes.appendPacketID(self.packetID)
         guard !self.entries.isEmpty else { throw MQTTError(.noEntries) }
-        bytes.appendNumber(self.packetID)
         for entry in self.entries {
             guard entry.filter.isMQTTTopicFilter else { throw MQTTError(.topicFilter) }
             try bytes.appendText(entry.filter)

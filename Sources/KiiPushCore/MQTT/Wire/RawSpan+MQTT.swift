@@ -1,28 +1,31 @@
-/// The three kinds of field that packets are made of. Each method moves `position` behind the field, and reads nothing
-/// outside the packet: a span checks its bounds.
+/// The fields that packets are made of; the sections are those of MQTT 3.1.1. Each method moves `position` behind its
+/// field. Each checks the packet's end before it reads.
 extension RawSpan {
-    /// A byte.
     func takeByte(at position: inout Int) throws(MQTTError) -> UInt8 {
         guard position < self.byteCount else { throw MQTTError(.tooShort) }
         defer { position += 1 }
         return self.unsafeLoad(fromByteOffset: position, as: UInt8.self)
     }
 
-    /// A 16-bit number, most significant byte first.
-    ///
-    /// - Source: MQTT 3.1.1, section 1.5.2.
+    /// Most significant byte first (1.5.2).
     func takeNumber(at position: inout Int) throws(MQTTError) -> UInt16 {
         guard self.byteCount - position >= 2 else { throw MQTTError(.tooShort) }
         defer { position += 2 }
         return UInt16(bigEndian: self.unsafeLoadUnaligned(fromByteOffset: position, as: UInt16.self))
     }
 
-    /// A packet identifier; 0 is none.
-    ///
-    /// - Source: [MQTT-2.3.1-1].
+    /// 0 is none ([MQTT-2.3.1-1]).
     func takePacketID(at position: inout Int) throws(MQTTError) -> UInt16 {
         let packetID = try self.takeNumber(at: &position)
         guard packetID != 0 else { throw MQTTError(.packetID) }
+        return packetID
+    }
+
+    /// The packet identifier that is the whole body.
+    func onlyPacketID() throws(MQTTError) -> UInt16 {
+        var position = 0
+        let packetID = try self.takePacketID(at: &position)
+        try self.requireEnd(at: position)
         return packetID
     }
 
@@ -34,19 +37,15 @@ extension RawSpan {
         return position..<position + length
     }
 
-    /// A text with a 16-bit length in front.
     func takeText(at position: inout Int) throws(MQTTError) -> String {
         try self.extracting(self.takeRange(at: &position)).text()
     }
 
-    /// Checks that the packet ends here.
     func requireEnd(at position: Int) throws(MQTTError) {
         guard position == self.byteCount else { throw MQTTError(.bytesLeftOver(self.byteCount - position)) }
     }
 
-    /// All bytes as text. A byte order mark is a character like any other ([MQTT-1.5.3-3]).
-    ///
-    /// - Source: [MQTT-1.5.3-1], [MQTT-1.5.3-2].
+    /// All bytes as text ([MQTT-1.5.3-1], [MQTT-1.5.3-2]). A byte order mark is a character too ([MQTT-1.5.3-3]).
     func text() throws(MQTTError) -> String {
         guard let text = self.withUnsafeBytes({ String(validating: $0, as: UTF8.self) }) else {
             throw MQTTError(.textNotUTF8)
@@ -57,16 +56,19 @@ extension RawSpan {
 }
 
 extension [UInt8] {
-    /// A copy of a span's bytes.
     init(copying bytes: RawSpan) {
         // Not by `unsafeUninitializedCapacity`, which looks up the array's type anew for each.
         self = bytes.withUnsafeBytes { [UInt8]($0) }
     }
 
-    /// Appends a number, most significant byte first.
     mutating func appendNumber(_ number: UInt16) {
         self.append(UInt8(truncatingIfNeeded: number >> 8))
         self.append(UInt8(truncatingIfNeeded: number))
+    }
+
+    mutating func appendPacketID(_ packetID: UInt16) throws(MQTTError) {
+        guard packetID != 0 else { throw MQTTError(.packetID) }
+        self.appendNumber(packetID)
     }
 
     /// Appends a text with its length in front.

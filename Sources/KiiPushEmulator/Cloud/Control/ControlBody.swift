@@ -32,59 +32,62 @@ struct ControlBody {
 
     func has(_ name: String) -> Bool { self.value[name] != nil }
 
-    func bool(_ name: String) throws(KiiFailure) -> Bool? {
-        guard let member = self.value[name] else { return nil }
-        guard let bool = member.bool else { throw self.wrong(name, "has to be true or false") }
-        return bool
-    }
+    func bool(_ name: String) throws(KiiFailure) -> Bool? { try self.read(name, "true or false") { $0.bool } }
 
     func text(_ name: String) throws(KiiFailure) -> String? {
-        guard let member = self.value[name] else { return nil }
-        guard let text = member.string, !text.isEmpty else {
-            throw self.wrong(name, "has to be a string that is not empty")
+        try self.read(name, "a string that is not empty") { member in
+            guard let text = member.string, !text.isEmpty else { return String?.none }
+            return text
         }
-        return text
     }
 
     /// A whole number in `range`.
     func count(_ name: String, in range: ClosedRange<Int> = 1...1_000_000) throws(KiiFailure) -> Int? {
-        guard let member = self.value[name] else { return nil }
-        guard let number = member.int64.flatMap({ Int(exactly: $0) }), range.contains(number) else {
-            throw self.wrong(name, "has to be a whole number from \(range.lowerBound) to \(range.upperBound)")
+        try self.read(name, "a whole number from \(range.lowerBound) to \(range.upperBound)") { member in
+            guard let number = member.int64.flatMap({ Int(exactly: $0) }), range.contains(number) else {
+                return Int?.none
+            }
+            return number
         }
-        return number
+    }
+
+    /// What `read` makes of the member, if there is one; the member is refused where that is nothing.
+    private func read<Result>(
+        _ name: String, _ what: @autoclosure () -> String, _ read: (JSONValue) -> Result?
+    ) throws(KiiFailure) -> Result? {
+        guard let member = self.value[name] else { return nil }
+        guard let result = read(member) else { throw self.wrong(name, "has to be \(what())") }
+        return result
     }
 
     /// A time in seconds, to the millisecond.
     func duration(
         _ name: String, from shortest: Duration = .milliseconds(1), to longest: Duration = ControlBody.longest
     ) throws(KiiFailure) -> Duration? {
-        guard let member = self.value[name] else { return nil }
-        let refusal = self.wrong(name, "has to be a number of seconds: at least \(shortest), at most \(longest)")
-        // Compared before it is converted: a `Double` may be far beyond what an integer holds.
-        guard let seconds = member.double, seconds >= 0, seconds <= Double(longest.components.seconds) else {
-            throw refusal
+        try self.read(name, "a number of seconds: at least \(shortest), at most \(longest)") { member in
+            // Compared before it is converted: a `Double` may be far beyond what an integer holds.
+            guard let seconds = member.double, seconds >= 0, seconds <= Double(longest.components.seconds) else {
+                return Duration?.none
+            }
+            let duration = Duration.milliseconds(Int64((seconds * 1000).rounded()))
+            return shortest <= duration ? duration : Duration?.none
         }
-        let duration = Duration.milliseconds(Int64((seconds * 1000).rounded()))
-        guard shortest <= duration else { throw refusal }
-        return duration
     }
 
     /// As ``duration(_:from:to:)``; `nil` also where `null` is written.
     func durationOrNull(_ name: String) throws(KiiFailure) -> Duration? {
-        guard let member = self.value[name], !member.isNull else { return nil }
-        return try self.duration(name)
+        try self.value.present(name) == nil ? nil : self.duration(name)
     }
 
     func objectOrNull(_ name: String) throws(KiiFailure) -> ControlBody? {
-        guard let member = self.value[name], !member.isNull else { return nil }
+        guard let member = self.value.present(name) else { return nil }
         guard member.kind == .object else { throw self.wrong(name, "has to be an object") }
         return ControlBody(member, pointer: "\(self.pointer)/\(name)")
     }
 
     /// The members of an object that may hold anything.
-    func freeMembers(_ name: String) throws(KiiFailure) -> [(String, JSONValue)] {
-        (try self.objectOrNull(name)?.value.members ?? []).map { ($0.key, $0.value) }
+    func freeMembers(_ name: String) throws(KiiFailure) -> JSONMembers {
+        try self.objectOrNull(name)?.value.pairs ?? []
     }
 
     func wrong(_ name: String, _ what: String) -> KiiFailure { .invalidInput("\(self.pointer)/\(name) \(what).") }

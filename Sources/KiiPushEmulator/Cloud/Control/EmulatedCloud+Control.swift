@@ -5,20 +5,32 @@ extension Route {
     static let controls: [Route] = [
         .control("GET", "app") { cloud, _ in cloud.showApp() },
         .control("PATCH", "app") { cloud, call throws(KiiFailure) in try cloud.changeApp(call) },
-        .control("PATCH", "users/{user}") { cloud, call throws(KiiFailure) in try cloud.switchUser(call) },
-        .control("PATCH", "things/{thing}") { cloud, call throws(KiiFailure) in try cloud.switchThing(call) },
+        .control("PATCH", "users/{user}") { cloud, call throws(KiiFailure) in
+            var user = try cloud.user(call)
+            user.isDisabled = try cloud.isDisabled(call)
+            cloud.state.save(user)
+            return .json(200, nil, .object(all: ["userID": user.id, "disabled": user.isDisabled]))
+        },
+        .control("PATCH", "things/{thing}") { cloud, call throws(KiiFailure) in
+            var thing = try cloud.thing(call)
+            thing.isDisabled = try cloud.isDisabled(call)
+            cloud.state.save(thing)
+            return .json(200, nil, .object(all: ["thingID": thing.id, "disabled": thing.isDisabled]))
+        },
         .control("POST", "installations/{installation}/rotate") { cloud, call throws(KiiFailure) in
             try cloud.rotateInstallation(call)
         },
-        .control("GET", "faults") { cloud, _ in cloud.listFaults() },
+        .control("GET", "faults") { cloud, _ in .json(200, nil, ["faults": JSONValue(cloud.faults.map { $0.json })]) },
         .control("POST", "faults") { cloud, call throws(KiiFailure) in try cloud.addFault(call) },
-        .control("DELETE", "faults") { cloud, _ in cloud.removeFaults() },
+        .control("DELETE", "faults") { cloud, _ in cloud.faults = [] },
         .control("POST", "reset") { cloud, _ in cloud.reset() },
     ]
 }
 
-/// The app's settings, its principals' switches, and the way back to an empty cloud.
+/// The app's settings, its principals' switches, failures on demand, and the way back to an empty cloud.
 extension EmulatedCloud {
+    private static let maximumFaults = 1000
+
     func showApp() -> HTTPResponse { .json(200, nil, self.app.json(app: self.appID)) }
 
     mutating func changeApp(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
@@ -29,21 +41,7 @@ extension EmulatedCloud {
         return self.showApp()
     }
 
-    mutating func switchUser(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
-        var user = try self.user(call)
-        user.isDisabled = try self.isDisabled(call)
-        self.state.save(user)
-        return .json(200, nil, ["userID": JSONValue(user.id), "disabled": JSONValue(user.isDisabled)])
-    }
-
-    mutating func switchThing(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
-        var thing = try self.thing(call)
-        thing.isDisabled = try self.isDisabled(call)
-        self.state.save(thing)
-        return .json(200, nil, ["thingID": JSONValue(thing.id), "disabled": JSONValue(thing.isDisabled)])
-    }
-
-    private func isDisabled(_ call: CloudCall) throws(KiiFailure) -> Bool {
+    func isDisabled(_ call: CloudCall) throws(KiiFailure) -> Bool {
         let body = try ControlBody(call)
         try body.allow("disabled")
         guard let isDisabled = try body.bool("disabled") else { throw body.wrong("disabled", "is needed") }
@@ -55,15 +53,30 @@ extension EmulatedCloud {
         let record = try self.installation(call)
         guard record.credential != nil else { throw .endpointNotFound }
         let renewed = self.renewEndpoint(of: record)
-        return .json(200, nil, ["installationID": JSONValue(renewed.id), "mqttTopic": .optional(renewed.mqttTopic)])
+        return .json(200, nil, .object(all: ["installationID": renewed.id, "mqttTopic": renewed.mqttTopic]))
+    }
+
+    mutating func addFault(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        guard self.faults.count < EmulatedCloud.maximumFaults else {
+            throw .invalidInput("There are \(EmulatedCloud.maximumFaults) faults; remove them first.")
+        }
+        let fault = try Fault(ControlBody(call), id: self.identifiers.unique())
+        self.faults.append(fault)
+        return .json(201, nil, fault.json)
+    }
+
+    /// The first fault that the request meets, counted down.
+    mutating func takeFault(method: String, path: [String]) -> Fault? {
+        guard let index = self.faults.firstIndex(where: { $0.meets(method: method, path: path) }) else { return nil }
+        self.faults[index].times -= 1
+        return self.faults[index].times == 0 ? self.faults.remove(at: index) : self.faults[index]
     }
 
     /// Forgets users, things, groups, tokens, installations, topics with their rights, buckets with their objects,
     /// subscriptions, messages, faults and what a request limit has counted; the app and its settings stay.
-    mutating func reset() -> HTTPResponse {
+    mutating func reset() {
         self.effects.revocations = self.state.installations.values.compactMap { $0.credential?.username }.sorted()
         self.effects.isReset = true
         self.state.removeAll()
-        return .noContent
     }
 }

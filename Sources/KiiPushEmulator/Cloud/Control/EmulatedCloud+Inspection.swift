@@ -2,87 +2,88 @@ import KiiPushCore
 
 extension Route {
     /// What the emulator holds, below `/__kii`: for its administrator alone, and without any secret.
+    ///
+    /// Lists are whole, in the order of IDs or paths; of messages there are pages.
     static let inspection: [Route] = [
         .control("GET", "principals") { cloud, _ in cloud.showPrincipals() },
-        .control("GET", "installations") { cloud, _ in cloud.showInstallations() },
-        .control("GET", "topics") { cloud, _ in cloud.showTopics() },
-        .control("GET", "subscriptions") { cloud, _ in cloud.showSubscriptions() },
-        .control("GET", "buckets") { cloud, _ in cloud.showBuckets() },
+        .list("installations") { cloud in cloud.installationList() },
+        .list("topics") { cloud in
+            cloud.state.topics.byKey { record in
+                cloud.fields(
+                    of: .topic(record.topic), ["creator": record.creator.text, "acl": record.rights.description])
+            }
+        },
+        .list("subscriptions") { cloud in
+            cloud.state.subscriptions.byKey { $0.target.fields(app: cloud.appID) + [$0.subscriber.field] }
+        },
+        .list("buckets") { cloud in
+            cloud.state.buckets.byKey { record in
+                cloud.fields(
+                    of: .bucket(record.bucket),
+                    ["creator": record.creator?.text, "objects": cloud.state.objectCount(in: record.bucket)])
+            }
+        },
         .control("GET", "messages", query: ["after", "limit"]) { cloud, call throws(KiiFailure) in
             try cloud.showMessages(call)
         },
         .control("GET", "messages/{id}") { cloud, call throws(KiiFailure) in try cloud.showMessage(call) },
     ]
+
+    private static func list(_ name: String, _ elements: @escaping @Sendable (EmulatedCloud) -> JSONValue) -> Route {
+        .control("GET", name) { cloud, _ in .json(200, nil, .object([(name, elements(cloud))])) }
+    }
 }
 
-/// Looking at the state. Lists are whole, in the order of IDs or paths.
 extension EmulatedCloud {
-    func showPrincipals() -> HTTPResponse {
-        let users = self.state.users.values.sorted { $0.id < $1.id }.map { user -> JSONValue in
-            let names = ["loginName", "displayName", "emailAddress", "phoneNumber"]
-            return .compact(
-                [("userID", JSONValue(user.id))] + names.map { ($0, user.attributes[$0] ?? .null) }
-                    + [("disabled", JSONValue(user.isDisabled))])
+    fileprivate func fields(
+        of target: SubscriptionTarget, _ own: KeyValuePairs<String, (any JSONConvertible)?>
+    ) -> JSONMembers {
+        let subscribers = ("subscribers", JSONValue(self.state.subscribers(of: target).count))
+        return target.fields(app: self.appID) + JSONMembers(all: own) + [subscribers]
+    }
+
+    fileprivate func showPrincipals() -> HTTPResponse {
+        let users = self.state.users.byKey { user in
+            JSONMembers(present: [
+                "userID": user.id, "loginName": user.attributes.present("loginName"),
+                "displayName": user.attributes.present("displayName"),
+                "emailAddress": user.attributes.present("emailAddress"),
+                "phoneNumber": user.attributes.present("phoneNumber"), "disabled": user.isDisabled,
+            ])
         }
-        let things = self.state.things.values.sorted { $0.id < $1.id }.map { thing -> JSONValue in
-            [
-                "thingID": JSONValue(thing.id), "vendorThingID": JSONValue(thing.vendorThingID),
-                "owners": JSONValue(texts: thing.owners.sorted()), "disabled": JSONValue(thing.isDisabled),
-            ]
+        let things = self.state.things.byKey { thing in
+            JSONMembers(all: [
+                "thingID": thing.id, "vendorThingID": thing.vendorThingID, "owners": thing.owners.sorted(),
+                "disabled": thing.isDisabled,
+            ])
         }
-        let groups = self.state.groups.values.sorted { $0.id < $1.id }.map { group -> JSONValue in
-            [
-                "groupID": JSONValue(group.id), "name": JSONValue(group.name), "owner": JSONValue(group.owner),
-                "members": JSONValue(texts: group.members.sorted()),
-            ]
+        let groups = self.state.groups.byKey { group in
+            JSONMembers(all: [
+                "groupID": group.id, "name": group.name, "owner": group.owner, "members": group.members.sorted(),
+            ])
         }
-        let answer: JSONValue = ["users": JSONValue(users), "things": JSONValue(things), "groups": JSONValue(groups)]
-        return .json(200, nil, answer)
+        return .json(200, nil, ["users": users, "things": things, "groups": groups])
     }
 
     /// With each MQTT installation whether it is online: `null` when that is not known.
-    func showInstallations() -> HTTPResponse {
+    fileprivate func installationList() -> JSONValue {
         let connected = self.presence()
-        let installations = self.state.installations.values.sorted { $0.id < $1.id }.map { record -> JSONValue in
-            let members = record.description.fields + [("createdAt", JSONValue(record.createdAt))]
-            guard let credential = record.credential, let topic = record.mqttTopic else { return .object(members) }
-            let isOnline = connected.map { JSONValue($0.contains(credential.username)) }
-            let own: [(String, JSONValue)] = [
-                ("mqttTopic", JSONValue(topic)), ("payload", JSONValue(record.payload.rawValue)),
-                ("endpointExpiresAt", .optional(record.endpointExpiresAt)), ("online", isOnline ?? .null),
-            ]
-            return .object(members + own)
+        return self.state.installations.byKey { record in
+            let members = record.description + [("createdAt", record.createdAt.json)]
+            guard let credential = record.credential else { return members }
+            let own = JSONMembers(all: [
+                "mqttTopic": record.mqttTopic, "payload": record.payload.rawValue,
+                "endpointExpiresAt": record.endpointExpiresAt?.json,
+                "online": connected?.contains(credential.username),
+            ])
+            return members + own
         }
-        return .json(200, nil, ["installations": JSONValue(installations)])
     }
+}
 
-    func showTopics() -> HTTPResponse {
-        let topics = self.state.topics.values.sorted { $0.key < $1.key }.map { record -> JSONValue in
-            let own: [(String, JSONValue)] = [
-                ("creator", JSONValue(record.creator.text)), ("acl", record.rights.description),
-                ("subscribers", JSONValue(self.state.subscribers(of: .topic(record.topic)).count)),
-            ]
-            return .object(SubscriptionTarget.topic(record.topic).fields(app: self.appID) + own)
-        }
-        return .json(200, nil, ["topics": JSONValue(topics)])
-    }
-
-    func showSubscriptions() -> HTTPResponse {
-        let subscriptions = self.state.subscriptions().map { record in
-            JSONValue.object(record.target.fields(app: self.appID) + [record.subscriber.field])
-        }
-        return .json(200, nil, ["subscriptions": JSONValue(subscriptions)])
-    }
-
-    func showBuckets() -> HTTPResponse {
-        let buckets = self.state.buckets.values.sorted { $0.key < $1.key }.map { record -> JSONValue in
-            let own: [(String, JSONValue)] = [
-                ("creator", .optional(record.creator?.text)),
-                ("objects", JSONValue(self.state.objectCount(in: record.bucket))),
-                ("subscribers", JSONValue(self.state.subscribers(of: .bucket(record.bucket)).count)),
-            ]
-            return .object(SubscriptionTarget.bucket(record.bucket).fields(app: self.appID) + own)
-        }
-        return .json(200, nil, ["buckets": JSONValue(buckets)])
+extension Dictionary where Key == String, Value: StoredRecord {
+    /// An array of objects, in the order of the keys.
+    fileprivate func byKey(_ members: (Value) -> JSONMembers) -> JSONValue {
+        JSONValue(self.sorted { $0.key < $1.key }.map { .object(members($0.value)) })
     }
 }

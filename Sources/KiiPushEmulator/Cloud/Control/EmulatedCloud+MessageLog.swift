@@ -13,8 +13,8 @@ extension EmulatedCloud {
     /// One message with what each network got and which installations it was for.
     func showMessage(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         guard let message = self.messages.message(id: call["id"]) else {
-            let message = "The message was not sent, or too many were since."
-            throw KiiFailure(404, "MESSAGE_NOT_FOUND", message, [("pushMessageID", JSONValue(call["id"]))])
+            let text = "The message was not sent, or too many were since."
+            throw KiiFailure(404, "MESSAGE_NOT_FOUND", text, ["pushMessageID": call["id"]])
         }
         return .json(200, nil, .object(message.summary + message.details))
     }
@@ -31,27 +31,22 @@ extension EmulatedCloud {
 }
 
 extension LoggedMessage {
-    fileprivate var summary: [(String, JSONValue)] {
-        let delivered = PushNetwork.allCases.map { network in
-            (network.rawValue, JSONValue(self.deliveries[network]?.count ?? 0))
-        }
-        let networks = self.renderings.map { $0.network.rawValue }
-        return [
-            ("sequence", JSONValue(self.sequence)), ("pushMessageID", JSONValue(self.id)),
-            ("kind", JSONValue(self.kind.rawValue)), ("source", JSONValue("kiicloud://\(self.sourcePath)")),
-            ("sender", JSONValue(self.sender.text)), ("sentAt", JSONValue(self.sentAt)),
-            ("deliveries", .object(delivered.filter { networks.contains($0.0) })),
-        ]
+    fileprivate var summary: JSONMembers {
+        let networks = PushNetwork.allCases.filter { network in self.renderings.contains { $0.network == network } }
+        let delivered = networks.map { ($0.rawValue, JSONValue(self.deliveries[$0]?.count ?? 0)) }
+        return JSONMembers(all: [
+            "sequence": self.sequence, "pushMessageID": self.id, "kind": self.kind.rawValue,
+            "source": "kiicloud://\(self.sourcePath)", "sender": self.sender.text, "sentAt": self.sentAt.json,
+            "deliveries": JSONValue.object(delivered),
+        ])
     }
 
-    fileprivate var details: [(String, JSONValue)] {
-        let renderings = self.renderings.map { rendering -> (String, JSONValue) in
-            // Written by this program, so it can be read; were it not, nothing would be shown.
-            (rendering.network.rawValue, (try? JSONValue(parsing: rendering.message)) ?? .null)
-        }
-        let installations = self.renderings.map { rendering -> (String, JSONValue) in
-            (rendering.network.rawValue, JSONValue(texts: self.deliveries[rendering.network] ?? []))
-        }
-        return [("renderings", .object(renderings)), ("installations", .object(installations))]
+    fileprivate var details: JSONMembers {
+        // Written by this program, so it can be read; were it not, nothing would be shown.
+        let renderings = self.renderings.map { ($0.network.rawValue, (try? JSONValue(parsing: $0.message)) ?? .null) }
+        let installations = self.renderings.map { ($0.network.rawValue, (self.deliveries[$0.network] ?? []).json) }
+        return JSONMembers(all: [
+            "renderings": JSONValue.object(renderings), "installations": JSONValue.object(installations),
+        ])
     }
 }

@@ -29,51 +29,25 @@ extension EmulatedCloud {
         self.state.save(BucketRecord(bucket: bucket, creator: call.caller))
     }
 
-    /// Deletes the bucket with all that is in it. Who was subscribed is told that, not of each object, and is
-    /// subscribed no more.
-    mutating func deleteBucket(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    /// Deletes the bucket with all that is in it. Who was subscribed is told that, not of each object, and is subscribed no
+    /// more.
+    mutating func deleteBucket(_ call: CloudCall) throws(KiiFailure) {
         let bucket = try self.writableBucket(call)
-        guard let record = self.state.buckets[bucket.path] else { throw .bucketNotFound(bucket, app: self.appID) }
+        guard let record = self.state.buckets[bucket.path] else {
+            throw KiiFailure(404, "BUCKET_NOT_FOUND", "The bucket was not found.").about(self.fields(of: bucket))
+        }
         let mayDrop = bucket.scope != .app || call.caller == .admin || call.caller == record.creator
         try self.require(mayDrop, call, "No right to delete this bucket.")
-        self.announce(.bucketDeleted, of: bucket, call)
+        self.announce(PushToApp(event: .bucketDeleted, bucket: bucket), call)
         self.state.remove(record)
-        return .noContent
-    }
-}
-
-extension KiiFailure {
-    static func bucketNotFound(_ bucket: Bucket, app: String) -> KiiFailure {
-        KiiFailure(404, "BUCKET_NOT_FOUND", "The bucket was not found.", bucket.fields(app: app))
     }
 
-    static func objectNotFound(_ object: ObjectReference, app: String) -> KiiFailure {
-        KiiFailure(404, "OBJECT_NOT_FOUND", "The object was not found.", object.fields(app: app))
+    private func fields(of bucket: Bucket) -> JSONMembers {
+        JSONMembers(all: ["objectScope": bucket.scope.json(app: self.appID), "bucketID": bucket.id])
     }
 
-    static func objectBodyNotFound(_ object: ObjectReference, app: String) -> KiiFailure {
-        KiiFailure(404, "OBJECT_BODY_NOT_FOUND", "The object has no body.", object.fields(app: app))
-    }
-
-    static func objectVersionIsStale(_ object: ObjectReference, app: String) -> KiiFailure {
-        let message = "The object was changed since the version that If-Match names."
-        return KiiFailure(409, "OBJECT_VERSION_IS_STALE", message, object.fields(app: app))
-    }
-
-    static func objectExists(_ object: ObjectReference, app: String) -> KiiFailure {
-        let message = "The object is there, and If-None-Match asks for a new one."
-        return KiiFailure(409, "OBJECT_ALREADY_EXISTS", message, object.fields(app: app))
-    }
-}
-
-extension Bucket {
-    fileprivate func fields(app: String) -> [(String, JSONValue)] {
-        [("objectScope", self.scope.json(app: app)), ("bucketID", JSONValue(self.id))]
-    }
-}
-
-extension ObjectReference {
-    fileprivate func fields(app: String) -> [(String, JSONValue)] {
-        self.bucket.fields(app: app) + [("objectID", JSONValue(self.id))]
+    /// What is wrong with an object.
+    func failure(_ status: Int, _ code: String, _ message: String, _ object: ObjectReference) -> KiiFailure {
+        KiiFailure(status, code, message).about(self.fields(of: object.bucket) + [("objectID", JSONValue(object.id))])
     }
 }

@@ -1,16 +1,18 @@
 import KiiPushCore
 
 extension EmulatedCloud {
-    private static let brokerHost = "127.0.0.1"
-
     /// `200` with broker and credentials, or `503` with the waiting time in both places where clients look for it.
     mutating func showEndpoint(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let record = try self.installation(call)
         guard record.credential != nil else { throw .endpointNotFound }
         let ready = record.createdAt + self.app.endpointDelay
-        guard ready <= call.now else { throw .endpointNotReady(retryAfter: call.now.secondsRoundedUp(to: ready)) }
+        guard ready <= call.now else {
+            throw KiiFailure(503, "MQTT_ENDPOINT_NOT_READY", "The endpoint is not ready yet.")
+                .retryAfter(call.now.secondsRoundedUp(to: ready))
+        }
         let (endpoint, seconds) = try self.handOutEndpoint(of: record, now: call.now)
-        return .json(200, "MQTTEndpointResponse", endpoint, fields: [HTTPField("X-MQTT-TTL", "\(seconds)")])
+        let field = HTTPField("X-MQTT-TTL", "\(seconds)")
+        return .json(200, "MQTTEndpointResponse", .object(endpoint), fields: [field])
     }
 
     /// The endpoint of an MQTT installation, of which the broker is told, and the seconds for which it is good.
@@ -18,7 +20,7 @@ extension EmulatedCloud {
     /// Its time begins when it is handed out. Once that has ended, there are another topic and other credentials.
     mutating func handOutEndpoint(
         of record: InstallationRecord, now: Timestamp
-    ) throws(KiiFailure) -> (JSONValue, seconds: Int64) {
+    ) throws(KiiFailure) -> (JSONMembers, seconds: Int64) {
         var record = record
         if let end = record.endpointExpiresAt, end <= now { record = self.renewEndpoint(of: record) }
         if record.endpointExpiresAt == nil, let lifetime = self.app.mqttTTL {
@@ -30,13 +32,12 @@ extension EmulatedCloud {
         // Without end: what Kii's captured answer says.
         let seconds = record.endpointExpiresAt.map { now.secondsRoundedUp(to: $0) } ?? EmulatedCloud.unlimitedSeconds
         let ports = self.settings.brokerPorts
-        let endpoint: [(String, JSONValue)] = [
-            ("installationID", JSONValue(record.id)), ("username", JSONValue(credential.username)),
-            ("password", JSONValue(credential.password.reveal())), ("mqttTopic", JSONValue(topic)),
-            ("host", JSONValue(EmulatedCloud.brokerHost)), ("portTCP", JSONValue(ports.tcp)),
-            ("portSSL", JSONValue(ports.tls)), ("X-MQTT-TTL", JSONValue(seconds)),
-        ]
-        return (.object(endpoint), seconds)
+        let endpoint = JSONMembers(all: [
+            "installationID": record.id, "username": credential.username, "password": credential.password.reveal(),
+            "mqttTopic": topic, "host": "127.0.0.1", "portTCP": Int(ports.tcp), "portSSL": Int(ports.tls),
+            "X-MQTT-TTL": seconds,
+        ])
+        return (endpoint, seconds)
     }
 
     /// Gives the installation another topic and other credentials; the broker forgets the old ones.

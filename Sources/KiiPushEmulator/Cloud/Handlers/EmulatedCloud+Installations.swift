@@ -5,7 +5,7 @@ extension Route {
         Route("POST", "installations") { cloud, call throws(KiiFailure) in try cloud.createInstallation(call) },
         Route("GET", "installations") { cloud, call throws(KiiFailure) in try cloud.listInstallations(call) },
         Route("GET", "installations/{installation}") { cloud, call throws(KiiFailure) in
-            .json(200, "InstallationRetrievalResponse", try cloud.installation(call).description)
+            .json(200, "InstallationRetrievalResponse", .object(try cloud.installation(call).description))
         },
         Route("DELETE", "installations/{installation}") { cloud, call throws(KiiFailure) in
             try cloud.deleteInstallation(call)
@@ -20,35 +20,36 @@ extension EmulatedCloud {
     mutating func createInstallation(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let body = try call.object(of: "InstallationCreationRequest")
         // A live test of one of Kii's clients writes it as `installationType`.
-        guard
-            let deviceType = (body["deviceType"] ?? body["installationType"])?.string
-                .flatMap({ InstallationRecord.DeviceType(rawValue: $0) })
-        else {
+        let type = (body["deviceType"] ?? body["installationType"])?.string
+        guard let deviceType = type.flatMap({ InstallationRecord.DeviceType(rawValue: $0) }) else {
             let known = InstallationRecord.DeviceType.allCases.map { $0.rawValue }.joined(separator: ", ")
             throw .invalidInput("deviceType has to be one of \(known).")
         }
         let registrationID = try body.text("installationRegistrationID")
-        let isDevelopment = try self.development(body["development"])
-        let payload = try self.payload(body["payload"], deviceType)
+        // A boolean, or one written as a string, as ebisu does; absent is production.
+        let development = body.present("development") ?? false
+        guard let isDevelopment = development.bool ?? development.string.flatMap({ Bool($0) }) else {
+            throw .invalidInput("development has to be true or false.")
+        }
+        let payload = try self.payload(body.present("payload"), deviceType)
         let owner = try self.owner(body, call)
         let former = try self.formerInstallation(deviceType, owner: owner, registrationID)
+        // For MQTT the cloud makes one, whatever is sent.
+        let name = deviceType == .mqtt ? nil : registrationID
         var record =
             former
             ?? self.newInstallation(
-                // For MQTT the cloud makes one, whatever is sent.
-                deviceType, registrationID: deviceType == .mqtt ? nil : registrationID, owner: owner,
-                isDevelopment: isDevelopment, now: call.now)
+                deviceType, registrationID: name, owner: owner, isDevelopment: isDevelopment, now: call.now)
         if former != nil || payload != nil {
             record.owner = owner
             record.isDevelopment = isDevelopment
             record.payload = payload ?? record.payload
             self.state.save(record)
         }
-        let answer: JSONValue = [
-            "installationID": JSONValue(record.id), "installationRegistrationID": JSONValue(record.registrationID),
-        ]
-        let location = self.location("installations/\(record.id)", call)
-        return .json(201, "InstallationCreationResponse", answer, fields: [location])
+        return .json(
+            201, "InstallationCreationResponse",
+            .object(all: ["installationID": record.id, "installationRegistrationID": record.registrationID]),
+            fields: [self.location("installations/\(record.id)", call)])
     }
 
     mutating func newInstallation(
@@ -68,22 +69,11 @@ extension EmulatedCloud {
         self.state.installations(of: owner).first { $0.deviceType == .mqtt }
     }
 
-    /// A boolean, or one written as a string, as ebisu does; absent is production.
-    private func development(_ value: JSONValue?) throws(KiiFailure) -> Bool {
-        guard let value, !value.isNull else { return false }
-        if let bool = value.bool { return bool }
-        switch value.string {
-        case "true": return true
-        case "false": return false
-        default: throw .invalidInput("development has to be true or false.")
-        }
-    }
-
     /// An extension of the emulator's: how the pushes are written that come over MQTT; `nil` when nothing is said.
     private func payload(
         _ value: JSONValue?, _ deviceType: InstallationRecord.DeviceType
     ) throws(KiiFailure) -> InstallationRecord.Payload? {
-        guard let value, !value.isNull else { return nil }
+        guard let value else { return nil }
         guard deviceType == .mqtt, let format = value.string.flatMap({ InstallationRecord.Payload(rawValue: $0) })
         else {
             let known = InstallationRecord.Payload.allCases.map(\.rawValue).joined(separator: " or ")
@@ -115,7 +105,7 @@ extension EmulatedCloud {
     }
 
     /// The administrator lists all or anybody's; others list their own. A user does not see their things'.
-    mutating func listInstallations(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    func listInstallations(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let (userID, thingID) = (call.target.query["userID"], call.target.query["thingID"])
         let records: [InstallationRecord]
         if userID == nil, thingID == nil {
@@ -126,22 +116,20 @@ extension EmulatedCloud {
             try self.require(self.mayAct(call.caller, for: owner), call, "Only the owner may list its installations.")
             records = self.state.installations(of: owner)
         }
-        return .json(200, nil, ["installations": JSONValue(records.map { $0.description })])
+        return .json(200, nil, ["installations": JSONValue(records.map { .object($0.description) })])
     }
 
-    mutating func deleteInstallation(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    mutating func deleteInstallation(_ call: CloudCall) throws(KiiFailure) {
         let record = try self.installation(call)
         self.state.remove(record)
         if let credential = record.credential { self.effects.revocations.append(credential.username) }
-        return .noContent
     }
 
     /// The installation of the path, by ID or `{deviceType}:{installationRegistrationID}`, if it is the caller's.
     func installation(_ call: CloudCall) throws(KiiFailure) -> InstallationRecord {
         let text = call["installation"]
         let parts = text.split(separator: ":", maxSplits: 1).map { String($0) }
-        let record: InstallationRecord?
-        let missing: KiiFailure
+        let (record, missing): (InstallationRecord?, KiiFailure)
         if parts.count == 2, let deviceType = InstallationRecord.DeviceType(rawValue: parts[0]) {
             record = self.state.installation(deviceType: deviceType, registrationID: parts[1])
             missing = .installationNotFound(deviceType: parts[0], registrationID: parts[1], app: self.appID)

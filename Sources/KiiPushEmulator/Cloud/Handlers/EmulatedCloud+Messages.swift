@@ -28,8 +28,8 @@ extension EmulatedCloud {
             throw .invalidInput("The message for \(rendering.network.rawValue) is larger than \(limit) bytes.")
         }
         let (kind, source) = (recipient.messageKind, recipient.sourcePath)
-        let id = self.deliver(kind, source, renderings, to: principals, call) { installation in
-            send.has(installation.isDevelopment ? .sendToDevelopment : .sendToProduction)
+        let id = self.deliver(kind, source, renderings, to: principals, call) {
+            send.has($0.isDevelopment ? .sendToDevelopment : .sendToProduction)
         }
         return .json(200, "SendPushMessageResponse", ["pushMessageID": JSONValue(id)])
     }
@@ -41,13 +41,8 @@ extension EmulatedCloud {
         self.announce(PushToApp(event: event, bucket: object.bucket, objectID: object.id, modifiedAt: modifiedAt), call)
     }
 
-    /// Push to app: tells the bucket's subscribers what became of it.
-    mutating func announce(_ event: PushEvent, of bucket: Bucket, _ call: CloudCall) {
-        self.announce(PushToApp(event: event, bucket: bucket), call)
-    }
-
-    /// What nobody is subscribed to is no message.
-    private mutating func announce(_ push: PushToApp, _ call: CloudCall) {
+    /// Push to app. A bucket without subscribers sends nothing and logs nothing.
+    mutating func announce(_ push: PushToApp, _ call: CloudCall) {
         let subscribers = self.state.subscribers(of: .bucket(push.bucket))
         guard !subscribers.isEmpty else { return }
         let settings = self.app
@@ -67,11 +62,12 @@ extension EmulatedCloud {
         _ call: CloudCall, where isWanted: (InstallationRecord) -> Bool
     ) -> String {
         var networks: [InstallationRecord.DeviceType: PushRendering] = [:]
-        // In the order of the networks, so that FCM takes the place of GCM.
+        // `renderings` is in the order of PushNetwork: FCM, which is later, takes the place of GCM.
         for rendering in renderings where !rendering.isDryRun { networks[rendering.network.deviceType] = rendering }
         var deliveries: [PushNetwork: [String]] = [:]
         for principal in principals {
             for installation in self.state.installations(of: principal) where isWanted(installation) {
+                // An MQTT installation with payload apns stands for an Apple device: it gets what Apple would, or nothing.
                 let wanted = installation.payload == .apns ? PushNetwork.apns.deviceType : installation.deviceType
                 guard let rendering = networks[wanted] else { continue }
                 deliveries[rendering.network, default: []].append(installation.id)

@@ -23,21 +23,20 @@ extension EmulatedCloud {
         self.touch(object, call)
         self.announce(.bodyUpdated, of: object.object, modifiedAt: call.now, call)
         let tag = HTTPField.entityTag(body.version)
-        return .json(200, "ObjectBodyUploadResponse", ["modifiedAt": JSONValue(call.now)], fields: [tag])
+        return .json(200, "ObjectBodyUploadResponse", ["modifiedAt": call.now.json], fields: [tag])
     }
 
-    mutating func showObjectBody(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    func showObjectBody(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let body = try self.existingBody(of: try self.existingObject(call))
         let fields = [HTTPField("Content-Type", body.mediaType), .entityTag(body.version)]
         return HTTPResponse(status: 200, fields: fields, body: body.bytes)
     }
 
-    mutating func deleteObjectBody(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    mutating func deleteObjectBody(_ call: CloudCall) throws(KiiFailure) {
         let object = try self.changeableObject(call)
         self.state.remove(try self.existingBody(of: object))
         self.touch(object, call)
         self.announce(.bodyDeleted, of: object.object, modifiedAt: call.now, call)
-        return .noContent
     }
 
     private func changeableObject(_ call: CloudCall) throws(KiiFailure) -> ObjectRecord {
@@ -48,7 +47,7 @@ extension EmulatedCloud {
 
     private func existingBody(of object: ObjectRecord) throws(KiiFailure) -> ObjectBodyRecord {
         guard let body = self.state.bodies[object.key] else {
-            throw .objectBodyNotFound(object.object, app: self.appID)
+            throw self.failure(404, "OBJECT_BODY_NOT_FOUND", "The object has no body.", object.object)
         }
         return body
     }

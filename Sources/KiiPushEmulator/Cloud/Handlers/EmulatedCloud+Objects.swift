@@ -28,10 +28,13 @@ extension EmulatedCloud {
         let object = try self.object(call)
         let data = try self.data(call)
         guard let former = self.state.objects[object.path] else {
-            guard call.field("If-Match") == nil else { throw .objectNotFound(object, app: self.appID) }
+            guard call.field("If-Match") == nil else { throw self.objectNotFound(object) }
             return self.insert(object, data: data, call)
         }
-        guard call.field("If-None-Match") == nil else { throw .objectExists(object, app: self.appID) }
+        guard call.field("If-None-Match") == nil else {
+            let message = "The object is there, and If-None-Match asks for a new one."
+            throw self.failure(409, "OBJECT_ALREADY_EXISTS", message, object)
+        }
         return try self.update(former, data: data, call)
     }
 
@@ -43,23 +46,22 @@ extension EmulatedCloud {
         return try self.update(former, data: JSONValue(members: members), call)
     }
 
-    mutating func showObject(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    func showObject(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let record = try self.existingObject(call)
-        let own: [(String, JSONValue)] = [
-            ("_id", JSONValue(record.object.id)), ("_created", JSONValue(record.createdAt)),
-            ("_modified", JSONValue(record.modifiedAt)), ("_version", JSONValue("\(record.version)")),
-            ("_owner", .optional(record.creator.principal?.id)),
-        ]
-        return .json(200, nil, .compact(record.data.fields + own), fields: [.entityTag(record.version)])
+        let own = JSONMembers(present: [
+            "_id": record.object.id, "_created": record.createdAt.json, "_modified": record.modifiedAt.json,
+            "_version": "\(record.version)", "_owner": record.creator.principal?.id,
+        ])
+        let data = record.data.pairs.filter { !$0.1.isNull }
+        return .json(200, nil, .object(data + own), fields: [.entityTag(record.version)])
     }
 
-    mutating func deleteObject(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    mutating func deleteObject(_ call: CloudCall) throws(KiiFailure) {
         let record = try self.existingObject(call)
         try self.requireChangeable(record, call)
         try self.requireVersion(of: record, call)
         self.state.remove(record)
         self.announce(.deleted, of: record.object, call)
-        return .noContent
     }
 
     private mutating func insert(_ object: ObjectReference, data: JSONValue, _ call: CloudCall) -> HTTPResponse {
@@ -68,11 +70,10 @@ extension EmulatedCloud {
             object: object, creator: call.caller, createdAt: call.now, modifiedAt: call.now, data: data)
         self.state.save(record)
         self.announce(.created, of: object, modifiedAt: call.now, call)
-        let answer: JSONValue = [
-            "objectID": JSONValue(object.id), "createdAt": JSONValue(call.now), "dataType": JSONValue(call.mediaType),
-        ]
-        let fields = [self.location(object.path, call), .entityTag(record.version)]
-        return .json(201, "ObjectCreationResponse", answer, fields: fields)
+        return .json(
+            201, "ObjectCreationResponse",
+            .object(all: ["objectID": object.id, "createdAt": call.now.json, "dataType": call.mediaType]),
+            fields: [self.location(object.path, call), .entityTag(record.version)])
     }
 
     private mutating func update(
@@ -86,7 +87,7 @@ extension EmulatedCloud {
         record.version += 1
         self.state.save(record)
         self.announce(.updated, of: record.object, modifiedAt: call.now, call)
-        let answer: JSONValue = ["createdAt": JSONValue(record.createdAt), "modifiedAt": JSONValue(record.modifiedAt)]
+        let answer: JSONValue = ["createdAt": record.createdAt.json, "modifiedAt": record.modifiedAt.json]
         return .json(200, "ObjectUpdateResponse", answer, fields: [.entityTag(record.version)])
     }
 
@@ -101,8 +102,12 @@ extension EmulatedCloud {
     /// The object of the path, which exists.
     func existingObject(_ call: CloudCall) throws(KiiFailure) -> ObjectRecord {
         let object = try self.object(call)
-        guard let record = self.state.objects[object.path] else { throw .objectNotFound(object, app: self.appID) }
+        guard let record = self.state.objects[object.path] else { throw self.objectNotFound(object) }
         return record
+    }
+
+    private func objectNotFound(_ object: ObjectReference) -> KiiFailure {
+        self.failure(404, "OBJECT_NOT_FOUND", "The object was not found.", object)
     }
 
     /// In the app's scope an object is its creator's; elsewhere it belongs to all who belong to the scope.
@@ -137,7 +142,8 @@ extension EmulatedCloud {
             throw .invalidInput("If-Match and If-None-Match exclude each other.")
         }
         guard condition.filter({ $0 != "\"" && !$0.isWhitespace }) == "\(record.version)" else {
-            throw .objectVersionIsStale(record.object, app: self.appID)
+            let message = "The object was changed since the version that If-Match names."
+            throw self.failure(409, "OBJECT_VERSION_IS_STALE", message, record.object)
         }
     }
 }

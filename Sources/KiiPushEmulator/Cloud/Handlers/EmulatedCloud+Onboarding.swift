@@ -8,28 +8,21 @@ extension Route {
 
 /// Onboarding: a thing is registered if it is new, owned, installed and given its endpoint, all in one request.
 extension EmulatedCloud {
-    /// What a media type says about how the thing is named and who asks.
-    private struct Onboarding {
-        static let kinds = [
-            Onboarding(name: "OnboardingWithVendorThingIDByThing", isByVendor: true, isByOwner: false),
-            Onboarding(name: "OnboardingWithThingIDByThing", isByVendor: false, isByOwner: false),
-            Onboarding(name: "OnboardingWithVendorThingIDByOwner", isByVendor: true, isByOwner: true),
-            Onboarding(name: "OnboardingWithThingIDByOwner", isByVendor: false, isByOwner: true),
-        ]
-
-        let name: String
-        /// Whether the thing is named by its vendor's ID, and so may be unknown yet.
-        var isByVendor: Bool
-        var isByOwner: Bool
-
-        var mediaType: String { "application/vnd.kii.\(self.name)+json" }
-    }
+    /// What a media type says: whether the thing is named by its vendor's ID, and so may be new, and who asks.
+    private static let onboardings = [
+        (name: "OnboardingWithVendorThingIDByThing", isByVendor: true, isByOwner: false),
+        (name: "OnboardingWithThingIDByThing", isByVendor: false, isByOwner: false),
+        (name: "OnboardingWithVendorThingIDByOwner", isByVendor: true, isByOwner: true),
+        (name: "OnboardingWithThingIDByOwner", isByVendor: false, isByOwner: true),
+    ]
 
     mutating func onboard(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         // Kii's clients write the names also with a small first letter.
-        guard let kind = Onboarding.kinds.first(where: { $0.mediaType.lowercased() == call.mediaType }) else {
-            throw .mediaType(Onboarding.kinds.map { $0.mediaType })
+        let types = EmulatedCloud.onboardings.map { "application/vnd.kii.\($0.name)+json" }
+        guard let index = types.firstIndex(where: { $0.lowercased() == call.mediaType }) else {
+            throw .mediaType(types)
         }
+        let kind = EmulatedCloud.onboardings[index]
         let body = try call.object()
         let owner = try kind.isByOwner ? self.onboardingOwner(body, call) : nil
         var thing = try kind.isByVendor ? self.vendorThing(body, call) : self.knownThing(body)
@@ -43,11 +36,10 @@ extension EmulatedCloud {
         // Here the endpoint is part of the answer, however long others are made to wait for theirs.
         let (endpoint, seconds) = try self.handOutEndpoint(of: installation, now: call.now)
         // One of Kii's clients reads `X-MQTT-TTL` here, another one `ttl`.
-        let members = endpoint.fields + [("ttl", JSONValue(seconds))]
-        let answer: JSONValue = [
-            "accessToken": JSONValue(token.token.reveal()), "thingID": JSONValue(thing.id),
-            "mqttEndpoint": .object(members),
-        ]
+        let answer = JSONValue.object(all: [
+            "accessToken": token.token.reveal(), "thingID": thing.id,
+            "mqttEndpoint": JSONValue.object(endpoint + [("ttl", JSONValue(seconds))]),
+        ])
         return .json(200, nil, answer)
     }
 
@@ -84,8 +76,7 @@ extension EmulatedCloud {
         guard properties.isNull || properties.kind == .object else {
             throw .invalidInput("thingProperties has to be an object.")
         }
-        var attributes: [(String, JSONValue)] = [("_vendorThingID", JSONValue(name))]
-        attributes += try self.descriptions(body)
+        var attributes = [("_vendorThingID", JSONValue(name))] + (try self.descriptions(body))
         attributes += try Attributes.checked(properties, known: [:], leavingOut: [])
         if let thing = self.state.thing(vendorThingID: name) {
             try self.check(password, of: thing)
@@ -95,8 +86,8 @@ extension EmulatedCloud {
     }
 
     /// What the body says about the thing, under the names that a thing's fields have.
-    private func descriptions(_ body: JSONValue) throws(KiiFailure) -> [(String, JSONValue)] {
-        var fields: [(String, JSONValue)] = []
+    private func descriptions(_ body: JSONValue) throws(KiiFailure) -> JSONMembers {
+        var fields: JSONMembers = []
         for field in ["thingType", "firmwareVersion", "layoutPosition"] {
             if let text = try body.text(field) { fields.append(("_" + field, JSONValue(text))) }
         }

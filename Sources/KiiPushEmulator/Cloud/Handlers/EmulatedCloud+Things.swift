@@ -11,10 +11,12 @@ extension EmulatedCloud {
         let password = try body.neededText("_password")
         let attributes = try ThingRecord.attributes(body)
         guard self.state.thing(vendorThingID: vendorThingID) == nil else {
-            throw .thingExists(vendorThingID: vendorThingID, app: self.appID)
+            throw KiiFailure(
+                409, "THING_ALREADY_EXISTS", "A thing with this vendorThingID exists.",
+                ["field": "vendorThingID", "value": vendorThingID, "appID": self.appID])
         }
         let thing = self.newThing(vendorThingID, password: password, attributes: attributes, now: call.now)
-        var members = thing.description.fields
+        var members = thing.description
         if wantsToken {
             let end = self.app.tokenLifetime.map { call.now + $0 }
             let token = self.newToken(for: .thing(thing.id), expiresAt: end)
@@ -24,29 +26,27 @@ extension EmulatedCloud {
     }
 
     mutating func newThing(
-        _ vendorThingID: String, password: String, attributes: [(String, JSONValue)], now: Timestamp
+        _ vendorThingID: String, password: String, attributes: JSONMembers, now: Timestamp
     ) -> ThingRecord {
         let thing = ThingRecord(
             id: "th." + self.identifiers.principal(), vendorThingID: vendorThingID, password: Secret(password),
-            attributes: .object(attributes + [("_created", JSONValue(now))]))
+            attributes: .object(attributes + [("_created", now.json)]))
         self.state.save(thing)
         return thing
     }
 
-    mutating func showThing(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    func showThing(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let thing = try self.thing(call)
         try self.require(self.mayAct(call.caller, for: .thing(thing.id)), call, "Only the thing and its owner may.")
-        return .json(200, "ThingRetrievalResponse", thing.description)
+        return .json(200, "ThingRetrievalResponse", .object(thing.description))
     }
 
-    /// Makes a user (`user:{userID}`) or group (`group:{groupID}`) the thing's owner; asked by the thing, an owner or the
-    /// administrator.
-    mutating func addOwner(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    /// Makes a user or group the thing's owner; asked by the thing, an owner or the administrator.
+    mutating func addOwner(_ call: CloudCall) throws(KiiFailure) {
         var thing = try self.thing(call)
         try self.require(self.mayAct(call.caller, for: .thing(thing.id)), call, "Only the thing may take an owner.")
         thing.add(try self.owner(written: call["owner"]))
         self.state.save(thing)
-        return .noContent
     }
 }
 

@@ -26,7 +26,7 @@ extension EmulatedCloud {
         if body["username"] != nil, grant == nil || grant == "password" {
             try self.require(self.isFromApp(call), call, "Login needs the app's credentials.")
             let principal = try self.login(body)
-            return self.grantToken(Caller(principal), expiresAt: expiresAt, refreshable: true, now: call.now)
+            return self.grantToken(.principal(principal), expiresAt: expiresAt, refreshable: true, now: call.now)
         }
         if body["client_id"] != nil, grant == nil || grant == "client_credentials" {
             let caller = try self.clientLogin(body)
@@ -63,17 +63,17 @@ extension EmulatedCloud {
             throw .invalidInput("username and password have to be strings.")
         }
         let thingPrefix = "VENDOR_THING_ID:"
+        let (known, principal): (Secret?, Principal?)
         if name.hasPrefix(thingPrefix) {
             let thing = self.state.thing(vendorThingID: String(name.dropFirst(thingPrefix.count)))
-            guard let thing, thing.password.reveal() == password else { throw .authenticationFailed }
-            try self.checkIsEnabled(.thing(thing.id))
-            return .thing(thing.id)
+            (known, principal) = (thing?.password, thing.map { .thing($0.id) })
+        } else {
+            let user = self.user(loggingInAs: name)
+            (known, principal) = (user?.password, user.map { .user($0.id) })
         }
-        guard let user = self.user(loggingInAs: name), user.password?.reveal() == password else {
-            throw .authenticationFailed
-        }
-        try self.checkIsEnabled(.user(user.id))
-        return .user(user.id)
+        guard let principal, known?.reveal() == password else { throw .authenticationFailed }
+        try self.checkIsEnabled(.principal(principal))
+        return principal
     }
 
     /// The name forms of a login: login name, e-mail, `EMAIL:`, `+81…`, `PHONE:+81…`, `PHONE:{CC}-{local}`.
@@ -107,7 +107,9 @@ extension EmulatedCloud {
 
     /// Both tokens are replaced; a refresh token works once.
     private mutating func refresh(_ body: JSONValue, _ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
-        guard self.app.givesRefreshTokens else { throw .operationNotSupported("The app gives no refresh tokens.") }
+        guard self.app.givesRefreshTokens else {
+            throw KiiFailure(403, "OPERATION_NOT_SUPPORTED", "The app gives no refresh tokens.")
+        }
         guard let refreshToken = body["refresh_token"]?.string else { throw .invalidInput("refresh_token is needed.") }
         guard let former = self.state.token(refreshedBy: refreshToken) else {
             let message = "The refresh token is not valid: it is unknown or was used."
@@ -126,12 +128,12 @@ extension EmulatedCloud {
         let isRefreshable = refreshable && self.app.givesRefreshTokens
         let record = self.newToken(for: caller, expiresAt: expiresAt, refreshable: isRefreshable)
         let milliseconds = expiresAt.map { $0.millisecondsSinceEpoch - now.millisecondsSinceEpoch }
-        let answer: [(String, JSONValue)] = [
-            ("id", .optional(caller.principal?.id)), ("access_token", JSONValue(record.token.reveal())),
-            ("expires_in", JSONValue(milliseconds.map { $0 / 1000 } ?? EmulatedCloud.unlimitedSeconds)),
-            ("token_type", "Bearer"), ("refresh_token", .optional(record.refreshToken?.reveal())),
-        ]
-        return .json(200, nil, .compact(answer))
+        let answer = JSONValue.object(present: [
+            "id": caller.principal?.id, "access_token": record.token.reveal(),
+            "expires_in": milliseconds.map { $0 / 1000 } ?? EmulatedCloud.unlimitedSeconds, "token_type": "Bearer",
+            "refresh_token": record.refreshToken?.reveal(),
+        ])
+        return .json(200, nil, answer)
     }
 
     mutating func newToken(for caller: Caller, expiresAt: Timestamp? = nil, refreshable: Bool = false) -> TokenRecord {

@@ -17,17 +17,16 @@ extension EmulatedCloud {
     func may(_ caller: Caller, _ verb: TopicRights.Verb, _ record: TopicRecord) -> Bool {
         guard caller != .admin else { return true }
         return record.rights.holders(of: verb).contains { holder in
-            switch holder {
-            case .user(let id): caller == .user(id)
-            case .group(let id): self.belongs(caller, to: .group(id))
-            case .thing(let id): self.mayAct(caller, for: .thing(id))
-            case .anyAuthenticatedUser: caller != .anonymous
+            if holder == .anyAuthenticatedUser { return caller != .anonymous }
+            switch holder.kind {
+            case .user: return caller == .user(holder.id)
+            case .group: return self.belongs(caller, to: .group(holder.id))
+            case .thing: return self.mayAct(caller, for: .thing(holder.id))
             }
         }
     }
 
-    /// Whether `caller` may delete the topic and change the rights to it: the administrator, the owner of the scope,
-    /// the creator of the topic.
+    /// Whether `caller` may delete the topic and change its rights: the administrator, the scope's owner, its creator.
     func mayManage(_ caller: Caller, _ record: TopicRecord) -> Bool {
         if caller == .admin || caller == record.creator { return true }
         guard case .group(let groupID) = record.topic.scope else {
@@ -43,32 +42,39 @@ extension EmulatedCloud {
         return record
     }
 
-    mutating func showTopicRight(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    func showTopicRight(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let record = try self.managedTopic(call)
         let (verb, holder) = try self.right(call)
-        guard record.rights.holders(of: verb).contains(holder) else {
-            throw .accessNotFound(record.topic, holder, app: self.appID)
-        }
+        guard record.rights.holders(of: verb).contains(holder) else { throw self.accessNotFound(record, holder) }
         return .json(200, "ACLSubjectRetrievalResponse", holder.description)
     }
 
-    mutating func grantTopicRight(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    mutating func grantTopicRight(_ call: CloudCall) throws(KiiFailure) {
         var record = try self.managedTopic(call)
         let (verb, holder) = try self.right(call)
-        guard record.rights.grant(verb, to: holder) else { throw .accessExists(record.topic, holder, app: self.appID) }
+        guard record.rights.grant(verb, to: holder) else {
+            throw self.failure(409, "ACL_ALREADY_EXISTS", "The subject has the right already.", record, holder)
+        }
         self.state.save(record)
-        return .noContent
     }
 
     /// Whoever has subscribed stays subscribed: a right is looked at when it is used.
-    mutating func revokeTopicRight(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    mutating func revokeTopicRight(_ call: CloudCall) throws(KiiFailure) {
         var record = try self.managedTopic(call)
         let (verb, holder) = try self.right(call)
-        guard record.rights.revoke(verb, from: holder) else {
-            throw .accessNotFound(record.topic, holder, app: self.appID)
-        }
+        guard record.rights.revoke(verb, from: holder) else { throw self.accessNotFound(record, holder) }
         self.state.save(record)
-        return .noContent
+    }
+
+    private func accessNotFound(_ record: TopicRecord, _ holder: TopicRights.Holder) -> KiiFailure {
+        self.failure(404, "ACL_NOT_FOUND", "The subject does not have the right.", record, holder)
+    }
+
+    private func failure(
+        _ status: Int, _ code: String, _ message: String, _ record: TopicRecord, _ holder: TopicRights.Holder
+    ) -> KiiFailure {
+        let topic = SubscriptionTarget.topic(record.topic).fields(app: self.appID)
+        return KiiFailure(status, code, message).about(topic + [("subject", JSONValue(holder.text))])
     }
 
     /// Verb and subject of the path; the subject exists.
@@ -78,28 +84,15 @@ extension EmulatedCloud {
             throw .invalidInput("The verb has to be one of \(known).")
         }
         // The reference: anonymous users cannot be given rights to a topic.
-        guard let holder = TopicRights.Holder(text: call["subject"]), holder != .user("ANONYMOUS_USER") else {
+        guard let holder = TopicRights.Holder(text: call["subject"]), holder.text != "UserID:ANONYMOUS_USER" else {
             let known = "UserID:{id}, GroupID:{id}, ThingID:{id} or UserID:ANY_AUTHENTICATED_USER"
             throw .invalidInput("The subject has to be \(known).")
         }
-        switch holder {
-        case .user(let id): _ = try self.user(id: id)
-        case .group(let id): _ = try self.group(id: id)
-        case .thing(let id): _ = try self.thing(id: id)
-        case .anyAuthenticatedUser: break
+        switch holder.kind {
+        case .user: if holder != .anyAuthenticatedUser { _ = try self.user(id: holder.id) }
+        case .group: _ = try self.group(id: holder.id)
+        case .thing: _ = try self.thing(id: holder.id)
         }
         return (verb, holder)
-    }
-}
-
-extension KiiFailure {
-    static func accessExists(_ topic: Topic, _ holder: TopicRights.Holder, app: String) -> KiiFailure {
-        let context = SubscriptionTarget.topic(topic).fields(app: app) + [("subject", JSONValue(holder.text))]
-        return KiiFailure(409, "ACL_ALREADY_EXISTS", "The subject has the right already.", context)
-    }
-
-    static func accessNotFound(_ topic: Topic, _ holder: TopicRights.Holder, app: String) -> KiiFailure {
-        let context = SubscriptionTarget.topic(topic).fields(app: app) + [("subject", JSONValue(holder.text))]
-        return KiiFailure(404, "ACL_NOT_FOUND", "The subject does not have the right.", context)
     }
 }

@@ -7,7 +7,9 @@ extension Route {
             [
                 Route("PUT", "topics/{topic}") { cloud, call throws(KiiFailure) in try cloud.createTopic(call) },
                 Route("GET", "topics/{topic}") { cloud, call throws(KiiFailure) in try cloud.checkTopic(call) },
-                Route("DELETE", "topics/{topic}") { cloud, call throws(KiiFailure) in try cloud.deleteTopic(call) },
+                Route("DELETE", "topics/{topic}") { cloud, call throws(KiiFailure) in
+                    cloud.state.remove(try cloud.managedTopic(call))
+                },
                 Route("GET", "topics") { cloud, call throws(KiiFailure) in try cloud.listTopics(call) },
                 Route("POST", "topics/{topic}/push/messages") { cloud, call throws(KiiFailure) in
                     try cloud.sendToTopic(call)
@@ -32,36 +34,34 @@ extension EmulatedCloud {
     /// The topic of the path, which exists.
     func existingTopic(_ call: CloudCall) throws(KiiFailure) -> TopicRecord {
         let topic = try self.topic(call)
-        guard let record = self.state.topics[topic.path] else { throw .topicNotFound(topic, app: self.appID) }
+        guard let record = self.state.topics[topic.path] else {
+            throw KiiFailure(404, "TOPIC_NOT_FOUND", "The topic was not found.")
+                .about(SubscriptionTarget.topic(topic).fields(app: self.appID))
+        }
         return record
     }
 
-    mutating func createTopic(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    mutating func createTopic(_ call: CloudCall) throws(KiiFailure) {
         let topic = try self.topic(call)
         // In the app the administrator alone.
         let mayCreate = topic.scope == .app ? call.caller == .admin : self.belongs(call.caller, to: topic.scope)
         try self.require(mayCreate, call, "No right to create topics here.")
-        guard self.state.topics[topic.path] == nil else { throw .topicExists(topic, app: self.appID) }
+        guard self.state.topics[topic.path] == nil else {
+            throw KiiFailure(409, "TOPIC_ALREADY_EXISTS", "The topic exists already.")
+                .about(SubscriptionTarget.topic(topic).fields(app: self.appID))
+        }
         self.state.save(TopicRecord(topic: topic, creator: call.caller, rights: TopicRights(of: topic.scope)))
-        return .noContent
     }
 
-    mutating func checkTopic(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    func checkTopic(_ call: CloudCall) throws(KiiFailure) {
         let record = try self.existingTopic(call)
         let mayUse = TopicRights.Verb.allCases.contains { self.may(call.caller, $0, record) }
         let mayLook = self.belongs(call.caller, to: record.topic.scope) || mayUse
         try self.require(mayLook, call, "No right to look at this topic.")
-        return .noContent
     }
 
-    mutating func deleteTopic(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
-        self.state.remove(try self.managedTopic(call))
-        return .noContent
-    }
-
-    /// The topics that the caller may subscribe to or manages. Who neither belongs to the scope nor has a right to one
-    /// of its topics is refused.
-    mutating func listTopics(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    /// The topics that the caller may subscribe to or manages. Who has none and is not of the scope is refused.
+    func listTopics(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let scope = try self.scope(call)
         let visible = self.state.topics(in: scope).filter {
             self.may(call.caller, .subscribe, $0) || self.mayManage(call.caller, $0)
@@ -72,9 +72,10 @@ extension EmulatedCloud {
         // The key is the last ID of the page before, so that a list can change between two pages.
         if let key = call.target.query["paginationKey"] { topicIDs = topicIDs.drop { $0 <= key } }
         let page = topicIDs.prefix(EmulatedCloud.pageSize)
-        let topics = JSONValue(page.map { ["topicID": JSONValue($0)] })
-        let isLast = page.count == topicIDs.count
-        let answer = [("topics", topics), ("paginationKey", isLast ? .null : .optional(page.last))]
-        return .json(200, "TopicsRetrievalResponse", .compact(answer))
+        let answer = JSONValue.object(present: [
+            "topics": JSONValue(page.map { ["topicID": JSONValue($0)] }),
+            "paginationKey": page.count == topicIDs.count ? String?.none : page.last,
+        ])
+        return .json(200, "TopicsRetrievalResponse", answer)
     }
 }

@@ -33,10 +33,10 @@ extension EmulatedCloud {
         let user = UserRecord(id: self.identifiers.principal(), attributes: attributes, password: password)
         self.state.save(user)
         let location = [self.location("users/\(user.id)", call)]
-        guard isPseudo else { return .json(201, "RegistrationResponse", user.description, fields: location) }
+        guard isPseudo else { return .json(201, "RegistrationResponse", .object(user.description), fields: location) }
         // A pseudo user's token cannot be refreshed: losing it loses the account.
         let token = self.newToken(for: .user(user.id))
-        let answer = JSONValue.object(user.description.fields + [("_accessToken", JSONValue(token.token.reveal()))])
+        let answer = JSONValue.object(user.description + [("_accessToken", JSONValue(token.token.reveal()))])
         return .json(201, "RegistrationAndAuthorizationResponse", answer, fields: location)
     }
 
@@ -58,7 +58,9 @@ extension EmulatedCloud {
         }
         for (field, value) in names.sorted(by: { $0.key < $1.key })
         where self.state.user(field: field, value: value) != nil {
-            throw .userExists(field: field, value: value, app: self.appID)
+            throw KiiFailure(
+                409, "USER_ALREADY_EXISTS", "A user with this \(field) exists.",
+                ["field": field, "value": value, "appID": self.appID])
         }
         return names
     }
@@ -71,24 +73,26 @@ extension EmulatedCloud {
     }
 
     /// All of a user to the user and the administrator, the names that others may know to others.
-    mutating func showUser(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    func showUser(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let user = try self.user(call)
         let isOpen = self.mayAct(call.caller, for: .user(user.id))
-        return .json(200, "UserDataRetrievalResponse", isOpen ? user.description : user.publicDescription)
+        return .json(200, "UserDataRetrievalResponse", .object(isOpen ? user.description : user.publicDescription))
     }
 
     /// A new password ends every token of the user.
-    mutating func changePassword(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+    mutating func changePassword(_ call: CloudCall) throws(KiiFailure) {
         var user = try self.user(call)
         try self.require(self.mayAct(call.caller, for: .user(user.id)), call, "Only the user may change the password.")
         let body = try call.object(of: "ChangePasswordRequest")
-        if let text = body["newPassword"]?.string, text.utf8.count < EmulatedCloud.passwordLengths.lowerBound {
-            throw .passwordTooShort(minimum: EmulatedCloud.passwordLengths.lowerBound)
+        let minimum = EmulatedCloud.passwordLengths.lowerBound
+        if let text = body["newPassword"]?.string, text.utf8.count < minimum {
+            let message = "The password has fewer than \(minimum) characters."
+            throw KiiFailure(400, "PASSWORD_TOO_SHORT", message, ["minimumLength": minimum])
         }
         let password = try self.checkedPassword(body["newPassword"])
         if call.caller != .admin {
             guard let former = user.password else {
-                throw .operationNotAllowed("A pseudo user has no password to change.")
+                throw KiiFailure(409, "OPERATION_NOT_ALLOWED", "A pseudo user has no password to change.")
             }
             guard let old = body["oldPassword"]?.string else { throw .invalidInput("oldPassword is needed.") }
             guard old == former.reveal() else {
@@ -98,32 +102,29 @@ extension EmulatedCloud {
         user.password = password
         self.state.save(user)
         self.state.removeTokens(of: .user(user.id))
-        return .noContent
     }
 
     /// A group with its members, as much as the group scope needs.
     mutating func createGroup(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let body = try call.object(of: "GroupCreationRequest")
         let name = try body.neededText("name")
-        if let value = body["owner"], !value.isNull, value.string == nil {
+        if let value = body.present("owner"), value.string == nil {
             throw .invalidInput("owner has to be a user's ID.")
         }
         let owner = body["owner"]?.string ?? call.caller.principal?.id ?? ""
         _ = try self.user(id: owner)
         try self.require(self.mayAct(call.caller, for: .user(owner)), call, "Only the owner may create its group.")
-        var members: [String] = []
-        if let value = body["members"], !value.isNull {
-            guard let texts = value.array?.map({ $0.string }), !texts.contains(nil) else {
-                throw .invalidInput("members has to be an array of user IDs.")
-            }
-            members = texts.compactMap { $0 }
+        guard let texts = (body.present("members") ?? []).array?.map({ $0.string }), !texts.contains(nil) else {
+            throw .invalidInput("members has to be an array of user IDs.")
         }
+        let members = texts.compactMap { $0 }
         let known = members.filter { self.state.users[$0] != nil }
         let group = GroupRecord(
             id: self.identifiers.principal(), name: name, owner: owner, members: Set(known).union([owner]))
         self.state.save(group)
-        let notFound = JSONValue(texts: members.filter { self.state.users[$0] == nil })
-        let answer: JSONValue = ["groupID": JSONValue(group.id), "notFoundUsers": notFound]
-        return .json(201, "GroupCreationResponse", answer, fields: [self.location("groups/\(group.id)", call)])
+        let notFound = members.filter { self.state.users[$0] == nil }
+        return .json(
+            201, "GroupCreationResponse", .object(all: ["groupID": group.id, "notFoundUsers": notFound]),
+            fields: [self.location("groups/\(group.id)", call)])
     }
 }

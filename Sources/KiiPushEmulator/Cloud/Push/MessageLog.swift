@@ -5,13 +5,13 @@ struct MessageLog: Sendable {
     private static let maximumCount = 1000
     private static let maximumBytes = 16 << 20
 
-    /// Oldest first, from `first` on: what was dropped before it is let go in one go.
+    /// Oldest first, from `first` on. What was dropped before it leaves the array in batches, as that moves all others.
     private var stored: [LoggedMessage?] = []
     private var first = 0
     private var bytes = 0
     private var lastSequence: Int64 = 0
 
-    var messages: some Collection<LoggedMessage> { self.stored[self.first...].lazy.compactMap { $0 } }
+    private var messages: some Collection<LoggedMessage> { self.stored[self.first...].lazy.compactMap { $0 } }
 
     /// Those that were logged after the one numbered `sequence`, oldest first.
     func messages(after sequence: Int64, limit: Int) -> [LoggedMessage] {

@@ -14,91 +14,67 @@ extension PushComposer {
         ("locKey", "loc-key"), ("locArgs", "loc-args"), ("launchImage", "launch-image"),
     ]
 
-    // MARK: - Google
-
     /// In `data` every value is a string; `notification` stands beside it.
     func google(
-        _ network: PushNetwork, _ fields: [Field], _ data: [JSONMember], _ sections: PushSections
+        _ network: PushNetwork, _ fields: JSONMembers, _ data: JSONMembers, _ sections: PushSections
     ) -> PushRendering {
-        var options: [Field] = []
-        if let notification = sections.section(network)?["notification"], notification.members?.isEmpty == false {
-            let members = (notification.members ?? []).map {
-                ($0.key == "clickAction" ? "click_action" : $0.key, $0.value)
-            }
-            options.append(("notification", .object(members)))
+        let section = sections.section(network) ?? [:]
+        let notification = (section["notification"]?.pairs ?? []).map { name, value in
+            (name == "clickAction" ? "click_action" : name, value)
         }
-        for (name, googleName) in PushSections.googleOptions {
-            if let value = sections.section(network)?.present(name) { options.append((googleName, value)) }
-        }
-        return self.google(network, fields, data, options: options)
+        let options = notification.isEmpty ? [] : [("notification", JSONValue.object(notification))]
+        return self.google(network, fields, data, options: options + section.renamed(PushSections.googleOptions))
     }
 
     func google(
-        _ network: PushNetwork, _ fields: [Field], _ data: [JSONMember] = [], options: [Field]
+        _ network: PushNetwork, _ fields: JSONMembers, _ data: JSONMembers = [], options: JSONMembers
     ) -> PushRendering {
-        let texts = (self.payload(data, fields).members ?? []).compactMap { member -> Field? in
-            PushComposer.text(member.value).map { (member.key, JSONValue($0)) }
-        }
-        let payload = JSONValue.object(texts)
+        let payload = JSONValue.object(
+            self.payload(data, fields).filter { !$0.1.isNull }.map { ($0.0, $0.1.asText) })
         // Google counts what reaches the app: the data and the notification, not the options.
         let counted = [payload] + options.filter { $0.0 == "notification" }.map { $0.1 }
         let isDryRun = options.contains { $0.0 == "dry_run" && $0.1.bool == true }
-        return PushRendering(network, .object([("data", payload)] + options), counting: counted, isDryRun: isDryRun)
+        return PushRendering(network, [("data", payload)] + options, counting: counted, isDryRun: isDryRun)
     }
-
-    /// A value as a string; `nil` for null, which has none.
-    private static func text(_ value: JSONValue) -> String? {
-        switch value.kind {
-        case .null: nil
-        case .string: value.string
-        case .bool, .number, .array, .object: String(decoding: value.serialized(), as: UTF8.self)
-        }
-    }
-
-    // MARK: - Apple
 
     /// Push to app: silent. What else Kii's cloud puts into `aps` is not known.
-    func apple(_ fields: [Field]) -> PushRendering { self.apple(fields, [], aps: [("content-available", 1)]) }
+    func apple(_ fields: JSONMembers) -> PushRendering { self.apple(fields, [], aps: [("content-available", 1)]) }
 
-    func apple(_ fields: [Field], _ data: [JSONMember], _ sections: PushSections) -> PushRendering {
+    func apple(_ fields: JSONMembers, _ data: JSONMembers, _ sections: PushSections) -> PushRendering {
         let section = sections.section(.apns) ?? [:]
-        var aps: [Field] = []
-        if let alert = section["alert"] {
-            let members = PushComposer.alertNames.compactMap { name, appleName -> Field? in
-                alert.present(name).map { (appleName, $0) }
-            }
-            if !members.isEmpty { aps.append(("alert", .object(members))) }
+        let alert = (section["alert"] ?? [:]).renamed(PushComposer.alertNames)
+        var aps = alert.isEmpty ? [] : [("alert", JSONValue.object(alert))]
+        aps += section.renamed([("badge", "badge"), ("sound", "sound")])
+        for (name, appleName) in [("contentAvailable", "content-available"), ("mutableContent", "mutable-content")] {
+            // Anything but absent, false and 0.
+            if let value = section.present(name), value.bool ?? (value.double != 0) { aps.append((appleName, 1)) }
         }
-        for name in ["badge", "sound"] {
-            if let value = section.present(name) { aps.append((name, value)) }
-        }
-        for (name, appleName) in [("contentAvailable", "content-available"), ("mutableContent", "mutable-content")]
-        where PushComposer.isSet(section[name]) { aps.append((appleName, 1)) }
-        if let category = section.present("category") { aps.append(("category", category)) }
-        return self.apple(fields, data, aps: aps)
+        return self.apple(fields, data, aps: aps + section.renamed([("category", "category")]))
     }
 
     /// Kii's short keys and the custom keys stand beside `aps`. Times are strings there.
-    private func apple(_ fields: [Field], _ data: [JSONMember], aps: [Field]) -> PushRendering {
-        let short = fields.map { name, value -> Field in
+    private func apple(_ fields: JSONMembers, _ data: JSONMembers, aps: JSONMembers) -> PushRendering {
+        let short = fields.map { name, value in
             let isTime = name == "when" || name == "modifiedAt"
-            let text = isTime ? PushComposer.text(value).map { JSONValue($0) } : nil as JSONValue?
-            return (PushComposer.shortNames[name] ?? name, text ?? value)
+            return (PushComposer.shortNames[name] ?? name, isTime ? value.asText : value)
         }
-        let custom = data.filter { $0.key != "aps" }
-        return PushRendering(.apns, .object([("aps", .object(aps))] + self.payload(custom, short).fields))
+        return PushRendering(.apns, [("aps", .object(aps))] + self.payload(data.filter { $0.0 != "aps" }, short))
     }
-
-    /// Anything but absent, false and 0.
-    private static func isSet(_ value: JSONValue?) -> Bool {
-        guard let value, !value.isNull else { return false }
-        return value.bool ?? (value.double != 0)
-    }
-
-    // MARK: - JPush
 
     /// Values keep their types. The name `extras` is JPush's own for what an app adds.
-    func jpush(_ fields: [Field], _ data: [JSONMember] = []) -> PushRendering {
-        PushRendering(.jpush, .object([("extras", self.payload(data, fields))]))
+    func jpush(_ fields: JSONMembers, _ data: JSONMembers = []) -> PushRendering {
+        PushRendering(.jpush, [("extras", .object(self.payload(data, fields)))])
+    }
+}
+
+extension JSONValue {
+    /// A string as it is, anything else as it is written.
+    fileprivate var asText: JSONValue {
+        self.kind == .string ? self : JSONValue(String(decoding: self.serialized(), as: UTF8.self))
+    }
+
+    /// The members of these names that are there and not null, under other names.
+    fileprivate func renamed(_ names: [(String, String)]) -> JSONMembers {
+        names.compactMap { name, other in self.present(name).map { (other, $0) } }
     }
 }

@@ -25,8 +25,7 @@ enum PushNetwork: String, CaseIterable, Sendable {
         }
     }
 
-    /// What Kii's errors call the key that the app has to have for it, with one for both of Google's networks; `nil` for
-    /// MQTT, which needs none.
+    /// What Kii's errors call the key that the app needs for it, one for both of Google's networks; `nil` for MQTT.
     fileprivate var keyName: String? {
         switch self {
         case .gcm, .fcm: "GCMKEY"
@@ -58,9 +57,9 @@ struct PushRendering: Sendable, Hashable {
     /// Whether the network only checks it.
     var isDryRun = false
 
-    init(_ network: PushNetwork, _ message: JSONValue, counting counted: [JSONValue]? = nil, isDryRun: Bool = false) {
+    init(_ network: PushNetwork, _ members: JSONMembers, counting counted: [JSONValue]? = nil, isDryRun: Bool = false) {
         self.network = network
-        self.message = message.serialized()
+        self.message = JSONValue.object(members).serialized()
         self.countedBytes = counted?.reduce(0) { $0 + $1.serialized().count } ?? self.message.count
         self.isDryRun = isDryRun
     }

@@ -14,44 +14,34 @@ enum Attributes {
     ///   - others: fields that are kept elsewhere, or not at all.
     static func checked(
         _ body: JSONValue, known: [String: JSONValue.Kind], leavingOut others: Set<String>
-    ) throws(KiiFailure) -> [(String, JSONValue)] {
-        var kept: [(String, JSONValue)] = []
+    ) throws(KiiFailure) -> JSONMembers {
+        var kept: JSONMembers = []
         var customBytes = 0
-        for member in body.members ?? [] where !others.contains(member.key) {
-            if let kind = known[member.key] {
-                guard member.value.isNull || member.value.kind == kind else {
-                    throw .invalidInput("\(member.key) has to be \(Attributes.name(of: kind)).")
+        for (name, value) in body.pairs where !others.contains(name) {
+            if let kind = known[name] {
+                guard value.isNull || value.kind == kind else {
+                    throw .invalidInput("\(name) has to be \(kind.phrase).")
                 }
             } else {
-                guard !member.key.hasPrefix("_") else { continue }
-                customBytes += member.key.utf8.count + member.value.serialized().count
+                guard !name.hasPrefix("_") else { continue }
+                customBytes += name.utf8.count + value.serialized().count
             }
-            kept.append((member.key, member.value))
+            kept.append((name, value))
         }
         guard customBytes <= Attributes.maximumCustomBytes else {
             throw .invalidInput("The custom fields take more than \(Attributes.maximumCustomBytes) bytes.")
         }
         return kept
     }
-
-    private static func name(of kind: JSONValue.Kind) -> String {
-        switch kind {
-        case .null: "null"
-        case .bool: "true or false"
-        case .number: "a number"
-        case .string: "a string"
-        case .array: "an array"
-        case .object: "an object"
-        }
-    }
 }
 
 extension UserRecord {
     /// What is kept of a registration.
     static func attributes(_ body: JSONValue) throws(KiiFailure) -> JSONValue {
-        let texts = ["loginName", "displayName", "country", "locale", "emailAddress", "phoneNumber"]
-        var known = Dictionary(uniqueKeysWithValues: texts.map { ($0, JSONValue.Kind.string) })
-        known["phoneNumberVerified"] = .bool
+        let known: [String: JSONValue.Kind] = [
+            "loginName": .string, "displayName": .string, "country": .string, "locale": .string,
+            "emailAddress": .string, "phoneNumber": .string, "phoneNumberVerified": .bool,
+        ]
         if let country = body["country"]?.string, !Names.isCountry(country) {
             throw .invalidInput("country has to be two letters, such as JP.")
         }
@@ -62,11 +52,11 @@ extension UserRecord {
 
 extension ThingRecord {
     /// What is kept of a registration.
-    static func attributes(_ body: JSONValue) throws(KiiFailure) -> [(String, JSONValue)] {
-        let texts = [
-            "_vendorThingID", "_thingType", "_layoutPosition", "_vendor", "_firmwareVersion", "_productName", "_lot",
+    static func attributes(_ body: JSONValue) throws(KiiFailure) -> JSONMembers {
+        var known: [String: JSONValue.Kind] = [
+            "_vendorThingID": .string, "_thingType": .string, "_layoutPosition": .string, "_vendor": .string,
+            "_firmwareVersion": .string, "_productName": .string, "_lot": .string,
         ]
-        var known = Dictionary(uniqueKeysWithValues: texts.map { ($0, JSONValue.Kind.string) })
         for number in 1...5 {
             known["_stringField\(number)"] = .string
             known["_numberField\(number)"] = .number

@@ -38,24 +38,21 @@ struct InstallationRecord: StoredRecord {
     var mqttTopic: String? { self.credential.map { BrokerFiles.topicPrefix + $0.username } }
 
     var json: JSONValue {
-        .compact([
-            ("id", JSONValue(self.id)), ("deviceType", JSONValue(self.deviceType.rawValue)),
-            ("registrationID", JSONValue(self.registrationID)), ("owner", JSONValue(self.owner.text)),
-            ("development", JSONValue(self.isDevelopment)), ("createdAt", JSONValue(self.createdAt)),
-            ("payload", self.payload == .mqtt ? .null : JSONValue(self.payload.rawValue)),
-            ("username", .optional(self.credential?.username)),
-            ("password", .optional(self.credential?.password.reveal())),
-            ("endpointExpiresAt", .optional(self.endpointExpiresAt)),
+        .object(present: [
+            "id": self.id, "deviceType": self.deviceType.rawValue, "registrationID": self.registrationID,
+            "owner": self.owner.text, "development": self.isDevelopment, "createdAt": self.createdAt.json,
+            "payload": self.payload == .mqtt ? String?.none : self.payload.rawValue,
+            "username": self.credential?.username, "password": self.credential?.password.reveal(),
+            "endpointExpiresAt": self.endpointExpiresAt?.json,
         ])
     }
 
-    /// `application/vnd.kii.InstallationRetrievalResponse+json`.
-    var description: JSONValue {
-        .object([
-            ("installationID", JSONValue(self.id)), ("installationRegistrationID", JSONValue(self.registrationID)),
-            ("deviceType", JSONValue(self.deviceType.rawValue)), ("development", JSONValue(self.isDevelopment)),
-            self.owner.field,
-        ])
+    /// The members of `application/vnd.kii.InstallationRetrievalResponse+json`.
+    var description: JSONMembers {
+        JSONMembers(all: [
+            "installationID": self.id, "installationRegistrationID": self.registrationID,
+            "deviceType": self.deviceType.rawValue, "development": self.isDevelopment,
+        ]) + [self.owner.field]
     }
 }
 

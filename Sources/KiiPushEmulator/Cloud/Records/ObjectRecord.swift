@@ -1,5 +1,29 @@
 import KiiPushCore
 
+/// A bucket that exists: somebody put an object into it or subscribed to it.
+struct BucketRecord: StoredRecord {
+    static let table = "bucket"
+
+    var bucket: Bucket
+    /// Who made it; `nil` for one of a state that did not say.
+    var creator: Caller?
+
+    var key: String { self.bucket.path }
+
+    var json: JSONValue {
+        .object(present: [
+            "scope": self.bucket.scope.pathPrefix, "id": self.bucket.id, "creator": self.creator?.text,
+        ])
+    }
+}
+
+extension BucketRecord {
+    init?(json: JSONValue) {
+        guard let scope = json.scope, let id = json["id"]?.string else { return nil }
+        self.init(bucket: Bucket(id, in: scope), creator: json.caller("creator"))
+    }
+}
+
 struct ObjectRecord: StoredRecord {
     static let table = "object"
 
@@ -13,11 +37,10 @@ struct ObjectRecord: StoredRecord {
     var key: String { self.object.path }
 
     var json: JSONValue {
-        .object(
-            self.object.fields + [
-                ("creator", JSONValue(self.creator.text)), ("createdAt", JSONValue(self.createdAt)),
-                ("modifiedAt", JSONValue(self.modifiedAt)), ("version", JSONValue(self.version)), ("data", self.data),
-            ])
+        self.object.json(with: [
+            "creator": self.creator.text, "createdAt": self.createdAt.json, "modifiedAt": self.modifiedAt.json,
+            "version": self.version, "data": self.data,
+        ])
     }
 }
 
@@ -46,11 +69,9 @@ struct ObjectBodyRecord: StoredRecord {
     var key: String { self.object.path }
 
     var json: JSONValue {
-        .object(
-            self.object.fields + [
-                ("mediaType", JSONValue(self.mediaType)), ("bytes", JSONValue(Base64.encode(self.bytes))),
-                ("version", JSONValue(self.version)),
-            ])
+        self.object.json(with: [
+            "mediaType": self.mediaType, "bytes": Base64.encode(self.bytes), "version": self.version,
+        ])
     }
 }
 
@@ -66,12 +87,10 @@ extension ObjectBodyRecord {
 extension ObjectReference {
     var path: String { "\(self.bucket.path)/objects/\(self.id)" }
 
-    /// The members of a stored row that name it.
-    fileprivate var fields: [(String, JSONValue)] {
-        [
-            ("scope", JSONValue(self.bucket.scope.pathPrefix)), ("bucket", JSONValue(self.bucket.id)),
-            ("id", JSONValue(self.id)),
-        ]
+    /// A stored row that is about the object.
+    fileprivate func json(with members: KeyValuePairs<String, (any JSONConvertible)?>) -> JSONValue {
+        let name = JSONMembers(all: ["scope": self.bucket.scope.pathPrefix, "bucket": self.bucket.id, "id": self.id])
+        return .object(name + JSONMembers(all: members))
     }
 
     fileprivate init?(json: JSONValue) {

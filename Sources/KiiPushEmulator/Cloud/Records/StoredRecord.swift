@@ -4,11 +4,22 @@ package import KiiPushCore
 protocol StoredRecord: Sendable {
     /// The name under which its kind is stored; never changed, or old states cannot be read.
     static var table: String { get }
+    /// Where the state keeps the records of its kind, by ``key``.
+    static var records: WritableKeyPath<CloudState, [String: Self]> { get }
     /// What tells it from others of its kind.
     var key: String { get }
     var json: JSONValue { get }
     /// `nil` when `json` is not what this kind writes.
     init?(json: JSONValue)
+    /// Puts the record into the state's indexes, or takes it out of them.
+    func index(in state: inout CloudState, isThere: Bool)
+    /// Removes what is nothing without the record.
+    func removeDependents(from state: inout CloudState)
+}
+
+extension StoredRecord {
+    func index(in state: inout CloudState, isThere: Bool) {}
+    func removeDependents(from state: inout CloudState) {}
 }
 
 /// What has to happen to the stored state, in order.
@@ -17,33 +28,27 @@ package enum StateChange: Sendable, Equatable {
     case remove(table: String, key: String)
     /// Every record of the cloud, of whatever kind; the app's identity and the ports are not the cloud's.
     case removeAll
-
-    static func save(_ record: some StoredRecord) -> StateChange {
-        .save(table: type(of: record).table, key: record.key, value: record.json)
-    }
-
-    static func remove(_ record: some StoredRecord) -> StateChange {
-        .remove(table: type(of: record).table, key: record.key)
-    }
 }
 
 // MARK: - Writing
 
+extension JSONMembers {
+    /// All of the members; those without a value are null.
+    init(all members: KeyValuePairs<String, (any JSONConvertible)?>) {
+        self = members.map { ($0.key, $0.value?.json ?? .null) }
+    }
+}
+
 extension JSONValue {
-    init(_ time: Timestamp) { self.init(time.millisecondsSinceEpoch) }
+    /// An object of all of the members; those without a value are null.
+    static func object(all members: KeyValuePairs<String, (any JSONConvertible)?>) -> JSONValue {
+        .object(JSONMembers(all: members))
+    }
+}
 
-    /// An array of texts.
-    init(texts: some Sequence<String>) { self.init(texts.map { JSONValue($0) }) }
-
-    static func optional(_ text: String?) -> JSONValue { text.map { JSONValue($0) } ?? .null }
-
-    static func optional(_ time: Timestamp?) -> JSONValue { time.map { JSONValue($0) } ?? .null }
-
-    /// An object without the members that are null.
-    static func compact(_ members: [(String, JSONValue)]) -> JSONValue { .object(members.filter { !$0.1.isNull }) }
-
-    /// The members of an object, to write more beside them; none of another kind.
-    var fields: [(String, JSONValue)] { (self.members ?? []).map { ($0.key, $0.value) } }
+extension Timestamp {
+    /// In milliseconds since 1970.
+    var json: JSONValue { JSONValue(self.millisecondsSinceEpoch) }
 }
 
 // MARK: - Reading
@@ -57,6 +62,10 @@ extension JSONValue {
     func principal(_ key: String) -> Principal? { self[key]?.string.flatMap { Principal(text: $0) } }
 
     func secret(_ key: String) -> Secret? { self[key]?.string.map { Secret($0) } }
+
+    func integer<Integer: FixedWidthInteger>(_ key: String) -> Integer? {
+        self[key]?.int64.flatMap { Integer(exactly: $0) }
+    }
 
     func time(_ key: String) -> Timestamp? { self[key]?.int64.map { Timestamp(millisecondsSinceEpoch: $0) } }
 

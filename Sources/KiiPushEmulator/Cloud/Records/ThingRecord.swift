@@ -24,16 +24,15 @@ struct ThingRecord: StoredRecord {
     var key: String { self.id }
 
     var json: JSONValue {
-        .object([
-            ("id", JSONValue(self.id)), ("vendorThingID", JSONValue(self.vendorThingID)),
-            ("password", JSONValue(self.password.reveal())), ("attributes", self.attributes),
-            ("owners", JSONValue(texts: self.owners.sorted())),
-            ("ownerGroups", JSONValue(texts: self.ownerGroups.sorted())), ("disabled", JSONValue(self.isDisabled)),
+        .object(present: [
+            "id": self.id, "vendorThingID": self.vendorThingID, "password": self.password.reveal(),
+            "attributes": self.attributes, "owners": self.owners.sorted(), "ownerGroups": self.ownerGroups.sorted(),
+            "disabled": self.isDisabled,
         ])
     }
 
-    /// The body of `GET /things/{thingID}` and of a registration's answer.
-    var description: JSONValue { .object([("_thingID", JSONValue(self.id))] + self.attributes.fields) }
+    /// The members of the body of `GET /things/{thingID}` and of a registration's answer.
+    var description: JSONMembers { [("_thingID", JSONValue(self.id))] + self.attributes.pairs }
 }
 
 extension ThingRecord {

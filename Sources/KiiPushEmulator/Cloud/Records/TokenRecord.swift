@@ -14,9 +14,9 @@ struct TokenRecord: StoredRecord {
     var key: String { self.token.reveal() }
 
     var json: JSONValue {
-        .compact([
-            ("token", JSONValue(self.token.reveal())), ("caller", JSONValue(self.caller.text)),
-            ("expiresAt", .optional(self.expiresAt)), ("refreshToken", .optional(self.refreshToken?.reveal())),
+        .object(present: [
+            "token": self.token.reveal(), "caller": self.caller.text, "expiresAt": self.expiresAt?.json,
+            "refreshToken": self.refreshToken?.reveal(),
         ])
     }
 }

@@ -10,9 +10,9 @@ struct TopicRecord: StoredRecord {
     var key: String { self.topic.path }
 
     var json: JSONValue {
-        .object([
-            ("scope", JSONValue(self.topic.scope.pathPrefix)), ("id", JSONValue(self.topic.id)),
-            ("creator", JSONValue(self.creator.text)), ("rights", self.rights.json),
+        .object(present: [
+            "scope": self.topic.scope.pathPrefix, "id": self.topic.id, "creator": self.creator.text,
+            "rights": self.rights.json,
         ])
     }
 }
@@ -24,5 +24,31 @@ extension TopicRecord {
             let rights = json["rights"].map({ TopicRights(json: $0) }) ?? TopicRights(of: scope)
         else { return nil }
         self.init(topic: Topic(id, in: scope), creator: creator, rights: rights)
+    }
+}
+
+struct SubscriptionRecord: StoredRecord {
+    static let table = "subscription"
+
+    var target: SubscriptionTarget
+    var subscriber: Principal
+
+    var key: String { "\(self.target.path) \(self.subscriber.text)" }
+
+    var json: JSONValue {
+        .object([
+            ("scope", JSONValue(self.target.scope.pathPrefix)),
+            (self.target.kind.rawValue, JSONValue(self.target.id)), ("subscriber", JSONValue(self.subscriber.text)),
+        ])
+    }
+}
+
+extension SubscriptionRecord {
+    init?(json: JSONValue) {
+        guard let scope = json.scope, let subscriber = json.principal("subscriber"),
+            let kind = SubscriptionTarget.Kind.allCases.first(where: { json[$0.rawValue]?.string != nil }),
+            let id = json[kind.rawValue]?.string
+        else { return nil }
+        self.init(target: SubscriptionTarget(kind: kind, scope: scope, id: id), subscriber: subscriber)
     }
 }

@@ -10,45 +10,25 @@ struct TopicRights: Sendable, Hashable {
         case send = "SEND_MESSAGE_TO_TOPIC"
     }
 
-    /// Who may do it.
-    enum Holder: Sendable, Hashable {
-        case user(String)
-        /// All members.
-        case group(String)
-        /// The thing, and its owners for it.
-        case thing(String)
-        /// Everybody with the token of a user or thing.
-        case anyAuthenticatedUser
-
-        static let anyAuthenticatedID = "ANY_AUTHENTICATED_USER"
-
-        private var words: (kind: String, id: String) {
-            switch self {
-            case .user(let id): ("User", id)
-            case .group(let id): ("Group", id)
-            case .thing(let id): ("Thing", id)
-            case .anyAuthenticatedUser: ("User", Holder.anyAuthenticatedID)
-            }
+    /// Who may do it: a user, all members of a group, or a thing and its owners for it.
+    struct Holder: Sendable, Hashable {
+        enum Kind: String, Sendable {
+            case user = "User"
+            case group = "Group"
+            case thing = "Thing"
         }
+
+        /// Everybody with the token of a user or thing.
+        static let anyAuthenticatedUser = Holder(kind: .user, id: "ANY_AUTHENTICATED_USER")
+
+        var kind: Kind
+        var id: String
 
         /// How a path writes it, and the stored state: `UserID:{id}`.
-        var text: String { "\(self.words.kind)ID:\(self.words.id)" }
+        var text: String { "\(self.kind.rawValue)ID:\(self.id)" }
 
         /// How an answer writes it.
-        var description: JSONValue { ["\(self.words.kind.lowercased())ID": JSONValue(self.words.id)] }
-
-        init?(text: String) {
-            guard let colon = text.firstIndex(of: ":") else { return nil }
-            let id = String(text[text.index(after: colon)...])
-            switch (text[..<colon], id) {
-            case (_, ""): return nil
-            case ("UserID", Holder.anyAuthenticatedID): self = .anyAuthenticatedUser
-            case ("UserID", _): self = .user(id)
-            case ("GroupID", _): self = .group(id)
-            case ("ThingID", _): self = .thing(id)
-            default: return nil
-            }
-        }
+        var description: JSONValue { ["\(self.kind)ID": JSONValue(self.id)] }
     }
 
     private var holders: [Verb: Set<Holder>]
@@ -56,12 +36,16 @@ struct TopicRights: Sendable, Hashable {
     /// What a topic comes with: in the app's scope everybody subscribes and the administrator sends; elsewhere those to
     /// whom the scope belongs do both.
     init(of scope: Scope) {
+        let owner: Holder
         switch scope {
-        case .app: self.holders = [.subscribe: [.anyAuthenticatedUser]]
-        case .user(let id): self.holders = [.subscribe: [.user(id)], .send: [.user(id)]]
-        case .group(let id): self.holders = [.subscribe: [.group(id)], .send: [.group(id)]]
-        case .thing(let id): self.holders = [.subscribe: [.thing(id)], .send: [.thing(id)]]
+        case .app:
+            self.holders = [.subscribe: [.anyAuthenticatedUser]]
+            return
+        case .user(let id): owner = Holder(kind: .user, id: id)
+        case .group(let id): owner = Holder(kind: .group, id: id)
+        case .thing(let id): owner = Holder(kind: .thing, id: id)
         }
+        self.holders = [.subscribe: [owner], .send: [owner]]
     }
 
     func holders(of verb: Verb) -> Set<Holder> { self.holders[verb] ?? [] }
@@ -83,10 +67,8 @@ struct TopicRights: Sendable, Hashable {
     private func json(_ write: (Holder) -> JSONValue) -> JSONValue {
         .object(
             Verb.allCases.map { verb in
-                let sorted = self.holders(of: verb).sorted { $0.text < $1.text }
-                return (verb.rawValue, JSONValue(sorted.map(write)))
-            }
-        )
+                (verb.rawValue, JSONValue(self.holders(of: verb).sorted { $0.text < $1.text }.map(write)))
+            })
     }
 
     init?(json: JSONValue) {
@@ -98,5 +80,15 @@ struct TopicRights: Sendable, Hashable {
                 self.holders[verb, default: []].insert(holder)
             }
         }
+    }
+}
+
+extension TopicRights.Holder {
+    init?(text: String) {
+        let words = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard words.count == 2, !words[1].isEmpty, words[0].hasSuffix("ID"),
+            let kind = Kind(rawValue: String(words[0].dropLast(2)))
+        else { return nil }
+        self.init(kind: kind, id: String(words[1]))
     }
 }

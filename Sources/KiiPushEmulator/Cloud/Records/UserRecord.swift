@@ -16,17 +16,30 @@ struct UserRecord: StoredRecord {
     var key: String { self.id }
 
     var json: JSONValue {
-        .compact([
-            ("id", JSONValue(self.id)), ("attributes", self.attributes),
-            ("password", .optional(self.password?.reveal())), ("disabled", JSONValue(self.isDisabled)),
+        .object(present: [
+            "id": self.id, "attributes": self.attributes, "password": self.password?.reveal(),
+            "disabled": self.isDisabled,
         ])
     }
 
-    /// The body of `GET /users/{userID}` and of a registration's answer.
-    var description: JSONValue {
-        .object(
-            [("userID", JSONValue(self.id))] + self.attributes.fields
-                + [("_hasPassword", JSONValue(self.password != nil))])
+    /// The members of the body of `GET /users/{userID}` and of a registration's answer.
+    var description: JSONMembers {
+        [("userID", JSONValue(self.id))] + self.attributes.pairs + [("_hasPassword", JSONValue(self.password != nil))]
+    }
+
+    /// What others than the user and the administrator see.
+    var publicDescription: JSONMembers {
+        JSONMembers(present: [
+            "userID": self.id, "loginName": self.attributes.present("loginName"),
+            "displayName": self.attributes.present("displayName"),
+        ])
+    }
+
+    /// What the user logs in as, with the prefix of its kind; `nil` without any name.
+    var address: String? {
+        if let name = self.attributes["loginName"]?.string { return name }
+        if let address = self.attributes["emailAddress"]?.string { return "EMAIL:\(address)" }
+        return self.attributes["phoneNumber"]?.string.map { "PHONE:\($0)" }
     }
 }
 
@@ -36,21 +49,6 @@ extension UserRecord {
         self.init(
             id: id, attributes: attributes, password: json.secret("password"),
             isDisabled: json["disabled"]?.bool ?? false)
-    }
-
-    /// What others than the user and the administrator see.
-    var publicDescription: JSONValue {
-        .compact([
-            ("userID", JSONValue(self.id)), ("loginName", self.attributes["loginName"] ?? .null),
-            ("displayName", self.attributes["displayName"] ?? .null),
-        ])
-    }
-
-    /// What the user logs in as, with the prefix of its kind; `nil` without any name.
-    var address: String? {
-        if let name = self.attributes["loginName"]?.string { return name }
-        if let address = self.attributes["emailAddress"]?.string { return "EMAIL:\(address)" }
-        return self.attributes["phoneNumber"]?.string.map { "PHONE:\($0)" }
     }
 }
 
@@ -67,9 +65,8 @@ struct GroupRecord: StoredRecord {
     var key: String { self.id }
 
     var json: JSONValue {
-        .object([
-            ("id", JSONValue(self.id)), ("name", JSONValue(self.name)), ("owner", JSONValue(self.owner)),
-            ("members", JSONValue(texts: self.members.sorted())),
+        .object(present: [
+            "id": self.id, "name": self.name, "owner": self.owner, "members": self.members.sorted(),
         ])
     }
 }

@@ -4,20 +4,22 @@ import KiiPushCore
 struct CloudCall: Sendable {
     let request: IncomingRequest
     let target: RequestTarget
-    /// What stands in the path for each `{name}` of the route.
-    let parameters: [String: String]
     let now: Timestamp
+    /// What stands in the path for each `{name}` of the route.
+    var parameters: [String: String] = [:]
     var caller: Caller = .anonymous
+
+    /// Whether the emulator is told or asked something, and not the cloud.
+    var isControl: Bool { self.target.path.first == "__kii" }
 
     subscript(parameter: String) -> String { self.parameters[parameter] ?? "" }
 
-    func field(_ name: String) -> String? { self.request.fields.first { $0.isNamed(name) }?.value }
+    func field(_ name: String) -> String? { self.request.field(name) }
 
     /// The media type in lower case, without its parameters.
     var mediaType: String {
-        let value = (self.field("Content-Type") ?? "").utf8.prefix { $0 != UInt8(ascii: ";") }
-        let blanks = [UInt8(ascii: " "), UInt8(ascii: "\t")]
-        return String(decoding: value.filter { !blanks.contains($0) }, as: UTF8.self).lowercased()
+        let value = (self.field("Content-Type") ?? "").unicodeScalars.prefix { $0 != ";" }
+        return String(String.UnicodeScalarView(value.filter { $0 != " " && $0 != "\t" })).lowercased()
     }
 
     /// The body as a JSON object, if it comes as `application/vnd.kii.{name}+json` or `application/json`.
@@ -39,7 +41,7 @@ struct CloudCall: Sendable {
         do throws(JSONError) {
             value = try JSONValue(parsing: self.request.body)
         } catch {
-            throw .invalidJSON(error)
+            throw KiiFailure(400, "INVALID_JSON", "The body is not JSON: \(error)")
         }
         guard value.kind == .object else { throw .invalidInput("The body has to be a JSON object.") }
         return value
@@ -71,6 +73,4 @@ extension HTTPResponse {
         let type = name.map { "application/vnd.kii.\($0)+json;charset=UTF-8" } ?? "application/json;charset=UTF-8"
         return HTTPResponse(status: status, fields: [HTTPField("Content-Type", type)] + fields, body: body.serialized())
     }
-
-    static let noContent = HTTPResponse(status: 204)
 }

@@ -20,31 +20,26 @@ struct RequestTarget: Sendable, Hashable {
         guard pathEnd < bytes.count else { return }
         for pair in bytes[(pathEnd + 1)...].split(separator: UInt8(ascii: "&")) {
             let words = pair.split(separator: UInt8(ascii: "="), maxSplits: 1, omittingEmptySubsequences: false)
-            self.query[try RequestTarget.decodeForm(words[0])] =
-                words.count == 2 ? try RequestTarget.decodeForm(words[1]) : ""
+            let name = try RequestTarget.decode(words[0], isForm: true)
+            self.query[name] = words.count == 2 ? try RequestTarget.decode(words[1], isForm: true) : ""
         }
     }
 
-    /// The target without scheme and host, which a client may send to any server (RFC 9112 section 3.2.2) and which ebisu
-    /// always sends.
+    /// The target without scheme and host, which a client may send (RFC 9112 section 3.2.2) and ebisu always does.
     private static func withoutAuthority(_ target: String) -> Substring {
         guard !target.hasPrefix("/"), let scheme = target.firstRange(of: "://") else { return target[...] }
         let rest = target[scheme.upperBound...]
         return rest.firstIndex { $0 == "/" || $0 == "?" }.map { rest[$0...] } ?? "/"
     }
 
-    /// As below, with `+` for a space, as in queries and `application/x-www-form-urlencoded` bodies.
-    private static func decodeForm(_ bytes: ArraySlice<UInt8>) throws(KiiFailure) -> String {
-        try RequestTarget.decode(bytes.map { $0 == UInt8(ascii: "+") ? UInt8(ascii: " ") : $0 }[...])
-    }
-
-    private static func decode(_ bytes: ArraySlice<UInt8>) throws(KiiFailure) -> String {
+    /// - Parameter isForm: whether `+` is a space, as in queries and `application/x-www-form-urlencoded` bodies.
+    private static func decode(_ bytes: ArraySlice<UInt8>, isForm: Bool = false) throws(KiiFailure) -> String {
         var decoded: [UInt8] = []
         decoded.reserveCapacity(bytes.count)
         var rest = bytes
         while let byte = rest.popFirst() {
             guard byte == UInt8(ascii: "%") else {
-                decoded.append(byte)
+                decoded.append(isForm && byte == UInt8(ascii: "+") ? UInt8(ascii: " ") : byte)
                 continue
             }
             guard let high = rest.popFirst().flatMap(RequestTarget.digit),

@@ -23,13 +23,8 @@ struct Route: Sendable {
     /// The query items that a control has. Kii's own calls take others as well, and do not look at them.
     let query: [String]
     let handler: Handler
-    private let pattern: [Segment]
-
-    /// One segment of a path: a word, or `{name}` for anything but nothing.
-    private enum Segment: Sendable {
-        case word(String)
-        case parameter(String)
-    }
+    /// The segments of the path; `isName` for `{name}`, which stands for anything but nothing.
+    private let pattern: [(word: String, isName: Bool)]
 
     init(
         _ method: String, _ path: String, need: Need = .principal, query: [String] = [], _ handler: @escaping Handler
@@ -40,13 +35,32 @@ struct Route: Sendable {
         self.query = query
         self.handler = handler
         self.pattern = path.split(separator: "/").map { segment in
-            segment.hasPrefix("{") ? .parameter(String(segment.dropFirst().dropLast())) : .word(String(segment))
+            segment.hasPrefix("{") ? (String(segment.dropFirst().dropLast()), true) : (String(segment), false)
+        }
+    }
+
+    /// A route whose answer is 204.
+    init(
+        _ method: String, _ path: String, need: Need = .principal,
+        _ change: @escaping @Sendable (inout EmulatedCloud, CloudCall) throws(KiiFailure) -> Void
+    ) {
+        self.init(method, path, need: need) { cloud, call throws(KiiFailure) in
+            try change(&cloud, call)
+            return HTTPResponse(status: 204)
         }
     }
 
     /// A route below `/__kii`, for the administrator alone.
     static func control(_ method: String, _ path: String, query: [String] = [], _ handler: @escaping Handler) -> Route {
         Route(method, path, need: .administrator, query: query, handler)
+    }
+
+    /// The same for one whose answer is 204.
+    static func control(
+        _ method: String, _ path: String,
+        _ change: @escaping @Sendable (inout EmulatedCloud, CloudCall) throws(KiiFailure) -> Void
+    ) -> Route {
+        Route(method, path, need: .administrator, change)
     }
 
     /// The same routes in the app's scope and below a user, group and thing.
@@ -62,14 +76,10 @@ struct Route: Sendable {
     func match(_ path: ArraySlice<String>) -> [String: String]? {
         guard path.count == self.pattern.count else { return nil }
         // Looked at before anything is kept, since most routes are another's.
-        for (segment, text) in zip(self.pattern, path) {
-            switch segment {
-            case .word(let word): guard word == text else { return nil }
-            case .parameter: guard !text.isEmpty else { return nil }
-            }
-        }
+        let isMeant = zip(self.pattern, path).allSatisfy { $0.isName ? !$1.isEmpty : $0.word == $1 }
+        guard isMeant else { return nil }
         var parameters: [String: String] = [:]
-        for case (.parameter(let name), let text) in zip(self.pattern, path) { parameters[name] = text }
+        for (segment, text) in zip(self.pattern, path) where segment.isName { parameters[segment.word] = text }
         return parameters
     }
 

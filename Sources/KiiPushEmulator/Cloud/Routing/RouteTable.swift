@@ -2,29 +2,18 @@ import KiiPushCore
 
 /// All that can be asked, and how a request finds it.
 package enum RouteTable {
-    /// Below `/api`.
-    private static let global: [Route] = [Route.token]
-
     /// Below `/api/apps/{appID}`.
     private static let ofApp: [Route] = Route.accounts + Route.installations + Route.topics + Route.buckets
-
-    /// Below `/thing-if/apps/{appID}`.
-    private static let ofThingIF: [Route] = Route.onboarding
 
     /// Below `/__kii`, which Kii's cloud does not have: what the emulator holds, and what it is told to do.
     private static let ofEmulator: [Route] = Route.inspection + Route.controls
 
-    /// The routes with what precedes their patterns.
-    static let roots: [(path: String, routes: [Route])] = [
-        ("/api", RouteTable.global), ("/api/apps/{app}", RouteTable.ofApp),
-        ("/thing-if/apps/{app}", RouteTable.ofThingIF), ("/__kii", RouteTable.ofEmulator),
-    ]
-
     /// Every method and path that can be asked for, as `PUT /api/apps/{app}/topics/{topic}`, for comparing with a
     /// contract. A method that a path has for GET's sake, HEAD, is not listed.
-    package static let listing: [String] = RouteTable.roots.flatMap { root, routes in
-        routes.map { "\($0.method) \(root)/\($0.path)" }
-    }
+    package static let listing: [String] = [
+        ("/api", [Route.token]), ("/api/apps/{app}", RouteTable.ofApp), ("/thing-if/apps/{app}", Route.onboarding),
+        ("/__kii", RouteTable.ofEmulator),
+    ].flatMap { root, routes in routes.map { "\($0.method) \(root)/\($0.path)" } }
 
     /// The route of a request and what its path holds.
     ///
@@ -32,20 +21,18 @@ package enum RouteTable {
     static func match(
         method: String, path: [String], app: String
     ) throws(KiiFailure) -> (Route, parameters: [String: String]) {
-        guard path.count > 1 else { throw RouteTable.nothing(at: path) }
-        let routes: [Route]
-        let rest: ArraySlice<String>
-        switch path[0] {
-        case "api", "thing-if":
-            let isThingIF = path[0] == "thing-if"
-            if path[1] == "apps", path.count > 3 {
-                guard path[2] == app else { throw .appNotFound(path[2]) }
-                (routes, rest) = (isThingIF ? RouteTable.ofThingIF : RouteTable.ofApp, path[3...])
-            } else {
-                (routes, rest) = (isThingIF ? [] : RouteTable.global, path[1...])
-            }
-        case "__kii": (routes, rest) = (RouteTable.ofEmulator, path[1...])
-        default: throw RouteTable.nothing(at: path)
+        func nothing() -> KiiFailure {
+            KiiFailure(404, "RESOURCE_NOT_FOUND", "Nothing is at /\(path.joined(separator: "/")).")
+        }
+        guard path.count > 1 else { throw nothing() }
+        let (routes, rest): ([Route], ArraySlice<String>)
+        switch (path[0], path[1]) {
+        case ("api", "apps") where path.count > 3, ("thing-if", "apps") where path.count > 3:
+            guard path[2] == app else { throw .appNotFound(path[2]) }
+            (routes, rest) = (path[0] == "api" ? RouteTable.ofApp : Route.onboarding, path[3...])
+        case ("api", _): (routes, rest) = ([Route.token], path[1...])
+        case ("__kii", _): (routes, rest) = (RouteTable.ofEmulator, path[1...])
+        default: throw nothing()
         }
         var allowed: [String] = []
         for route in routes {
@@ -55,9 +42,9 @@ package enum RouteTable {
             guard !allowed.contains(route.method) else { continue }
             allowed += route.method == "GET" ? ["GET", "HEAD"] : [route.method]
         }
-        guard !allowed.isEmpty else { throw RouteTable.nothing(at: path) }
-        throw .methodNotAllowed(method, allowed: allowed)
+        guard !allowed.isEmpty else { throw nothing() }
+        throw KiiFailure(
+            405, "METHOD_NOT_ALLOWED", "\(method) is not possible here.",
+            fields: [HTTPField("Allow", allowed.joined(separator: ", "))])
     }
-
-    private static func nothing(at path: [String]) -> KiiFailure { .pathNotFound("/" + path.joined(separator: "/")) }
 }

@@ -1,5 +1,6 @@
-import KiiPushCore
 import Testing
+
+@testable import KiiPushCore
 
 /// The lines between an activator and its program.
 @Suite struct ActivationMessageTests {
@@ -48,7 +49,7 @@ import Testing
         (#"{"state":1}"#, "/state is missing, or of the wrong type"),
     ])
     func whatIsNoAnswerIsRefusedWithoutRepeatingIt(line: String, reason: String) {
-        let error = #expect(throws: ActivationLineError.self) { try ActivationAnswer(line: Array(line.utf8)) }
+        let error = #expect(throws: ActivationError.self) { try ActivationAnswer(line: Array(line.utf8)) }
         #expect(error?.description == reason)
     }
 
@@ -58,7 +59,7 @@ import Testing
         (#"{"id":1,"attempt":1,"deadlineMs":1,"userOpened":1}"#, "/userOpened is missing, or of the wrong type"),
     ])
     func whatIsNoMessageIsRefused(line: String, reason: String) {
-        let error = #expect(throws: ActivationLineError.self) { try ActivationMessage(line: Array(line.utf8)) }
+        let error = #expect(throws: ActivationError.self) { try ActivationMessage(line: Array(line.utf8)) }
         #expect(error?.description == reason)
     }
 

@@ -1,6 +1,7 @@
 import Glibc
-import KiiPushCore
 import Testing
+
+@testable import KiiPushCore
 
 /// Which message goes to the process, and when it is started and ended.
 @Suite struct ActivationQueueTests {

@@ -1,0 +1,74 @@
+extension AgentSession {
+    /// Takes over what other installations of the same user or thing have left, so that nothing waits for an installation
+    /// that nobody receives as any more.
+    func takeOver() async throws {
+        let (key, runtime) = (self.installation.key, self.agent.runtime)
+        let adoptions = try await self.loop.run { [core] () -> [Adoption] in
+            do throws(InboxError) {
+                let running = Set(runtime.hubs.withLock { $0.keys })
+                return try core.pipeline.value.store.takeOver(key, besides: running)
+            } catch {
+                // The messages have waited already; the next start adopts them.
+                if [.full, .locked, .io].contains(error.kind) { return [] }
+                throw PushAgentError(error, in: runtime.configuration.stateDirectory)
+            }
+        }
+        for adoption in adoptions { self.note(adoption) }
+    }
+
+    /// A person had the messages of another installation taken over while this one is received as.
+    func adopted(_ adoption: Adoption) {
+        guard self.note(adoption) else { return }
+        self.attach(adoption.key, adoption.id)
+        Task { await self.agent.presentAgain([(adoption.key, adoption.id)], self.core) }
+    }
+
+    /// Hands the messages of an installation to this agent's handler from now on. If another agent receives as an adopted
+    /// installation by now, that agent keeps its messages.
+    func attach(_ key: Int64, _ id: String) {
+        let (hub, isOwn, receiver) = (self.agent.hub, key == self.installation.key, self.agent.receiver)
+        let isMine = self.agent.runtime.hubs.withLock { hubs in
+            guard isOwn || hubs[key] == nil || hubs[key] === hub else { return false }
+            hubs[key] = hub
+            return true
+        }
+        guard isMine else { return }
+        self.agent.desk.attach(self.core.reactions, installations: [(key, id)])
+        self.loop.submit { [core] in core.pipeline.value.attach(installation: key, id: id, receiver: receiver) }
+    }
+
+    /// The installations whose messages are handed to this agent's handler.
+    var attached: [(key: Int64, id: String)] {
+        let hub = self.agent.hub
+        let hubs = self.agent.runtime.hubs.withLock { $0 }
+        return self.installations.withLock { $0 }.filter { hubs[$0.key] === hub }
+    }
+
+    /// - Returns: whether it is new to this session.
+    @discardableResult
+    private func note(_ adoption: Adoption) -> Bool {
+        let isNew = self.installations.withLock { installations in
+            guard !installations.contains(where: { $0.key == adoption.key }) else { return false }
+            installations.append((adoption.key, adoption.id))
+            return true
+        }
+        if adoption.messages > 0 {
+            self.agent.hub.emit(.adopted(fromInstallation: adoption.id, messages: adoption.messages))
+        }
+        return isNew
+    }
+}
+
+extension PushAgent {
+    /// Whose its installation is, as far as that is known.
+    var inboxOwner: InboxOwner? {
+        let principal: String
+        switch self.enrolment.current?.principal {
+        case .user(let id): principal = "user:\(id)"
+        case .thing(let id): principal = "thing:\(id)"
+        case nil: return nil
+        }
+        let app = self.configuration.app
+        return InboxOwner(site: app.baseURL, app: app.appID, principal: principal)
+    }
+}

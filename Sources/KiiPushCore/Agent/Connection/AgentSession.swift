@@ -1,0 +1,327 @@
+/// One agent's reception, from its first connection to its stop.
+final class AgentSession: Sendable {
+    /// How one connection came out.
+    enum Outcome: Sendable {
+        case end(BrokerLink.End)
+        /// The agent is to stop; the connection still stands.
+        case stopped
+        /// The subscription stands; only told where it was asked for.
+        case connected
+        /// The endpoint's time is up; the connection still stands.
+        case expired
+    }
+
+    /// The present connection, as far as the agent's task is concerned.
+    private struct Connection {
+        var end: BrokerLink.End?
+        /// Whether the subscription stands.
+        var isUp = false
+        var waiting: OneShot<Outcome>?
+        /// Whether ``waiting`` is told of the subscription as well.
+        var waitsForUp = false
+    }
+
+    let agent: PushAgent
+    let core: PushRuntime.Core
+    let loop: EventLoop
+    /// The store's key of the installation.
+    let installation: (key: Int64, id: String)
+    /// The same and those of the ones that it replaced, whose messages are delivered to the end.
+    let installations: Locked<[(key: Int64, id: String)]>
+    private let link: LoopIsolated<BrokerLink>
+    private let connection = Locked(Connection())
+
+    /// Prepares the installation's place in the store.
+    ///
+    /// - Throws: ``PushAgentError/inbox(reason:)``, ``PushAgentError/file(_:)``.
+    init(agent: PushAgent, core: PushRuntime.Core, endpoint: MQTTEndpoint) async throws {
+        self.agent = agent
+        self.core = core
+        let loop = agent.runtime.loop
+        self.loop = loop
+        let (hub, enrolment, connection) = (agent.hub, agent.enrolment, self.connection)
+        let settings = agent.runtime.configuration
+        var configuration = MQTTSession.Configuration(
+            clientID: endpoint.mqttTopic, topicFilter: endpoint.mqttTopic, keepAlive: agent.configuration.keepAlive,
+            connectTimeout: settings.environment.connectTimeout, pingTimeout: settings.environment.pingTimeout)
+        // One that was left with another topic is missed as well: what it holds will not arrive.
+        configuration.expectsSession = enrolment.current.map { $0.hasSession || $0.lostSession } ?? false
+        if !core.isDurable { try await enrolment.leavesInboxFile() }
+        let voidsEarlierRows = core.isDurable && enrolment.current?.usesInboxFile != true
+        let owner = agent.inboxOwner
+        let former = enrolment.current?.formerInstallationIDs ?? []
+        let installations: [(key: Int64, id: String)]
+        (installations, self.link) = try await loop.run { [configuration] in
+            let pipeline = core.pipeline.value
+            do throws(InboxError) {
+                let own = try pipeline.store.installation(id: endpoint.installationID, of: owner)
+                var installations = [(key: own, id: endpoint.installationID)]
+                for id in former where id != endpoint.installationID {
+                    // Whose a former one was is what it was noted as.
+                    installations.append((try pipeline.store.installation(id: id, of: nil), id))
+                }
+                let link = try pipeline.link(
+                    installation: own, configuration: configuration, voidsEarlierRows: voidsEarlierRows,
+                    verifiesCertificates: settings.verifiesCertificates
+                ) { event in
+                    if case .connected = event {
+                        enrolment.sessionOpened(withInboxFile: core.isDurable)
+                        let waiting = connection.withLock { connection in
+                            connection.isUp = true
+                            return connection.waitsForUp ? connection.waiting : nil
+                        }
+                        waiting?.resume(.connected)
+                    }
+                    hub.emit(event)
+                }
+                return (installations, LoopIsolated(confining: link, to: loop))
+            } catch {
+                throw PushAgentError(error, in: settings.stateDirectory)
+            }
+        }
+        self.installation = installations[0]
+        self.installations = Locked(installations)
+    }
+
+    /// Connects, waits for the subscription, and disconnects, so that the broker keeps a session.
+    ///
+    /// - Returns: how the connection ended, if the subscription was not reached.
+    /// - Throws: ``PushAgentError/noUsablePort(usesTLS:)``; `CancellationError`; `TransportError` with code `shutDown`.
+    func openOnce(_ endpoint: MQTTEndpoint, whileConnected body: () async -> Void = {}) async throws -> BrokerLink.End?
+    {
+        try self.begin(endpoint)
+        let outcome = await self.outcome(untilConnected: true)
+        if case .connected = outcome { await body() }
+        try await self.loop.run { [link = self.link] in link.value.disconnect() }
+        switch outcome {
+        case .connected: return nil
+        case .end(let end): return end
+        case .stopped, .expired: throw CancellationError()
+        }
+    }
+
+    /// Receives until cancelled, or until the cloud names another installation or topic.
+    ///
+    /// - Parameter policy: what came before; the next session goes on with it.
+    /// - Returns: the other endpoint; `nil` when the agent is to stop.
+    /// - Throws: ``PushAgentError``, or an error of the cloud's that will not pass. The agent has stopped then, too.
+    func run(_ first: MQTTEndpoint, policy: inout ReconnectPolicy) async throws -> MQTTEndpoint? {
+        self.agent.link.withLock { [link = self.link] in $0 = link }
+        defer { self.agent.link.withLock { $0 = nil } }
+        try await self.takeOver()
+        self.agent.desk.beginRestoring()
+        let installations = self.installations.withLock { $0 }
+        for (key, id) in installations { self.attach(key, id) }
+        // A turn in which the hub is told what happened before it was there.
+        self.loop.submit {}
+        let id = self.installation.id
+        let runtime = self.agent.runtime
+        runtime.adopters.withLock { $0[id] = { [weak self] in self?.adopted($0) } }
+        defer {
+            runtime.adopters.withLock { $0[id] = nil }
+            for (key, _) in self.attached {
+                // In this turn the others may find that there is less that waits.
+                self.loop.submit { [core] in core.pipeline.value.detach(installation: key) }
+                runtime.hubs.withLock { $0[key] = nil }
+            }
+        }
+        async let _: Void = self.agent.presentAgain(installations, self.core)
+        do {
+            if let other = try await self.receive(first, policy: &policy) {
+                if let registration = self.agent.enrolment.current?.registration {
+                    self.agent.hub.emit(.registered(registration))
+                }
+                return other
+            }
+        } catch is CancellationError {
+            // Wherever the cancellation was noticed, it is the same request to stop.
+        } catch {
+            await self.stop()
+            throw error
+        }
+        await self.stop()
+        return nil
+    }
+
+    /// Keeps a connection until there is a reason to end.
+    ///
+    /// - Returns: the other endpoint that the cloud named; `nil` when the agent is to stop.
+    private func receive(_ first: MQTTEndpoint, policy: inout ReconnectPolicy) async throws -> MQTTEndpoint? {
+        var endpoint = first
+        var isFetched = false
+        var hasConnected = false
+        // How often in a row the broker refused a subscription that the cloud then confirmed.
+        var confirmedRefusals = 0
+        let (hub, waits) = (self.agent.hub, self.agent.runtime.waits)
+        while true {
+            try self.begin(endpoint)
+            let (outcome, other) = try await self.outcome(of: &endpoint)
+            if let other {
+                _ = try? await self.loop.run { [link = self.link] in link.value.disconnect() }
+                return other
+            }
+            guard case .end(let end) = outcome, !end.isOfShutdown else { return nil }
+            hasConnected = hasConnected || end.connectedFor != nil
+            // What once worked may be being replaced.
+            if !hasConnected, let error = end.configurationError { throw error }
+            if !end.refusesSubscription { confirmedRefusals = 0 }
+            let mark = waits.mark
+            let decision = policy.connectionEnded(end.loss, connectedFor: end.connectedFor, hadSession: end.hadSession)
+            if let takeover = decision.takeover { hub.emit(.takenOver(takeover)) }
+            // An endpoint from the file may be long out of date; one look at the cloud tells.
+            let refreshes =
+                decision.refreshesEndpoint || (!isFetched && end.connectedFor == nil) || self.isExpired
+            var reason = end.reason(decision.pattern)
+            // The endpoint that was refused is asked for at once. What comes of it is told together with the refusal.
+            var isTold = !(end.refusesEndpoint && decision.delay == .zero)
+            if isTold { hub.emit(.disconnected(reason: reason, retryIn: decision.delay)) }
+            try await waits.pass(decision, policy, since: mark)
+            if refreshes, self.agent.enrolment.endpointPause == .zero {
+                switch try await self.askForEndpoint() {
+                case .success(let fetched):
+                    isFetched = true
+                    let isSamePlace = endpoint.isSamePlace(as: fetched)
+                    guard isSamePlace, endpoint.isSameAccess(as: fetched) else {
+                        if !isTold { hub.emit(.disconnected(reason: reason, retryIn: .zero)) }
+                        guard isSamePlace else { return fetched }
+                        endpoint = fetched
+                        confirmedRefusals = 0
+                        continue
+                    }
+                    endpoint = fetched
+                    if end.refusesSubscription { confirmedRefusals += 1 }
+                    if confirmedRefusals >= self.agent.reconnect.refusalsBeforeGivingUp {
+                        throw PushAgentError.subscriptionRefused
+                    }
+                case .failure(let failure):
+                    // The broker is another server than the cloud: it is tried meanwhile.
+                    reason = isTold ? failure.reason : "\(reason); \(failure.reason)"
+                    isTold = false
+                }
+            }
+            // What was refused a moment ago would be refused again.
+            let pause = decision.delay == .zero ? policy.nothingNew() : .zero
+            if !isTold || pause > .zero { hub.emit(.disconnected(reason: reason, retryIn: pause)) }
+            try await waits.pass(pause, since: waits.mark)
+        }
+    }
+
+    private var isExpired: Bool { self.agent.enrolment.endpointTimeLeft.map { $0 <= .zero } ?? false }
+
+    /// Waits for the end of the connection and, whenever the endpoint's time is up, asks the cloud meanwhile: the broker
+    /// may go on for a topic that nothing is sent to any more.
+    ///
+    /// - Parameter endpoint: where the connection goes; afterwards as the cloud named it last.
+    /// - Returns: how the connection ended, or, while it still stands, the other endpoint that the cloud named.
+    private func outcome(of endpoint: inout MQTTEndpoint) async throws -> (Outcome, other: MQTTEndpoint?) {
+        // A cloud that names a time that is up already is not asked all the time.
+        var policy = ReconnectPolicy(configuration: self.agent.reconnect)
+        var pause = Duration.zero
+        while true {
+            // Before the calendar is looked at, so that no setting of it in between is missed.
+            let mark = self.agent.runtime.waits.mark
+            let left = self.agent.enrolment.endpointTimeLeft
+            let wanted = max(pause, self.agent.enrolment.endpointPause)
+            let outcome = await self.outcome(expiringIn: left.map { max($0, wanted) }, since: mark)
+            guard case .expired = outcome else { return (outcome, nil) }
+            guard self.isExpired, self.agent.enrolment.endpointPause == .zero else { continue }
+            if case .success(let fetched) = try await self.askForEndpoint() {
+                guard endpoint.isSamePlace(as: fetched) else { return (outcome, fetched) }
+                endpoint = fetched
+            }
+            pause = policy.connectionEnded(.attemptFailed, connectedFor: nil).delay
+        }
+    }
+
+    /// What the cloud says when it is asked for the endpoint, if only that it does not say it now.
+    private func askForEndpoint() async throws -> Result<MQTTEndpoint, TemporaryFailure> {
+        do {
+            return .success(try await self.agent.enrolment.endpoint(refreshing: true))
+        } catch {
+            guard let failure = self.agent.enrolment.temporaryFailure(error) else { throw error }
+            return .failure(failure)
+        }
+    }
+
+    /// Begins a connection; see ``outcome(untilConnected:expiringIn:since:)``.
+    private func begin(_ endpoint: MQTTEndpoint) throws(PushAgentError) {
+        let target = try BrokerLink.Target(endpoint, usesTLS: self.agent.configuration.usesTLS)
+        self.agent.hub.emit(.connecting(host: endpoint.host, port: Int(target.port), usesTLS: target.usesTLS))
+        self.connection.withLock { $0 = Connection() }
+        self.loop.submit { [link = self.link, connection = self.connection] in
+            link.value.connect(to: target) { end in
+                let waiting = connection.withLock { connection in
+                    connection.end = end
+                    return connection.waiting
+                }
+                waiting?.resume(.end(end))
+            }
+        }
+    }
+
+    /// Waits for the end of the connection, for the task's cancellation, for the subscription where that is asked for, and
+    /// for the end of the endpoint's time, counted from `mark`: when the clocks jump, it is up early.
+    private func outcome(
+        untilConnected: Bool = false, expiringIn timeLeft: Duration? = nil,
+        since mark: InterruptibleWaits.Mark = .init()
+    ) async -> Outcome {
+        let outcome = OneShot<Outcome>()
+        let early = self.connection.withLock { connection -> Outcome? in
+            if let end = connection.end { return .end(end) }
+            if untilConnected, connection.isUp { return .connected }
+            connection.waiting = outcome
+            connection.waitsForUp = untilConnected
+            return nil
+        }
+        if let early { return early }
+        // A loop that has ended calls nobody back.
+        if !self.loop.submit({}) { outcome.resume(.stopped) }
+        async let _: Void = {
+            guard let timeLeft else { return }
+            await self.agent.runtime.waits.wait(timeLeft, since: mark)
+            if !Task.isCancelled { outcome.resume(.expired) }
+        }()
+        return await outcome.value(onCancel: .stopped)
+    }
+
+    /// The graceful end: no more messages, running handlers finish, what they answered is stored and acknowledged.
+    private func stop() async {
+        let link = self.link
+        let grace = self.agent.runtime.configuration.shutdownGrace
+        // What is adopted from here on is for the next run.
+        self.agent.runtime.adopters.withLock { $0[self.installation.id] = { _ in } }
+        // The loop may be gone already, if the whole runtime was shut down; then there is nothing left to say.
+        _ = try? await self.loop.run { link.value.stopReading() }
+        let installations = self.attached
+        _ = try? await self.loop.run { [core] in
+            for (key, _) in installations { core.pipeline.value.detach(installation: key) }
+        }
+        // A turn in which what was not started is taken back.
+        try? await self.loop.run {}
+        // Told when nothing new is started any more, so that a handler may hold its answer back until then.
+        self.agent.hub.emit(.stopping)
+        let began = MonotonicInstant.now()
+        for (key, _) in installations {
+            await self.agent.runtime.wait(for: .calls(of: key), within: max(.zero, grace - (.now() - began)))
+        }
+        // A store that cannot be written must not hold up the stop; what is lost then is a verdict, not a message.
+        await self.agent.runtime.wait(for: .writing, within: grace)
+        _ = try? await self.loop.run { link.value.disconnect() }
+    }
+}
+
+extension MQTTEndpoint {
+    /// The port of one of the two transports, if the broker offers it.
+    func port(usesTLS: Bool) -> UInt16? { usesTLS ? self.portSSL : self.portTCP }
+
+    /// Whether what arrives here arrives there: another topic, or another installation, is another MQTT session.
+    fileprivate func isSamePlace(as other: MQTTEndpoint) -> Bool {
+        self.installationID == other.installationID && self.mqttTopic == other.mqttTopic
+    }
+
+    /// Whether the broker would say the same to both, as long as nothing changes there.
+    fileprivate func isSameAccess(as other: MQTTEndpoint) -> Bool {
+        self.host == other.host && self.portTCP == other.portTCP && self.portSSL == other.portSSL
+            && self.username == other.username && self.password == other.password
+    }
+}

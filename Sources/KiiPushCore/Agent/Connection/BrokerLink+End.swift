@@ -1,0 +1,94 @@
+extension BrokerLink {
+    package struct End: Sendable {
+        package enum Cause: Sendable {
+            /// The stream ended or never came about.
+            case transport(TransportError)
+            /// The session ended it, for this reason.
+            case session(MQTTSession.Event)
+        }
+
+        package var cause: Cause
+        /// How long the subscription stood; `nil` if it never did.
+        package var connectedFor: Duration?
+        /// Whether the broker had kept the session of the connection before, or cannot say.
+        package var hadSession: Bool
+        /// Whether the machine had slept and the broker said nothing since: however it ended, the sleep was the cause.
+        var wasProbing: Bool
+    }
+}
+
+extension BrokerLink.End {
+    /// Whether the broker refused what the endpoint names, which is perhaps out of date: its credentials (CONNACK) or its
+    /// topic (SUBACK).
+    var refusesEndpoint: Bool {
+        switch self.cause {
+        case .session(.connectionRefused(let code)): code.refusesCredentials
+        case .session(.subscriptionRefused): true
+        case .session, .transport: false
+        }
+    }
+
+    /// Whether SUBACK refused the endpoint's topic.
+    var refusesSubscription: Bool {
+        if case .session(.subscriptionRefused) = self.cause { true } else { false }
+    }
+
+    /// What the transport says of settings that it cannot work with, such as a file of authorities that holds none. What
+    /// libcurl finds wrong is this side's; what this library refuses itself is the endpoint's host, which the cloud may
+    /// correct.
+    var configurationError: TransportError? {
+        guard case .transport(let error) = self.cause, error.curlCode != nil else { return nil }
+        return error.code == .invalidConfiguration ? error : nil
+    }
+
+    /// Whether it is the runtime that ended, and not the connection.
+    var isOfShutdown: Bool {
+        if case .transport(let error) = self.cause { error.code == .shutDown } else { false }
+    }
+
+    package var loss: ReconnectPolicy.Loss {
+        if self.wasProbing { return .noticedHere }
+        return switch self.cause {
+        case .session where self.refusesEndpoint: .endpointRefused
+        case .session(.keepAliveMissed): .noticedHere
+        case .session: .attemptFailed
+        case .transport where self.connectedFor == nil: .attemptFailed
+        case .transport(let error): error.code == .connectionLost ? .closedByPeer : .noticedHere
+        }
+    }
+
+    /// Why it ended, and what that looks like together with the ends before it.
+    func reason(_ pattern: ClosurePattern.Kind) -> String {
+        switch pattern {
+        case .unclear: self.reason
+        case .kicked(let times):
+            "the broker accepts this client and closes at once, \(times) times in a row by now; its log says why"
+        case .timeLimit(let limit):
+            "\(self.reason); each of the last connections lasted \(limit.components.seconds) s: something on the way "
+                + "limits their time, and if it is their idle time, a shorter keepalive helps"
+        case .takenOver: "\(self.reason); another receiver seems to use this installation"
+        }
+    }
+
+    var reason: String {
+        switch self.cause {
+        case .transport(let error): error.description
+        case .session(.connectionRefused(let code)): code.description
+        case .session(.subscriptionRefused): "the broker refused the subscription"
+        case .session(.keepAliveMissed): "the broker did not answer in time (keepalive)"
+        case .session(.timedOut(let type)): "the broker sent no \(type.name) in time"
+        case .session(.protocolError(let error)): "the broker broke the protocol: \(error)"
+        case .session(.unsendable(let error)): "the broker cannot be sent what the endpoint names: \(error)"
+        case .session(let event): "\(event)"
+        }
+    }
+
+    /// What ``PushAgent/register(replacing:)`` throws.
+    var error: any Error {
+        switch self.cause {
+        case .transport(let error): error
+        case .session(.subscriptionRefused): PushAgentError.subscriptionRefused
+        case .session: TransportError(.connectionLost, detail: self.reason)
+        }
+    }
+}

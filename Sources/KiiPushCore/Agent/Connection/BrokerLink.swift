@@ -1,0 +1,370 @@
+/// One agent's way to its broker: the MQTT session, and the connection that carries it at the moment.
+///
+/// Lives on the loop thread. It moves bytes between a ``ByteStream`` and an ``MQTTSession`` and hands messages to the
+/// ``Pipeline``; storing, retrying and handlers are other people's business.
+package final class BrokerLink: ByteStreamDelegate, MessageLink {
+    /// How much may wait for a broker that does not read, in bytes. One that reads is never owed as much: it awaits the
+    /// acknowledgements of 65,535 packets at most, of 4 bytes each.
+    private static let unsentLimit = 1 << 20
+
+    /// How long the answer to a PINGREQ may take after a sleep of the machine; tests have it take longer.
+    private let probeLimit: Duration
+    package let installation: Int64
+    /// The one topic that pushes arrive on.
+    let topic: String
+    private let loop: any Loop
+    private let pipeline: Pipeline
+    private let verifiesCertificates: Bool
+    private let report: (PushEvent) -> Void
+    private var session: MQTTSession
+    private var filter: RedeliveryFilter
+    private var output = MQTTSession.Output()
+    private var stream: (any ByteStream)?
+    private var target: Target?
+    private var ended: ((End) -> Void)?
+    private var sessionEnd: MQTTSession.Event?
+    private var connectedAt: MonotonicInstant?
+    private var hadSession = false
+    /// The store was told that the broker repeats no earlier row, since the answer to CONNECT is not known yet.
+    private var isInDoubt = false
+    /// CONNECT waits until the store has written that.
+    private var isHeld = false
+    /// No message is taken any more, however little waits.
+    private var isStopping = false
+    /// The machine has slept, and the broker has said nothing since.
+    private var isProbing = false
+    private var timer: (id: TimerID, deadline: MonotonicInstant)?
+    private var absorbedInTurn: Set<Int64> = []
+    /// The rows that this turn has made of messages of QoS 2, by their identifiers.
+    private var insertedInTurn: [UInt16: Int64] = [:]
+    private var storedThrough: UInt64?
+    /// Whether the pipeline is to call ``flush()`` in this turn.
+    var isQueuedForFlush = false
+    private let connectionBase: Int64
+    /// The number of the connection that stands; `nil` without one, also while the next is being made.
+    private var openConnection: Int64?
+
+    init(
+        installation: Int64, configuration: MQTTSession.Configuration, filter: RedeliveryFilter, connectionBase: Int64,
+        pipeline: Pipeline, verifiesCertificates: Bool, report: @escaping (PushEvent) -> Void
+    ) {
+        self.installation = installation
+        self.topic = configuration.topicFilter
+        self.session = MQTTSession(configuration: configuration)
+        self.probeLimit = configuration.pingTimeout ?? .seconds(5)
+        self.filter = filter
+        self.loop = pipeline.loop
+        self.connectionBase = connectionBase
+        self.pipeline = pipeline
+        self.verifiesCertificates = verifiesCertificates
+        self.report = report
+    }
+
+    /// The number of the present connection, larger than that of any before it, in this process or an earlier one.
+    private var connection: Int64 { self.connectionBase + Int64(self.session.generation) }
+}
+
+// MARK: - For the agent
+
+extension BrokerLink {
+    /// Begins a connection. `ended` is called once, when it is over.
+    package func connect(to target: Target, ended: @escaping (End) -> Void) {
+        self.target = target
+        self.ended = ended
+        self.sessionEnd = nil
+        self.connectedAt = nil
+        self.session.configuration.username = target.endpoint.username
+        self.session.configuration.password = target.endpoint.password
+        self.stream = self.loop.openStream(
+            target.stream, sendTimeout: self.session.configuration.sendTimeout, isInspected: false, delegate: self)
+        self.pipeline.add(self)
+    }
+
+    /// How long the broker was not heard on the connection that stands; `nil` without one, and while nothing is read from
+    /// it.
+    var silence: Duration? {
+        guard self.connectedAt != nil, let stream, !stream.isPaused else { return nil }
+        return self.session.lastReceived.map { self.loop.now - $0 }
+    }
+
+    /// Takes no more messages, for good; keeps the connection alive and acknowledges what is finished meanwhile.
+    package func stopReading() {
+        self.isStopping = true
+        self.setReadingPaused(true)
+    }
+
+    /// Says DISCONNECT after everything that was acknowledged, and closes.
+    package func disconnect() {
+        guard let stream else { return }
+        self.session.disconnect(into: &self.output)
+        stream.send(self.output.bytes)
+        stream.closeAfterFlush()
+        self.clear()
+    }
+}
+
+// MARK: - For the pipeline
+
+extension BrokerLink {
+    /// The stored rows that this message may be a repetition of; whether it is, its bytes decide.
+    func redeliveryCandidate(of arrival: Arrival) -> Int64? {
+        // At QoS 0 nothing is sent again.
+        guard let packetID = arrival.message.packetID else { return nil }
+        if arrival.message.isUnreleased, let row = self.insertedInTurn[packetID] { return row }
+        let first = self.session.firstUnacknowledgedTicket
+        guard self.isLatest(arrival),
+            let row = self.filter.candidate(for: arrival.message, unacknowledgedFrom: first),
+            arrival.message.isUnreleased || !self.absorbedInTurn.contains(row)
+        else { return nil }
+        return row
+    }
+
+    /// Notes, until the turn is committed or has failed, that a row has been repeated in this turn.
+    func absorbs(_ row: Int64) { self.absorbedInTurn.insert(row) }
+
+    /// Notes, for as long, that a message of QoS 2 is to be this row.
+    func inserted(_ row: Int64, _ arrival: Arrival) {
+        if let packetID = arrival.message.packetID { self.insertedInTurn[packetID] = row }
+    }
+
+    /// Takes back what ``absorbs(_:)`` and ``inserted(_:_:)`` noted: the commit failed, and the turn's work will come again.
+    func forgetAbsorptions() {
+        self.absorbedInTurn.removeAll()
+        self.insertedInTurn.removeAll()
+    }
+
+    /// The message is now this row.
+    func stored(_ row: Int64, _ arrival: Arrival) {
+        if !self.insertedInTurn.isEmpty { self.insertedInTurn.removeAll() }
+        guard arrival.message.packetID != nil, self.isLatest(arrival) else { return }
+        self.filter.stored(sequence: row, as: arrival.message)
+    }
+
+    /// The message was this row once more.
+    func absorbed(_ row: Int64, _ arrival: Arrival) {
+        self.absorbedInTurn.remove(row)
+        self.filter.absorbed(sequence: row, by: arrival.message)
+    }
+
+    /// Whether the installation's last connection brought this message, and no other has begun since. The state of a later
+    /// connection says nothing about an earlier one's messages, and its session may be another.
+    func isLatest(_ arrival: Arrival) -> Bool {
+        self.pipeline.connections[self.installation] == arrival.connection
+    }
+
+    /// Whether the connection that brought a message stands, so that its acknowledgement can leave.
+    func stillCarries(_ arrival: Arrival) -> Bool { arrival.connection == self.openConnection }
+
+    /// Opens the gate of one acknowledgement. One of an earlier connection is ignored: its message comes again.
+    func acknowledge(_ ticket: UInt64) {
+        self.session.acknowledge(ticket: ticket, into: &self.output)
+    }
+
+    /// Opens the gates of everything received up to this ticket, with the next ``flush()``.
+    func acknowledgeThrough(_ ticket: UInt64) { self.storedThrough = ticket }
+
+    /// Sends what the turn has written, in one piece.
+    func flush() {
+        if let ticket = self.storedThrough {
+            self.storedThrough = nil
+            self.session.acknowledge(through: ticket, into: &self.output)
+        }
+        guard !self.output.bytes.isEmpty else { return }
+        self.stream?.send(self.output.bytes)
+        self.output.bytes.removeAll(keepingCapacity: true)
+        if !self.endIfUnread() { self.setTimer() }
+    }
+
+    /// Ends a connection whose broker sends and sends and reads nothing: the answers would take up all memory.
+    ///
+    /// - Returns: whether it did.
+    private func endIfUnread() -> Bool {
+        guard let stream, stream.unsentBytes > BrokerLink.unsentLimit else { return false }
+        stream.close()
+        let error = TransportError(.other, detail: "the broker does not read what it is sent, more than 1 MiB by now")
+        self.finish(.transport(self.naming(error)))
+        return true
+    }
+
+    /// Stops or goes on reading messages. The answers to CONNECT and SUBSCRIBE are read in any case.
+    func setReadingPaused(_ isWanted: Bool) {
+        let isPaused = isWanted && self.connectedAt != nil || self.isStopping
+        guard let stream, stream.isPaused != isPaused else { return }
+        isPaused ? stream.pauseReading() : stream.resumeReading()
+        self.session.readingPaused(isPaused, now: self.loop.now)
+        self.setTimer()
+    }
+}
+
+// MARK: - From the stream
+
+extension BrokerLink {
+    /// On CONNECT the broker may begin a new session, and this process may end before it reads the answer. The next one
+    /// reads "session present", and could take a new message with the packet identifier and the bytes of an earlier one for
+    /// a repetition, and drop it. So the store first writes that the broker repeats no earlier row, and takes that back when
+    /// the session is known to be the same. A message twice is better than a message lost.
+    package func streamDidConnect(_ stream: any ByteStream) {
+        let store = self.pipeline.store
+        self.pipeline.connections[self.installation] = nil
+        if self.filter.count > 0 {
+            self.isInDoubt = true
+            store.doubt(installation: self.installation, through: self.filter.lastSequence)
+        }
+        guard store.hasMoreToWrite else { return self.begin() }
+        self.isHeld = true
+        self.pipeline.hold(self)
+    }
+
+    /// The store has written everything it was told.
+    func goOn() {
+        guard self.isHeld else { return }
+        self.isHeld = false
+        self.begin()
+    }
+
+    private func begin() {
+        self.filter.connectionOpened(firstTicket: self.session.nextTicket)
+        self.session.transportConnected(now: self.loop.now, into: &self.output)
+        self.openConnection = self.connection
+        self.pipeline.connections[self.installation] = self.connection
+        if self.isStopping { self.setReadingPaused(true) }
+        self.perform()
+    }
+
+    package func stream(_ stream: any ByteStream, didReceive bytes: UnsafeRawBufferPointer) {
+        self.isProbing = false
+        self.session.received(bytes, now: self.loop.now, into: &self.output)
+        self.perform()
+    }
+
+    package func streamDidClose(_ stream: any ByteStream, error: TransportError) { self.closed(error) }
+
+    private func closed(_ error: TransportError) {
+        self.finish(self.sessionEnd.map { .session($0) } ?? .transport(self.naming(error)))
+    }
+
+    /// The error with the broker's address: the cloud's is another, of which the reader may think first.
+    private func naming(_ error: TransportError) -> TransportError {
+        guard let target = self.target else { return error }
+        var error = error
+        error.subject = "the broker at \(target.endpoint.host):\(target.port)"
+        return error
+    }
+
+    private func perform() {
+        for event in self.output.events { self.handle(event) }
+        // With CONNACK it is known whether the session is the same; a client that is refused has begun none.
+        if self.isInDoubt, !self.isHeld, !self.session.hasUnansweredConnect { self.saveProven() }
+        if !self.output.messages.isEmpty {
+            let receivedAt = self.loop.clocks.calendar
+            for message in self.output.messages {
+                self.filter.received(message, beganWithRelease: self.session.beganWithRelease)
+                self.pipeline.received(
+                    Arrival(link: self, message: message, connection: self.connection, receivedAt: receivedAt))
+            }
+        }
+        if !self.output.bytes.isEmpty { self.stream?.send(self.output.bytes) }
+        let close = self.output.close
+        self.output.removeAll()
+        switch close {
+        case nil:
+            if !self.endIfUnread() { self.setTimer() }
+            return
+        case .atOnce: self.stream?.close()
+        case .afterFlush: self.stream?.closeAfterFlush()
+        }
+        self.closed(TransportError(.connectionLost, detail: "the connection was closed"))
+    }
+
+    private func handle(_ event: MQTTSession.Event) {
+        switch event {
+        case .connected(let sessionPresent, let grantedQoS): self.connected(sessionPresent, grantedQoS)
+        case .sessionMayBeNew:
+            self.filter.sessionMayBeNew()
+            self.saveProven()
+        case .sessionLost: self.report(.sessionLost)
+        case .acknowledgementsProven(let ticket):
+            self.filter.proven(through: ticket)
+            self.saveProven()
+        case .redeliveryWindowPassed:
+            self.filter.redeliveryWindowPassed()
+            self.saveProven()
+        case .protocolVersionChanged: break
+        case .connectionRefused, .subscriptionRefused, .keepAliveMissed, .timedOut, .protocolError, .unsendable:
+            self.sessionEnd = event
+        }
+    }
+
+    private func connected(_ sessionPresent: Bool?, _ grantedQoS: QoS) {
+        guard let target else { return }
+        self.connectedAt = self.loop.now
+        if self.pipeline.isReadingPaused { self.setReadingPaused(true) }
+        self.hadSession = sessionPresent ?? true
+        let connection = PushEvent.Connection(
+            host: target.endpoint.host, port: Int(target.port), usesTLS: target.usesTLS,
+            isVerified: target.usesTLS && self.verifiesCertificates,
+            protocolVersion: self.session.configuration.protocolVersion == .v3_1 ? "3.1" : "3.1.1",
+            guarantee: grantedQoS == .atMostOnce ? .atMostOnce : .atLeastOnce, sessionPresent: sessionPresent ?? false)
+        self.report(.connected(connection))
+    }
+
+    private func saveProven() {
+        self.isInDoubt = false
+        // A filter without rows does not know what an earlier process has proven.
+        guard self.filter.lastSequence > 0 else { return }
+        self.pipeline.store.proven(installation: self.installation, through: self.filter.provenSequence)
+    }
+
+    private func finish(_ cause: End.Cause) {
+        let ended = self.ended
+        let end = End(
+            cause: cause, connectedFor: self.connectedAt.map { self.loop.now - $0 }, hadSession: self.hadSession,
+            wasProbing: self.isProbing)
+        self.clear()
+        ended?(end)
+    }
+
+    private func clear() {
+        self.session.transportClosed()
+        // The next connection's stream reads until it is told to pause.
+        self.session.readingPaused(false, now: self.loop.now)
+        self.pipeline.remove(self)
+        self.output.removeAll()
+        self.stream = nil
+        self.openConnection = nil
+        self.ended = nil
+        self.connectedAt = nil
+        self.isProbing = false
+        self.isHeld = false
+        if let timer { self.loop.cancel(timer.id) }
+        self.timer = nil
+    }
+
+    // One timer at a time, and none that would only be moved: a deadline may move with every message. But an answer that has
+    // come takes its deadline away, and nobody is to be woken for that.
+    private func setTimer() {
+        guard let deadline = self.session.nextDeadline else { return }
+        if let timer, timer.deadline <= deadline, deadline - timer.deadline < .seconds(1) { return }
+        if let timer { self.loop.cancel(timer.id) }
+        let id = self.loop.schedule(at: deadline) { [weak self] in
+            guard let self else { return }
+            self.timer = nil
+            self.pipeline.timerFired(self)
+        }
+        self.timer = (id, deadline)
+    }
+
+    /// The machine has slept: the connection may be gone, and the broker with its patience.
+    func wokeUp() {
+        guard self.connectedAt != nil else { return }
+        self.isProbing = true
+        self.session.probe(within: self.probeLimit, now: self.loop.now, into: &self.output)
+        self.perform()
+    }
+
+    /// The time that was waited for has come, and the bytes of this turn have been read.
+    func lookAtClock() {
+        self.session.timerFired(now: self.loop.now, into: &self.output)
+        self.perform()
+    }
+}

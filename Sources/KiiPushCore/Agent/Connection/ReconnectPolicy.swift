@@ -1,0 +1,166 @@
+/// When to try again after a connection ended or could not be made: jittered, bounded, kind to the cloud.
+///
+/// A pure value: what happened goes in, a ``Decision`` comes out. After a loss that only this side saw (a missed
+/// keepalive, the network gone) nobody else is likely to be coming, so the first retry is quick. When the other side
+/// closed, a whole fleet may have lost its broker, so the first retry is spread over ten seconds. From then on the
+/// delay follows decorrelated jitter: each is at most three times the one before. An agent that lost its broker for up to
+/// 2 s is back within 12 s. Only a connection that lasted forgets the past: a broker that accepts and kicks is not
+/// hammered. Where another receiver seems to use the installation (``ClosurePattern``), the pauses grow to minutes, so
+/// that the two do not knock each other off all the time. An endpoint that the broker refuses was mostly replaced: the
+/// first time in a row it is fetched and tried without a delay.
+package struct ReconnectPolicy: Sendable {
+    package struct Configuration: Sendable, Hashable {
+        /// The first retry after a loss seen on this side only lies within this time.
+        package var firstDelayAfterOwnLoss: Duration = .milliseconds(300)
+        /// The first retry after the other side closed lies within this time, and so does each further one as long as the
+        /// broker takes the next connection.
+        package var firstDelayAfterPeerLoss: Duration = .seconds(10)
+        /// The shortest delay of the later retries.
+        package var baseDelay: Duration = .seconds(1)
+        /// The longest delay of all, but for ``maximumDisputedDelay``.
+        package var maximumDelay: Duration = .seconds(120)
+        /// How long a connection has to last before the past is forgotten.
+        package var stableAfter: Duration = .seconds(30)
+        /// After this many failures in a row the endpoint is fetched again.
+        package var failuresBeforeRefresh = 3
+        /// After this many refusals in a row that only a person can do something about, the agent gives up: the broker's of
+        /// a subscription that the cloud confirms, and the cloud's of the agent's token. They come minutes apart.
+        package var refusalsBeforeGivingUp = 10
+        /// The first delay once another receiver is recognised lies between half of this and all of it; each further
+        /// one doubles it.
+        package var firstDisputedDelay: Duration = .seconds(30)
+        /// The longest delay while another receiver uses the installation.
+        package var maximumDisputedDelay: Duration = .seconds(300)
+        package var pattern = ClosurePattern.Configuration()
+
+        package init() {}
+    }
+
+    /// How a connection, or the attempt to make one, ended.
+    package enum Loss: Sendable, Hashable {
+        /// Noticed here alone: a keepalive without an answer, an unreachable network.
+        case noticedHere
+        /// The other side closed or reset the connection.
+        case closedByPeer
+        /// No connection came about, or the broker or the cloud answered with a temporary error.
+        case attemptFailed
+        /// CONNACK 4 or 5, or SUBACK 0x80: the credentials or the topic of the endpoint are not (or no longer) good.
+        case endpointRefused
+    }
+
+    package struct Decision: Sendable, Hashable {
+        package var delay: Duration
+        /// Whether the endpoint is to be fetched from the cloud before the next attempt.
+        package var refreshesEndpoint: Bool
+        package var pattern = ClosurePattern.Kind.unclear
+        /// Whether the delay is of no use any more once the machine has slept, since what failed was another network or
+        /// another time; see ``ReconnectPolicy/delayAfterSleep(left:jitter:)``.
+        package var isShortenedBySleep = true
+        /// By what another receiver was recognised, if this loss is the one that shows it.
+        package var takeover: PushEvent.Takeover?
+    }
+
+    private let configuration: Configuration
+    private var failures = 0
+    /// How often the endpoint was refused since the last connection.
+    private var refusals = 0
+    private var lastDelay: Duration?
+    private var pattern: ClosurePattern
+    private var disputedDelay: Duration?
+
+    package init(configuration: Configuration = Configuration()) {
+        self.configuration = configuration
+        self.pattern = ClosurePattern(configuration: configuration.pattern, stableAfter: configuration.stableAfter)
+    }
+
+    /// Says when to try again.
+    ///
+    /// - Parameters:
+    ///   - connectedFor: how long the connection was good, counted from SUBACK; `nil` when it never was.
+    ///   - hadSession: whether the broker had kept the session of the connection before, or cannot say.
+    ///   - retryAfter: what the server asked for. Never shortened, and spread by up to a tenth, so that those who were
+    ///     told the same time do not all come at it.
+    ///   - jitter: a number drawn evenly from 0 up to, not including, 1.
+    package mutating func connectionEnded(
+        _ loss: Loss, connectedFor: Duration?, hadSession: Bool = true, retryAfter: Duration? = nil,
+        jitter: Double = .random(in: 0..<1)
+    ) -> Decision {
+        var decision = Decision(delay: .zero, refreshesEndpoint: true)
+        if loss == .closedByPeer, let connectedFor {
+            decision.takeover = self.pattern.closed(after: connectedFor, hadSession: hadSession)
+        } else {
+            self.pattern.endedOtherwise(after: connectedFor)
+        }
+        decision.pattern = self.pattern.kind
+        // What somebody asked for, and what keeps peace with another receiver or a broker that kicks, holds.
+        decision.isShortenedBySleep = retryAfter == nil && !decision.pattern.isAgainstUs
+        if !self.pattern.isTakenOver { self.disputedDelay = nil }
+        let wasStable = connectedFor.map { $0 >= self.configuration.stableAfter } ?? false
+        if wasStable {
+            self.failures = 0
+            self.lastDelay = nil
+        }
+        if connectedFor != nil { self.refusals = 0 }
+        self.failures += 1
+        if loss == .endpointRefused {
+            self.refusals += 1
+            // Mostly it was replaced, and the cloud has the new one.
+            if self.refusals == 1, retryAfter == nil { return decision }
+        }
+        decision.refreshesEndpoint =
+            loss == .endpointRefused || self.failures % self.configuration.failuresBeforeRefresh == 0
+        if let retryAfter {
+            decision.delay = retryAfter + retryAfter / 10 * jitter
+        } else if loss == .closedByPeer, self.pattern.isTakenOver {
+            decision.delay = self.nextDisputedDelay(jitter)
+        } else if wasStable {
+            decision.delay = self.firstDelay(after: loss, jitter)
+        } else if loss == .closedByPeer, !decision.pattern.isAgainstUs {
+            // It is there, and takes connections.
+            decision.delay = self.decorrelatedDelay(jitter, limit: self.configuration.firstDelayAfterPeerLoss)
+        } else {
+            decision.delay = self.decorrelatedDelay(jitter)
+        }
+        self.pattern.paused(decision.delay)
+        return decision
+    }
+
+    /// The delay after an attempt that was to be made at once, when there is nothing new to try.
+    package mutating func nothingNew(jitter: Double = .random(in: 0..<1)) -> Duration {
+        self.decorrelatedDelay(jitter)
+    }
+
+    /// How long to wait on when the machine wakes up from a sleep with this much of a delay left, the sleep counted.
+    package func delayAfterSleep(left: Duration, jitter: Double = .random(in: 0..<1)) -> Duration {
+        min(left, self.configuration.firstDelayAfterOwnLoss * jitter)
+    }
+
+    private mutating func firstDelay(after loss: Loss, _ jitter: Double) -> Duration {
+        let limit =
+            loss == .noticedHere
+            ? self.configuration.firstDelayAfterOwnLoss : self.configuration.firstDelayAfterPeerLoss
+        let delay = limit * jitter
+        // The next retry spreads at least as far: a fleet whose broker stays away must not close its ranks again. The few
+        // that come early find a broker that restarts, and come again within the limit.
+        self.lastDelay = max(delay < limit / 5 ? limit / 3 : limit, self.configuration.baseDelay)
+        return delay
+    }
+
+    private mutating func decorrelatedDelay(_ jitter: Double, limit: Duration? = nil) -> Duration {
+        let base = self.configuration.baseDelay
+        var upper = max(base, (self.lastDelay ?? base) * 3)
+        if let limit { upper = min(upper, max(base, limit)) }
+        let delay = min(self.configuration.maximumDelay, base + (upper - base) * jitter)
+        self.lastDelay = delay
+        return delay
+    }
+
+    // Never short: however the two draw, each leaves the other half of the longest pause at least.
+    private mutating func nextDisputedDelay(_ jitter: Double) -> Duration {
+        let limit = min(
+            self.disputedDelay.map { $0 * 2 } ?? self.configuration.firstDisputedDelay,
+            self.configuration.maximumDisputedDelay)
+        self.disputedDelay = limit
+        return limit / 2 + limit / 2 * jitter
+    }
+}

@@ -1,0 +1,58 @@
+import Glibc
+
+/// Where one agent's ``AgentState`` is kept.
+package struct AgentStateFile: Sendable {
+    let path: String
+    /// Why the file cannot be written at the moment; for tests.
+    private let obstacle: @Sendable () -> FileError?
+
+    /// The state file of the agent `name` below a state directory.
+    init(stateDirectory: String, name: String, obstacle: @escaping @Sendable () -> FileError? = { nil }) {
+        self.path = "\(stateDirectory)/agents/\(name).json"
+        self.obstacle = obstacle
+    }
+
+    /// Reads the state; `nil` when there is none yet.
+    func load() throws(FileError) -> AgentState? {
+        try PrivateFile.read(self.path).map { bytes throws(FileError) in try Self.state(in: bytes, path: self.path) }
+    }
+
+    package static func state(in bytes: [UInt8], path: String) throws(FileError) -> AgentState {
+        let parsed = Result { try JSONValue(parsing: bytes) }
+        let json = try parsed.mapError { FileError.malformed(path: path, reason: "\($0)") }.get()
+        return try AgentState(json: json, path: path)
+    }
+
+    /// Writes the state, whole or not at all.
+    func save(_ state: AgentState) throws(FileError) {
+        if let obstacle = self.obstacle() { throw obstacle }
+        try PrivateFile.makeDirectory(PrivateFile.directory(of: self.path))
+        try PrivateFile.replace(self.path, with: state.json.serialized(pretty: true))
+    }
+
+    /// The installations of all agents of a state directory, those that they had before included; `nil` where one of the files
+    /// cannot be read.
+    static func installations(stateDirectory: String) -> Set<String>? {
+        guard let folder = opendir("\(stateDirectory)/agents") else { return errno == ENOENT ? [] : nil }
+        defer { closedir(folder) }
+        var installations: Set<String> = []
+        while let entry = readdir(folder) {
+            let file = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            let name = String(file.dropLast(5))
+            guard file.hasSuffix(".json"), self.isValidName(name) else { continue }
+            let loaded = Result { try AgentStateFile(stateDirectory: stateDirectory, name: name).load() }
+            guard case .success(let state) = loaded else { return nil }
+            installations.formUnion(state?.formerInstallationIDs ?? [])
+            if let id = state?.installationID { installations.insert(id) }
+        }
+        return installations
+    }
+
+    /// Whether `name` can be a file's name: 1 to 64 of letters, digits, `-`, `_`, `.`, not beginning with a dot.
+    static func isValidName(_ name: String) -> Bool {
+        (1...64).contains(name.utf8.count) && name.utf8.first != UInt8(ascii: ".")
+            && name.utf8.allSatisfy(\.isKiiNameByte)
+    }
+}

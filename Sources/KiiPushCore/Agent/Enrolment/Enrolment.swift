@@ -1,0 +1,242 @@
+/// Makes an agent known to the cloud and keeps it so: token, installation, broker endpoint.
+///
+/// Every step is written down before the next is taken, so that a crash in between repeats a step at most and never
+/// leaves a pseudo user behind that nobody has the token of.
+final class Enrolment: Sendable {
+    let client: KiiClient
+    private let configuration: PushAgent.Configuration
+    let store: AgentStateStore
+    private let opened = Locked<KiiSession?>(nil)
+    /// Until when the cloud asked not to be asked for the endpoint.
+    private let quietUntil = Locked(MonotonicInstant.now())
+    /// How often in a row the cloud refused to tell the endpoint.
+    private let refusals = Locked(0)
+    private let refusalsBeforeGivingUp: Int
+
+    init(
+        client: KiiClient, configuration: PushAgent.Configuration, store: AgentStateStore, refusalsBeforeGivingUp: Int
+    ) {
+        self.refusalsBeforeGivingUp = refusalsBeforeGivingUp
+        self.client = client
+        self.configuration = configuration
+        self.store = store
+    }
+
+    private var account: KiiAccount { self.configuration.account }
+
+    /// The state as it is now; `nil` when there is none, or when it was not loaded.
+    var current: AgentState? { self.store.current }
+
+    /// What is on file, checked against the configuration; `nil` when nothing is. Changes nothing.
+    ///
+    /// - Throws: ``PushAgentError/file(_:)``, ``PushAgentError/stateOfAnotherAccount(path:)``.
+    func stateOnFile() throws(PushAgentError) -> AgentState? {
+        let saved = Result { () throws(FileError) in try self.store.read() }
+        guard var state = try saved.mapError(PushAgentError.file).get() else { return nil }
+        let app = self.client.app
+        guard state.appID == app.appID, state.account == self.account.fingerprint,
+            state.issuer == nil || state.issuer == app.tokenIssuer
+        else { throw .stateOfAnotherAccount(path: self.store.path) }
+        state.issuer = app.tokenIssuer
+        return state
+    }
+
+    /// Goes on from what is on file, unless what is in memory is newer.
+    func load() throws(PushAgentError) {
+        self.store.adopt(try self.stateOnFile())
+        let token = self.current?.token
+        self.opened.withLock { opened in
+            // The session is kept where it can be: two of them would use a refresh token twice.
+            if opened?.current != token { opened = nil }
+        }
+    }
+
+    /// The session of the agent's principal, from what is on file if nothing was loaded.
+    func session() throws(PushAgentError) -> KiiSession {
+        if let session = self.opened.withLock({ $0 }) { return session }
+        if self.current == nil { self.store.adopt(try self.stateOnFile()) }
+        let session = self.makeSession(self.current?.token)
+        return self.opened.withLock { opened in
+            if let opened { return opened }
+            opened = session
+            return session
+        }
+    }
+
+    /// Begins anew: the next call signs in as if for the first time.
+    func forget() {
+        self.store.forget()
+        let session = self.makeSession(nil)
+        self.opened.withLock { $0 = session }
+    }
+
+    /// The installation and its endpoint, from the file if it is there and its time is not up or the cloud wants to be
+    /// left alone, else from the cloud.
+    ///
+    /// - Parameter refreshing: asks the cloud for the endpoint even if one is on file.
+    func endpoint(refreshing: Bool = false) async throws -> MQTTEndpoint {
+        let kept = refreshing || self.wantsOtherPayload ? nil : self.current?.endpoint
+        if let kept, self.endpointTimeLeft ?? .seconds(1) > .zero || self.endpointPause > .zero { return kept }
+        do {
+            return try await self.fetchEndpoint()
+        } catch let error as KiiError where error.errorCode == .installationNotFound {
+            // Somebody deleted it; POST is an upsert, so this makes at most one.
+            try await self.store.update { $0.leaveInstallation() }
+            return try await self.fetchEndpoint()
+        } catch {
+            let failure = TemporaryFailure(error)
+            guard failure != nil || self.mayPass(error) || self.isNoWordOfTheCloud(error) else { throw error }
+            if let retryAfter = failure?.retryAfter {
+                // Later rather than sooner, and not together with all the others who were told the same.
+                let pause = retryAfter + retryAfter / 10 * Double.random(in: 0...1)
+                self.quietUntil.withLock { $0 = .now() + pause }
+            }
+            // The broker is another server than the cloud, and may be there and take what is kept.
+            guard let kept else { throw error }
+            return kept
+        }
+    }
+
+    /// How long the cloud still wants to be left alone about the endpoint, by the last `Retry-After`; zero when it does
+    /// not.
+    var endpointPause: Duration { max(.zero, self.quietUntil.withLock { $0 } - .now()) }
+
+    /// How long the endpoint is good for, negative once its time is up; `nil` when the cloud did not say.
+    ///
+    /// - Source: `X-MQTT-TTL`, after which Kii's reference says to ask for a new endpoint
+    var endpointTimeLeft: Duration? {
+        guard let end = self.current?.endpointExpiresAt else { return nil }
+        let (left, overflow) = end.millisecondsSinceEpoch.subtractingReportingOverflow(
+            self.client.now().millisecondsSinceEpoch)
+        return overflow ? .zero : .milliseconds(left)
+    }
+
+    /// Notes that the broker keeps a session from now on. On the loop's thread, since writing blocks.
+    ///
+    /// If writing fails, the report of a session that the broker loses later on is missed, or the next run takes what the
+    /// broker repeats for new messages.
+    func sessionOpened(withInboxFile: Bool) {
+        self.store.updateOnLoop { state in
+            state.hasSession = true
+            state.lostSession = false
+            state.usesInboxFile = withInboxFile
+        }
+    }
+
+    /// Notes, before CONNECT is sent, that a run with the inbox in memory uses the session.
+    func leavesInboxFile() async throws { try await self.store.update { $0.usesInboxFile = false } }
+
+    /// Makes a call with the agent's session. Throws ``PushAgentError/pseudoUserLost(_:)`` too.
+    func authorized<Result>(_ body: (KiiSession) async throws -> Result) async throws -> Result {
+        do {
+            return try await body(self.session())
+        } catch let refusal as KiiError where refusal.refusesToken && self.account == .pseudoUser {
+            throw PushAgentError.pseudoUserLost(refusal)
+        }
+    }
+
+    /// Whether the cloud refuses what the agent signs in with, so that only a person can help. A refused token is such an
+    /// error where there is nothing to sign in with again: otherwise there was another one, and its owner may not make
+    /// this call.
+    func refusesCredentials(_ error: any Error) -> Bool {
+        switch error {
+        case PushAgentError.signInRefused, PushAgentError.pseudoUserLost: true
+        case let refusal as KiiError: refusal.refusesToken && !self.account.canSignInAgain
+        default: false
+        }
+    }
+
+    /// What to say of a failed request for the endpoint that may pass; `nil` when only a person can help.
+    ///
+    /// A refusal of the token may be a mistake of the cloud's, or of a firewall before it, and a pseudo user has nothing
+    /// else: so the cloud is asked again, until it has refused so many times in a row. Each call counts one.
+    func temporaryFailure(_ error: any Error) -> TemporaryFailure? {
+        if let failure = TemporaryFailure(error) { return failure }
+        if self.isNoWordOfTheCloud(error) { return TemporaryFailure(reason: "\(error)") }
+        guard self.mayPass(error) else { return nil }
+        let count = self.refusals.withLock { count in
+            count += 1
+            return count
+        }
+        return count < self.refusalsBeforeGivingUp ? TemporaryFailure(reason: "\(error)") : nil
+    }
+
+    /// Whether the cloud refuses the token, perhaps by mistake. A refused password is never tried again.
+    func mayPass(_ error: any Error) -> Bool {
+        switch error {
+        case PushAgentError.pseudoUserLost: true
+        case let refusal as KiiError: refusal.status == 401 || refusal.status == 403
+        default: false
+        }
+    }
+
+    /// Whether a gateway may have answered, and not the cloud: the answer has none of Kii's error codes. It counts only once
+    /// the agent is registered. Before that, the address may be wrong.
+    private func isNoWordOfTheCloud(_ error: any Error) -> Bool {
+        guard let error = error as? KiiError, self.current?.installationID != nil else { return false }
+        return error.errorCode == nil && error.status != 401 && error.status != 403
+    }
+}
+
+extension Enrolment {
+    private func fetchEndpoint() async throws -> MQTTEndpoint {
+        let installationID = try await self.installationID()
+        let endpoint = try await self.authorized { try await $0.mqttEndpoint(of: installationID, waiting: .endpoint) }
+        self.refusals.withLock { $0 = 0 }
+        let end = endpoint.timeToLive.map { self.client.now() + $0 }
+        try await self.store.update { state in
+            // Another topic is another MQTT session.
+            if state.endpoint?.mqttTopic != endpoint.mqttTopic { state.leaveSession() }
+            state.endpoint = endpoint
+            state.endpointExpiresAt = end
+        }
+        return endpoint
+    }
+
+    private func installationID() async throws -> String {
+        if let id = self.current?.installationID, !self.wantsOtherPayload { return id }
+        let payload = self.configuration.payload ?? self.current?.payload
+        let installation = try await self.authorized { session in
+            // Before the cloud makes anything there has to be a token, and a file that it is in.
+            _ = try await session.token()
+            try self.store.requireFile()
+            return try await session.createInstallation(
+                isDevelopment: self.configuration.isDevelopment, payload: payload)
+        }
+        try await self.store.update { state in
+            // Somebody deleted it, and this is another one: the inbox may hold messages of the old one.
+            if state.installationID != installation.id {
+                state.leaveInstallation()
+                (state.endpoint, state.endpointExpiresAt) = (nil, nil)
+            }
+            state.installationID = installation.id
+            state.payload = payload
+        }
+        return installation.id
+    }
+
+    /// Whether the installation on file was made with another format than is asked for.
+    private var wantsOtherPayload: Bool {
+        guard let wanted = self.configuration.payload, let current = self.current else { return false }
+        return wanted != current.payload
+    }
+
+    private func makeSession(_ token: AccessToken?) -> KiiSession {
+        let (client, account, store) = (self.client, self.account, self.store)
+        return KiiSession(client: client, token: token) {
+            if let current = store.current {
+                // Another process of this profile may have got the next token meanwhile.
+                if store.failure == nil, let saved = try? store.read(), saved.isOfSameOwner(as: current),
+                    saved.token.token != current.token.token
+                {
+                    return saved.token
+                }
+                guard account.canSignInAgain else { return nil }
+            }
+            return try await account.signIn(with: client)
+        } changed: { token in
+            guard let principal = token.principal else { return }
+            try await store.take(token, of: principal, app: client.app, account: account.fingerprint)
+        }
+    }
+}

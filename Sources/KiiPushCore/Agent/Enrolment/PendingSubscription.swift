@@ -1,0 +1,41 @@
+/// One subscription that the cloud has not confirmed yet.
+package struct PendingSubscription: Sendable {
+    package let target: SubscriptionTarget
+    /// When it is tried next.
+    package private(set) var due: MonotonicInstant
+    /// After failures that may pass by themselves.
+    private var reconnect: ReconnectPolicy
+    /// After everything else.
+    private var retry: SubscriptionRetry
+    /// How often in a row the cloud refused what the agent signs in with.
+    package private(set) var refusals = 0
+
+    package init(
+        _ target: SubscriptionTarget, reconnect: ReconnectPolicy.Configuration, retry: SubscriptionRetry,
+        now: MonotonicInstant
+    ) {
+        self.target = target
+        self.due = now
+        self.reconnect = ReconnectPolicy(configuration: reconnect)
+        self.retry = retry
+    }
+
+    /// Notes a failure, and when to try again: the topic may be made, the right granted and the machine mended while the
+    /// agent runs. Returns what to say of it.
+    ///
+    /// - Parameter isRefusal: whether the cloud refuses what the agent signs in with.
+    package mutating func failed(
+        _ error: any Error, isRefusal: Bool = false, now: MonotonicInstant
+    ) -> (reason: String, delay: Duration) {
+        self.refusals = isRefusal ? self.refusals + 1 : 0
+        let failure = TemporaryFailure(error)
+        let delay =
+            if let failure {
+                self.reconnect.connectionEnded(.attemptFailed, connectedFor: nil, retryAfter: failure.retryAfter).delay
+            } else {
+                self.retry.refused()
+            }
+        self.due = now + delay
+        return (failure?.reason ?? "\(error)", delay)
+    }
+}

@@ -1,0 +1,38 @@
+extension PushAgent {
+    /// Refuses a configuration whose subscriptions can never be made.
+    func requireUsableSubscriptions() throws(KiiInputError) {
+        for target in self.configuration.subscriptions {
+            _ = try target.subscriptions().encoded()
+        }
+    }
+
+    /// Sees to it that the cloud knows every subscription. Returns when it does.
+    ///
+    /// - Throws: `CancellationError`; what says that the cloud refuses what the agent signs in with time after time, see
+    ///   ``Enrolment/refusesCredentials(_:)``.
+    func keepSubscribed() async throws {
+        var pending = self.configuration.subscriptions.map { target in
+            PendingSubscription(target, reconnect: self.reconnect, retry: self.subscriptionRetry, now: .now())
+        }
+        // One call at a time; one that has to wait does not hold up the others.
+        while let index = pending.indices.min(by: { pending[$0].due < pending[$1].due }) {
+            let target = pending[index].target
+            do {
+                try await self.runtime.waits.pass(pending[index].due - .now(), since: self.runtime.waits.mark)
+                _ = try await self.enrolment.authorized { try await $0.subscribe(to: target) }
+                self.hub.emit(.subscribed(target))
+                pending.remove(at: index)
+            } catch {
+                try Task.checkCancellation()
+                let isRefusal = self.enrolment.refusesCredentials(error)
+                let (reason, delay) = pending[index].failed(error, isRefusal: isRefusal, now: .now())
+                let isTriedAgain =
+                    !isRefusal
+                    || self.enrolment.mayPass(error)
+                        && pending[index].refusals < self.reconnect.refusalsBeforeGivingUp
+                self.hub.emit(.subscriptionFailed(target, reason: reason, retryIn: isTriedAgain ? delay : nil))
+                if !isTriedAgain { throw error }
+            }
+        }
+    }
+}

@@ -1,0 +1,66 @@
+/// Tells each agent what happened to its messages.
+struct HubObserver {
+    let hubs: Locked<[Int64: EventHub]>
+    let keeping: Keeping
+    /// How many listen to these hubs.
+    let listeners: Locked<Int>
+
+    /// Whether anybody hears of events, so that they are worth being made.
+    var isListening: Bool { self.listeners.withLock { $0 } > 0 }
+    var running: Set<Int64> { self.hubs.withLock { Set($0.keys) } }
+
+    /// Where messages are kept; `launcher`: another process has them, which started this one.
+    enum Keeping: Sendable { case file, memory, launcher }
+
+    /// These things happened, in this order.
+    ///
+    /// - Parameter handlers: those of the agents that run.
+    func tell(_ notes: [DeliveryNote], at now: Timestamp, handlers: [Int64: DeliveryAttachment]) {
+        let known = self.hubs.withLock { $0 }
+        // They come in runs of one installation, mostly with no listener.
+        var latest: (installation: Int64, hub: EventHub?)?
+        let notes = notes.span
+        for index in notes.indices {
+            let installation = notes[index].installation
+            if latest?.installation != installation {
+                latest = (installation, known[installation].flatMap { $0.hasListeners ? $0 : nil })
+            }
+            guard let hub = latest?.hub else { continue }
+            let event = self.event(notes[index], at: now)
+            hub.emit(.message(event), toListener: event.telling(notes[index], handlers[installation]?.id))
+        }
+    }
+
+    private func event(_ note: DeliveryNote, at now: Timestamp) -> MessageEvent {
+        var event = MessageEvent(messageID: note.sequence, at: now, kind: note.kind, isKept: self.keeping != .memory)
+        if self.keeping == .launcher, case .dead(.attemptsFailed(let failure), _) = note.kind {
+            event.kind = .handedBack(failure)
+        }
+        return event
+    }
+
+    func emit(_ event: PushEvent) {
+        for hub in self.hubs.withLock({ Array($0.values) }) { hub.emit(event) }
+    }
+}
+
+extension MessageEvent {
+    /// The same with what the handler was called with, for who has no handler; `nil` where none was.
+    fileprivate func telling(_ note: DeliveryNote, _ installationID: String?) -> PushEvent? {
+        guard case .started(let attempt) = self.kind, let queued = note.message, let installationID,
+            case .message(let message) = queued.content
+        else { return nil }
+        let context = DeliveryContext(
+            installationID: installationID, messageID: self.messageID, receivedAt: queued.receivedAt, attempt: attempt)
+        var event = self
+        event.call = .handler(message, context)
+        return .message(event)
+    }
+}
+
+extension PushEvent {
+    /// Why fewer handlers run than may; `nil`: such a reason is gone.
+    static func delivery(_ stall: DeliveryStall?) -> PushEvent {
+        stall.map { .deliveryStalled(reason: $0.description) } ?? .deliveryRecovered
+    }
+}

@@ -1,0 +1,270 @@
+struct Wait {
+    enum Event: Sendable {
+        /// No call of this installation runs any more, `nil`: of any.
+        case calls(of: Int64?)
+        /// Everything that was handed in is written.
+        case writing
+    }
+
+    let event: Event
+    let deadline: MonotonicInstant
+    let done: @Sendable (Bool) -> Void
+}
+
+/// When workers are to be looked after.
+struct Staffing {
+    /// How long a worker is left alone with what waits, before another one is woken.
+    static let interval: Duration = .milliseconds(1)
+
+    var isDue = false
+    /// When another worker is woken. On the loop's clock: threads take their time whatever delivery goes by.
+    var next: MonotonicInstant?
+    /// When a thread is asked for again, on delivery's clock.
+    var retryAt: MonotonicInstant?
+    /// That the system gives no thread was told.
+    var isStalled = false
+}
+
+// MARK: - Agents
+
+extension Pipeline {
+    /// Delivers the messages of an installation, those that the store holds first.
+    package func attach(installation: Int64, id: String, receiver: any Receiver) {
+        let attachment = DeliveryAttachment(id: id, receiver: receiver)
+        self.attachments[installation] = attachment
+        self.scheduler.attached(installation, takesCommands: attachment.commandHandler != nil)
+        self.takeTurn()
+    }
+
+    /// Calls that run go on, and their answers count.
+    package func detach(installation: Int64) {
+        self.attachments[installation] = nil
+        self.scheduler.detached(installation)
+        self.declineClaims { $0.installation == installation }
+        self.takeTurn()
+    }
+
+    /// Starts nothing any more. Calls that run go on, and their answers count.
+    package func drain() {
+        self.scheduler.drain()
+        self.declineClaims { _ in true }
+        self.takeTurn()
+    }
+
+    /// `done` is called on the loop's thread: at the event, at the deadline or at the loop's end.
+    func wait(for event: Wait.Event, until deadline: MonotonicInstant, done: @escaping @Sendable (Bool) -> Void) {
+        self.waits.append(Wait(event: event, deadline: deadline, done: done))
+        self.takeTurn()
+    }
+
+    var overdue: Duration {
+        self.collectAnswers()
+        return self.scheduler.overdue(at: self.clock())
+    }
+
+    func record(_ change: MessageChange) {
+        self.turn.changes.append(change)
+        self.takeTurn()
+    }
+
+    func appeared(_ message: StoredMessage) {
+        self.scheduler.appeared(
+            message.sequence, source: message.source, installation: message.installation, goesFirst: false)
+        self.takeTurn()
+    }
+
+    /// Messages that an earlier run has shown cannot be shown now: they are delivered.
+    func unpresented(_ sequences: [Int64], installation: Int64) {
+        self.turn.changes += sequences.map {
+            MessageChange(sequence: $0, installation: installation, verdict: .unpresented)
+        }
+        self.takeTurn()
+    }
+
+    /// Has the loop take a turn after this one.
+    func takeTurn() { self.alarm.set(for: self.loop.now) }
+}
+
+// MARK: - In every turn
+
+extension Pipeline {
+    /// - Parameter sequence: a message that somebody decides about: late answers to it do not count from now on.
+    func collectAnswers(closing sequence: Int64? = nil) {
+        self.workers.box.take(into: &self.posts, closing: sequence)
+        self.handle(self.posts)
+        self.posts.removeAll(keepingCapacity: true)
+    }
+
+    private func handle(_ posts: [AnswerBox.Post]) {
+        let posts = posts.span
+        for index in posts.indices {
+            switch posts[index] {
+            case .answered(let id, let position, let verdict, let startedAt, let at):
+                self.scheduler.answered(id, position: position, verdict, startedAt: startedAt, at: at)
+            case .ended(let id, let position, let startedAt, let isUnanswered):
+                self.scheduler.ended(id, position: position, startedAt: startedAt, isUnanswered: isUnanswered)
+            case .started(let id, let at): self.scheduler.started(id, position: 0, at: at)
+            case .left(let id, let position, let startedAt):
+                self.scheduler.left(id, position: position, startedAt: startedAt)
+            case .skipped(let id, let position): self.scheduler.skipped(id, position: position)
+            case .late(let late, let sequence, let verdict, let counts, let at):
+                self.scheduler.answeredLate(
+                    sequence, late.source, attempt: late.attempt, verdict, counts: counts, at: at)
+            }
+        }
+    }
+
+    func lookAtDeadlines(at now: MonotonicInstant) {
+        for id in self.scheduler.overdueCalls(at: now) {
+            let (progress, posts) = self.workers.box.progress(of: id)
+            self.handle(posts)
+            switch progress {
+            case .waiting: self.scheduler.goesOn(id, at: now)
+            case .answered:
+                if self.scheduler.isStuck(id) {
+                    self.cut(id)
+                    self.scheduler.stuck(id)
+                } else {
+                    self.scheduler.goesOn(id, at: now)
+                }
+            case .running(let position, let startedAt):
+                self.scheduler.started(id, position: position, at: startedAt)
+                guard self.scheduler.isOverdue(id), let message = self.scheduler.message(of: id, at: position),
+                    let isPresenting = self.workers.box.expire(
+                        id, position: position, message, mayEndLate: self.mayEndLate(message))
+                else {
+                    self.scheduler.goesOn(id, at: now)
+                    continue
+                }
+                self.scheduler.timedOut(id, position: position, isPresenting: isPresenting, at: now)
+            }
+        }
+    }
+
+    /// A late success does not count for a message that the user has opened meanwhile, or where what is given up on is
+    /// gone.
+    private func mayEndLate(_ message: QueuedMessage) -> Bool {
+        !self.scheduler.isOpened(message.sequence)
+            && (self.store.keepsDeadLetters || message.attempts + 1 < self.scheduler.configuration.maximumAttempts)
+    }
+
+    func settle(at now: MonotonicInstant) {
+        self.scheduler.isObserved = self.observer.isListening
+        while true {
+            self.scheduler.settle(at: now)
+            let output = self.scheduler.takeOutput()
+            if self.turn.changes.isEmpty {
+                self.turn.changes = output.changes
+            } else {
+                self.turn.changes += output.changes
+            }
+            self.turn.claims += output.claims
+            self.notes += output.notes
+            for _ in 0..<output.freedPlaces { self.workers.queue.leave() }
+            if output.freedPlaces > 0 { self.staff.isDue = true }
+            for id in output.cuts { self.cut(id) }
+            if !output.ended.isEmpty { self.workers.box.forgetEnded(output.ended) }
+            if !output.calls.isEmpty { self.hand(output.calls) }
+            for stall in output.stalls { self.report(.delivery(stall)) }
+            // What a call gave back may start at once, and what was handed out may have to be cut.
+            if output.cuts.isEmpty, output.calls.isEmpty { break }
+        }
+        if self.workers.queue.setPlaces(self.scheduler.runningLimit) { self.staff.isDue = true }
+    }
+
+    func cut(_ id: CallID) {
+        if self.workers.queue.recall(id) { return self.scheduler.recalled(id) }
+        let (position, startedAt, posts) = self.workers.box.cut(id)
+        self.handle(posts)
+        self.scheduler.cut(id, position: position, startedAt: startedAt)
+    }
+
+    private func hand(_ calls: [DeliveryCall]) {
+        var calls = calls
+        for index in calls.indices { calls[index].attachment = self.attachments[calls[index].installation] }
+        self.workers.hand(calls)
+        self.staff.isDue = true
+    }
+
+    func reportReading(_ answer: StoreAnswer) {
+        guard answer.isFailure != self.isReadingFailing else { return }
+        self.isReadingFailing = answer.isFailure
+        self.report(answer.failure.map { PushEvent.readingFailed(reason: $0) } ?? .readingRecovered)
+    }
+
+    /// Tells what happened, and sees to it that the next turn comes in time.
+    func finishTurn(at now: MonotonicInstant) {
+        if !self.notes.isEmpty {
+            self.observer.tell(self.notes, at: self.loop.clocks.calendar, handlers: self.attachments)
+            self.notes.removeAll(keepingCapacity: true)
+        }
+        self.lookAfterWorkers(at: now)
+        self.endWaits(at: now)
+        let isAwaited = self.awaitsAnswers
+        let hasMore =
+            (!self.turn.isEmpty && self.retryAt == nil && !self.isCommitUnderWay)
+            || !self.workers.box.prepareToSleep(isAwaited: isAwaited)
+        var next = hasMore ? now : self.scheduler.nextDeadline
+        next = .earlier(next, self.staff.retryAt)
+        for wait in self.waits { next = .earlier(next, wait.deadline) }
+        if !isAwaited { next = .earlier(next, now + Pipeline.answersKept) }
+        if let next { self.alarm.set(for: self.loop.now + max(next - now, .zero)) }
+        // The alarm keeps its earliest time alone, and any turn may have used that up.
+        if let retryAt { self.alarm.set(for: max(retryAt, self.loop.now)) }
+    }
+
+    /// How long answers lie that nobody waits for.
+    private static let answersKept: Duration = .milliseconds(10)
+
+    /// Whether a row, a broker, a source or a person waits for an answer. Otherwise it is taken in the next turn, or a
+    /// little later.
+    private var awaitsAnswers: Bool {
+        self.store.isDurable || self.hasGates || self.scheduler.isIdle || self.scheduler.isObserved
+            || !self.waits.isEmpty || self.scheduler.hasQueues
+    }
+
+    private func lookAfterWorkers(at now: MonotonicInstant) {
+        if let next = self.staff.next, next <= self.loop.now { self.staff.isDue = true }
+        guard self.staff.isDue, self.staff.retryAt.map({ $0 <= now }) ?? true else { return }
+        self.staff.isDue = false
+        self.staff.next = nil
+        self.staff.retryAt = nil
+        do throws(ThreadError) {
+            if try self.workers.staff() {
+                let next = self.loop.now + Staffing.interval
+                self.staff.next = next
+                self.alarm.set(for: next)
+            }
+            guard self.staff.isStalled else { return }
+            self.staff.isStalled = false
+            self.report(.delivery(nil))
+        } catch {
+            self.staff.isDue = true
+            self.staff.retryAt = now + Workers.threadRetryInterval
+            guard !self.staff.isStalled else { return }
+            self.staff.isStalled = true
+            self.report(.delivery(.noThread(error)))
+        }
+    }
+
+    private func endWaits(at now: MonotonicInstant) {
+        guard !self.waits.isEmpty else { return }
+        var left: [Wait] = []
+        for wait in self.waits {
+            let hasCome =
+                switch wait.event {
+                case .calls(let installation?): self.scheduler.isIdle(installation)
+                case .calls(nil): self.scheduler.isIdle
+                case .writing: self.turn.isEmpty && !self.isCommitUnderWay
+                }
+            if hasCome || wait.deadline <= now { wait.done(hasCome) } else { left.append(wait) }
+        }
+        self.waits = left
+    }
+
+    func endWaits() {
+        let waits = self.waits
+        self.waits = []
+        for wait in waits { wait.done(false) }
+    }
+}

@@ -1,0 +1,53 @@
+extension Pipeline {
+    /// The way of a runtime's messages, from their connections to their handlers and back. A simulation makes one on a
+    /// loop and with workers of its own.
+    ///
+    /// - Parameters:
+    ///   - inbox: the file that keeps messages; `nil` keeps them in memory.
+    ///   - wake: makes the loop take another turn. Called on any thread.
+    package convenience init(
+        on loop: any Loop, inbox: FileStore?, configuration: PushRuntime.Configuration,
+        hubs: Locked<[Int64: EventHub]>, listeners: Locked<Int>, wake: @escaping @Sendable () -> Void,
+        threads: DeliveryThreads
+    ) {
+        var configuration = configuration
+        if inbox == nil { configuration.inbox = .memory }
+        let store: any Store = inbox ?? MemoryStore(clocks: configuration.environment.clocks)
+        var limits = inbox == nil ? BackPressure.Limits.memory : .file
+        if let waitingBytes = configuration.bounds.waitingBytes { limits.pendingBytes = waitingBytes }
+        self.init(
+            store: store, on: loop, configuration: configuration.delivery, limits: limits,
+            clock: configuration.environment.clocks.monotonic,
+            observer: HubObserver(hubs: hubs, keeping: inbox == nil ? .memory : .file, listeners: listeners),
+            wake: wake, threads: threads)
+    }
+
+    /// The key of an installation, made if it is new.
+    package func installation(id: String) throws(InboxError) -> Int64 { try self.store.installation(id: id, of: nil) }
+
+    package var ledger: MessageLedger { self.store.ledger }
+
+    /// The way of an installation to its broker. It knows what of earlier processes the broker may send again.
+    ///
+    /// - Parameter voidsEarlierRows: whether nothing may count as a repetition of the rows that are stored: another inbox may
+    ///   have used the session since, and the broker may have begun a new one then.
+    package func link(
+        installation: Int64, configuration: MQTTSession.Configuration, voidsEarlierRows: Bool = false,
+        verifiesCertificates: Bool, report: @escaping (PushEvent) -> Void
+    ) throws(InboxError) -> BrokerLink {
+        // What an earlier link has received and is not stored yet is not among these.
+        self.connections[installation] = nil
+        var unproven = try self.store.unproven(installation: installation)
+        if voidsEarlierRows, let last = unproven.last {
+            self.store.proven(installation: installation, through: last.sequence)
+            unproven = []
+        }
+        return BrokerLink(
+            installation: installation, configuration: configuration,
+            filter: RedeliveryFilter(restoring: unproven.map { ($0.sequence, $0.packetID) }),
+            // Above every number of an earlier process, as long as the calendar goes forward; if it does not, a
+            // redelivery may be taken for a new message, which loses nothing.
+            connectionBase: self.loop.clocks.calendar.millisecondsSinceEpoch, pipeline: self,
+            verifiesCertificates: verifiesCertificates, report: report)
+    }
+}

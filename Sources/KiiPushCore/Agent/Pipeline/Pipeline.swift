@@ -1,0 +1,393 @@
+/// The only place that decides and writes. What was received and what handlers answered is stored in one transaction;
+/// then it is acknowledged, and the next calls are handed to workers.
+///
+/// Lives on the loop thread. Only what a commit has returned for is acknowledged, so a failed commit costs time and
+/// never a message: the turn is kept, verdicts included, and tried again every second.
+package final class Pipeline: TurnDelegate {
+    /// An acknowledgement that waits for a message's outcome.
+    private struct Gate {
+        let link: any MessageLink
+        let ticket: UInt64
+        /// A broker may send a message again before it was acknowledged, and each time has an acknowledgement.
+        var repetitions: [Gate] = []
+    }
+
+    private enum CommitState { case written, underWay, failed }
+
+    let store: any Store
+    let loop: any Loop
+    package let workers: Workers
+    let clock: @Sendable () -> MonotonicInstant
+    let observer: HubObserver
+    package internal(set) var scheduler: Scheduler
+    var attachments: [Int64: DeliveryAttachment] = [:]
+    var turn = Turn()
+    /// What this turn has committed, in parts where the store has little room.
+    private var committed: [(turn: Turn, outcome: TurnOutcome)] = []
+    /// One commit is under way at a time.
+    private var commitState = CommitState.written
+    private var hasMadeRoom = false
+    var notes: [DeliveryNote] = []
+    /// Taken and handled in every turn; kept for its memory.
+    var posts: [AnswerBox.Post] = []
+    var waits: [Wait] = []
+    var pressure: BackPressure
+    private(set) var retryAt: MonotonicInstant?
+    private var links: [ObjectIdentifier: BrokerLink] = [:]
+    /// By row.
+    private var gates = SequenceMap<Gate>()
+    /// Those that this turn has given something to send: a gateway has thousands that are silent.
+    private var toFlush: [any MessageLink] = []
+    /// By installation: the number of its last connection. It is not known from the making of a link or of a connection
+    /// until CONNECT is sent.
+    var connections: [Int64: Int64] = [:]
+    private var timersFired: [BrokerLink] = []
+    private var held: [BrokerLink] = []
+    let alarm: TurnAlarm
+    /// When the store wants to be looked after. Set until that was done.
+    private let upkeep: TurnAlarm
+    private var isUpkeepDue = true
+    var staff = Staffing()
+    private var gathering = Gathering()
+    var isReadingFailing = false
+    var isLastTurn = false
+
+    private static let retryInterval: Duration = .seconds(1)
+
+    /// A pipeline over any store. Made on the loop's thread.
+    init(
+        store: any Store, on loop: any Loop, configuration: DeliveryConfiguration, limits: BackPressure.Limits,
+        clock: @escaping @Sendable () -> MonotonicInstant, observer: HubObserver,
+        wake: @escaping @Sendable () -> Void, threads: DeliveryThreads
+    ) {
+        self.store = store
+        self.loop = loop
+        self.workers = Workers(configuration: configuration, threads: threads, clock: clock, wake: wake)
+        self.scheduler = Scheduler(configuration: configuration)
+        self.pressure = BackPressure(limits: limits, running: { observer.running })
+        self.clock = clock
+        self.observer = observer
+        self.alarm = TurnAlarm(loop)
+        self.upkeep = TurnAlarm(loop)
+    }
+
+    func report(_ event: PushEvent) { self.observer.emit(event) }
+
+    // MARK: - For links
+
+    func received(_ arrival: consuming Arrival) {
+        self.pressure.unstoredBytes += MemoryStore.memory(of: arrival.bytes)
+        self.turn.arrivals.append(arrival)
+    }
+
+    func add(_ link: BrokerLink) { self.links[ObjectIdentifier(link)] = link }
+
+    func remove(_ link: BrokerLink) { self.links[ObjectIdentifier(link)] = nil }
+
+    /// Looks at the link's clock when all that this turn received is read: an answer that lies in the socket is not
+    /// missing.
+    func timerFired(_ link: BrokerLink) { self.timersFired.append(link) }
+
+    /// Calls ``BrokerLink/goOn()`` once the store has written everything it was told.
+    func hold(_ link: BrokerLink) { self.held.append(link) }
+
+    /// Connections are asked whether they still stand; retries keep their delays.
+    package func clocksJumped(_ jump: ClockJump) {
+        if jump.calendarMoved != .zero { self.store.calendarMoved(by: jump.calendarMoved) }
+        guard jump.slept > .zero else { return }
+        for link in self.links.values { link.wokeUp() }
+        self.store.machineSlept(jump.slept)
+        self.scheduler.machineSlept(at: self.clock())
+    }
+
+    /// Whether the turn has brought as much as may be kept. While reading is paused nothing comes that could be put
+    /// off.
+    package var isSated: Bool { !self.pressure.isReadingPaused && self.pressure.isOverLimit(self.store) }
+
+    /// Whether a store on the other side of a network has not completed a commit yet.
+    var isCommitUnderWay: Bool { self.commitState == .underWay }
+    var hasGates: Bool { self.gates.count > 0 }
+    package var isReadingPaused: Bool { self.pressure.isReadingPaused }
+
+    /// A broker writes a message at a time, and the loop would wake for each. So what follows closely on others gets a
+    /// moment to gather; a message that comes alone waits for nothing.
+    package var pauseBeforeNextTurn: Duration { self.gathering.pause }
+
+    // MARK: - The turn
+
+    package func commit() {
+        let timersFired = self.timersFired
+        self.timersFired.removeAll(keepingCapacity: true)
+        for link in timersFired { link.lookAtClock() }
+        self.gathering.received(self.turn.arrivals.count, at: self.loop.now)
+        let now = self.clock()
+        self.collectAnswers()
+        self.lookAtDeadlines(at: now)
+        if self.isLastTurn { self.scheduler.stop() }
+        self.scheduler.timePassed(at: now)
+        self.settle(at: now)
+        defer { self.tellNotices() }
+        guard
+            !self.turn.isEmpty || self.store.hasMoreToWrite || self.isUpkeepDue || self.upkeep.isDue
+                || self.retryAt != nil
+        else {
+            // An agent may have begun or ended, with what waits for it.
+            if self.pressure.isReadingPaused || self.pressure.isOverLimit(self.store) { self.applyBackPressure() }
+            return
+        }
+        if self.isLastTurn || self.retryAt.map({ self.loop.now >= $0 }) ?? true { self.commitTurn() }
+        self.applyBackPressure()
+    }
+
+    /// Tells what became of damaged files as soon as an agent runs that can be told.
+    private func tellNotices() {
+        let notices = self.store.notices
+        guard !notices.isEmpty, !self.pressure.running().isEmpty else { return }
+        for notice in notices {
+            self.report(
+                .inboxMovedAside(
+                    path: notice.path, reason: notice.reason, takenOver: notice.takenOver, lost: notice.lost))
+        }
+        self.store.removeNotices()
+    }
+
+    private func commitTurn() {
+        guard self.commitState != .underWay else { return }
+        self.hasMadeRoom = false
+        if self.isLastTurn { self.declineClaims { _ in true } }
+        // A full disk may have room for the notes that links wait for, though it has none for messages.
+        if self.retryAt != nil, self.store.hasMoreToWrite { self.commit(Turn()) }
+        guard self.commitState != .underWay else { return }
+        repeat {
+            self.commitPart()
+        } while self.commitState == .written && (!self.turn.isEmpty || self.store.hasMoreToWrite)
+    }
+
+    private func commitPart() {
+        var part = self.turn.takePart(of: self.store.commitBytes)
+        self.admit(&part.arrivals)
+        self.commit(part)
+    }
+
+    private func commit(_ part: Turn) {
+        self.commitState = .underWay
+        self.store.commit(part) { [part] in self.partEnded(part, $0) }
+    }
+
+    /// Called now, or in a later turn: a store may be on the other side of a network.
+    private func partEnded(_ part: Turn, _ result: Result<TurnOutcome, InboxError>) {
+        switch result {
+        case .success(let outcome):
+            self.committed.append((part, outcome))
+            self.commitState = .written
+            self.countUnstored()
+            guard self.turn.isEmpty, self.retryAt != nil else { return }
+            self.retryAt = nil
+            self.scheduler.isStoreFailing = false
+            self.report(.storageRecovered)
+        case .failure(let error):
+            self.takeBack(part)
+            if error.kind == .full, !self.hasMadeRoom, self.makeRoom() {
+                self.hasMadeRoom = true
+                self.commitState = .written
+            } else {
+                self.commitState = .failed
+                // Without room for messages verdicts may be written all the same, which make some.
+                let isOfArrivals = error.kind == .full && !part.arrivals.isEmpty && part.changes.isEmpty
+                self.scheduler.isStoreFailing = !isOfArrivals
+                self.commitFailed(error)
+            }
+        }
+    }
+
+    private func countUnstored() {
+        self.pressure.unstoredBytes = self.turn.arrivals.reduce(0) { $0 + MemoryStore.memory(of: $1.bytes) }
+    }
+
+    /// What the scheduler has no room for is stored as waiting and read back later.
+    private func admit(_ arrivals: inout [Arrival]) {
+        for index in arrivals.indices {
+            guard let source = arrivals[index].source else { continue }
+            arrivals[index].isInHand = self.scheduler.admit(source, bytes: arrivals[index].bytes)
+        }
+    }
+
+    private func takeBack(_ part: Turn) {
+        for arrival in part.arrivals {
+            // Not those of `links`: a connection that brought something may be gone.
+            arrival.link.forgetAbsorptions()
+            guard arrival.isInHand, let source = arrival.source else { continue }
+            self.scheduler.released(source, bytes: arrival.bytes)
+        }
+        self.turn.putBack(part)
+    }
+
+    private func makeRoom() -> Bool {
+        guard let removed = self.store.makeRoom() else { return false }
+        if removed > 0 { self.report(.historyCut(messages: removed)) }
+        return true
+    }
+
+    private func commitFailed(_ error: InboxError) {
+        self.countUnstored()
+        if self.retryAt == nil { self.report(.storageFailed(reason: error.description)) }
+        self.retryAt = self.loop.now + Pipeline.retryInterval
+        // Asked for anew when the store works: an agent may stop meanwhile.
+        self.declineClaims { _ in true }
+    }
+
+    /// Nobody takes what these ask for. Marked as in hand, it would look to the next process as if this one had ended
+    /// of it.
+    func declineClaims(where isDeclined: (StoreClaim) -> Bool) {
+        let declined = self.turn.claims.filter(isDeclined)
+        guard !declined.isEmpty else { return }
+        self.turn.claims.removeAll(where: isDeclined)
+        for claim in declined { self.scheduler.declined(claim) }
+    }
+
+    package func afterCommit() {
+        let committed = self.committed
+        self.committed.removeAll(keepingCapacity: true)
+        for (turn, outcome) in committed { self.follow(turn, outcome) }
+        self.flushLinks()
+        self.releaseHeld()
+        let now = self.clock()
+        self.settle(at: now)
+        self.finishTurn(at: now)
+    }
+
+    private func follow(_ turn: Turn, _ outcome: TurnOutcome) {
+        self.plan(upkeepIn: outcome.upkeepDue)
+        for answer in outcome.answers { self.reportReading(answer) }
+        self.pressure.deadLetters.removed(outcome.removedDeadLetters, at: self.loop.now, report: self.report)
+        self.scheduler.committed(turn.changes)
+        let now = self.loop.clocks.calendar
+        let arrivals = turn.arrivals.span
+        for index in arrivals.indices { self.follow(arrivals[index], outcome.arrivals[index], at: now) }
+        for sequence in outcome.finished where self.hasGates { self.openGates(of: sequence) }
+        for row in outcome.appeared {
+            self.scheduler.appeared(row.sequence, source: row.source, installation: row.installation, goesFirst: true)
+        }
+        for index in outcome.answers.indices { self.scheduler.claimed(turn.claims[index], outcome.answers[index]) }
+        if outcome.isMoved { self.scheduler.readAgain() }
+    }
+
+    private func follow(_ arrival: Arrival, _ stored: StoredArrival, at now: Timestamp) {
+        switch stored {
+        case .new(let sequence):
+            let isFinal: Bool
+            switch arrival.content {
+            case .content(let content):
+                isFinal = self.store.isDurable
+                guard arrival.isInHand, let source = arrival.source else { break }
+                self.scheduler.stored(
+                    QueuedMessage(
+                        sequence: sequence, source: source, content: content, bytes: arrival.bytes,
+                        receivedAt: arrival.receivedAt))
+            case .refused(let reason):
+                isFinal = true
+                self.scheduler.refused(sequence, installation: arrival.link.installation, reason)
+            }
+            // Nothing is owed for a message of QoS 0, and none like it comes again.
+            guard arrival.message.ticket != nil else { return }
+            arrival.link.stored(sequence, arrival)
+            self.openGate(of: arrival, sequence: sequence, isFinal: isFinal)
+            guard self.store.isDurable, arrival.link.stillCarries(arrival) else { return }
+            self.store.acknowledged(sequence, at: now)
+        case .redelivered(let sequence, let isFinal, let isInHand):
+            arrival.link.absorbed(sequence, arrival)
+            if arrival.isInHand, let source = arrival.source { self.scheduler.released(source, bytes: arrival.bytes) }
+            if isInHand { self.scheduler.joined(sequence, installation: arrival.link.installation) }
+            self.openGate(of: arrival, sequence: sequence, isFinal: isFinal)
+        }
+    }
+
+    /// Has the store looked after also when nothing else happens: in the next turn, while there is more to do.
+    private func plan(upkeepIn pause: Duration?) {
+        self.isUpkeepDue = false
+        if self.upkeep.isDue { self.upkeep.reset() }
+        if let pause { self.upkeep.set(for: self.loop.now + pause) }
+    }
+
+    // MARK: - Acknowledging
+
+    private func openGate(of arrival: Arrival, sequence: Int64, isFinal: Bool) {
+        guard let ticket = arrival.message.ticket else { return }
+        if self.store.isDurable {
+            // All that the turn received is stored, so everything up to the last one may go at once.
+            arrival.link.acknowledgeThrough(ticket)
+        } else if isFinal {
+            arrival.link.acknowledge(ticket)
+        } else {
+            let gate = Gate(link: arrival.link, ticket: ticket)
+            if var first = self.gates[sequence] {
+                first.repetitions.append(gate)
+                self.gates[sequence] = first
+            } else {
+                self.gates[sequence] = gate
+            }
+            return
+        }
+        self.queueFlush(arrival.link)
+    }
+
+    private func openGates(of sequence: Int64) {
+        guard let first = self.gates[sequence] else { return }
+        self.gates[sequence] = nil
+        self.open(first)
+        for gate in first.repetitions { self.open(gate) }
+    }
+
+    private func open(_ gate: Gate) {
+        gate.link.acknowledge(gate.ticket)
+        self.queueFlush(gate.link)
+    }
+
+    private func queueFlush(_ link: any MessageLink) {
+        guard !link.isQueuedForFlush else { return }
+        link.isQueuedForFlush = true
+        self.toFlush.append(link)
+    }
+
+    private func flushLinks() {
+        for link in self.toFlush {
+            link.isQueuedForFlush = false
+            link.flush()
+        }
+        self.toFlush.removeAll(keepingCapacity: true)
+    }
+
+    private func releaseHeld() {
+        guard !self.held.isEmpty, !self.store.hasMoreToWrite else { return }
+        let held = self.held
+        self.held = []
+        for link in held { link.goOn() }
+    }
+
+    private func applyBackPressure() {
+        guard self.pressure.isChanged(self.store, report: self.report) else { return }
+        for link in self.links.values { link.setReadingPaused(self.pressure.isReadingPaused) }
+    }
+
+    // MARK: - The end
+
+    /// What could not be written a moment ago is tried once more.
+    package func loopEnds() { self.isLastTurn = true }
+
+    package func loopEnded() {
+        self.store.close()
+        self.release()
+    }
+
+    /// Lets go of the links, which hold the pipeline: otherwise the inbox stays open while a message of theirs waits.
+    package func release() {
+        self.turn = Turn()
+        self.committed = []
+        self.gates = SequenceMap()
+        self.links = [:]
+        self.timersFired = []
+        self.held = []
+        self.attachments = [:]
+        self.endWaits()
+    }
+}

@@ -1,0 +1,215 @@
+import Glibc
+
+/// Looks into the inbox of a state directory that another process may be receiving with. Changes nothing.
+///
+/// It reads what is stored at the moment of each call, and disturbs nobody. It is for one thread at a time, and each
+/// call reads the disk.
+public final class InboxReader {
+    private let inbox: Inbox
+    private let path: String
+    private let stateDirectory: String
+
+    /// Opens the inbox in `stateDirectory`, which is a ``PushRuntime/Configuration/stateDirectory``, or the directory of
+    /// a profile of the command line.
+    ///
+    /// - Throws: ``InboxReadingError``: `missing` where no message was ever received into a file, or an inbox that
+    ///   cannot be read.
+    public init(stateDirectory: String) throws(InboxReadingError) {
+        let path = StateDirectory.inboxFile(in: stateDirectory)
+        // Not opened to find out: closing a descriptor would drop the locks of this process's own connections.
+        var status = stat()
+        if stat(path, &status) != 0, errno == ENOENT || errno == ENOTDIR, InboxMark(ofInboxAt: path) == nil {
+            throw .missing(path: path)
+        }
+        self.path = path
+        self.stateDirectory = stateDirectory
+        let opened = Result { () throws(InboxError) in try InboxReader.open(path) }
+        self.inbox = try opened.mapError { InboxReadingError($0, path: path) }.get()
+    }
+
+    /// What has become of every message. Stored messages that the file does not know, since it is an older copy or lost the
+    /// end of its log, count as ``MessageLedger/lost``.
+    ///
+    /// - Throws: ``InboxReadingError/unusable(path:reason:)``, ``InboxReadingError/damaged(path:reason:)``.
+    public func ledger() throws(InboxReadingError) -> MessageLedger {
+        // Read the mark first: the file only grows, so an earlier mark cannot be ahead of it.
+        let mark = InboxMark(ofInboxAt: self.path)
+        return try self.read { inbox throws(InboxError) in
+            let ledger = try inbox.currentLedger()
+            var summary = ledger.summary
+            let missing = mark?.missing(from: ledger) ?? 0
+            summary.received += missing
+            summary.lost += missing
+            return summary
+        }
+    }
+
+    /// Looks at every message, up to its payload, and whether the file holds all that were stored. It takes about a
+    /// second for a million messages.
+    ///
+    /// - Throws: ``InboxReadingError/damaged(path:reason:)`` where messages cannot be read or are missing; the agent that
+    ///   starts next moves such a file aside. ``InboxReadingError/unusable(path:reason:)``.
+    public func verify() throws(InboxReadingError) {
+        let mark = InboxMark(ofInboxAt: self.path)
+        try self.read { inbox throws(InboxError) in
+            try inbox.verify()
+            try mark?.require(in: inbox.currentLedger())
+        }
+    }
+
+    /// The messages that were given up on, in the order of their reception, without what happened to them before
+    /// (``MessageRecord/events``).
+    ///
+    /// - Parameters:
+    ///   - messageID: lists the messages with a greater number. Default: all.
+    ///   - limit: how many at most, 1 or more. Default 100; each may hold a payload of 256 KiB.
+    /// - Throws: ``InboxReadingError/unusable(path:reason:)``, ``InboxReadingError/damaged(path:reason:)``.
+    public func deadLetters(after messageID: Int64 = 0, limit: Int = 100) throws(InboxReadingError) -> [MessageRecord] {
+        try self.read { inbox throws(InboxError) in
+            try inbox.deadLetterRecords(after: messageID, limit: max(1, limit))
+        }
+    }
+
+    /// How many dead letters there are, and how many there may be by the bounds of the program that receives.
+    package func deadLetterStock(
+        bounds: PushRuntime.Bounds = PushRuntime.Bounds()
+    ) throws(InboxReadingError) -> DeadLetterStock {
+        let share = InboxRoom.shares(of: self.path).deadBytes
+        let limit = InboxCounts.Tally(rows: Int64(bounds.deadLetters), bytes: min(bounds.deadLetterBytes, share))
+        return try self.read { inbox throws(InboxError) in
+            DeadLetterStock(try inbox.currentCounts()[.dead], limit: limit)
+        }
+    }
+
+    /// Messages in any of these states, in the order of their reception. While a program receives with the inbox, some may
+    /// have moved on by the time that they are read; ``MessageRecord/state`` is the newer.
+    ///
+    /// - Parameters:
+    ///   - standings: the states. Default: all.
+    ///   - messageID: lists the messages with a greater number. Default: all.
+    ///   - limit: how many at most, 1 or more. Default 100; each may hold a payload of 256 KiB.
+    /// - Throws: ``InboxReadingError/unusable(path:reason:)``, ``InboxReadingError/damaged(path:reason:)``.
+    public func messages(
+        _ standings: Set<MessageRecord.Standing> = Set(MessageRecord.Standing.allCases), after messageID: Int64 = 0,
+        limit: Int = 100
+    ) throws(InboxReadingError) -> [MessageRecord] {
+        try self.read { inbox throws(InboxError) in
+            var records: [MessageRecord] = []
+            let states = Set(standings.map { RowState($0) })
+            for sequence in try inbox.sequences(states, after: messageID, limit: max(1, limit)) {
+                // One that is not there any more is no message of this inbox.
+                if let record = try inbox.record(sequence) { records.append(record) }
+            }
+            return records
+        }
+    }
+
+    /// One message's life.
+    ///
+    /// - Parameter messageID: its number, as in ``DeliveryContext/messageID``.
+    /// - Throws: ``InboxReadingError``: `neverReceived` for a number that was not given out yet, `removed` for a message
+    ///   that is not kept any more.
+    public func trace(of messageID: Int64) throws(InboxReadingError) -> MessageRecord {
+        // The last number first: a message that comes between the two reads is then found, and not taken for removed.
+        let found = try self.read { inbox throws(InboxError) in
+            (last: try inbox.lastSequence(), record: try inbox.record(messageID))
+        }
+        if let record = found.record { return record }
+        let wasGivenOut = messageID >= 1 && messageID <= found.last
+        throw wasGivenOut ? .removed(messageID: messageID) : .neverReceived(messageID: messageID, last: found.last)
+    }
+
+    /// The unfinished messages of installations that no agent of the state directory receives as or has taken over. Empty
+    /// if an agent's state file cannot be read: its installation is not known then.
+    package func stranded() throws(InboxReadingError) -> [StrandedMessages] {
+        guard let current = AgentStateFile.installations(stateDirectory: self.stateDirectory) else { return [] }
+        return try self.read { inbox throws(InboxError) in try inbox.stranded(besides: current) }
+    }
+
+    /// The number of the message that came last, 0 for none.
+    package func lastMessageID() throws(InboxReadingError) -> Int64 {
+        try self.read { inbox throws(InboxError) in try inbox.lastSequence() }
+    }
+
+    private static func open(_ path: String) throws(InboxError) -> Inbox {
+        var configuration = Inbox.Configuration()
+        configuration.isReadOnly = true
+        do throws(InboxError) {
+            return try Inbox(path: path, configuration: configuration)
+        } catch {
+            // If the log is missing, a used file can look empty. The mark shows that it was used.
+            if error.kind == .notMade { try InboxMark(ofInboxAt: path)?.require(in: InboxLedger()) }
+            throw error
+        }
+    }
+
+    private func read<Value>(_ body: (Inbox) throws(InboxError) -> Value) throws(InboxReadingError) -> Value {
+        let read = Result { () throws(InboxError) in try body(self.inbox) }
+        return try read.mapError { InboxReadingError($0, path: self.path) }.get()
+    }
+}
+
+/// Why an inbox, or a message in it, could not be read.
+public enum InboxReadingError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// There is no inbox file: nothing was received here, or with the inbox in memory.
+    case missing(path: String)
+    /// A later version of this library wrote the file.
+    case newerVersion(path: String, version: Int)
+    /// An earlier version of this library wrote the file, and no process of this version has received with it since.
+    case olderVersion(path: String, version: Int)
+    /// The file is damaged, or is no inbox.
+    case damaged(path: String, reason: String)
+    /// The file could not be read now.
+    case unusable(path: String, reason: String)
+    /// No message was ever given this number; the last one that was is `last`, 0 for none.
+    case neverReceived(messageID: Int64, last: Int64)
+    /// The message was received, and is not kept any more: it was done for longer than done messages are kept, or was
+    /// dropped.
+    case removed(messageID: Int64)
+
+    init(_ error: InboxError, path: String) {
+        self =
+            switch error.kind {
+            case .newerVersion(let version): .newerVersion(path: path, version: version)
+            case .olderVersion(let version): .olderVersion(path: path, version: version)
+            case .notMade: .missing(path: path)
+            case .corrupt: .damaged(path: path, reason: error.description)
+            case .full, .locked, .notAFile, .notPermitted, .cannotOpen, .io, .other:
+                .unusable(path: path, reason: error.description)
+            }
+    }
+
+    /// One line: what failed and what to do about it.
+    public var description: String {
+        switch self {
+        case .missing(let path): "there is no inbox at \(path): no message was received into a file there"
+        case .newerVersion(let path, let version):
+            "\(path) was written by a newer version of this program (format \(version)); use that one"
+        case .olderVersion(let path, let version):
+            "\(path) was written by an older version of this program (format \(version)); it can be read when the agent "
+                + "has been started once in this version"
+        case .damaged(let path, let reason): "\(path) cannot be read: \(reason)"
+        case .unusable(let path, let reason): "\(path) cannot be read now: \(reason)"
+        case .neverReceived(let messageID, 0): "there is no message \(messageID): none was received yet"
+        case .neverReceived(let messageID, let last):
+            "there is no message \(messageID): the last one received is \(last)"
+        case .removed(let messageID):
+            "message \(messageID) is not kept any more: it was done, and done messages are removed after a while, or it "
+                + "was dropped, or it was lost with an inbox that was damaged and moved aside"
+        }
+    }
+}
+
+extension RowState {
+    fileprivate init(_ standing: MessageRecord.Standing) {
+        self =
+            switch standing {
+            case .waiting: .waiting
+            case .running: .inHand
+            case .retry: .retry
+            case .presented: .presented
+            case .done: .done
+            case .dead: .dead
+            }
+    }
+}

@@ -1,0 +1,50 @@
+extension PushRuntime {
+    /// The messages that were given up on, of every agent of this runtime's inbox, oldest first. With the inbox in memory
+    /// there are none: nothing is kept there.
+    ///
+    /// To look into a state directory that another process holds, see ``InboxReader/deadLetters(after:limit:)``.
+    ///
+    /// - Parameter messageID: lists the messages with a greater number. Default: all.
+    public func deadLetters(after messageID: Int64 = 0) -> DeadLetters {
+        DeadLetters(after: messageID) { last in
+            try await self.withPipeline { pipeline throws(InboxError) in
+                try pipeline.store.deadLetters(after: last, limit: DeadLetters.pageLimit)
+            }
+        }
+    }
+
+    /// Tries a dead letter again, on whatever topic it came. Its attempts are counted from zero. If an agent receives as its
+    /// installation, that agent gets it now; otherwise it waits for one that does.
+    ///
+    /// - Parameter messageID: ``MessageRecord/messageID``.
+    /// - Returns: whether it was a dead letter and is tried again. `false` as well for one whose installation is unknown
+    ///   (``MessageRecord/installationID`` is `nil`), which can only be dropped, and with the inbox in memory, which
+    ///   keeps none.
+    /// - Throws: ``PushAgentError``: what opening the state directory throws, and `inbox` when the inbox cannot be
+    ///   written, with nothing changed; ``TransportError`` with code `shutDown` after ``shutdown()``.
+    @discardableResult
+    public func retryDeadLetter(_ messageID: Int64) async throws -> Bool {
+        try await self.decide(.retry, messageID, onlyDead: true) == .carriedOut
+    }
+
+    /// Removes a dead letter for good. Returns whether it was one.
+    ///
+    /// - Throws: As ``retryDeadLetter(_:)``.
+    @discardableResult
+    public func dropDeadLetter(_ messageID: Int64) async throws -> Bool {
+        try await self.decide(.drop, messageID, onlyDead: true) == .carriedOut
+    }
+
+    /// Runs `body` on the loop's thread, after the verdicts that were given until now are committed.
+    func withPipeline<Result: Sendable>(
+        _ body: @escaping @Sendable (Pipeline) throws(InboxError) -> Result
+    ) async throws -> Result {
+        let core = try await self.open()
+        // They are committed at the end of this turn.
+        try await self.loop.run {}
+        return try await self.loop.run {
+            let done = Swift.Result { () throws(InboxError) in try body(core.pipeline.value) }
+            return try done.mapError { PushAgentError.inbox(reason: $0.description) }.get()
+        }
+    }
+}

@@ -1,0 +1,117 @@
+/// What came of a decision about a message of the inbox.
+package enum MessageDecision: Sendable, Hashable {
+    case carriedOut
+    /// The message's handler has been running for so long; nothing was changed.
+    case running(for: Duration)
+    /// There is no such message, or, to be tried again, nobody knows whom it is for; nothing was changed.
+    case notFound
+}
+
+extension PushRuntime {
+    /// What can be decided about a message. These words stand on the control socket.
+    package enum Decision: String, Sendable { case retry, drop }
+
+    /// Has a message tried again now, wherever it stands: one that waits for its next attempt does not wait any longer, and
+    /// any other is handled as if it had just been received, with all its attempts before it and whatever its topic. An
+    /// agent that receives as its installation is handed it at once; otherwise it waits for one that does.
+    ///
+    /// - Returns: what came of it. ``MessageDecision/notFound`` as well with the inbox in memory, which keeps nothing.
+    /// - Throws: As ``retryDeadLetter(_:)``.
+    @discardableResult
+    package func retry(_ messageID: Int64) async throws -> MessageDecision { try await self.decide(.retry, messageID) }
+
+    /// Removes a message for good, wherever it stands. The ledger counts it as ``MessageLedger/dropped`` from then on, but
+    /// for one that was done.
+    ///
+    /// - Throws: As ``retryDeadLetter(_:)``.
+    @discardableResult
+    package func drop(_ messageID: Int64) async throws -> MessageDecision { try await self.decide(.drop, messageID) }
+
+    /// Has an installation handle the messages of another one that nobody receives as any more. At once, if its agent runs;
+    /// else from its next run on. Those of another installation of the same user or thing need no decision.
+    ///
+    /// - Returns: how many messages that are neither done nor given up on there are; `nil` where the inbox does not know one
+    ///   of the two, or an agent of this runtime receives as the former.
+    /// - Throws: As ``retryDeadLetter(_:)``.
+    package func adopt(_ formerID: String, by installationID: String) async throws -> Int? {
+        try await self.withPipeline { pipeline throws(InboxError) in
+            try self.adopt(formerID, by: installationID, pipeline.store)
+        }
+    }
+
+    func decide(_ decision: Decision, _ messageID: Int64, onlyDead: Bool = false) async throws -> MessageDecision {
+        try await self.withPipeline { pipeline throws(InboxError) in
+            try pipeline.decide(decision, messageID, onlyDead: onlyDead)
+        }
+    }
+
+    private func adopt(_ formerID: String, by installationID: String, _ store: any Store) throws(InboxError) -> Int? {
+        let running = Set(self.adopters.withLock { $0.keys })
+        guard !running.contains(formerID), formerID != installationID,
+            let adoption = try store.adopt(formerID, by: installationID)
+        else { return nil }
+        self.adopters.withLock { $0[installationID] }?(adoption)
+        return adoption.messages
+    }
+
+    /// Does for another process what it asks for; the answer comes on the loop's thread, or not at all when the runtime
+    /// ends.
+    func perform(_ request: ControlRequest, _ reply: @escaping @Sendable (ControlReply) -> Void) {
+        let fail = { @Sendable (reason: String) in reply(.failed(id: request.messageID, reason: reason)) }
+        guard let core = self.opened else { return fail("the process is about to begin, or to end; try again") }
+        guard core.isDurable else {
+            return fail("the process that receives has its inbox in memory, and can only be watched; stop it first")
+        }
+        // As ``withPipeline(_:)``.
+        self.loop.submit { [weak self] in
+            guard let self else { return }
+            self.loop.submit {
+                do throws(InboxError) {
+                    reply(try self.answer(to: request, core.pipeline.value))
+                } catch {
+                    fail(PushAgentError.inbox(reason: error.description).description)
+                }
+            }
+        }
+    }
+
+    private func answer(to request: ControlRequest, _ pipeline: Pipeline) throws(InboxError) -> ControlReply {
+        switch request {
+        case .watch: .failed(id: nil, reason: "watching is the connection's own")
+        case .decide(let decision, let id): .decided(id: id, try pipeline.decide(decision, id))
+        case .adopt(let formerID, let installationID):
+            .adopted(formerID: formerID, try self.adopt(formerID, by: installationID, pipeline.store))
+        }
+    }
+}
+
+extension Pipeline {
+    /// Carries out what a person decides about a message, now.
+    func decide(
+        _ decision: PushRuntime.Decision, _ messageID: Int64, onlyDead: Bool = false
+    ) throws(InboxError) -> MessageDecision {
+        guard let standing = try self.store.standing(of: messageID), !onlyDead || standing.state == .dead else {
+            return .notFound
+        }
+        // Of one whose installation is unknown nobody knows who may have it.
+        if decision == .retry, !standing.hasInstallation { return .notFound }
+        let installation = standing.installation
+        self.collectAnswers(closing: messageID)
+        if let call = self.scheduler.callHolding(messageID) { self.cut(call) }
+        if let since = self.scheduler.runningSince(messageID) { return .running(for: self.clock() - since) }
+        var source: Int64?
+        // First: where the store refuses, delivery goes on with what it has.
+        switch decision {
+        case .drop: try self.store.drop(messageID)
+        case .retry where standing.state == .waiting: break
+        case .retry: source = try self.store.requeue(messageID, at: self.loop.clocks.calendar)
+        }
+        self.scheduler.letGo(messageID, installation: installation)
+        self.turn.changes.removeAll { $0.sequence == messageID }
+        if decision == .retry {
+            self.scheduler.appeared(messageID, source: source, installation: installation, goesFirst: true)
+        }
+        self.takeTurn()
+        return .carriedOut
+    }
+}

@@ -1,0 +1,59 @@
+extension PushRuntime {
+    /// How a connection came about, or how far it got.
+    package typealias Inspection = ConnectionReport
+
+    /// How far a connection got, `nil` when libcurl did not even begin or the task was cancelled; and why not farther, `nil`
+    /// when all went well.
+    package typealias Finding = (report: Inspection?, failure: TransportError?)
+
+    /// Connects to a server as the agents do, with their proxy and their trust, says nothing, and closes.
+    ///
+    /// That is one connection without TLS, and one with it where it is asked for. A server whose certificate is not trusted
+    /// is connected to twice more, to find out whether it is the name alone, and to read the certificate.
+    package func inspect(host: String, port: UInt16, usesTLS: Bool) async throws -> Finding {
+        // By itself first: of a handshake that fails libcurl does not tell how far the connection had come.
+        var (report, failure) = try await Self.inspect(.tcp(host: host, port: port), on: self.loop)
+        guard usesTLS, failure == nil else { return (report, failure) }
+        let target = StreamTarget.tls(host: host, port: port)
+        let secured = try await Self.inspect(target, on: self.loop)
+        failure = secured.failure
+        report?.certificates = secured.report?.certificates ?? []
+        if failure?.code == .certificateNotTrusted {
+            var trust = TLSConfiguration(caFile: self.configuration.certificateAuthorityFile)
+            trust.ignoresNames = true
+            let named = try await self.inspect(target, trusting: trust)
+            report?.isForAnotherName = named.failure == nil
+            trust.insecure = true
+            report?.certificates = try await self.inspect(target, trusting: trust).report?.certificates ?? []
+        }
+        return (report, failure)
+    }
+
+    private func inspect(_ target: StreamTarget, trusting trust: TLSConfiguration) async throws -> Finding {
+        let loop = try EventLoop(configuration: self.configuration.loopConfiguration(trust))
+        defer { loop.shutdown() }
+        return try await Self.inspect(target, on: loop)
+    }
+
+    private static func inspect(_ target: StreamTarget, on loop: EventLoop) async throws -> Finding {
+        let inspector = Inspector()
+        try await loop.run { _ = loop.openStream(target, isInspected: true, delegate: inspector) }
+        // A loop that ends closes its streams, and tells their owners.
+        let late = TransportError(.timedOut, detail: "no connection came about in time")
+        return await inspector.finding.value(onCancel: (nil, late))
+    }
+}
+
+/// Closes a connection as soon as it stands.
+private final class Inspector: ByteStreamDelegate, Sendable {
+    let finding = OneShot<PushRuntime.Finding>()
+
+    func streamDidConnect(_ stream: any ByteStream) {
+        self.finding.resume((stream.report, nil))
+        stream.close()
+    }
+
+    func stream(_ stream: any ByteStream, didReceive bytes: UnsafeRawBufferPointer) {}
+
+    func streamDidClose(_ stream: any ByteStream, error: TransportError) { self.finding.resume((stream.report, error)) }
+}

@@ -1,0 +1,117 @@
+import Glibc
+
+extension PushRuntime {
+    /// The inbox, the lock and delivery; made by the first agent that asks.
+    ///
+    /// - Throws: ``PushAgentError``.
+    func open() async throws -> Core {
+        // The loop's thread is the one place where two callers cannot be at the same time.
+        try await self.loop.run { [self] in try self.openOnLoop() }
+    }
+
+    private func openOnLoop() throws(PushAgentError) -> Core {
+        if let core = self.opened { return core }
+        var events: [PushEvent] = []
+        var lock: LockFile?
+        let inbox: FileStore?
+        switch self.configuration.inbox {
+        case .memory: (lock, inbox) = (self.lockForControlSocket(&events), nil)
+        case .file: (lock, inbox) = try self.openFiles(&events)
+        }
+        let control = lock == nil ? nil : self.openControlSocket(&events)
+        // An inbox in memory has no other use for it.
+        if inbox == nil, control == nil { lock = nil }
+        let pipeline = Pipeline(
+            on: self.loop, inbox: inbox, configuration: self.configuration, hubs: self.hubs, listeners: self.listeners,
+            wake: self.loop.waking, threads: DeliveryThreads())
+        let isolated = self.loop.drive(pipeline)
+        let core = Core(
+            pipeline: isolated, reactions: Reactions(isolated, on: self.loop), workers: pipeline.workers, lock: lock,
+            control: control, isDurable: inbox != nil, events: events)
+        self.opened = core
+        return core
+    }
+
+    /// Receiving is worth more than being watched: without a socket it goes on.
+    private func openControlSocket(_ events: inout [PushEvent]) -> ControlServer? {
+        guard self.configuration.hasControlSocket else { return nil }
+        do throws(FileError) {
+            return try ControlServer(directory: self.configuration.stateDirectory) { [weak self] request, reply in
+                self?.perform(request, reply)
+            }
+        } catch {
+            events.append(.controlSocketFailed(reason: error.description))
+            return nil
+        }
+    }
+
+    /// An inbox in memory needs the directory for its control socket alone.
+    private func lockForControlSocket(_ events: inout [PushEvent]) -> LockFile? {
+        guard self.configuration.hasControlSocket else { return nil }
+        do throws(PushAgentError) {
+            return try self.lockDirectory()
+        } catch {
+            events.append(.controlSocketFailed(reason: error.description))
+            return nil
+        }
+    }
+
+    private func lockDirectory() throws(PushAgentError) -> LockFile {
+        let directory = self.configuration.stateDirectory
+        let made = Result { () throws(FileError) in try PrivateFile.makeDirectory(directory) }
+        try made.mapError(PushAgentError.file).get()
+        do throws(LockError) {
+            return try LockFile(path: "\(directory)/lock")
+        } catch {
+            switch error {
+            case .held(let path, let processID): throw .stateDirectoryInUse(path: path, processID: processID)
+            case .unusable(let error): throw .file(error)
+            }
+        }
+    }
+
+    private func openFiles(_ events: inout [PushEvent]) throws(PushAgentError) -> (LockFile?, FileStore?) {
+        let directory = self.configuration.stateDirectory
+        let lock: LockFile
+        do throws(PushAgentError) {
+            lock = try self.lockDirectory()
+        } catch {
+            // The smaller promise, where the directory is not this user's to write. For anything else the larger one is not
+            // given up: it passes, or a person can help.
+            guard case .file(let file) = error, file.forbidsWriting else { throw error }
+            events.append(.inboxInMemory(reason: file.description))
+            return (nil, nil)
+        }
+        let store = Result { () throws(InboxError) in
+            try FileStore(
+                path: StateDirectory.inboxFile(in: directory), configuration: self.configuration.inboxFile,
+                longestDelay: self.configuration.longestRetryDelay)
+        }
+        return (lock, try store.mapError { PushAgentError($0, in: directory) }.get())
+    }
+}
+
+extension PushAgentError {
+    /// Why the inbox in a directory cannot be used.
+    init(_ error: InboxError, in directory: String) {
+        let path = StateDirectory.inboxFile(in: directory)
+        if case .newerVersion(let version) = error.kind {
+            self = .inboxOfNewerVersion(path: path, version: version)
+            return
+        }
+        let failure = FileError.system(path: path, operation: "open", code: error.missingResource)
+        self = failure.isTemporary ? .file(failure) : .inbox(reason: error.description)
+    }
+}
+
+extension InboxError {
+    /// The `errno` value that says what the machine or the process is short of; 0 when that is not why it failed.
+    fileprivate var missingResource: Int32 {
+        switch self.kind {
+        case .full: self.systemError == EDQUOT ? EDQUOT : ENOSPC
+        case .locked: EAGAIN
+        case .cannotOpen, .io: self.systemError
+        default: 0
+        }
+    }
+}

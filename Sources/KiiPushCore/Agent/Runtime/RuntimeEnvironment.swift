@@ -1,0 +1,24 @@
+/// What a ``PushRuntime`` finds around it: clocks, limits and obstacles, which tests put in place of the machine's.
+package struct RuntimeEnvironment: Sendable {
+    /// Below which the locks of installations are; `nil` for `/tmp`.
+    package var lockDirectory: String?
+    /// The largest size of the inbox file in bytes, to simulate a full disk. Default: no limit.
+    package var maximumInboxBytes: Int64?
+    /// Whether each commit to the inbox file is flushed to the disk. A power cut loses messages if not.
+    package var flushesCommits = true
+    /// Returns an error to make writing an agent's own file fail, as on a full disk; `nil`: the file is written.
+    package var stateObstacle: @Sendable () -> FileError? = { nil }
+    /// What delivery and the inbox take their time from: deadlines of handlers and pauses between attempts. Whoever moves
+    /// them calls ``PushRuntime/deliveryTimeChanged()``.
+    package var clocks = Clocks.machine
+    /// Reads the machine's clocks, which tell that it has slept.
+    package var readClocks: @Sendable () -> ClockReading? = ClockReading.now
+    package var handlerDeadline = Duration.seconds(30)
+    /// How often the runtime prunes the inbox; `nil`: the runtime chooses.
+    package var sweepInterval: Duration?
+    /// The time limit for connecting to the cloud or the broker. The broker's answers to CONNECT and to SUBSCRIBE each
+    /// have the same limit. It is generous, so that a slow machine does not look like a dead broker.
+    package var connectTimeout = Duration.seconds(10)
+    /// The time limit for the broker's answer to a ping; `nil`: ``PushAgent/Configuration/keepAlive`` decides.
+    package var pingTimeout: Duration?
+}

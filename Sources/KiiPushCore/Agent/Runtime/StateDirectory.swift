@@ -1,0 +1,51 @@
+import Glibc
+
+/// Where an agent keeps its inbox, its lock and its tokens.
+package enum StateDirectory {
+    /// The directory by convention: `$STATE_DIRECTORY` (set by systemd), else `$XDG_STATE_HOME/kii-push`, else
+    /// `~/.local/state/kii-push`; `nil` when none of them is known.
+    static func standard(environment: (String) -> String?) -> String? {
+        // systemd separates several directories by colons; the first is the unit's main one.
+        if let directory = environment("STATE_DIRECTORY")?.split(separator: ":").first { return String(directory) }
+        // The XDG specification: relative paths are to be ignored.
+        if let home = environment("XDG_STATE_HOME"), home.hasPrefix("/") { return home + "/kii-push" }
+        if let home = environment("HOME"), home.hasPrefix("/") { return home + "/.local/state/kii-push" }
+        return nil
+    }
+
+    static func inboxFile(in directory: String) -> String { directory + "/inbox.sqlite" }
+
+    /// The directory of the installations' locks, made where it is missing: a directory of this user's in `/tmp`. All
+    /// processes of a user have to come to the same one, so it depends on no variable: a login session has
+    /// `$XDG_RUNTIME_DIR`, and cron has not.
+    ///
+    /// In `/tmp` another user may have made the directory first, and could then hold the locks, or have them written over
+    /// files of this user. One that is not this user's alone is not used, but the state directory, of which two processes
+    /// are kept apart anyway. Two with different ones and one installation knock each other off at the broker, which their
+    /// agents tell.
+    ///
+    /// - Parameter shared: where anybody may make directories: `/tmp`.
+    package static func locks(shared: String, in stateDirectory: String) throws(FileError) -> String {
+        var directory = "\(shared)/kii-push-\(geteuid())"
+        // What another user put in its place may be no directory at all.
+        try? PrivateFile.makeDirectory(directory)
+        if !StateDirectory.isOwn(directory) { directory = stateDirectory }
+        directory += "/installations"
+        try PrivateFile.makeDirectory(directory)
+        return directory
+    }
+
+    /// Whether it is a directory that is this user's alone. After it was made: who comes later cannot change that, since
+    /// what lies in `/tmp` only its owner may replace.
+    private static func isOwn(_ directory: String) -> Bool {
+        var status = stat()
+        return lstat(directory, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && status.st_uid == geteuid()
+            && status.st_mode & 0o077 == 0
+    }
+}
+
+/// The value of an environment variable; `nil` when it is unset or empty.
+package func environmentVariable(_ name: String) -> String? {
+    guard let value = getenv(name), value.pointee != 0 else { return nil }
+    return String(cString: value)
+}

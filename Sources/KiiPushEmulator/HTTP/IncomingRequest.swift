@@ -1,0 +1,48 @@
+package import KiiPushCore
+
+/// A request as it came over the socket, before anybody looked at what it means.
+package struct IncomingRequest: Sendable {
+    /// The method, as sent.
+    package var method: String
+    /// Path and query as sent, still percent-encoded.
+    package var target: String
+    /// Header fields in order.
+    package var fields: [HTTPField]
+    /// The whole body; empty when there was none.
+    package var body: [UInt8]
+    /// Whether the body was larger than the server takes; ``body`` is then empty.
+    package var isBodyTooLarge = false
+    /// Whether it came by HTTPS.
+    package var isSecure = false
+
+    package init(method: String, target: String, fields: [HTTPField] = [], body: [UInt8] = []) {
+        self.method = method
+        self.target = target
+        self.fields = fields
+        self.body = body
+    }
+
+    /// The first value of the field `name`.
+    func field(_ name: String) -> String? { self.fields.first { $0.isNamed(name) }?.value }
+
+    /// The method that is meant: Kii's guide and KiiThingSDK send PATCH as a POST with a field that says so.
+    package var meantMethod: String {
+        guard self.method == "POST", let method = self.field("X-HTTP-Method-Override") else { return self.method }
+        return method.uppercased()
+    }
+
+    /// Whether the request names this machine, on whatever port: a proxy may stand in front.
+    ///
+    /// A web page can have a browser resolve the page's own name to 127.0.0.1 and send requests here ("DNS rebinding").
+    /// The field `Host` then holds the page's name. A request of HTTP/1.0 may have none.
+    var isForThisMachine: Bool {
+        self.fields.filter { $0.isNamed("Host") }.allSatisfy { field in
+            let host = field.value.lowercased()
+            return ["127.0.0.1", "localhost", "[::1]"].contains { name in
+                guard host.hasPrefix(name) else { return false }
+                let port = host.dropFirst(name.count)
+                return port.isEmpty || (port.first == ":" && UInt16(port.dropFirst()) != nil)
+            }
+        }
+    }
+}
