@@ -34,6 +34,7 @@ static inline struct MHD_Daemon *cmhd_start(
     cmhd_handler handler,
     void *(*request_line)(void *context, const char *uri, struct MHD_Connection *connection),
     MHD_RequestCompletedCallback completed,
+    MHD_NotifyConnectionCallback connection,
     void *context) {
     struct MHD_OptionItem tls[] = {
         {MHD_OPTION_HTTPS_MEM_KEY, 0, (void *)key},
@@ -49,7 +50,13 @@ static inline struct MHD_Daemon *cmhd_start(
         MHD_OPTION_CONNECTION_LIMIT, connection_limit,
         MHD_OPTION_URI_LOG_CALLBACK, request_line, context,
         MHD_OPTION_NOTIFY_COMPLETED, completed, context,
+        MHD_OPTION_NOTIFY_CONNECTION, connection, context,
         MHD_OPTION_END);
+}
+
+/// MHD_get_connection_info() is variadic too.
+static inline int cmhd_socket(struct MHD_Connection *connection) {
+    return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
 }
 
 /// A GNU extension, which the Glibc module leaves out (glibc 2.34).

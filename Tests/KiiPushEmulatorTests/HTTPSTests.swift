@@ -90,6 +90,28 @@ import Testing
         }
     }
 
+    /// ebisu sends an empty chunk after every request; a reset would come before the end of TLS (RFC 8446 section 6.1).
+    @Test func theEndOfTLSComesThoughTheClientSendsMore() async throws {
+        let program = """
+            import socket, ssl, sys
+            context = ssl.create_default_context(cafile=sys.argv[2])
+            for _ in range(20):
+                plain = socket.create_connection(('127.0.0.1', int(sys.argv[1])))
+                client = context.wrap_socket(plain, server_hostname='localhost', suppress_ragged_eofs=False)
+                client.sendall(b'GET /api/x/y HTTP/1.1\\r\\nHost: localhost\\r\\nConnection: Close\\r\\n\\r\\n')
+                client.sendall(b'0\\r\\n\\r\\n')
+                answer = b''
+                while more := client.recv(4096): answer += more
+                print(answer[:12].decode())
+            """
+        try await withEmulator { client in
+            let port = try #require(client.emulator.httpsPort)
+            let finished = try await run(
+                "python3", ["-c", program, "\(port)", client.emulator.certificateAuthorityFile])
+            #expect(finished.lines == Array(repeating: "HTTP/1.1 404", count: 20))
+        }
+    }
+
     @Test func anotherAuthorityIsRefused() async throws {
         try await withEmulator { client in
             try await withEmulator { other in

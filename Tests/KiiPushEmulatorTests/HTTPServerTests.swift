@@ -35,7 +35,7 @@ import Testing
                 "POST \(app)/users/me/push/messages HTTP/1.1\r\n\(login)Content-Type: application/json\r\n"
                     + "Content-Length: \(body.utf8.count)\r\n\r\n\(body)",
                 "HEAD \(app)/users/me HTTP/1.1\r\n\(login)\r\n",
-                "DELETE \(app)/users/me HTTP/1.1\r\n\(login)\r\n",
+                "BREW \(app)/users/me HTTP/1.1\r\n\(login)\r\n",
             ]
             var answers: [Int] = []
             for request in requests {
@@ -71,6 +71,34 @@ import Testing
                 try connection.send(request)
                 #expect(try connection.receive().status == 404)
             }
+        }
+    }
+
+    /// ebisu sends an empty chunk after every request, and may be at it when the connection ends.
+    @Test func whatComesAfterTheLastAnswerDoesNotResetTheConnection() async throws {
+        try await withEmulator { client in
+            let connection = try RawConnection(port: client.port)
+            try connection.send(
+                HTTPServerTests.bytes("GET /api/x/y HTTP/1.1\r\nHost: localhost\r\nConnection: Close\r\n\r\n"))
+            #expect(try connection.receive().status == 404)
+            #expect(try connection.isClosedByPeer())
+            // After a reset the second of them fails.
+            for _ in 0..<20 { try connection.send(HTTPServerTests.bytes("0\r\n\r\n")) }
+            // It is not listened to for ever: past 16 MiB the connection is gone.
+            let much = [UInt8](repeating: 0, count: 1 << 20)
+            #expect(throws: RawHTTP.Failure.self) { for _ in 0..<64 { try connection.send(much) } }
+        }
+    }
+
+    @Test func whoIsRefusedWhileSendingReadsThat() async throws {
+        try await withEmulator { client in
+            let connection = try RawConnection(port: client.port)
+            let length = 4 << 20
+            try connection.send(
+                HTTPServerTests.bytes(
+                    "POST /api/x/y HTTP/1.1\r\nHost: localhost\r\nContent-Length: \(length)\r\n\r\n"))
+            for _ in 0..<64 { try connection.send([UInt8](repeating: 0, count: length / 64)) }
+            #expect(try connection.receive().status == 413)
         }
     }
 

@@ -26,8 +26,10 @@ final class HTTPServer: Sendable {
         _ listener: consuming FileDescriptor, certificates: Certificates? = nil, handler: @escaping Handler
     ) throws(EmulatorError) {
         let identity = try certificates?.serverIdentity()
+        let unanswered = try UnansweredRequests()
+        let closing = try ClosingConnections()
         let context = Unmanaged.passRetained(
-            Context(handle: handler, isSecure: identity != nil, unanswered: try UnansweredRequests()))
+            Context(handle: handler, isSecure: identity != nil, unanswered: unanswered, closing: closing))
         let descriptor = listener.release()
         let daemon = cmhd_start(
             descriptor, HTTPServer.idleTimeoutSeconds, HTTPServer.maximumConnections, identity?.key.reveal(),
@@ -54,10 +56,15 @@ final class HTTPServer: Sendable {
                 guard ended.wasHandled else { return }
                 Unmanaged<Context>.fromOpaque(context).takeUnretainedValue().unanswered.remove()
             },
+            { context, connection, _, notice in
+                guard notice == .CONNECTION_NOTIFY_CLOSED, let context, let connection else { return }
+                Unmanaged<Context>.fromOpaque(context).takeUnretainedValue().closing.take(cmhd_socket(connection))
+            },
             context.toOpaque()
         )
         guard let daemon else {
             close(descriptor)
+            closing.stop()
             context.release()
             guard let certificates else { throw .system("start the HTTP server", errno) }
             throw EmulatorError(.certificatesFailed, "HTTPS does not start with those in \(certificates.directory)")
@@ -77,6 +84,7 @@ final class HTTPServer: Sendable {
         guard let running else { return }
         running.context.takeUnretainedValue().unanswered.waitUntilNone(patience: HTTPServer.stopPatience)
         MHD_stop_daemon(running.daemon)
+        running.context.takeUnretainedValue().closing.stop()
         running.context.release()
     }
 
@@ -92,11 +100,15 @@ final class HTTPServer: Sendable {
         let handle: Handler
         let isSecure: Bool
         let unanswered: UnansweredRequests
+        let closing: ClosingConnections
 
-        init(handle: @escaping Handler, isSecure: Bool, unanswered: UnansweredRequests) {
+        init(
+            handle: @escaping Handler, isSecure: Bool, unanswered: UnansweredRequests, closing: ClosingConnections
+        ) {
             self.handle = handle
             self.isSecure = isSecure
             self.unanswered = unanswered
+            self.closing = closing
         }
     }
 }

@@ -1,0 +1,109 @@
+import Glibc
+import KiiPushCore
+
+/// Connections that the server has ended while their clients may still be sending.
+///
+/// A socket that is closed with unread bytes in it resets the connection, and a reset can overtake the answer: ebisu
+/// sends `0\r\n\r\n` after every request, and dies of SIGPIPE. So the last stage of a close is here: what still comes is
+/// read and thrown away, until the client closes too.
+///
+/// - Source: RFC 9112 section 9.6
+final class ClosingConnections: Sendable {
+    private static let patience = Duration.seconds(2)
+    /// More than a request may have, so that who is refused for it gets to read that.
+    private static let maximumBytes = 16 << 20
+    /// Who closes one more lets go of the oldest.
+    private static let maximumCount = 1000
+
+    private enum Message: Sendable {
+        case drain(socket: Int32)
+        case stop
+    }
+
+    private let mailbox: Mailbox<Message>
+    private let thread: OSThread
+
+    init() throws(EmulatorError) {
+        let mailbox = try Mailbox<Message>()
+        self.mailbox = mailbox
+        self.thread = try OSThread(named: "kii-closing") {
+            var loop = Loop(mailbox: mailbox)
+            loop.run()
+        }
+    }
+
+    /// Takes over the closing of `socket`, whose owner is about to close it: to be called before that.
+    func take(_ socket: Int32) {
+        // Over TLS libmicrohttpd has sent close_notify, and no FIN.
+        shutdown(socket, Int32(SHUT_WR))
+        var byte: UInt8 = 0
+        let count = recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))
+        // The client has closed too, and all that it sent was read.
+        guard count > 0 || (count < 0 && errno == EAGAIN) else { return }
+        // Without a descriptor to spare it is closed at once.
+        guard let copy = try? FileDescriptor.duplicate(socket, from: 0) else { return }
+        let raw = copy.release()
+        if !self.mailbox.post(.drain(socket: raw)) { close(raw) }
+    }
+
+    /// Closes all and ends the thread. Called once, when nothing calls ``take(_:)`` any more.
+    func stop() {
+        _ = self.mailbox.post(.stop)
+        self.thread.join()
+    }
+
+    /// One that is still open; its end closes the socket.
+    private final class Connection {
+        let socket: FileDescriptor
+        let deadline = MonotonicInstant.now() + ClosingConnections.patience
+        private var bytesLeft = ClosingConnections.maximumBytes
+
+        init(owning socket: Int32) { self.socket = FileDescriptor(owning: socket) }
+
+        /// Reads what has come; `false` when there is nothing to wait for any more.
+        func drain(_ buffer: inout [UInt8]) -> Bool {
+            while self.bytesLeft > 0 {
+                let count = recv(self.socket.raw, &buffer, buffer.count, Int32(MSG_DONTWAIT))
+                guard count > 0 else { return count < 0 && (errno == EAGAIN || errno == EINTR) }
+                self.bytesLeft -= count
+            }
+            return false
+        }
+    }
+
+    /// What the thread owns.
+    private struct Loop {
+        let mailbox: Mailbox<Message>
+        /// Oldest first.
+        private var connections: [Connection] = []
+        private var buffer = [UInt8](repeating: 0, count: 16_384)
+
+        init(mailbox: Mailbox<Message>) { self.mailbox = mailbox }
+
+        mutating func run() {
+            while self.takeMessages() {
+                var entries = [pollfd(fd: self.mailbox.descriptor, events: Int16(POLLIN), revents: 0)]
+                entries += self.connections.map { pollfd(fd: $0.socket.raw, events: Int16(POLLIN), revents: 0) }
+                poll(&entries, nfds_t(entries.count), self.connections.first?.deadline.millisecondsLeft ?? -1)
+                let now = MonotonicInstant.now()
+                let left = zip(entries.dropFirst(), self.connections).filter { entry, connection in
+                    connection.deadline > now && (entry.revents == 0 || connection.drain(&self.buffer))
+                }
+                self.connections = left.map { $0.1 }
+            }
+        }
+
+        /// Returns `false` when the loop is to end.
+        private mutating func takeMessages() -> Bool {
+            var isRunning = true
+            for message in self.mailbox.takeAll() {
+                switch message {
+                case .drain(let socket): self.connections.append(Connection(owning: socket))
+                case .stop: isRunning = false
+                }
+            }
+            self.connections.removeFirst(max(0, self.connections.count - ClosingConnections.maximumCount))
+            return isRunning
+        }
+    }
+}
