@@ -36,7 +36,7 @@ package struct RuntimeFile: Sendable {
         guard lstat(directory, &status) == 0, status.st_uid == geteuid() else {
             throw EmulatorError(.system(EACCES), "\(directory) does not belong to user \(geteuid())")
         }
-        try Files.replace(path, with: self.json.serialized(pretty: true))
+        try Files.replace(path, with: self.json.serialized(.lines))
     }
 
     /// Removes the file if it tells of the emulator at `baseURL` in this process; another's stays.

@@ -132,7 +132,7 @@ final class AgentBadge: Sendable {
         ])
         do throws(FileError) {
             try PrivateFile.makeDirectory(PrivateFile.directory(of: self.path))
-            try PrivateFile.replace(self.path, with: json.serialized(pretty: true))
+            try PrivateFile.replace(self.path, with: json.serialized(.lines))
             return true
         } catch {
             self.state.withLock { $0.isChanged = true }

@@ -1,7 +1,7 @@
 /// Writes an object on one line, member by member, without a tree of values in between. Nothing looks for a key that
 /// comes again: the keys are the program's own, and differ.
 package struct JSONObjectWriter {
-    private var writer = JSONWriter(isPretty: false, sortsKeys: false)
+    private var writer = JSONWriter(layout: .compact, sortsKeys: false)
 
     /// The object with the members that `write` adds, in UTF-8.
     package static func bytes(_ write: (inout JSONObjectWriter) -> Void) -> [UInt8] {

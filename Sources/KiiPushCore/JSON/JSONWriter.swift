@@ -1,13 +1,26 @@
+/// Where a JSON document has white space.
+package enum JSONLayout: Sendable, CaseIterable {
+    /// Nowhere.
+    case compact
+    /// One member or element a line, indented by two spaces.
+    case lines
+    /// As Kii's cloud writes its answers: one member a line, a blank on both sides of the colon, the elements of an array
+    /// one after the other. Kii's scripts and tests read them by line and offset.
+    ///
+    /// - Source: the samples of Kii's guides, which are written by Jackson's default printer
+    case kii
+}
+
 extension JSONValue {
     /// Writes the value in UTF-8. Numbers keep their text; strings are escaped where RFC 8259 section 7 demands it and
     /// nowhere else; of members with the same key the last is written.
     ///
     /// - Parameters:
-    ///   - pretty: One member or element a line, indented by two spaces. Default: no white space at all.
+    ///   - layout: Where there is white space.
     ///   - sortedKeys: Members in the order of their keys' Unicode scalars. Default: in the order they are in.
     /// - Returns: One JSON document without white space around it.
-    package func serialized(pretty: Bool = false, sortedKeys: Bool = false) -> [UInt8] {
-        var writer = JSONWriter(isPretty: pretty, sortsKeys: sortedKeys)
+    package func serialized(_ layout: JSONLayout = .compact, sortedKeys: Bool = false) -> [UInt8] {
+        var writer = JSONWriter(layout: layout, sortsKeys: sortedKeys)
         writer.write(self, level: 0)
         return writer.bytes
     }
@@ -24,7 +37,7 @@ extension JSONValue: CustomStringConvertible {
 /// Appends values to a growing array of bytes.
 struct JSONWriter {
     var bytes: [UInt8] = []
-    let isPretty: Bool
+    let layout: JSONLayout
     let sortsKeys: Bool
 
     mutating func write(_ value: JSONValue, level: Int) {
@@ -53,7 +66,7 @@ struct JSONWriter {
 
     private mutating func write(_ elements: [JSONValue], level: Int) {
         self.writeContainer(elements, open: "[", close: "]", level: level) { writer, element in
-            writer.write(element, level: level + 1)
+            writer.write(element, level: writer.layout == .kii ? level : level + 1)
         }
     }
 
@@ -72,8 +85,9 @@ struct JSONWriter {
     }
 
     private mutating func endKey() {
+        if self.layout == .kii { self.bytes.append(UInt8(ascii: " ")) }
         self.bytes.append(UInt8(ascii: ":"))
-        if self.isPretty { self.bytes.append(UInt8(ascii: " ")) }
+        if self.layout != .compact { self.bytes.append(UInt8(ascii: " ")) }
     }
 
     private mutating func write(_ members: [JSONMember], level: Int) {
@@ -93,17 +107,26 @@ struct JSONWriter {
         self.bytes.append(UInt8(ascii: open))
         for (index, item) in items.enumerated() {
             if index > 0 { self.bytes.append(UInt8(ascii: ",")) }
-            self.breakLine(level: level + 1)
+            self.separate(from: open, level: level + 1)
             writeItem(&self, item)
         }
-        if !items.isEmpty { self.breakLine(level: level) }
+        if !items.isEmpty {
+            self.separate(from: open, level: level)
+        } else if self.layout == .kii {
+            self.bytes.append(UInt8(ascii: " "))
+        }
         self.bytes.append(UInt8(ascii: close))
     }
 
-    private mutating func breakLine(level: Int) {
-        guard self.isPretty else { return }
-        self.bytes.append(UInt8(ascii: "\n"))
-        self.bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * level))
+    /// What stands before an item, and before the end of a container that has some.
+    private mutating func separate(from open: Unicode.Scalar, level: Int) {
+        switch self.layout {
+        case .compact: return
+        case .kii where open == "[": self.bytes.append(UInt8(ascii: " "))
+        case .lines, .kii:
+            self.bytes.append(UInt8(ascii: "\n"))
+            self.bytes.append(contentsOf: repeatElement(UInt8(ascii: " "), count: 2 * level))
+        }
     }
 
     mutating func write(_ string: String) {

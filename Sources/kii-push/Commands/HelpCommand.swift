@@ -57,7 +57,7 @@ struct HelpCommand: ParsableCommand {
 
 extension StandardStream {
     func write(document: JSONValue) throws {
-        try self.write(document.serialized(pretty: true) + [UInt8(ascii: "\n")])
+        try self.write(document.serialized(.lines) + [UInt8(ascii: "\n")])
     }
 }
 

@@ -61,6 +61,6 @@ package struct VersionedFile {
 
     package static func bytes(_ members: [(String, JSONValue)]) -> [UInt8] {
         let head: [(String, JSONValue)] = [("version", JSONValue(Self.version))]
-        return JSONValue.object(head + members).serialized(pretty: true) + [UInt8(ascii: "\n")]
+        return JSONValue.object(head + members).serialized(.lines) + [UInt8(ascii: "\n")]
     }
 }

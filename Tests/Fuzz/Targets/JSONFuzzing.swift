@@ -21,15 +21,15 @@ enum JSONFuzzing {
 
     /// What is written is the same value, however it is written.
     private static func checkWriting(_ value: JSONValue, _ claims: inout Claims) {
-        for (isPretty, sortsKeys) in [(false, false), (true, false), (false, true), (true, true)] {
-            let written = value.serialized(pretty: isPretty, sortedKeys: sortsKeys)
+        for (layout, sortsKeys) in JSONLayout.allCases.flatMap({ [($0, false), ($0, true)] }) {
+            let written = value.serialized(layout, sortedKeys: sortsKeys)
             guard let again = try? JSONValue(parsing: written) else {
                 claims.require(false, "what is written is JSON")
                 continue
             }
             claims.require(again == value, "what is written means the same")
             claims.require(again.hashValue == value.hashValue, "equal values have equal hashes")
-            let twice = again.serialized(pretty: isPretty, sortedKeys: sortsKeys)
+            let twice = again.serialized(layout, sortedKeys: sortsKeys)
             claims.require(twice == written, "what is written is written so again")
         }
         let rebuilt = Self.rebuilt(value)

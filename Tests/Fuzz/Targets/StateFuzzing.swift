@@ -19,7 +19,7 @@ enum StateFuzzing {
             claims.require(!error.description.holdsSecret || bytes.namesSecret, "an error holds no value of the file")
             return
         }
-        let written = state.json.serialized(pretty: true)
+        let written = state.json.serialized(.lines)
         claims.require(
             (try? AgentStateFile.state(in: written, path: "state.json")) == state, "what is written is read again")
         claims.require(

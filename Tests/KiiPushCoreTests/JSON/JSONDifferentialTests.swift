@@ -13,7 +13,7 @@ import Testing
             let ours = try JSONValue(parsing: document)
             let theirs = try foundationValue(document)
             #expect(matches(ours, theirs), "\(document)")
-            #expect(try JSONValue(parsing: ours.serialized(pretty: true)) == ours, "\(document)")
+            #expect(try JSONValue(parsing: ours.serialized(.lines)) == ours, "\(document)")
             #expect(matches(ours, try foundationValue(ours.text)), "\(document)")
         }
     }
@@ -50,7 +50,7 @@ import Testing
             )
             let bytes = try Array(JSONEncoder().encode(sample))
             #expect(try JSONValue(parsing: bytes).decode(Sample.self) == sample)
-            let rewritten = try JSONValue(parsing: bytes).serialized(pretty: true, sortedKeys: true)
+            let rewritten = try JSONValue(parsing: bytes).serialized(.lines, sortedKeys: true)
             #expect(try JSONDecoder().decode(Sample.self, from: Data(rewritten)) == sample)
         }
     }

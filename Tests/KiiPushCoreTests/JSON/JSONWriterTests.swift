@@ -18,7 +18,7 @@ import Testing
 
     @Test func printsPrettily() throws {
         let value = try JSONValue(parsing: #"{"b":[1,{"x":null}],"a":{},"c":[]}"#)
-        let pretty = String(decoding: value.serialized(pretty: true, sortedKeys: true), as: UTF8.self)
+        let pretty = String(decoding: value.serialized(.lines, sortedKeys: true), as: UTF8.self)
         #expect(
             pretty == """
                 {
@@ -30,6 +30,27 @@ import Testing
                     }
                   ],
                   "c": []
+                }
+                """)
+    }
+
+    /// The white space of the answers in Kii's guides, to the byte.
+    @Test func printsAsKiiDoes() throws {
+        let value = try JSONValue(
+            parsing: #"{"topics":[{"topicID":"a","more":{"x":[1,"b"]}},{"topicID":"c"}],"none":[],"empty":{}}"#)
+        #expect(
+            String(decoding: value.serialized(.kii), as: UTF8.self) == """
+                {
+                  "topics" : [ {
+                    "topicID" : "a",
+                    "more" : {
+                      "x" : [ 1, "b" ]
+                    }
+                  }, {
+                    "topicID" : "c"
+                  } ],
+                  "none" : [ ],
+                  "empty" : { }
                 }
                 """)
     }

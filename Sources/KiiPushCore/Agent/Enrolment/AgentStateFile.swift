@@ -27,7 +27,7 @@ package struct AgentStateFile: Sendable {
     func save(_ state: AgentState) throws(FileError) {
         if let obstacle = self.obstacle() { throw obstacle }
         try PrivateFile.makeDirectory(PrivateFile.directory(of: self.path))
-        try PrivateFile.replace(self.path, with: state.json.serialized(pretty: true))
+        try PrivateFile.replace(self.path, with: state.json.serialized(.lines))
     }
 
     /// The installations of all agents of a state directory, those that they had before included; `nil` where one of the files
