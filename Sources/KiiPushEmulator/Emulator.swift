@@ -25,8 +25,8 @@ public final class Emulator: Sendable {
         /// Where to write what others need to find the emulator, mode 0600; removed by ``Emulator/stop()``. `nil`, the
         /// default, writes nothing.
         public var runtimeFile: String?
-        /// Refuse what Kii's cloud lets pass: an app key or secret that is wrong where Kii does not look at it, and keys
-        /// in a message's data that Kii writes itself. Default no.
+        /// Refuse what Kii's cloud lets pass: an app key or secret that is wrong where Kii does not look at it, keys in a
+        /// message's data that Kii writes itself, and a subscription to a bucket that is not there. Default no.
         public var strict: Bool
         /// The broker's program; `nil`, the default, looks for `mosquitto` in the places programs are in.
         public var mosquittoPath: String?
@@ -266,7 +266,7 @@ extension Emulator {
                     endpointDelay: configuration.endpointDelay, mqttTTL: configuration.mqttTTL,
                     tokenLifetime: configuration.tokenLifetime, givesRefreshTokens: configuration.refreshTokens),
                 state: self.stored.cloud)
-            cloud.presence = { [presence = self.presence] in presence.usernames() }
+            cloud.presence = { [presence = self.presence] in presence.statuses() }
             var parts = Parts(
                 directory: self.directory, broker: broker,
                 publisher: try Publisher(

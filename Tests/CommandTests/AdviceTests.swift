@@ -57,7 +57,7 @@ import Testing
         try session.succeed("register")
         try await session.control(
             "POST", "faults",
-            ["method": "POST", "path": "/api/**", "times": 9, "status": 401, "errorCode": "AUTHENTICATION_FAILED"])
+            ["method": "POST", "path": "/api/**", "times": 9, "status": 400, "errorCode": "invalid_client"])
         let result = try session.tool("send", "user", "me", "--data", #"{"n":1}"#)
         #expect(result.exit == 77)
         #expect(result.error.hasSuffix("\n          check clientID and clientSecret: kii-push help files\n"))

@@ -146,6 +146,7 @@ extension Endpoint.Request {
             query: try object.objects("query").map { try Endpoint.Member($0) },
             mediaTypes: try object.strings("mediaTypes"),
             takesAnyMediaType: try object.bool("anyMediaType"),
+            needsNoMediaType: try object.bool("optionalMediaType"),
             members: try object.objects("members").map { try Endpoint.Member($0) },
             open: try object.optionalString("open"),
             rules: try object.strings("rules"),

@@ -63,7 +63,8 @@ extension Contract {
     ///
     /// Bad credentials are refused wherever they are sent, and every path can be misspelt.
     package func codes(for method: String, at path: String, of service: Endpoint.Service) -> Set<String> {
-        let asked = method == "HEAD" ? "GET" : method
+        // HEAD is answered as GET where it is no call of its own.
+        let asked = method == "HEAD" ? ["HEAD", "GET"] : [method]
         var codes = Set(
             self.errors.filter { [.credentials, .token, .user, .thing].contains($0.extent) }.map { $0.code })
         codes.formUnion(["RESOURCE_NOT_FOUND", "METHOD_NOT_ALLOWED"])
@@ -73,12 +74,18 @@ extension Contract {
         if path.hasPrefix("/apps/{app}") { codes.formUnion(self.errors.filter { $0.extent == .app }.map { $0.code }) }
         for variant in self.variants {
             let endpoint = variant.endpoint
-            guard endpoint.method == asked, endpoint.service == service,
-                ([variant.path] + endpoint.alsoAt).contains(path)
+            guard asked.contains(endpoint.method), endpoint.service == service,
+                ([variant.path] + endpoint.alsoAt).contains(where: { Contract.covers($0, path) })
             else { continue }
             codes.formUnion(self.errors(of: endpoint).filter { $0.applies(to: variant) }.map { $0.code })
         }
         return codes
+    }
+
+    /// Whether a request to `path` can be one to `pattern`, whose `{name}` stands for any segment.
+    private static func covers(_ pattern: String, _ path: String) -> Bool {
+        let (pattern, path) = (pattern.split(separator: "/"), path.split(separator: "/"))
+        return pattern.count == path.count && zip(pattern, path).allSatisfy { $0 == $1 || $0.hasPrefix("{") }
     }
 }
 
@@ -129,6 +136,18 @@ package struct ContractError: Sendable {
     package var isFault: Bool
     /// Whether it is the emulator's own, with no code of Kii's known.
     package var isOwn: Bool
+
+    /// OAuth's codes are the ones in small letters.
+    private var isOfOAuth: Bool { self.code == self.code.lowercased() }
+
+    package var mediaType: String { self.isOfOAuth ? "application/json" : "application/vnd.kii.\(self.exception)+json" }
+
+    /// The members that every refusal of its kind has, with what they say here.
+    package func facts(message: String) -> [(String, JSONValue)] {
+        let code = ("errorCode", JSONValue(self.code))
+        guard self.isOfOAuth else { return [code, ("message", JSONValue(message))] }
+        return [code, ("error_description", JSONValue(message)), ("error", JSONValue(self.code))]
+    }
 
     package func applies(to endpoint: Endpoint) -> Bool {
         switch self.extent {

@@ -13,6 +13,9 @@ extension Contract {
         what nobody should, `ContractRandomTests` whatever comes, and `ContractConflictTests` the same twice at once.
         They run through the contract itself, so a call or an error without a test fails them.
 
+        Of Kii's cloud only what pushes need is here. There are no queries of objects, no access rights of single objects, no
+        states and triggers of thing-if, no server code, and no end nodes behind a gateway.
+
         ## Calls
 
         \(self.callTable)

@@ -53,6 +53,8 @@ package struct Endpoint: Sendable {
         package var mediaTypes: [String] = []
         /// Whether any other media type, or none, will do as well.
         package var takesAnyMediaType = false
+        /// Whether there may be none.
+        package var needsNoMediaType = false
         package var members: [Member] = []
         /// What further members may be there; `nil` when none.
         package var open: String?

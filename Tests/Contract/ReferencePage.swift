@@ -69,6 +69,7 @@ extension Contract {
         if !request.mediaTypes.isEmpty {
             text += "\nBody: \(request.mediaTypes.map { "`\($0)`" }.joined(separator: " or "))"
             if request.takesAnyMediaType { text += ", or of any other type" }
+            if request.needsNoMediaType { text += ", or without a type" }
             text += request.bytes.map { ", \($0).\n" } ?? ".\n"
         } else if request.isEmpty {
             text += "\nBody: of length 0, without a media type.\n"

@@ -74,7 +74,7 @@ import Testing
         let file = Contract.documentation.deletingLastPathComponent()
             .appending(path: "Sources/KiiPushCore/Cloud/KiiErrorCode.swift")
         let source = try String(contentsOf: file, encoding: .utf8)
-        let constant = /\/\/\/ ([0-9]{3}): .*\n(?: *\/\/\/ .*\n)* *(?:public|package) static let .*"([A-Z0-9_]+)"/
+        let constant = /\/\/\/ ([0-9]{3}): .*\n(?: *\/\/\/ .*\n)* *(?:public|package) static let .*"([A-Za-z0-9_]+)"/
         let codes = Set(source.matches(of: constant).map { "\($0.output.1) \($0.output.2)" })
         #expect(codes.count == source.components(separatedBy: "static let").count - 1)
         #expect(codes.subtracting(self.contract.errors.map { "\($0.status) \($0.code)" }) == [])
@@ -87,7 +87,7 @@ import Testing
         var seen: Set<String> = []
         for name in try FileManager.default.subpathsOfDirectory(atPath: folder.path) where name.hasSuffix(".swift") {
             let source = try String(contentsOf: folder.appending(path: name), encoding: .utf8)
-            let written = /(?:KiiFailure\(\s*\d+, |\b(?:principal|access|object)\((?:\d+, )?\s*)"([A-Z0-9_]+)"/
+            let written = /(?:KiiFailure\(\s*\d+, |\b(?:principal|access|object)\((?:\d+, )?\s*)"([A-Za-z0-9_]+)"/
             for match in source.matches(of: written) {
                 #expect(known.contains(String(match.output.1)), "\(name) \(match.output.1)")
                 seen.insert(String(match.output.1))

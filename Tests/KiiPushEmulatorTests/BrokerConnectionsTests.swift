@@ -1,3 +1,4 @@
+import KiiPushCore
 import KiiPushEmulator
 import Testing
 
@@ -6,7 +7,7 @@ import Testing
     private func usernames(after lines: String...) -> Set<String> {
         var connections = BrokerConnections()
         for line in lines { connections.read("1795212541: \(line)") }
-        return connections.usernames
+        return Set(connections.statuses.filter { $0.value.isOnline }.keys)
     }
 
     private static let connected = "New client connected from 127.0.0.1:55938 as push/u1 (p2, c1, k60, u'u1')."
@@ -51,10 +52,36 @@ import Testing
         #expect(self.usernames(after: connected, "Client \(id) closed its connection.").isEmpty)
     }
 
-    @Test func aLineWithoutATimeIsNoLine() {
+    @Test(arguments: ["", "now: ", "-1: ", "99999999999: "])
+    func aLineWithoutATimeIsNoLine(time: String) {
         var connections = BrokerConnections()
-        connections.read("Client")
-        connections.read("")
-        #expect(connections.usernames.isEmpty)
+        for line in [BrokerConnectionsTests.connected, "Client", ""] { connections.read(time + line) }
+        #expect(connections.statuses.isEmpty)
+    }
+
+    @Test func aStatusSaysSinceWhenItIsSo() {
+        var connections = BrokerConnections()
+        func expectStatus(_ count: Int, at seconds: Int64) {
+            let time = Timestamp(millisecondsSinceEpoch: seconds * 1000)
+            let expected = ["u1": BrokerConnections.Status(connections: count, changedAt: time)]
+            #expect(connections.statuses == expected)
+        }
+        connections.read("100: \(BrokerConnectionsTests.connected)")
+        expectStatus(1, at: 100)
+        // A second client with the same name changes nothing, and neither does its end.
+        connections.read("200: New client connected from 127.0.0.1:1 as other (p2, c1, k60, u'u1').")
+        expectStatus(2, at: 100)
+        connections.read("300: Client push/u1 disconnected.")
+        expectStatus(1, at: 100)
+        connections.read("400: Client other closed its connection.")
+        expectStatus(0, at: 400)
+        connections.read("500: Client other closed its connection.")
+        expectStatus(0, at: 400)
+        connections.read("600: \(BrokerConnectionsTests.connected)")
+        expectStatus(1, at: 600)
+        connections.endAll(at: Timestamp(millisecondsSinceEpoch: 700_000))
+        expectStatus(0, at: 700)
+        connections.endAll(at: Timestamp(millisecondsSinceEpoch: 800_000))
+        expectStatus(0, at: 700)
     }
 }

@@ -114,6 +114,19 @@ import Testing
         }
     }
 
+    @Test func aDeletedUserIsLockedOut() async throws {
+        try await withEmulator { client in
+            let receiver = try await client.receiver()
+            let connected = try MQTTClient(port: client.emulator.mqttPort, receiver)
+            #expect(try await client.call("DELETE", "users/me", token: receiver.token).status == 204)
+            #expect(try connected.isClosedByPeer())
+            // A grant after the deletion: once it is answered, the broker has read its files again.
+            _ = try await client.receiver()
+            let mosquitto = Mosquitto(emulator: client.emulator, receiver: receiver)
+            #expect(try await mosquitto.subscribe(to: receiver.topic) == Mosquitto.notAuthorized)
+        }
+    }
+
     @Test func sendsArriveWholeAndInOrder() async throws {
         try await withEmulator { client in
             let receiver = try await client.receiver()

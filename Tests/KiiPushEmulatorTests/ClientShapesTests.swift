@@ -221,6 +221,34 @@ import Testing
         }
     }
 
+    /// The C sample for thing-if answers a command with traits by HTTP/1.0, without its aliases.
+    @Test func aThingReportsInTheFirstVersion() async throws {
+        try await self.withClient { client in
+            let user = try await client.emulator.receiver()
+            let root = "/thing-if/apps/\(client.appID)"
+            let thing = try client.go(
+                "POST", "\(root)/onboardings", token: user.token,
+                type: "application/vnd.kii.OnboardingWithVendorThingIDByOwner+json",
+                #"{"vendorThingID":"c-1","thingPassword":"1234","owner":"user:\#(user.userID)"}"#)
+            let commands = "\(root)/targets/thing:\(try #require(thing.json["thingID"]?.string))/commands"
+            let sent = try client.go(
+                "POST", commands, token: user.token, type: "application/vnd.kii.CommandCreationRequest+json",
+                #"{"actions":[{"lamp":[{"turnPower":true}]}],"issuer":"user:\#(user.userID)"}"#)
+            let command = "\(commands)/\(try #require(sent.json["commandID"]?.string))"
+            let body = #"{"actionResults":[{"turnPower":{"succeeded":true}}]}"#
+            let reported = try client.send(
+                [
+                    "PUT https://localhost\(command)/action-results HTTP/1.0", "host:localhost",
+                    "x-kii-appid:\(client.appID)", "x-kii-appkey:\(client.emulator.emulator.appKey.reveal())",
+                    "x-kii-sdk:sn=tic;sv=1.0.1", "content-type:application/json",
+                    "authorization:bearer \(try #require(thing.json["accessToken"]?.string))",
+                    "content-length:\(body.utf8.count)",
+                ], body)
+            #expect(reported.status == 204)
+            #expect(try client.go("GET", command, token: user.token, "").json["commandState"]?.string == "DONE")
+        }
+    }
+
     @Test func aPostMayStandForAPatch() async throws {
         try await self.withClient { client in
             let thing = try client.thing()

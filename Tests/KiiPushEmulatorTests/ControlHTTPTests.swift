@@ -17,8 +17,8 @@ import Testing
             let shell = ["XDG_RUNTIME_DIR=\(directory.path)", "bash", "-euo", "pipefail", "-c", script]
             let finished = try await run("env", shell)
             #expect(finished.status == 0, "\(finished.errors)")
-            #expect(finished.output.contains(#""errorCode":"MQTT_ENDPOINT_NOT_READY""#))
-            #expect(finished.output.contains(#""tokenLifetime":600"#))
+            #expect(finished.output.contains(#""errorCode" : "MQTT_ENDPOINT_NOT_READY""#))
+            #expect(finished.output.contains(#""tokenLifetime" : 600"#))
             // The list's length, and the reset's answer, which is empty.
             #expect(finished.output.hasSuffix("}1\n"))
             let app = try await client.control("GET", "app")

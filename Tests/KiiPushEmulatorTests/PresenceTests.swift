@@ -59,6 +59,38 @@ import Testing
         }
     }
 
+    @Test func aThingIsShownOnlineSinceItConnected() async throws {
+        try await withEmulator { client in
+            let body: JSONValue = ["_vendorThingID": "lamp-1", "_password": "secret"]
+            let thing = try await client.call(
+                "POST", "things", type: "ThingRegistrationAndAuthorizationRequest", body
+            ).json
+            let token = try #require(thing["_accessToken"]?.string)
+            let id = try #require(thing["_thingID"]?.string)
+            let receiver = try await client.receiver(userID: id, token: token)
+            func status() async throws -> (isOnline: Bool?, changedAt: Int64?) {
+                let shown = try await client.call("GET", "things/\(id)", token: token).json
+                return (shown["_online"]?.bool, shown["_onlineStatusModifiedAt"]?.int64)
+            }
+            let unknown = try await status()
+            #expect(unknown.isOnline == nil && unknown.changedAt == nil)
+            // The broker's log has whole seconds, of a clock that may be a little behind.
+            let start = Timestamp.now().millisecondsSinceEpoch - 2000
+            var mqtt: MQTTClient? = try MQTTClient(port: client.emulator.mqttPort, receiver)
+            let online = try await status()
+            #expect(online.isOnline == true)
+            let connectedAt = try #require(online.changedAt)
+            #expect((start...Timestamp.now().millisecondsSinceEpoch).contains(connectedAt))
+            #expect(mqtt != nil)
+            mqtt = nil
+            while try await status().isOnline == true { try Task.checkCancellation() }
+            let offline = try await status()
+            #expect(offline.isOnline == false)
+            let disconnectedAt = try #require(offline.changedAt)
+            #expect(disconnectedAt >= connectedAt)
+        }
+    }
+
     @Test func theDocumentedLooksWork() async throws {
         let directory = try TemporaryDirectory()
         let document = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()

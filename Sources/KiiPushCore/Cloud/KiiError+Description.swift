@@ -27,6 +27,7 @@ extension KiiError: CustomStringConvertible {
             return "only an administrator lists installations that are not its own: name the token's user or thing as "
                 + "the owner, or sign in as an administrator"
         }
+        if self.saysLocked { return "too many have tried with a wrong password; wait, then sign in again" }
         if let errorCode = self.errorCode, let advice = KiiError.advice(for: errorCode) { return advice }
         switch self.status {
         case 300..<400: return "the cloud has moved; use the new address as the base URL"
@@ -55,7 +56,8 @@ extension KiiError: CustomStringConvertible {
         case .unauthorized:
             "the token is not valid or lacks the right, or the app key is wrong; sign in again, or as somebody who has the "
                 + "right, or check the app ID and key"
-        case .authenticationFailed, .wrongPassword: "check the name and the password"
+        case .invalidGrant, .authenticationFailed, .wrongPassword: "check the name and the password"
+        case .invalidClient: "check the client ID and the client secret"
         case .userDisabled, .thingDisabled, .appDisabled: "it has been disabled; have it enabled by its administrator"
         case .wrongToken: "the token is no longer valid; sign in again"
         case .wrongRefreshToken: "a refresh token works once; sign in again with name and password"

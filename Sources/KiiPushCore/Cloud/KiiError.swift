@@ -38,18 +38,26 @@ public struct KiiError: Error, Sendable, Hashable {
         self.isInDoubt = isInDoubt
     }
 
-    /// Whether the same call may succeed later without anybody changing anything: 429 and 5xx, except 501. What it may
-    /// do a second time then, ``isInDoubt`` tells.
+    /// Whether the same call may succeed later without anybody changing anything: 429 and 5xx, except 501, and a login that
+    /// is locked. What it may do a second time then, ``isInDoubt`` tells.
     package var isTransient: Bool {
-        self.status == 429 || ((500..<600).contains(self.status) && self.status != 501)
+        self.saysLocked || self.status == 429 || ((500..<600).contains(self.status) && self.status != 501)
     }
 
     /// Whether the token, or the name and password, were refused, so that only signing in anew can help. Kii answers
     /// 401 `UNAUTHORIZED` both to a token that is not one and to a principal that lacks a right, so this can also mean
     /// the latter. Not when the principal is only disabled: once it is enabled again, what it has stays good.
     package var refusesCredentials: Bool {
-        guard !self.saysDisabled else { return false }
-        return self.status == 401 || self.errorCode == .wrongToken || self.errorCode == .wrongRefreshToken
+        guard !self.saysDisabled, !self.saysLocked else { return false }
+        let codes: [KiiErrorCode] = [.wrongToken, .wrongRefreshToken, .invalidGrant, .invalidClient]
+        return self.status == 401 || self.errorCode.map(codes.contains) ?? false
+    }
+
+    /// Whether nobody can sign in under the name for a while, as too many have tried with a wrong password.
+    ///
+    /// - Source: a live test of ebisu, which compares the sentence
+    package var saysLocked: Bool {
+        self.errorCode == .invalidGrant && self.message == "The login name is locked"
     }
 
     /// Whether the user, the thing or the app has been disabled. Nothing is lost by that but time; to register anew

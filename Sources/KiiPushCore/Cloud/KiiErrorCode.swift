@@ -16,6 +16,10 @@ public struct KiiErrorCode: RawRepresentable, Sendable, Hashable, CustomStringCo
 extension KiiErrorCode {
     /// 401: the principal may not do this, or the token is not one.
     public static let unauthorized = Self(rawValue: "UNAUTHORIZED")
+    /// 400: no such user or thing, or the password is wrong.
+    public static let invalidGrant = Self(rawValue: "invalid_grant")
+    /// 400: no such client ID, or the client secret is wrong.
+    package static let invalidClient = Self(rawValue: "invalid_client")
     /// 401: no such user, or the password is wrong.
     package static let authenticationFailed = Self(rawValue: "AUTHENTICATION_FAILED")
     /// 401: the password is wrong.
@@ -59,6 +63,10 @@ extension KiiErrorCode {
     package static let mqttEndpointNotFound = Self(rawValue: "MQTT_ENDPOINT_NOT_FOUND")
     /// 404: there is no such access control entry.
     public static let aclNotFound = Self(rawValue: "ACL_NOT_FOUND")
+    /// 404: there is no such target of commands.
+    public static let targetNotFound = Self(rawValue: "TARGET_NOT_FOUND")
+    /// 404: the target has no such command.
+    public static let commandNotFound = Self(rawValue: "COMMAND_NOT_FOUND")
     /// 404: the app has no GCM key.
     package static let gcmKeyNotFound = Self(rawValue: "GCMKEY_NOT_FOUND")
     /// 404: the app has no APNs key.

@@ -14,7 +14,8 @@ package struct KiiFields: Sendable {
         (self.value, self.pointer, self.response) = (value, pointer, response)
     }
 
-    private func member(_ key: String) -> JSONValue? {
+    /// The member; `nil` where there is none or it is null.
+    func member(_ key: String) -> JSONValue? {
         guard let member = self.value[key], !member.isNull else { return nil }
         return member
     }

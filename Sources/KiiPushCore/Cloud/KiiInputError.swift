@@ -8,7 +8,7 @@ public struct KiiInputError: Error, Sendable, Hashable, CustomStringConvertible 
         case mediaType = "Content-Type"
         case token
         /// IDs in a path.
-        case userID, groupID, thingID, topicID, bucketID, objectID, installationID
+        case userID, groupID, thingID, topicID, bucketID, objectID, installationID, commandID
         /// Of an access control list.
         case topicVerb = "verb"
         case accessSubject = "subject"
@@ -22,6 +22,8 @@ public struct KiiInputError: Error, Sendable, Hashable, CustomStringConvertible 
         case password, vendorThingID
         /// The further fields of a thing that is onboarded.
         case thingProperties
+        /// What a thing reports of a command.
+        case actionResults
         /// Of an app administrator.
         case clientID = "client_id"
         case clientSecret = "client_secret"

@@ -65,7 +65,8 @@ public protocol PlainRemoteNotificationHandler: NotificationHandler {
 
 /// Handles thing-if commands, which arrive on the same MQTT topic as pushes.
 ///
-/// A handler conforms to it besides one of the other protocols. Without it a command becomes a dead letter.
+/// A handler conforms to it besides one of the other protocols. Without it a command becomes a dead letter. What the
+/// thing did is reported with ``KiiSession/report(_:of:thing:)``; the answer says that the command was dealt with.
 public protocol ThingCommandHandler: Sendable {
     /// A command arrived. Called as ``RemoteNotificationHandler`` is, with the same rules for the answer.
     func didReceiveThingCommand(

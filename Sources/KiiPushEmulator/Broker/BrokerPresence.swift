@@ -1,5 +1,5 @@
 import Glibc
-import KiiPushCore
+package import KiiPushCore
 
 /// Who is connected to the broker, read from the broker's log when somebody asks.
 ///
@@ -18,20 +18,29 @@ final class BrokerPresence: Sendable {
     /// - Parameter log: where the broker writes; it starts anew with each broker.
     init(log: String) { self.path = log }
 
-    /// Begins with an empty log. To be called when there is no broker, before the next one is started.
+    /// Begins with an empty log and nobody connected. To be called when there is no broker, before the next one is
+    /// started.
     func restart() {
         self.state.withLock { state in
             Files.remove(self.path)
-            state = State()
+            state.offset = 0
+            state.connections.endAll(at: .now())
         }
     }
 
-    /// The names under which clients are connected; `nil` when the log cannot be read.
-    func usernames() -> Set<String>? {
-        self.state.withLock { state -> Set<String>? in
+    /// Lets go of what is known of user names that are never used again.
+    func forget(_ usernames: [String]) {
+        self.state.withLock { state in
+            for name in usernames { state.connections.forget(name) }
+        }
+    }
+
+    /// What is known of each user name that has connected; `nil` when the log cannot be read.
+    func statuses() -> [String: BrokerConnections.Status]? {
+        self.state.withLock { state -> [String: BrokerConnections.Status]? in
             let raw = open(self.path, O_RDONLY | O_CLOEXEC)
             // No log: the broker that is to write it has not started yet.
-            guard raw >= 0 else { return errno == ENOENT ? [] : nil }
+            guard raw >= 0 else { return errno == ENOENT ? state.connections.statuses : nil }
             let file = FileDescriptor(owning: raw)
             var pending: [UInt8] = []
             var chunk = [UInt8](repeating: 0, count: 65_536)
@@ -49,7 +58,7 @@ final class BrokerPresence: Sendable {
                 state.offset += end + 1
                 pending.removeFirst(end + 1)
             }
-            return state.connections.usernames
+            return state.connections.statuses
         }
     }
 }
@@ -57,8 +66,23 @@ final class BrokerPresence: Sendable {
 /// The connections that the lines of a mosquitto log tell of. Pure.
 ///
 /// - Source: mosquitto 2.0, `connection_messages` of mosquitto.conf(5): `New client connected from …` and
-///   `Client … disconnected`, with a time before them.
+///   `Client … disconnected`, with the seconds since 1970 before them.
 package struct BrokerConnections: Sendable {
+    /// What is known of a user name that has connected.
+    package struct Status: Sendable, Hashable {
+        /// How many clients are connected with it.
+        package var connections: Int
+        /// When the first of them came, or the last one went.
+        package var changedAt: Timestamp
+
+        package init(connections: Int, changedAt: Timestamp) {
+            self.connections = connections
+            self.changedAt = changedAt
+        }
+
+        package var isOnline: Bool { self.connections > 0 }
+    }
+
     /// The emulator's own look whether a password is accepted yet; it logs in as a client.
     static let probeID = "kii-push-probe"
 
@@ -68,15 +92,16 @@ package struct BrokerConnections: Sendable {
 
     /// Client ID to user name.
     private var clients: [String: String] = [:]
+    /// By user name.
+    package private(set) var statuses: [String: Status] = [:]
 
     package init() {}
 
-    package var usernames: Set<String> { Set(self.clients.values) }
-
     /// Takes one line in; lines about anything else are passed over.
     package mutating func read(_ line: String) {
-        guard let time = line.firstRange(of: ": ") else { return }
-        let text = line[time.upperBound...]
+        guard let mark = line.firstRange(of: ": "), let seconds = UInt32(line[..<mark.lowerBound]) else { return }
+        let time = Timestamp(millisecondsSinceEpoch: Int64(seconds) * 1000)
+        let text = line[mark.upperBound...]
         if text.hasPrefix("New client connected from ") {
             // `ADDRESS as CLIENT (p2, c1, k60, u'NAME').`
             guard let id = text.firstRange(of: " as "), let details = text.lastRange(of: " (p"),
@@ -84,14 +109,39 @@ package struct BrokerConnections: Sendable {
             else { return }
             let clientID = String(text[id.upperBound..<details.lowerBound])
             guard clientID != BrokerConnections.probeID else { return }
-            self.clients[clientID] = String(text[name.upperBound...].dropLast(3))
+            self.begin(clientID, as: String(text[name.upperBound...].dropLast(3)), at: time)
         } else if text.hasPrefix("Client ") {
             let rest = text.dropFirst("Client ".count)
             for ending in BrokerConnections.endings {
                 guard let range = rest.lastRange(of: ending) else { continue }
-                self.clients[String(rest[..<range.lowerBound])] = nil
+                self.end(String(rest[..<range.lowerBound]), at: time)
             }
         }
+    }
+
+    /// Ends every connection, as the broker's own end does.
+    package mutating func endAll(at time: Timestamp) {
+        for clientID in self.clients.keys { self.end(clientID, at: time) }
+    }
+
+    /// A connection that the name still has ends without being told.
+    mutating func forget(_ name: String) { self.statuses[name] = nil }
+
+    private mutating func begin(_ clientID: String, as name: String, at time: Timestamp) {
+        // The former connection of a client may end without a line of its own.
+        self.end(clientID, at: time)
+        self.clients[clientID] = name
+        var status = self.statuses[name] ?? Status(connections: 0, changedAt: time)
+        if !status.isOnline { status.changedAt = time }
+        status.connections += 1
+        self.statuses[name] = status
+    }
+
+    private mutating func end(_ clientID: String, at time: Timestamp) {
+        guard let name = self.clients.removeValue(forKey: clientID), var status = self.statuses[name] else { return }
+        status.connections -= 1
+        if !status.isOnline { status.changedAt = time }
+        self.statuses[name] = status
     }
 }
 

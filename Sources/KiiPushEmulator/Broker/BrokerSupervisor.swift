@@ -134,6 +134,8 @@ final class BrokerSupervisor {
     /// Brings a broker back that has ended by itself; where that fails the next turn tries again.
     private func restart() {
         if let child = self.child.take() { _ = child.wait() }
+        // Who came and went until then is in its log, which goes with it.
+        _ = self.settings.presence.statuses()
         // The reason is in the broker's log, and whoever sends meanwhile is told 503.
         _ = try? self.start()
     }
@@ -199,7 +201,10 @@ final class BrokerSupervisor {
     private func update(_ credentials: [BrokerCredential], revoked: [String]) -> Bool {
         guard !credentials.isEmpty || !revoked.isEmpty else { return self.isRunning }
         do throws(EmulatorError) {
-            if !revoked.isEmpty { try self.passwords.remove(revoked) }
+            if !revoked.isEmpty {
+                self.settings.presence.forget(revoked)
+                try self.passwords.remove(revoked)
+            }
             if !credentials.isEmpty { try self.passwords.set(credentials) }
             self.child?.signal(SIGHUP)
             guard let last = credentials.last else { return true }

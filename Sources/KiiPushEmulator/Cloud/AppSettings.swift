@@ -14,6 +14,8 @@ package struct AppSettings: Sendable, Hashable {
     package var tokenLifetime: Duration?
     /// Whether a login brings a refresh token. Default yes.
     package var givesRefreshTokens: Bool
+    /// Whether a thing gets an owner only by its password or a code. Default no.
+    var requiresThingPassword = false
     /// `nil`, the default, is no limit.
     package var requestLimit: RequestLimit?
     /// The networks that the app has keys for. Default all.
@@ -43,6 +45,7 @@ extension AppSettings {
             "appID": app, "disabled": self.isDisabled, "endpointDelay": JSONValue.seconds(self.endpointDelay),
             "mqttTTL": self.mqttTTL.map(JSONValue.seconds), "tokenLifetime": self.tokenLifetime.map(JSONValue.seconds),
             "refreshTokens": self.givesRefreshTokens,
+            "requirePasswordForThingOwnership": self.requiresThingPassword,
             "requestLimit": self.requestLimit.map {
                 JSONValue.object(all: ["requests": $0.requests, "seconds": JSONValue.seconds($0.period)])
             },
@@ -54,11 +57,14 @@ extension AppSettings {
     /// These settings with the members of `body` in place of their own (RFC 7396).
     func merging(_ body: ControlBody) throws(KiiFailure) -> AppSettings {
         try body.allow(
-            "disabled", "endpointDelay", "mqttTTL", "tokenLifetime", "refreshTokens", "requestLimit", "networks")
+            "disabled", "endpointDelay", "mqttTTL", "tokenLifetime", "refreshTokens",
+            "requirePasswordForThingOwnership", "requestLimit", "networks")
         var merged = self
         merged.isDisabled = try body.bool("disabled") ?? self.isDisabled
         merged.endpointDelay = try body.duration("endpointDelay", from: .zero) ?? self.endpointDelay
         merged.givesRefreshTokens = try body.bool("refreshTokens") ?? self.givesRefreshTokens
+        merged.requiresThingPassword =
+            try body.bool("requirePasswordForThingOwnership") ?? self.requiresThingPassword
         if body.has("mqttTTL") { merged.mqttTTL = try body.durationOrNull("mqttTTL") }
         if body.has("tokenLifetime") { merged.tokenLifetime = try body.durationOrNull("tokenLifetime") }
         if body.has("requestLimit") {

@@ -12,6 +12,7 @@ package struct CloudState: Sendable {
     fileprivate(set) var subscriptions: [String: SubscriptionRecord] = [:]
     fileprivate(set) var objects: [String: ObjectRecord] = [:]
     fileprivate(set) var bodies: [String: ObjectBodyRecord] = [:]
+    fileprivate(set) var commands: [String: CommandRecord] = [:]
 
     /// `{field} {value}` to user ID, for the fields of ``UserRecord/names``.
     fileprivate var userNames: [String: String] = [:]
@@ -24,6 +25,7 @@ package struct CloudState: Sendable {
     fileprivate var subscribers: [SubscriptionTarget: Set<Principal>] = [:]
     fileprivate var topicsOfScope: [Scope: Set<String>] = [:]
     fileprivate var objectsOfBucket: [Bucket: Set<String>] = [:]
+    fileprivate var commandsOfThing: [String: Set<String>] = [:]
 
     private var changes: [StateChange] = []
 
@@ -57,6 +59,7 @@ package struct CloudState: Sendable {
     private static let kinds: [any StoredRecord.Type] = [
         UserRecord.self, ThingRecord.self, GroupRecord.self, TokenRecord.self, InstallationRecord.self,
         TopicRecord.self, BucketRecord.self, SubscriptionRecord.self, ObjectRecord.self, ObjectBodyRecord.self,
+        CommandRecord.self,
     ]
 
     /// Takes one stored row in; `false` when it cannot be understood.
@@ -102,8 +105,8 @@ extension CloudState {
         (self.topicsOfScope[scope] ?? []).sorted().compactMap { self.topics[Topic($0, in: scope).path] }
     }
 
-    func isSubscribed(_ subscriber: Principal, to target: SubscriptionTarget) -> Bool {
-        self.subscribers[target]?.contains(subscriber) ?? false
+    func subscription(of subscriber: Principal, to target: SubscriptionTarget) -> SubscriptionRecord? {
+        self.subscriptions[SubscriptionRecord(target: target, subscriber: subscriber).key]
     }
 
     /// In a fixed order.
@@ -113,10 +116,48 @@ extension CloudState {
 
     func objectCount(in bucket: Bucket) -> Int { self.objectsOfBucket[bucket]?.count ?? 0 }
 
+    func commandCount(of thingID: String) -> Int { self.commandsOfThing[thingID]?.count ?? 0 }
+
+    /// In the order in which they were sent.
+    func commands(of thingID: String) -> [CommandRecord] {
+        (self.commandsOfThing[thingID] ?? []).compactMap { self.commands[$0] }.sorted { $0.number < $1.number }
+    }
+
     fileprivate mutating func removeSubscriptions(to target: SubscriptionTarget) {
         for subscriber in self.subscribers(of: target) {
             self.remove(SubscriptionRecord(target: target, subscriber: subscriber))
         }
+    }
+
+    /// Removes what a user or thing that is no more has anywhere: tokens, installations and subscriptions.
+    fileprivate mutating func removeBelongings(of principal: Principal) {
+        self.removeTokens(of: .principal(principal))
+        for installation in self.installations(of: principal) { self.remove(installation) }
+        self.remove { (subscription: SubscriptionRecord) in subscription.subscriber == principal }
+    }
+
+    /// Removes what is in the scope of somebody who is no more, and their rights to topics elsewhere: a group's ID may be
+    /// given again.
+    fileprivate mutating func removeContents(of scope: Scope) {
+        self.remove { (topic: TopicRecord) in topic.topic.scope == scope }
+        self.remove { (bucket: BucketRecord) in bucket.bucket.scope == scope }
+        guard let holder = TopicRights.Holder(of: scope) else { return }
+        self.changeAll { (topic: inout TopicRecord) in topic.rights.revokeAll(from: holder) }
+    }
+
+    /// Removes the records of a kind that are meant, in a fixed order.
+    private mutating func remove<Record: StoredRecord>(where isMeant: (Record) -> Bool) {
+        let meant = self[keyPath: Record.records].values.filter(isMeant)
+        for record in meant.sorted(by: { $0.key < $1.key }) { self.remove(record) }
+    }
+
+    /// Saves the records of a kind for which `change` returns that it changed them, in a fixed order.
+    fileprivate mutating func changeAll<Record: StoredRecord>(_ change: (inout Record) -> Bool) {
+        let changed = self[keyPath: Record.records].values.compactMap { record -> Record? in
+            var record = record
+            return change(&record) ? record : nil
+        }
+        for record in changed.sorted(by: { $0.key < $1.key }) { self.save(record) }
     }
 }
 
@@ -131,6 +172,14 @@ extension UserRecord {
             state.userNames["\(field) \(value)"] = isThere ? self.id : nil
         }
     }
+
+    /// All that is the user's own. Groups and things stay, without the user among members and owners.
+    func removeDependents(from state: inout CloudState) {
+        state.removeBelongings(of: .user(self.id))
+        state.removeContents(of: .user(self.id))
+        state.changeAll { (group: inout GroupRecord) in group.members.remove(self.id) != nil }
+        state.changeAll { (thing: inout ThingRecord) in thing.remove(ThingOwner(kind: .user, id: self.id)) }
+    }
 }
 
 extension ThingRecord {
@@ -139,9 +188,22 @@ extension ThingRecord {
     func index(in state: inout CloudState, isThere: Bool) {
         state.vendorThingIDs[self.vendorThingID] = isThere ? self.id : nil
     }
+
+    func removeDependents(from state: inout CloudState) {
+        for command in state.commands(of: self.id) { state.remove(command) }
+        state.removeBelongings(of: .thing(self.id))
+        state.removeContents(of: .thing(self.id))
+    }
 }
 
-extension GroupRecord { static var records: WritableKeyPath<CloudState, [String: GroupRecord]> { \.groups } }
+extension GroupRecord {
+    static var records: WritableKeyPath<CloudState, [String: GroupRecord]> { \.groups }
+
+    func removeDependents(from state: inout CloudState) {
+        state.removeContents(of: .group(self.id))
+        state.changeAll { (thing: inout ThingRecord) in thing.remove(ThingOwner(kind: .group, id: self.id)) }
+    }
+}
 
 extension TokenRecord {
     static var records: WritableKeyPath<CloudState, [String: TokenRecord]> { \.tokens }
@@ -206,6 +268,14 @@ extension ObjectRecord {
 
 extension ObjectBodyRecord {
     static var records: WritableKeyPath<CloudState, [String: ObjectBodyRecord]> { \.bodies }
+}
+
+extension CommandRecord {
+    static var records: WritableKeyPath<CloudState, [String: CommandRecord]> { \.commands }
+
+    func index(in state: inout CloudState, isThere: Bool) {
+        state.commandsOfThing.mark(self.key, of: self.thingID, isThere: isThere)
+    }
 }
 
 extension Dictionary {

@@ -13,7 +13,7 @@ extension EmulatedCloud {
 
     func group(id: String) throws(KiiFailure) -> GroupRecord {
         guard let group = self.state.groups[id] else {
-            throw KiiFailure(404, "GROUP_NOT_FOUND", "The group was not found.", ["groupID": id, "appID": self.appID])
+            throw .groupNotFound(id, app: self.appID)
         }
         return group
     }

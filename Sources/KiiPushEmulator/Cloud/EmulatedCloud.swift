@@ -7,8 +7,8 @@ package struct EmulatedCloud: Sendable {
         package var app: AppIdentity
         /// Where the broker listens, for the endpoints that are handed out.
         package var brokerPorts: BrokerPorts
-        /// Refuse what Kii's cloud lets pass: app keys and secrets that are wrong where it does not look at them, and keys
-        /// in a message's data that it writes itself.
+        /// Refuse what Kii's cloud lets pass: app keys and secrets that are wrong where it does not look at them, keys in a
+        /// message's data that it writes itself, and subscriptions to buckets that are not there.
         package var isStrict: Bool
         /// `http://127.0.0.1:{port}/api`, for `Location`.
         package var baseURL: String
@@ -38,7 +38,7 @@ package struct EmulatedCloud: Sendable {
         /// User names that the broker is to forget.
         package var revocations: [String] = []
         /// To be logged once the changes are committed.
-        var message: LoggedMessage?
+        var messages: [LoggedMessage] = []
         /// Whether everything is forgotten, also what is not stored, once the changes are committed.
         var isReset = false
         /// How long the answer is held back after all that; only a fault asks for it.
@@ -61,8 +61,8 @@ package struct EmulatedCloud: Sendable {
     /// What requests are made to fail with, in the order in which it was asked for.
     var faults: [Fault] = []
     var requestWindow = RequestWindow()
-    /// The names under which clients are connected to the broker; `nil` when that is not known.
-    package var presence: @Sendable () -> Set<String>? = { nil }
+    /// What is known of each user name that has connected to the broker; `nil` when that cannot be told.
+    package var presence: @Sendable () -> [String: BrokerConnections.Status]? = { nil }
     /// What was sent lately.
     var messages = MessageLog()
     var identifiers: Identifiers
@@ -94,7 +94,7 @@ package struct EmulatedCloud: Sendable {
             self.messages.removeAll()
             self.requestWindow = RequestWindow()
         }
-        if let message = effects.message { self.messages.append(message) }
+        for message in effects.messages { self.messages.append(message) }
     }
 
     /// Answers `request` at `now`. To be followed by ``commit(_:)`` when the changes are written.
@@ -145,12 +145,10 @@ package struct EmulatedCloud: Sendable {
     }
 
     private mutating func dispatch(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
-        let (method, whole) = (call.request.meantMethod, call.target.path)
-        // Kii's JavaScript SDK makes the path of a new object from that of any object, by leaving the ID away.
-        let path = method == "POST" && whole.count > 1 && whole.last == "" ? whole.dropLast() : whole
         var call = call
         let route: Route
-        (route, call.parameters) = try RouteTable.match(method: method, path: path, app: self.appID)
+        (route, call.parameters) = try RouteTable.match(
+            method: call.request.meantMethod, path: call.target.path, app: self.appID)
         call.caller = try self.authenticate(call, need: route.need)
         if call.isControl { try route.checkQuery(call.target) }
         return try route.handler(&self, call)

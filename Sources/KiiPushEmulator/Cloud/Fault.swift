@@ -30,7 +30,7 @@ struct Fault: Sendable {
             return false
         }
         var rest = path[...]
-        for segment in self.path.split(separator: "/", omittingEmptySubsequences: false).dropFirst() {
+        for segment in self.path.split(separator: "/") {
             if segment == "**" { return true }
             guard let first = rest.popFirst(), segment == "*" || segment == first else { return false }
         }
@@ -92,13 +92,13 @@ extension Fault {
         guard disconnects != true else { throw body.wrong("disconnect", "leaves no answer to have a status") }
         let retryAfter = try body.count("retryAfter", in: 0...86_400)
         let members = try body.freeMembers("members")
-        let written = retryAfter == nil ? ["errorCode", "message"] : ["errorCode", "message", "retryAfter"]
-        for (name, _) in members where written.contains(name) {
-            throw body.wrong("members", "holds \(name), which the answer has once already")
-        }
         let refusal = KiiFailure(
             status, try body.text("errorCode") ?? (status == 429 ? "TOO_MANY_REQUESTS" : "UNDEFINED_ERROR"),
             try body.text("message") ?? "The emulator was told to answer so.")
+        let written = refusal.facts.map { $0.0 } + (retryAfter == nil ? [] : ["retryAfter"])
+        for (name, _) in members where written.contains(name) {
+            throw body.wrong("members", "holds \(name), which the answer has once already")
+        }
         return .refusal(refusal.about(members), retryAfter: retryAfter)
     }
 

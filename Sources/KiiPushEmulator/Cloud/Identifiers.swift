@@ -10,7 +10,10 @@ package struct Identifiers: Sendable {
     /// A user, group or (after `th.`) thing: `727f20b00022-bf19-5e11-c96a-0faa3ff1`.
     mutating func principal() -> String { self.grouped([12, 4, 4, 4, 8]) }
 
-    /// An installation, object or message: the form of a UUID.
+    /// An installation: 25 small letters and digits, as Kii's are in a capture of ebisu's and in thing-if's samples.
+    mutating func installation() -> String { self.text(25, of: "0123456789abcdefghijklmnopqrstuvwxyz") }
+
+    /// An object or message: the form of a UUID.
     mutating func unique() -> String { self.grouped([8, 4, 4, 4, 12]) }
 
     /// A token, key or password of `count` letters and digits; 22 and more cannot be guessed.

@@ -35,11 +35,21 @@ struct KiiFailure: Error {
         return failure
     }
 
-    /// A JSON object whose media type names the error: `application/vnd.kii.{Name}Exception+json`.
+    /// A JSON object whose media type names the error: `application/vnd.kii.{Name}Exception+json`; that of a login is
+    /// OAuth's (RFC 6749 section 5.2) with Kii's code beside.
     var response: HTTPResponse {
-        let facts = JSONMembers(all: ["errorCode": self.errorCode, "message": self.message])
-        return .json(self.status, self.exceptionName, .object(facts + self.context), fields: self.fields)
+        let name = self.isOfOAuth ? nil : self.exceptionName
+        return .json(self.status, name, .object(self.facts + self.context), fields: self.fields)
     }
+
+    /// The members that every refusal of its kind has.
+    var facts: JSONMembers {
+        let (code, message) = (self.errorCode, self.message)
+        guard self.isOfOAuth else { return JSONMembers(all: ["errorCode": code, "message": message]) }
+        return JSONMembers(all: ["errorCode": code, "error_description": message, "error": code])
+    }
+
+    private var isOfOAuth: Bool { ["invalid_grant", "invalid_client"].contains(self.errorCode) }
 
     private var exceptionName: String {
         if self.errorCode == "UNAUTHORIZED" { return "UnauthorizedAccessException" }
@@ -95,8 +105,11 @@ extension KiiFailure {
 
     static let userDisabled = KiiFailure(401, "USER_DISABLED", "The user is disabled.")
     static let thingDisabled = KiiFailure(401, "THING_DISABLED", "The thing is disabled.")
-    static let authenticationFailed = KiiFailure(
-        401, "AUTHENTICATION_FAILED", "The name or the password is not correct.")
+    /// A name or password that is not correct. Kii does not tell which, and has this sentence.
+    static let invalidGrant = KiiFailure(
+        400, "invalid_grant", "The user was not found or a wrong password was provided")
+    /// A client ID or secret that is not correct. Kii's status is 400; the code is OAuth's (RFC 6749 section 5.2).
+    static let invalidClient = KiiFailure(400, "invalid_client", "The client ID or the client secret is not correct")
 }
 
 // MARK: - What is not there, or is there already
@@ -106,6 +119,10 @@ extension KiiFailure {
     static func userNotFound(field: String = "userID", value: String, app: String) -> KiiFailure {
         KiiFailure(
             404, "USER_NOT_FOUND", "The user was not found.", ["field": field, "value": value, "appID": app])
+    }
+
+    static func groupNotFound(_ id: String, app: String) -> KiiFailure {
+        KiiFailure(404, "GROUP_NOT_FOUND", "The group was not found.", ["groupID": id, "appID": app])
     }
 
     static func thingNotFound(field: String = "thingID", value: String, app: String) -> KiiFailure {

@@ -64,8 +64,8 @@ extension CommandFailure {
             switch error.status {
             case _ where error.isInDoubt: .failure
             case 401, 403: .authentication
-            case 429: .temporary
-            case 500...: error.isTransient ? .temporary : .protocolError
+            case _ where error.refusesCredentials: .authentication
+            case _ where error.isTransient: .temporary
             default: .protocolError
             }
         self.init(exit, error.description, code: error.errorCode?.rawValue, httpStatus: error.status)

@@ -3,8 +3,9 @@ import KiiPushEmulator
 
 /// An emulated cloud with somebody and something of each kind in it, under names that are short enough to be guessed.
 ///
-/// The users are `u` and `v`, the thing `th.t` of the vendor's ID `w`, the group `g`, the installation `i`, the topics `x`,
-/// the bucket `bb` with the object `oo`, and the tokens `tu`, `tv`, `tt` and, of the administrator, `ta`.
+/// The users are `u` and `v`, the thing `th.t` of the vendor's ID `w`, the group `g`, the installations `i` of `u` and `j`
+/// of the thing, the topics `x`, the bucket `bb` with the object `oo`, the thing's command `c`, and the tokens `tu`, `tv`,
+/// `tt` and, of the administrator, `ta`.
 enum EmulatedWorld {
     static let now = Timestamp(millisecondsSinceEpoch: 1_700_000_000_000)
 
@@ -48,7 +49,8 @@ enum EmulatedWorld {
         (
             "thing", "th.t",
             #"{"id":"th.t","vendorThingID":"w","password":"hunter2hunter2","attributes":{"_vendorThingID":"w"},"#
-                + #""owners":["u"],"ownerGroups":["g"],"disabled":false}"#
+                + #""owners":["u"],"ownerGroups":["g"],"disabled":false,"#
+                + #""ownershipRequests":{"user:v":{"code":"c","byThing":true}}}"#
         ),
         ("group", "g", #"{"id":"g","name":"team","owner":"u","members":["u","v"]}"#),
         ("token", "tu", #"{"token":"tu","caller":"user:u","refreshToken":"ru"}"#),
@@ -59,6 +61,16 @@ enum EmulatedWorld {
             "installation", "i",
             #"{"id":"i","deviceType":"MQTT","registrationID":"r","owner":"user:u","development":false,"#
                 + #""createdAt":1699999999000,"username":"m","password":"correct-horse"}"#
+        ),
+        (
+            "installation", "j",
+            #"{"id":"j","deviceType":"MQTT","registrationID":"s","owner":"thing:th.t","development":false,"#
+                + #""createdAt":1699999999000,"username":"k","password":"correct-horse"}"#
+        ),
+        (
+            "command", "c",
+            #"{"id":"c","thing":"th.t","number":0,"request":{"issuer":"user:u","actions":[{"a":[{"b":1}]}]},"#
+                + #""state":"SENDING","createdAt":1699999999000,"modifiedAt":1699999999000}"#
         ),
         ("topic", "topics/x", #"{"scope":"","id":"x","creator":"admin"}"#),
         ("topic", "users/u/topics/x", #"{"scope":"users/u/","id":"x","creator":"user:u"}"#),

@@ -99,7 +99,8 @@ private struct EmulatorRun {
         }
         if isRefusal {
             self.claims.require(body["errorCode"]?.string != nil || self.hasFaults, "a refusal has a code")
-            self.claims.require(body["message"]?.string != nil || self.hasFaults, "a refusal has words")
+            let words = body["message"] ?? body["error_description"]
+            self.claims.require(words?.string != nil || self.hasFaults, "a refusal has words")
         }
         guard isRefusal || isControl else { return }
         for secret in self.secrets {
@@ -109,8 +110,18 @@ private struct EmulatorRun {
 
     private mutating func check(_ publication: Publication) {
         self.claims.require(!publication.topic.isEmpty, "a message goes somewhere")
-        let isRead = (try? ReceivedMessage(payload: publication.payload)) != nil
-        self.claims.require(isRead, "what the emulator sends the library reads")
+        self.claims.require(Self.isRead(publication.payload), "what the emulator sends the library reads")
+    }
+
+    /// Whether it is a message, or a command to a thing.
+    private static func isRead(_ payload: [UInt8]) -> Bool {
+        do throws(MessageError) {
+            _ = try ReceivedMessage(payload: payload)
+            return true
+        } catch {
+            if case .thingCommand = error { return true }
+            return false
+        }
     }
 
     /// What was written brings the same cloud back, as an overview shows it.

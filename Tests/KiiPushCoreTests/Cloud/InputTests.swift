@@ -124,6 +124,9 @@ private let segmentRows: [InputRow] = ["", ".", ".."].flatMap { id -> [InputRow]
         InputRow(name: "installation \(id)", field: .installationID) {
             _ = try await $0.session(testToken).mqttEndpoint(of: id)
         },
+        InputRow(name: "command \(id)", field: .commandID) {
+            _ = try await $0.session(testToken).command(id, of: "th.1")
+        },
         InputRow(name: "app \(id)", field: .appID, app: KiiApp(appID: id, appKey: "k", baseURL: "https://h")) {
             _ = try await $0.registerPseudoUser()
         },
@@ -248,6 +251,16 @@ private let otherRows: [InputRow] =
         },
         InputRow(name: "replacing fields that are no object", field: .fields) {
             try await $0.session(testToken).putObject("x", as: ObjectReference("o1", in: Bucket("b")))
+        },
+        InputRow(name: "a command to nothing", field: .thingID) {
+            _ = try await $0.session(testToken).command("c1", of: "")
+        },
+        InputRow(name: "a report without a result", field: .actionResults) {
+            try await $0.session(testToken).report([], of: "c1", thing: "th.1")
+        },
+        InputRow(name: "a report with and without an alias", field: .actionResults) {
+            let results = [ThingActionResult("a", succeeded: true), .init("b", alias: "x", succeeded: true)]
+            try await $0.session(testToken).report(results, of: "c1", thing: "th.1")
         },
         InputRow(name: "a message for nobody", field: .message) {
             try await $0.session(testToken).send(PushMessage(data: [:], mqtt: nil), to: .user("u"))

@@ -32,6 +32,18 @@ import Testing
         #expect(error.context == [:])
     }
 
+    /// Who waits signs in; nobody has to change anything.
+    @Test func aLockedLoginPasses() async throws {
+        func refusal(_ sentence: String) async throws -> KiiError {
+            try await self.refusal(.status(400, #"{"error":"invalid_grant","error_description":"\#(sentence)"}"#))
+        }
+        let locked = try await refusal("The login name is locked")
+        #expect(locked.isTransient && !locked.refusesCredentials)
+        #expect(locked.description.hasSuffix(": too many have tried with a wrong password; wait, then sign in again"))
+        let wrong = try await refusal("The user was not found or a wrong password was provided")
+        #expect(wrong.refusesCredentials && !wrong.isTransient)
+    }
+
     @Test(arguments: [
         (302, "", "the cloud has moved; use the new address as the base URL"),
         (400, "INVALID_INPUT_DATA", "correct the request"),
@@ -43,6 +55,8 @@ import Testing
         (401, "", "sign in again, or as somebody who has the right"),
         (401, "WRONG_PASSWORD", "check the name and the password"),
         (401, "AUTHENTICATION_FAILED", "check the name and the password"),
+        (400, "invalid_grant", "check the name and the password"),
+        (400, "invalid_client", "check the client ID and the client secret"),
         (401, "USER_DISABLED", "it has been disabled; have it enabled by its administrator"),
         (403, "WRONG_TOKEN", "the token is no longer valid; sign in again"),
         (403, "WRONG_REFRESH_TOKEN", "a refresh token works once; sign in again with name and password"),

@@ -67,7 +67,7 @@ import Testing
             "grant_type": "client_credentials", "client_id": JSONValue(kii.app.appID), "client_secret": "dummy",
         ]
         let outcome = kii.call("POST", "oauth2/token", type: "OauthTokenRequest", login)
-        #expect(outcome.refusal == (strict ? "401 AUTHENTICATION_FAILED" : "200 "))
+        #expect(outcome.refusal == (strict ? "400 invalid_client" : "200 "))
     }
 
     @Test(arguments: ["Basic !!!", "Basic", "Bearer", "Digest x", "", "Basic bm9ib2R5Ong="])

@@ -20,7 +20,7 @@ import Testing
         #expect(added.json["id"]?.string?.isEmpty == false)
         for left in [1, 0] {
             // Another method, another path and the controls are not met.
-            #expect(kii.call("DELETE", "users/me", token: user.token).status == 405)
+            #expect(kii.call("PUT", "users/me", token: user.token).status == 405)
             #expect(kii.call("GET", "users/me/topics", token: user.token).status == 200)
             let refused = kii.call("GET", "users/me", token: user.token)
             expectRefusal(refused, "503 LOCK_FAILED")
@@ -149,7 +149,8 @@ import Testing
         arguments: [
             ("/api/apps/*/users/*", false), ("/api/apps/kiilocal/users/me/topics", true), ("/api/**", true),
             ("/api/apps/*/users/**", true), ("/**", true), ("/thing-if/**", false),
-            ("/api/apps/*/users/me/topics/", false),
+            // Empty segments mean nothing in a pattern, as in a path.
+            ("/api/apps/*/users/me//topics/", true), ("/api/apps/*/users/me/topics/*", false),
             ("/api/apps/*/*/*/*", true), ("/", false),
         ]
     )

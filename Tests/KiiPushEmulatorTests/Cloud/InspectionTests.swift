@@ -100,9 +100,12 @@ import Testing
         #expect(shown()?["createdAt"]?.int64 == CloudHarness.start.millisecondsSinceEpoch)
         // Nobody told who is connected.
         #expect(shown()?["online"]?.isNull == true)
-        world.kii.cloud.presence = { [String(topic.dropFirst("push/".count))] }
-        #expect(shown()?["online"]?.bool == true)
-        world.kii.cloud.presence = { ["somebody"] }
+        let name = String(topic.dropFirst("push/".count))
+        for (online, isOnline) in [(name, true), ("somebody", false)] {
+            world.kii.cloud.presence = { [online: .init(connections: 1, changedAt: CloudHarness.start)] }
+            #expect(shown()?["online"]?.bool == isOnline)
+        }
+        world.kii.cloud.presence = { [name: .init(connections: 0, changedAt: CloudHarness.start)] }
         #expect(shown()?["online"]?.bool == false)
         let other = world.kii.control("GET", "installations").json["installations"]?.array?
             .first { $0["deviceType"]?.string == "ANDROID" }

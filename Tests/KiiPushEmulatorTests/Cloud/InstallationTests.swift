@@ -19,7 +19,16 @@ import Testing
         #expect(outcome.status == 201)
         #expect(outcome.type == "application/vnd.kii.InstallationCreationResponse+json")
         let id = try #require(outcome.json["installationID"]?.string)
-        #expect(outcome.json["installationRegistrationID"]?.string?.isEmpty == false)
+        #expect(id.utf8.count == 25 && id.allSatisfy { $0.isASCII && ($0.isLowercase || $0.isNumber) })
+        // To the byte: Kii's own scripts read answers by line and offset.
+        let registrationID = try #require(outcome.json["installationRegistrationID"]?.string)
+        #expect(
+            String(decoding: outcome.response.body, as: UTF8.self) == """
+                {
+                  "installationID" : "\(id)",
+                  "installationRegistrationID" : "\(registrationID)"
+                }
+                """)
         #expect(outcome.response.field("Location")?.hasSuffix("/installations/\(id)") == true)
     }
 

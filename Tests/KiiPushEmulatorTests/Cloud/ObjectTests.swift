@@ -64,6 +64,32 @@ import Testing
         #expect(world.kii.call("DELETE", path, token: world.admin).status == 204)
     }
 
+    /// Kii's guide on securing data: anybody reads what is in the app's scope, in other scopes nobody from outside does.
+    @Test func whoIsAnonymousReadsInTheAppsScope() throws {
+        var world = try TopicTests.World()
+        for scope in ["", "users/\(world.user.id)/"] {
+            let path = "\(scope)buckets/notes/objects/one"
+            world.kii.call("PUT", path, token: world.user.token, type: "note", ["a": 1])
+            world.kii.call("PUT", "\(path)/body", token: world.user.token, type: "note", ["a": 1])
+            for each in [path, "\(path)/body"] {
+                let answer = world.kii.call("GET", each)
+                if scope.isEmpty { #expect(answer.status == 200) } else { expectRefusal(answer, "401 UNAUTHORIZED") }
+            }
+            expectRefusal(world.kii.call("PUT", path, type: "note", [:]), "401 UNAUTHORIZED")
+            expectRefusal(world.kii.call("DELETE", path), "401 UNAUTHORIZED")
+        }
+    }
+
+    /// A live test of Kii's Java client.
+    @Test func anObjectNeedsNoMediaType() throws {
+        var world = try TopicTests.World()
+        let path = "buckets/notes/objects/one"
+        let created = world.kii.call("PUT", path, token: world.user.token, ["a": 1])
+        #expect(created.status == 201)
+        #expect(created.json["dataType"]?.string == "application/json")
+        #expect(world.kii.call("PUT", path, token: world.user.token, ["a": 2]).status == 200)
+    }
+
     @Test(
         arguments: [
             ("buckets/n/objects/one", "{}", "400 INVALID_BUCKET"),

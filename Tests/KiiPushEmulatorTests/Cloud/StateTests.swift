@@ -71,6 +71,7 @@ import Testing
 
     @Test(arguments: [
         "user", "thing", "group", "token", "installation", "topic", "bucket", "subscription", "object", "body",
+        "command",
     ])
     func aDamagedRowIsRefused(table: String) {
         var state = CloudState()

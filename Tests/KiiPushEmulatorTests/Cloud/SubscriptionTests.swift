@@ -43,6 +43,18 @@ import Testing
         expectRefusal(world.kii.call("DELETE", path, token: token), "404 PUSH_SUBSCRIPTION_NOT_FOUND")
     }
 
+    /// Kii's reference makes a bucket that is not there, Kii's guide refuses.
+    @Test(arguments: [false, true])
+    func aBucketThatIsNotThereIsMadeUnlessStrict(strict: Bool) throws {
+        var kii = CloudHarness(strict: strict)
+        let user = try kii.user()
+        let path = "buckets/notes/filters/all/push/subscriptions/users/\(user.id)"
+        let outcome = kii.call("PUT", path, token: user.token)
+        #expect(outcome.refusal == (strict ? "404 FILTER_NOT_FOUND" : "204 "))
+        kii.call("PUT", "buckets/notes/objects/one", token: user.token, type: "note", [:])
+        #expect(kii.call("PUT", path, token: user.token).status == (strict ? 204 : 409))
+    }
+
     @Test(arguments: ["POST", "PUT"], ["topics/x", "buckets/notes/filters/all"])
     func oneselfNeedsNoID(method: String, target: String) throws {
         var world = try SubscriptionTests.world()

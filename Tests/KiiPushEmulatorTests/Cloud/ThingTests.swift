@@ -76,14 +76,14 @@ import Testing
 
     @Test func aThingIsItsOwnAndItsOwners() throws {
         var kii = CloudHarness()
-        let (thing, owner, stranger) = (try kii.thing(), try kii.user(), try kii.user())
+        let (thing, owner, friend, stranger) = (try kii.thing(), try kii.user(), try kii.user(), try kii.user())
         expectRefusal(kii.call("GET", "things/\(thing.id)", token: owner.token), "401 UNAUTHORIZED")
         let added = kii.call("PUT", "things/\(thing.id)/ownership/user:\(owner.id)", token: thing.token)
         #expect(added.status == 204)
         #expect(kii.call("GET", "things/\(thing.id)", token: owner.token).status == 200)
         expectRefusal(kii.call("GET", "things/\(thing.id)", token: stranger.token), "401 UNAUTHORIZED")
         expectRefusal(
-            kii.call("PUT", "things/\(thing.id)/ownership/user:\(stranger.id)", token: stranger.token),
+            kii.call("PUT", "things/\(thing.id)/ownership/user:\(friend.id)", token: stranger.token),
             "401 UNAUTHORIZED"
         )
         let missing = kii.call("GET", "things/VENDOR_THING_ID:none", token: owner.token)

@@ -8,7 +8,7 @@ import Testing
 
     private static let message: JSONValue = ["data": ["a": "b"], "mqtt": ["enabled": true]]
 
-    private static func text(_ outcome: Outcome) -> String { String(decoding: outcome.response.body, as: UTF8.self) }
+    private static func text(_ outcome: Outcome) -> String { outcome.json.text }
 
     @Test(arguments: ["app", "user", "me", "group", "thing", "vendor"])
     func aTopicComesWithTheRightsOfItsScope(scope: String) throws {
@@ -21,7 +21,8 @@ import Testing
         let holder =
             switch scope {
             case "user", "me": #"[{"userID":"\#(world.user.id)"}]"#
-            case "group": #"[{"groupID":"\#(world.group)"}]"#
+            // Who made it keeps the right when leaving the group.
+            case "group": #"[{"groupID":"\#(world.group)"},{"userID":"\#(world.member.id)"}]"#
             case "thing", "vendor": #"[{"thingID":"\#(world.thing.id)"}]"#
             default: "[]"
             }

@@ -2,7 +2,7 @@ import KiiPushCore
 import KiiPushEmulator
 import Testing
 
-/// Users, their passwords, and the groups that the group scope needs.
+/// Users and their passwords.
 @Suite struct UserTests {
     @Test func registrationAnswersWithTheUserAndNoToken() throws {
         var kii = CloudHarness()
@@ -154,28 +154,5 @@ import Testing
             ["username": "ann", "password": "other"]
         )
         #expect(again.status == 200)
-    }
-
-    @Test func aGroupTellsWhichMembersAreUnknown() throws {
-        var kii = CloudHarness()
-        let (owner, member) = (try kii.user(), try kii.user())
-        let outcome = kii.call(
-            "POST",
-            "groups",
-            token: owner.token,
-            type: "GroupCreationRequest",
-            ["name": "team", "owner": JSONValue(owner.id), "members": [JSONValue(member.id), "nobody"]]
-        )
-        #expect(outcome.status == 201)
-        #expect(outcome.json["groupID"]?.string?.isEmpty == false)
-        #expect(outcome.json["notFoundUsers"]?.array?.map { $0.string } == ["nobody"])
-        let foreign = kii.call(
-            "POST",
-            "groups",
-            token: member.token,
-            type: "GroupCreationRequest",
-            ["name": "team", "owner": JSONValue(owner.id)]
-        )
-        expectRefusal(foreign, "401 UNAUTHORIZED")
     }
 }

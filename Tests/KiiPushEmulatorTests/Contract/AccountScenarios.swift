@@ -22,19 +22,15 @@ let accountScenarios: [Scenario] = [
     .refusal("users.changePassword", "USER_NOT_FOUND") { request, _ in
         request.parameters["user"] = "LOGIN_NAME:nobody"
     },
-    .success("groups.create"),
-    .refusal("groups.create", "INVALID_INPUT_DATA") { request, _ in request.remove("name") },
-    .refusal("groups.create", "USER_NOT_FOUND") { request, _ in
-        request.credentials = request.asAdministrator
-        request.set(["owner": "nobody"])
-    },
+    .success("users.delete"),
+    .refusal("users.delete", "USER_NOT_FOUND") { request, _ in request.parameters["user"] = "nobody" },
 ]
 
 let tokenScenarios: [Scenario] = [
     .success("token.user") { request, _ in
         request.set(["username": JSONValue(request.people.userName), "password": JSONValue(People.password)])
     },
-    .refusal("token.user", "AUTHENTICATION_FAILED") { request, world in
+    .refusal("token.user", "invalid_grant") { request, world in
         request.set(["username": JSONValue(world.name("nobody"))])
     },
     .refusal("token.user", "INVALID_INPUT_DATA") { request, _ in
@@ -47,7 +43,7 @@ let tokenScenarios: [Scenario] = [
             "password": JSONValue(People.password),
         ])
     },
-    .refusal("token.thing", "AUTHENTICATION_FAILED") { request, _ in
+    .refusal("token.thing", "invalid_grant") { request, _ in
         request.set(["username": JSONValue("VENDOR_THING_ID:\(request.people.vendorThingID)"), "password": "x"])
     },
     .refusal("token.user", "USER_DISABLED") { request, world in
@@ -66,7 +62,7 @@ let tokenScenarios: [Scenario] = [
             "client_id": JSONValue(world.cloud.clientID), "client_secret": JSONValue(world.cloud.clientSecret),
         ])
     },
-    .refusal("token.administrator", "AUTHENTICATION_FAILED") { request, world in
+    .refusal("token.administrator", "invalid_client") { request, world in
         request.set(["client_id": JSONValue(world.cloud.clientID), "client_secret": "wrong"])
     },
     .refusal("token.administrator", "INVALID_INPUT_DATA") { request, _ in request.remove("client_secret") },
@@ -74,7 +70,7 @@ let tokenScenarios: [Scenario] = [
     .success("token.anonymous") { request, world in
         request.set(["client_id": JSONValue(world.cloud.appID), "client_secret": JSONValue(world.cloud.appKey)])
     },
-    .refusal("token.anonymous", "AUTHENTICATION_FAILED") { request, world in
+    .refusal("token.anonymous", "invalid_client") { request, world in
         request.set(["client_id": "another", "client_secret": JSONValue(world.cloud.appKey)])
     },
     .success("token.refresh") { request, world in

@@ -13,8 +13,13 @@ import Testing
         ("subscriptions.unsubscribe", ["PUSH_SUBSCRIPTION_NOT_FOUND"]),
         ("installations.delete", ["INSTALLATION_NOT_FOUND"]), ("objects.delete", ["OBJECT_NOT_FOUND"]),
         ("buckets.delete", ["BUCKET_NOT_FOUND"]), ("token.refresh", ["WRONG_REFRESH_TOKEN"]),
+        ("things.addOwner", ["THING_OWNERSHIP_ALREADY_EXISTS"]),
+        ("things.addOwnerWithPassword", ["THING_OWNERSHIP_ALREADY_EXISTS"]),
+        ("things.confirmOwner", ["INVALID_VERIFICATION_CODE"]),
+        ("groups.createWithID", ["GROUP_ALREADY_EXISTS"]), ("groups.delete", ["GROUP_NOT_FOUND"]),
+        ("groups.removeMember", ["USER_NOT_FOUND"]), ("things.delete", ["THING_NOT_FOUND"]),
         // The first one ends the token of both.
-        ("users.changePassword", ["WRONG_TOKEN", "WRONG_PASSWORD"]),
+        ("users.changePassword", ["WRONG_TOKEN", "WRONG_PASSWORD"]), ("users.delete", ["WRONG_TOKEN"]),
     ]
 
     @Test func exactlyOneOfTwoWins() async throws {

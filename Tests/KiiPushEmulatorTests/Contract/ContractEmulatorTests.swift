@@ -7,10 +7,9 @@ private let loaded = Result { try Contract.load() }
 
 /// Every way to each of the contract's answers.
 let scenarios: [Scenario] = [
-    accountScenarios, tokenScenarios, thingScenarios, onboardingScenarios, installationScenarios, topicScenarios,
-    topicAccessScenarios,
-    subscriptionScenarios, messageScenarios, objectScenarios, controlScenarios, inspectionScenarios,
-    anywhereScenarios,
+    accountScenarios, groupScenarios, tokenScenarios, thingScenarios, ownershipScenarios, onboardingScenarios,
+    installationScenarios, topicScenarios, topicAccessScenarios, subscriptionScenarios, messageScenarios,
+    objectScenarios, commandScenarios, controlScenarios, inspectionScenarios, anywhereScenarios,
 ].flatMap { $0 }
 
 /// The emulator has the contract's calls and no other, and gives each of the answers that the contract has.
@@ -154,10 +153,12 @@ func expect(
             "\(comment): \(answer.status) \(answer.json) instead of \(error.code)", sourceLocation: sourceLocation)
         return
     }
-    let type = "application/vnd.kii.\(error.exception)+json"
-    #expect(answer.mediaType == type, comment, sourceLocation: sourceLocation)
-    #expect(answer.json["message"]?.string?.isEmpty == false, comment, sourceLocation: sourceLocation)
-    let context = (answer.json.members ?? []).filter { $0.key != "errorCode" && $0.key != "message" }
+    #expect(answer.mediaType == error.mediaType, comment, sourceLocation: sourceLocation)
+    let facts = Set(error.facts(message: "").map { $0.0 })
+    for fact in facts {
+        #expect(answer.json[fact]?.string?.isEmpty == false, comment, sourceLocation: sourceLocation)
+    }
+    let context = (answer.json.members ?? []).filter { !facts.contains($0.key) }
     var differences: [String] = []
     if (error.context.members ?? []).isEmpty {
         differences = context.map { "/\($0.key) is not in the contract" }

@@ -67,10 +67,14 @@ extension ContractWorld {
     func make(_ error: ContractError, in request: inout ContractRequest) async throws {
         switch error.extent {
         case .user:
-            try await self.first("control.switchUser", request, as: .administrator, ["disabled": true])
+            var switched = request
+            switched.parameters["user"] = request.people.user.id
+            try await self.first("control.switchUser", switched, as: .administrator, ["disabled": true])
             request.credentials = .token(request.people.user.token)
         case .thing:
-            try await self.first("control.switchThing", request, as: .administrator, ["disabled": true])
+            var switched = request
+            switched.parameters["thing"] = request.people.thing.id
+            try await self.first("control.switchThing", switched, as: .administrator, ["disabled": true])
             request.credentials = .token(request.people.thing.token)
         case .body, .credentials, .token, .app, nil: request.commonMistake(error)
         }

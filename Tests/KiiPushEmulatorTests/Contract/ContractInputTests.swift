@@ -83,7 +83,8 @@ import Testing
         let world = try ContractWorld(CloudInMemory())
         for type in ["text/plain", "application/vnd.kii.Unknown+xml", "", "/", "json"] {
             var request = try await world.anyRequest(of: scenario)
-            guard !request.variant.endpoint.request.takesAnyMediaType else { continue }
+            let rules = request.variant.endpoint.request
+            guard !rules.takesAnyMediaType, !type.isEmpty || !rules.needsNoMediaType else { continue }
             request.mediaType = type
             try await world.expectRefusal(of: request, ["INVALID_INPUT_DATA"], type)
         }

@@ -82,7 +82,7 @@ final class ContractWorld: Sendable {
                 "subscribingUser": people.user.id, "subscribingThing": people.thing.id,
                 "owner": "user:\(people.user.id)", "topic": self.name("topic"), "bucket": self.name("bucket"),
                 "filter": "all", "object": self.name("object"), "verb": "SUBSCRIBE_TO_TOPIC",
-                "subject": "UserID:\(people.user.id)",
+                "subject": "UserID:\(people.user.id)", "target": "thing:\(people.thing.id)",
             ],
             credentials: credentials,
             body: endpoint.request.sample,
@@ -115,7 +115,7 @@ final class ContractWorld: Sendable {
             "control.changeApp",
             [
                 "disabled": false, "endpointDelay": 0, "mqttTTL": .null, "tokenLifetime": .null,
-                "refreshTokens": true, "requestLimit": .null,
+                "refreshTokens": true, "requirePasswordForThingOwnership": false, "requestLimit": .null,
                 "networks": ["gcm": true, "fcm": true, "apns": true, "jpush": true],
             ]
         )

@@ -41,7 +41,7 @@ let anywhereScenarios: [Scenario] = [
         request.credentials = .token(request.people.thing.token)
     },
     .refusal("users.get", "RESOURCE_NOT_FOUND") { request, _ in request.variant.path = "/nowhere" },
-    .refusal("users.get", "METHOD_NOT_ALLOWED") { request, _ in request.variant.endpoint.method = "DELETE" },
+    .refusal("users.get", "METHOD_NOT_ALLOWED") { request, _ in request.variant.endpoint.method = "PUT" },
 ]
 
 let inspectionScenarios: [Scenario] = [

@@ -1,3 +1,4 @@
+import Contract
 import KiiPushCore
 
 let thingScenarios: [Scenario] =
@@ -11,14 +12,10 @@ let thingScenarios: [Scenario] =
         ]
     } + [
         .success("things.get"),
+        .success("things.get", 204) { request, _ in request.variant.endpoint.method = "HEAD" },
         .refusal("things.get", "THING_NOT_FOUND") { request, _ in request.parameters["thing"] = "th.nothing" },
-        .success("things.addOwner") { request, _ in request.credentials = .token(request.people.thing.token) },
-        .refusal("things.addOwner", "INVALID_INPUT_DATA") { request, _ in request.parameters["owner"] = "me" },
-        .refusal("things.addOwner", "THING_NOT_FOUND") { request, _ in
-            request.parameters["thing"] = "VENDOR_THING_ID:nothing"
-        },
-        .refusal("things.addOwner", "USER_NOT_FOUND") { request, _ in request.parameters["owner"] = "user:nobody" },
-        .refusal("things.addOwner", "GROUP_NOT_FOUND") { request, _ in request.parameters["owner"] = "group:nobody" },
+        .success("things.delete"),
+        .refusal("things.delete", "THING_NOT_FOUND") { request, _ in request.parameters["thing"] = "th.nothing" },
     ]
 
 /// By the vendor's ID a thing is registered on the way; by its ID it is the one of the scenario.

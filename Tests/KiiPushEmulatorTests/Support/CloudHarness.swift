@@ -172,11 +172,14 @@ struct Outcome {
     }
 }
 
-/// Expects a refusal in Kii's form: status, code, and an exception's media type.
+/// Expects a refusal in Kii's form: status, code, and an exception's media type; of a login in OAuth's.
 func expectRefusal(_ outcome: Outcome, _ refusal: String, sourceLocation: SourceLocation = #_sourceLocation) {
     #expect(outcome.refusal == refusal, sourceLocation: sourceLocation)
-    #expect(outcome.json["message"]?.string?.isEmpty == false, sourceLocation: sourceLocation)
-    #expect(outcome.type?.hasPrefix("application/vnd.kii.") == true, sourceLocation: sourceLocation)
-    #expect(outcome.type?.hasSuffix("Exception+json") == true, sourceLocation: sourceLocation)
+    let isOfOAuth = refusal.hasPrefix("400 invalid_")
+    let words = outcome.json[isOfOAuth ? "error_description" : "message"]
+    #expect(words?.string?.isEmpty == false, sourceLocation: sourceLocation)
+    let (start, end) = isOfOAuth ? ("application/json", "") : ("application/vnd.kii.", "Exception+json")
+    #expect(outcome.type?.hasPrefix(start) == true, sourceLocation: sourceLocation)
+    #expect(outcome.type?.hasSuffix(end) == true, sourceLocation: sourceLocation)
     #expect(outcome.effects == EmulatedCloud.Effects(), sourceLocation: sourceLocation)
 }

@@ -73,7 +73,7 @@ extension EmulatedCloud {
     }
 
     /// Forgets users, things, groups, tokens, installations, topics with their rights, buckets with their objects,
-    /// subscriptions, messages, faults and what a request limit has counted; the app and its settings stay.
+    /// subscriptions, commands, messages, faults and what a request limit has counted; the app and its settings stay.
     mutating func reset() {
         self.effects.revocations = self.state.installations.values.compactMap { $0.credential?.username }.sorted()
         self.effects.isReset = true

@@ -67,14 +67,14 @@ extension EmulatedCloud {
 
     /// With each MQTT installation whether it is online: `null` when that is not known.
     fileprivate func installationList() -> JSONValue {
-        let connected = self.presence()
+        let statuses = self.presence()
         return self.state.installations.byKey { record in
             let members = record.description + [("createdAt", record.createdAt.json)]
             guard let credential = record.credential else { return members }
             let own = JSONMembers(all: [
                 "mqttTopic": record.mqttTopic, "payload": record.payload.rawValue,
                 "endpointExpiresAt": record.endpointExpiresAt?.json,
-                "online": connected?.contains(credential.username),
+                "online": statuses.map { $0[credential.username]?.isOnline ?? false },
             ])
             return members + own
         }

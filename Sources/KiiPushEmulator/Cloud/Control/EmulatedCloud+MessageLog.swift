@@ -19,7 +19,8 @@ extension EmulatedCloud {
         return .json(200, nil, .object(message.summary + message.details))
     }
 
-    private func number(
+    /// A whole number of the query.
+    func number(
         _ name: String, in range: ClosedRange<Int64>, default: Int64, _ call: CloudCall
     ) throws(KiiFailure) -> Int64 {
         guard let text = call.target.query[name] else { return `default` }

@@ -23,6 +23,16 @@ extension EmulatedCloud {
         return bucket
     }
 
+    /// The bucket of the path, if the caller may read what is in it. In the app's scope everybody may, also without a token.
+    ///
+    /// - Source: Kii's guide on securing data, default rights
+    func readableBucket(_ call: CloudCall) throws(KiiFailure) -> Bucket {
+        let bucket = try self.bucket(call)
+        let mayRead = bucket.scope == .app || self.belongs(call.caller, to: bucket.scope)
+        try self.require(mayRead, call, "No right to read from this bucket.")
+        return bucket
+    }
+
     /// Makes the bucket unless it is there.
     mutating func ensure(_ bucket: Bucket, _ call: CloudCall) {
         guard self.state.buckets[bucket.path] == nil else { return }

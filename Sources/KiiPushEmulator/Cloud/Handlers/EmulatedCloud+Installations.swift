@@ -57,7 +57,7 @@ extension EmulatedCloud {
         isDevelopment: Bool = false, now: Timestamp
     ) -> InstallationRecord {
         let record = InstallationRecord(
-            id: self.identifiers.unique(), deviceType: deviceType,
+            id: self.identifiers.installation(), deviceType: deviceType,
             registrationID: registrationID ?? self.identifiers.unique(), owner: owner, isDevelopment: isDevelopment,
             createdAt: now, credential: deviceType == .mqtt ? self.newBrokerCredential() : nil)
         self.state.save(record)

@@ -4,8 +4,7 @@ extension EmulatedCloud {
     mutating func sendToTopic(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let record = try self.existingTopic(call)
         try self.require(self.may(call.caller, .send, record), call, "No right to send to this topic.")
-        let recipients = self.state.subscribers(of: .topic(record.topic))
-        return try self.send(to: .topic(record.topic), recipients, call)
+        return try self.send(to: .topic(record.topic), self.recipients(of: .topic(record.topic)), call)
     }
 
     /// Direct push: the administrator to anybody, a user to themselves.
@@ -28,10 +27,10 @@ extension EmulatedCloud {
             throw .invalidInput("The message for \(rendering.network.rawValue) is larger than \(limit) bytes.")
         }
         let (kind, source) = (recipient.messageKind, recipient.sourcePath)
-        let id = self.deliver(kind, source, renderings, to: principals, call) {
+        let message = self.deliver(kind, source, renderings, to: principals, call) {
             send.has($0.isDevelopment ? .sendToDevelopment : .sendToProduction)
         }
-        return .json(200, "SendPushMessageResponse", ["pushMessageID": JSONValue(id)])
+        return .json(200, "SendPushMessageResponse", ["pushMessageID": JSONValue(message.id)])
     }
 
     /// Push to app: tells the bucket's subscribers what became of an object.
@@ -41,26 +40,26 @@ extension EmulatedCloud {
         self.announce(PushToApp(event: event, bucket: object.bucket, objectID: object.id, modifiedAt: modifiedAt), call)
     }
 
-    /// Push to app. A bucket without subscribers sends nothing and logs nothing.
+    /// Push to app. A bucket that has nobody to tell sends nothing and logs nothing.
     mutating func announce(_ push: PushToApp, _ call: CloudCall) {
-        let subscribers = self.state.subscribers(of: .bucket(push.bucket))
-        guard !subscribers.isEmpty else { return }
+        let recipients = self.recipients(of: .bucket(push.bucket))
+        guard !recipients.isEmpty else { return }
         let settings = self.app
         let renderings = self.composer(call).renderings(of: push, sender: call.caller)
             .filter { settings.refusal(of: $0.network) == nil }
-        self.deliver(.pushToApp, push.sourcePath, renderings, to: subscribers, call) { _ in true }
+        self.deliver(.pushToApp, push.sourcePath, renderings, to: recipients, call) { _ in true }
     }
 
     private func composer(_ call: CloudCall) -> PushComposer { PushComposer(appID: self.appID, now: call.now) }
 
     /// Hands each installation of `principals` the rendering of its network and logs the message.
     ///
-    /// - Returns: The message's ID.
+    /// - Returns: What was logged.
     @discardableResult
-    private mutating func deliver(
+    mutating func deliver(
         _ kind: LoggedMessage.Kind, _ sourcePath: String, _ renderings: [PushRendering], to principals: [Principal],
         _ call: CloudCall, where isWanted: (InstallationRecord) -> Bool
-    ) -> String {
+    ) -> LoggedMessage {
         var networks: [InstallationRecord.DeviceType: PushRendering] = [:]
         // `renderings` is in the order of PushNetwork: FCM, which is later, takes the place of GCM.
         for rendering in renderings where !rendering.isDryRun { networks[rendering.network.deviceType] = rendering }
@@ -75,10 +74,10 @@ extension EmulatedCloud {
                 self.effects.publications.append(Publication(topic: topic, payload: rendering.message))
             }
         }
-        let id = self.identifiers.unique()
-        self.effects.message = LoggedMessage(
-            id: id, kind: kind, sourcePath: sourcePath, sender: call.caller, sentAt: call.now, renderings: renderings,
-            deliveries: deliveries)
-        return id
+        let message = LoggedMessage(
+            id: self.identifiers.unique(), kind: kind, sourcePath: sourcePath, sender: call.caller, sentAt: call.now,
+            renderings: renderings, deliveries: deliveries)
+        self.effects.messages.append(message)
+        return message
     }
 }

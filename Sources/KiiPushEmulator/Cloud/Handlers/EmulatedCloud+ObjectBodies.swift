@@ -3,7 +3,7 @@ import KiiPushCore
 extension Route {
     static let objectBodies: [Route] = [
         Route("PUT", "\(object)/body") { cloud, call throws(KiiFailure) in try cloud.putObjectBody(call) },
-        Route("GET", "\(object)/body") { cloud, call throws(KiiFailure) in try cloud.showObjectBody(call) },
+        Route("GET", "\(object)/body", need: .app) { cloud, call throws(KiiFailure) in try cloud.showObjectBody(call) },
         Route("DELETE", "\(object)/body") { cloud, call throws(KiiFailure) in try cloud.deleteObjectBody(call) },
     ]
 }
@@ -27,7 +27,7 @@ extension EmulatedCloud {
     }
 
     func showObjectBody(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
-        let body = try self.existingBody(of: try self.existingObject(call))
+        let body = try self.existingBody(of: self.existingObject(call, in: self.readableBucket(call)))
         let fields = [HTTPField("Content-Type", body.mediaType), .entityTag(body.version)]
         return HTTPResponse(status: 200, fields: fields, body: body.bytes)
     }
@@ -40,7 +40,7 @@ extension EmulatedCloud {
     }
 
     private func changeableObject(_ call: CloudCall) throws(KiiFailure) -> ObjectRecord {
-        let object = try self.existingObject(call)
+        let object = try self.existingObject(call, in: self.writableBucket(call))
         try self.requireChangeable(object, call)
         return object
     }

@@ -8,7 +8,7 @@ extension Route {
     static let buckets: [Route] = Route.inEveryScope(
         [
             Route("POST", objects) { cloud, call throws(KiiFailure) in try cloud.createObject(call) },
-            Route("GET", object) { cloud, call throws(KiiFailure) in try cloud.showObject(call) },
+            Route("GET", object, need: .app) { cloud, call throws(KiiFailure) in try cloud.showObject(call) },
             Route("PUT", object) { cloud, call throws(KiiFailure) in try cloud.putObject(call) },
             Route("PATCH", object) { cloud, call throws(KiiFailure) in try cloud.patchObject(call) },
             Route("DELETE", object) { cloud, call throws(KiiFailure) in try cloud.deleteObject(call) },
@@ -25,7 +25,7 @@ extension EmulatedCloud {
     }
 
     mutating func putObject(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
-        let object = try self.object(call)
+        let object = try self.object(call, in: self.writableBucket(call))
         let data = try self.data(call)
         guard let former = self.state.objects[object.path] else {
             guard call.field("If-Match") == nil else { throw self.objectNotFound(object) }
@@ -40,14 +40,14 @@ extension EmulatedCloud {
 
     /// The members of the body replace those of the object; others stay.
     mutating func patchObject(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
-        let former = try self.existingObject(call)
+        let former = try self.existingObject(call, in: self.writableBucket(call))
         // ebisu names no media type here, and curl, as the guide runs it, that of a form.
         let members = (former.data.members ?? []) + (try self.objectData(call).members ?? [])
         return try self.update(former, data: JSONValue(members: members), call)
     }
 
     func showObject(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
-        let record = try self.existingObject(call)
+        let record = try self.existingObject(call, in: self.readableBucket(call))
         let own = JSONMembers(present: [
             "_id": record.object.id, "_created": record.createdAt.json, "_modified": record.modifiedAt.json,
             "_version": "\(record.version)", "_owner": record.creator.principal?.id,
@@ -57,7 +57,7 @@ extension EmulatedCloud {
     }
 
     mutating func deleteObject(_ call: CloudCall) throws(KiiFailure) {
-        let record = try self.existingObject(call)
+        let record = try self.existingObject(call, in: self.writableBucket(call))
         try self.requireChangeable(record, call)
         try self.requireVersion(of: record, call)
         self.state.remove(record)
@@ -70,9 +70,10 @@ extension EmulatedCloud {
             object: object, creator: call.caller, createdAt: call.now, modifiedAt: call.now, data: data)
         self.state.save(record)
         self.announce(.created, of: object, modifiedAt: call.now, call)
+        let type = call.mediaType.isEmpty ? "application/json" : call.mediaType
         return .json(
             201, "ObjectCreationResponse",
-            .object(all: ["objectID": object.id, "createdAt": call.now.json, "dataType": call.mediaType]),
+            .object(all: ["objectID": object.id, "createdAt": call.now.json, "dataType": type]),
             fields: [self.location(object.path, call), .entityTag(record.version)])
     }
 
@@ -91,17 +92,17 @@ extension EmulatedCloud {
         return .json(200, "ObjectUpdateResponse", answer, fields: [.entityTag(record.version)])
     }
 
-    private func object(_ call: CloudCall) throws(KiiFailure) -> ObjectReference {
+    private func object(_ call: CloudCall, in bucket: Bucket) throws(KiiFailure) -> ObjectReference {
         guard Names.isLegal(call["object"], 2...100, extra: "-_.") else {
             let message = "An object ID has to be 2 to 100 of A-Z, a-z, 0-9, `-`, `_` and `.`."
             throw KiiFailure(400, "INVALID_OBJECT_ID", message)
         }
-        return ObjectReference(call["object"], in: try self.writableBucket(call))
+        return ObjectReference(call["object"], in: bucket)
     }
 
     /// The object of the path, which exists.
-    func existingObject(_ call: CloudCall) throws(KiiFailure) -> ObjectRecord {
-        let object = try self.object(call)
+    func existingObject(_ call: CloudCall, in bucket: Bucket) throws(KiiFailure) -> ObjectRecord {
+        let object = try self.object(call, in: bucket)
         guard let record = self.state.objects[object.path] else { throw self.objectNotFound(object) }
         return record
     }
@@ -116,9 +117,10 @@ extension EmulatedCloud {
         try self.require(mayChange, call, "No right to change this object.")
     }
 
-    /// The body of any JSON media type: Kii's samples name types of their own, `application/vnd.{appID}.{type}+json`.
+    /// The body of any JSON media type: Kii's samples name types of their own, `application/vnd.{appID}.{type}+json`. A
+    /// live test of Kii's Java client names none.
     private func data(_ call: CloudCall) throws(KiiFailure) -> JSONValue {
-        guard call.mediaType == "application/json" || call.mediaType.hasSuffix("+json") else {
+        guard ["", "application/json"].contains(call.mediaType) || call.mediaType.hasSuffix("+json") else {
             throw .mediaType(["application/json", "application/vnd.{appID}.{type}+json"])
         }
         return try self.objectData(call)

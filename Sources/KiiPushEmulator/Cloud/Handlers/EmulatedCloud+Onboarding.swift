@@ -46,12 +46,8 @@ extension EmulatedCloud {
     /// The caller, a group of theirs, or for the administrator anybody.
     private func onboardingOwner(_ body: JSONValue, _ call: CloudCall) throws(KiiFailure) -> ThingOwner {
         let owner = try self.owner(written: body["owner"]?.string ?? "")
-        switch owner {
-        case .user(let id):
-            try self.require(self.mayAct(call.caller, for: .user(id)), call, "The owner's token is needed.")
-        case .group(let id):
-            try self.require(self.belongs(call.caller, to: .group(id)), call, "A member's token is needed.")
-        }
+        let isOwner = self.belongs(call.caller, to: owner.scope)
+        try self.require(isOwner, call, "The token of the owner, or of a member of the group, is needed.")
         return owner
     }
 
@@ -72,7 +68,11 @@ extension EmulatedCloud {
         let password = try body.neededText("thingPassword")
         var properties = body["thingProperties"] ?? [:]
         // ebisu writes the object as a string, and escapes it. One that is no JSON stays a string, and is refused below.
-        if let text = properties.string, let parsed = try? JSONValue(parsing: text) { properties = parsed }
+        if let text = properties.string,
+            let parsed = try? JSONValue(parsing: Array(text.utf8), limits: CloudCall.limits)
+        {
+            properties = parsed
+        }
         guard properties.isNull || properties.kind == .object else {
             throw .invalidInput("thingProperties has to be an object.")
         }
@@ -94,7 +94,7 @@ extension EmulatedCloud {
         return fields
     }
 
-    private func check(_ password: String, of thing: ThingRecord) throws(KiiFailure) {
+    func check(_ password: String, of thing: ThingRecord) throws(KiiFailure) {
         guard thing.password.reveal() == password else {
             let address = "VENDOR_THING_ID:\(thing.vendorThingID)"
             throw .wrongPassword(principalID: thing.id, address: address, app: self.appID)

@@ -9,7 +9,7 @@ extension Route {
                 Route("PUT", one) { cloud, call throws(KiiFailure) in
                     try cloud.subscribe(cloud.subscriber(call), call)
                 },
-                Route("GET", one) { cloud, call throws(KiiFailure) in _ = try cloud.existingSubscription(call) },
+                Route("GET", one) { cloud, call throws(KiiFailure) in try cloud.checkSubscription(call) },
                 Route("DELETE", one) { cloud, call throws(KiiFailure) in
                     cloud.state.remove(try cloud.existingSubscription(call))
                 },
@@ -36,36 +36,53 @@ extension EmulatedCloud {
     }
 
     mutating func subscribe(_ subscriber: Principal, _ call: CloudCall) throws(KiiFailure) {
-        let target = try self.target(call, creatingBucket: true)
+        // Kii's reference: subscribing to a bucket that is not there creates it. Its guide: that is refused.
+        let target = try self.target(call, creatingBucket: !self.settings.isStrict)
         let mayAct = self.mayAct(call.caller, for: subscriber)
-        let hasRight = call.caller == .admin || self.maySubscribe(.principal(subscriber), to: target)
-        try self.require(mayAct && hasRight, call, "No right to subscribe here.")
-        let record = SubscriptionRecord(target: target, subscriber: subscriber)
-        guard !self.state.isSubscribed(subscriber, to: target) else {
+        let hasRight = self.rightToSubscribe(to: target)(subscriber)
+        try self.require(mayAct && (hasRight || call.caller == .admin), call, "No right to subscribe here.")
+        guard self.state.subscription(of: subscriber, to: target) == nil else {
             throw KiiFailure(409, "PUSH_SUBSCRIPTION_ALREADY_EXISTS", "The subscription exists already.")
                 .about(target.fields(app: self.appID) + [("subject", JSONValue(subscriber.subject))])
         }
-        // The reference: subscribing to a bucket that is not there creates it.
         if target.kind == .bucket { self.ensure(Bucket(target.id, in: target.scope), call) }
-        self.state.save(record)
+        self.state.save(SubscriptionRecord(target: target, subscriber: subscriber, needsRight: hasRight))
     }
 
-    /// A topic says who may; a bucket is open to all who belong to its scope.
-    private func maySubscribe(_ subscriber: Caller, to target: SubscriptionTarget) -> Bool {
-        switch target.kind {
-        case .topic: self.state.topics[target.path].map { self.may(subscriber, .subscribe, $0) } ?? false
-        case .bucket: self.belongs(subscriber, to: target.scope)
+    /// Whom `target` tells: its subscribers, but for those who have lost the right to be, such as former members of its
+    /// group. They are told again once they have it again.
+    ///
+    /// Kii's pages do not say what becomes of their subscriptions. A thing's right does not depend on who is in the group.
+    func recipients(of target: SubscriptionTarget) -> [Principal] {
+        let hasRight = self.rightToSubscribe(to: target)
+        return self.state.subscribers(of: target).filter { subscriber in
+            hasRight(subscriber) || self.state.subscription(of: subscriber, to: target)?.needsRight == false
         }
+    }
+
+    /// Who may subscribe: a topic says so; a bucket is open to all who belong to its scope.
+    private func rightToSubscribe(to target: SubscriptionTarget) -> (Principal) -> Bool {
+        guard target.kind == .topic else { return { self.belongs(.principal($0), to: target.scope) } }
+        guard let topic = self.state.topics[target.path] else { return { _ in false } }
+        let right = self.right(to: .subscribe, topic)
+        return { right(.principal($0)) }
+    }
+
+    /// A subscription that tells nothing is not shown to its subscriber, who may end it all the same.
+    func checkSubscription(_ call: CloudCall) throws(KiiFailure) {
+        let record = try self.existingSubscription(call)
+        let isTold = !record.needsRight || self.rightToSubscribe(to: record.target)(record.subscriber)
+        try self.require(isTold || call.caller == .admin, call, "No right to subscribe here.")
     }
 
     func existingSubscription(_ call: CloudCall) throws(KiiFailure) -> SubscriptionRecord {
         let subscriber = try self.subscriber(call)
         let target = try self.target(call, creatingBucket: false)
         try self.require(self.mayAct(call.caller, for: subscriber), call, "Only the subscriber may do this.")
-        guard self.state.isSubscribed(subscriber, to: target) else {
+        guard let record = self.state.subscription(of: subscriber, to: target) else {
             throw KiiFailure(404, "PUSH_SUBSCRIPTION_NOT_FOUND", "The subscription was not found.")
         }
-        return SubscriptionRecord(target: target, subscriber: subscriber)
+        return record
     }
 
     func subscriber(_ call: CloudCall) throws(KiiFailure) -> Principal {

@@ -71,7 +71,7 @@ extension EmulatedCloud {
             let user = self.user(loggingInAs: name)
             (known, principal) = (user?.password, user.map { .user($0.id) })
         }
-        guard let principal, known?.reveal() == password else { throw .authenticationFailed }
+        guard let principal, known?.reveal() == password else { throw .invalidGrant }
         try self.checkIsEnabled(.principal(principal))
         return principal
     }
@@ -101,7 +101,7 @@ extension EmulatedCloud {
         case (app.clientID, app.clientSecret.reveal()): return .admin
         // ebisu signs in with a secret that is none before it onboards a thing: Kii's cloud does not look at it.
         case (app.appID, _) where !self.settings.isStrict || secret == app.appKey.reveal(): return .anonymous
-        default: throw .authenticationFailed
+        default: throw .invalidClient
         }
     }
 

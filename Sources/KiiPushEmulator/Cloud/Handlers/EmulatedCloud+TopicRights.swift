@@ -15,13 +15,20 @@ extension Route {
 
 extension EmulatedCloud {
     func may(_ caller: Caller, _ verb: TopicRights.Verb, _ record: TopicRecord) -> Bool {
-        guard caller != .admin else { return true }
-        return record.rights.holders(of: verb).contains { holder in
-            if holder == .anyAuthenticatedUser { return caller != .anonymous }
-            switch holder.kind {
-            case .user: return caller == .user(holder.id)
-            case .group: return self.belongs(caller, to: .group(holder.id))
-            case .thing: return self.mayAct(caller, for: .thing(holder.id))
+        self.right(to: verb, record)(caller)
+    }
+
+    /// Whether somebody may: a function, as a send asks it about each of its recipients.
+    func right(to verb: TopicRights.Verb, _ record: TopicRecord) -> (Caller) -> Bool {
+        let holders = record.rights.holders(of: verb)
+        let shared = holders.filter { $0.kind != .user }
+        return { caller in
+            if caller == .admin { return true }
+            if caller != .anonymous, holders.contains(.anyAuthenticatedUser) { return true }
+            if let id = caller.userID, holders.contains(.init(kind: .user, id: id)) { return true }
+            return shared.contains { holder in
+                holder.kind == .group
+                    ? self.belongs(caller, to: .group(holder.id)) : self.mayAct(caller, for: .thing(holder.id))
             }
         }
     }
@@ -32,7 +39,7 @@ extension EmulatedCloud {
         guard case .group(let groupID) = record.topic.scope else {
             return record.topic.scope != .app && self.belongs(caller, to: record.topic.scope)
         }
-        return caller == self.state.groups[groupID].map { .user($0.owner) }
+        return self.state.groups[groupID].map { self.mayManage(caller, $0) } ?? false
     }
 
     /// The topic of the path, which exists and is the caller's to manage.
@@ -58,7 +65,7 @@ extension EmulatedCloud {
         self.state.save(record)
     }
 
-    /// Whoever has subscribed stays subscribed: a right is looked at when it is used.
+    /// Whoever has subscribed stays subscribed, and is told nothing without the right.
     mutating func revokeTopicRight(_ call: CloudCall) throws(KiiFailure) {
         var record = try self.managedTopic(call)
         let (verb, holder) = try self.right(call)

@@ -50,7 +50,8 @@ extension EmulatedCloud {
             throw KiiFailure(409, "TOPIC_ALREADY_EXISTS", "The topic exists already.")
                 .about(SubscriptionTarget.topic(topic).fields(app: self.appID))
         }
-        self.state.save(TopicRecord(topic: topic, creator: call.caller, rights: TopicRights(of: topic.scope)))
+        let rights = TopicRights(of: topic.scope, creator: call.caller)
+        self.state.save(TopicRecord(topic: topic, creator: call.caller, rights: rights))
     }
 
     func checkTopic(_ call: CloudCall) throws(KiiFailure) {

@@ -1,7 +1,7 @@
 import KiiPushCore
 
 extension Route {
-    /// Tokens, users, things and groups.
+    /// Tokens, users and things.
     static let accounts: [Route] = [
         Route.token,
         Route("POST", "users", need: .app) { cloud, call throws(KiiFailure) in try cloud.registerUser(call) },
@@ -9,8 +9,6 @@ extension Route {
         Route("PUT", "users/{user}/password") { cloud, call throws(KiiFailure) in try cloud.changePassword(call) },
         Route("POST", "things", need: .app) { cloud, call throws(KiiFailure) in try cloud.registerThing(call) },
         Route("GET", "things/{thing}") { cloud, call throws(KiiFailure) in try cloud.showThing(call) },
-        Route("PUT", "things/{thing}/ownership/{owner}") { cloud, call throws(KiiFailure) in try cloud.addOwner(call) },
-        Route("POST", "groups") { cloud, call throws(KiiFailure) in try cloud.createGroup(call) },
     ]
 }
 
@@ -102,29 +100,5 @@ extension EmulatedCloud {
         user.password = password
         self.state.save(user)
         self.state.removeTokens(of: .user(user.id))
-    }
-
-    /// A group with its members, as much as the group scope needs.
-    mutating func createGroup(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
-        let body = try call.object(of: "GroupCreationRequest")
-        let name = try body.neededText("name")
-        if let value = body.present("owner"), value.string == nil {
-            throw .invalidInput("owner has to be a user's ID.")
-        }
-        let owner = body["owner"]?.string ?? call.caller.principal?.id ?? ""
-        _ = try self.user(id: owner)
-        try self.require(self.mayAct(call.caller, for: .user(owner)), call, "Only the owner may create its group.")
-        guard let texts = (body.present("members") ?? []).array?.map({ $0.string }), !texts.contains(nil) else {
-            throw .invalidInput("members has to be an array of user IDs.")
-        }
-        let members = texts.compactMap { $0 }
-        let known = members.filter { self.state.users[$0] != nil }
-        let group = GroupRecord(
-            id: self.identifiers.principal(), name: name, owner: owner, members: Set(known).union([owner]))
-        self.state.save(group)
-        let notFound = members.filter { self.state.users[$0] == nil }
-        return .json(
-            201, "GroupCreationResponse", .object(all: ["groupID": group.id, "notFoundUsers": notFound]),
-            fields: [self.location("groups/\(group.id)", call)])
     }
 }

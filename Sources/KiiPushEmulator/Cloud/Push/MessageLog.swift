@@ -49,14 +49,15 @@ struct MessageLog: Sendable {
 
 /// A message that was sent, as each network got it, and the installations that it went to.
 struct LoggedMessage: Sendable, Hashable {
-    /// What an installation weighs in the log: its ID in UUID form, and the array's slot.
+    /// What an installation weighs in the log: its ID, and the array's slot.
     private static let deliveryBytes = 64
 
-    /// The three kinds that Kii has, in the spelling of its SDKs.
+    /// The three kinds that Kii has, in the spelling of its SDKs, and thing-if's commands, for which they have no word.
     enum Kind: String, Sendable {
         case pushToApp = "PUSH_TO_APP"
         case pushToUser = "PUSH_TO_USER"
         case directPush = "DIRECT_PUSH"
+        case command = "COMMAND"
     }
 
     /// Its `pushMessageID`.

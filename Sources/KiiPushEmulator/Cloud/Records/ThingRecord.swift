@@ -18,6 +18,8 @@ struct ThingRecord: StoredRecord {
     var owners: Set<String> = []
     /// The groups whose members own it.
     var ownerGroups: Set<String> = []
+    /// What was asked for and is not confirmed, by ``ThingOwner/text``.
+    var ownershipRequests: [String: OwnershipRequest] = [:]
     /// Whether it can neither log in nor use its tokens.
     var isDisabled = false
 
@@ -27,6 +29,8 @@ struct ThingRecord: StoredRecord {
         .object(present: [
             "id": self.id, "vendorThingID": self.vendorThingID, "password": self.password.reveal(),
             "attributes": self.attributes, "owners": self.owners.sorted(), "ownerGroups": self.ownerGroups.sorted(),
+            "ownershipRequests": JSONValue.object(
+                self.ownershipRequests.sorted { $0.key < $1.key }.map { ($0.key, $0.value.json) }),
             "disabled": self.isDisabled,
         ])
     }
@@ -44,5 +48,24 @@ extension ThingRecord {
         self.init(
             id: id, vendorThingID: vendorThingID, password: password, attributes: attributes, owners: owners,
             ownerGroups: json.texts("ownerGroups") ?? [], isDisabled: json["disabled"]?.bool ?? false)
+        for (owner, request) in json["ownershipRequests"]?.pairs ?? [] {
+            self.ownershipRequests[owner] = OwnershipRequest(json: request)
+        }
+    }
+}
+
+/// That somebody is to own a thing: asked for by one side, and confirmed by the other with the code.
+struct OwnershipRequest {
+    var code: Secret
+    /// Whether the thing asked, so that the owner to be confirms.
+    var isByThing: Bool
+
+    var json: JSONValue { .object(all: ["code": self.code.reveal(), "byThing": self.isByThing]) }
+}
+
+extension OwnershipRequest {
+    init?(json: JSONValue) {
+        guard let code = json.secret("code"), let isByThing = json["byThing"]?.bool else { return nil }
+        self.init(code: code, isByThing: isByThing)
     }
 }

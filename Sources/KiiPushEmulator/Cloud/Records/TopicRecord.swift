@@ -21,7 +21,7 @@ extension TopicRecord {
     init?(json: JSONValue) {
         guard let scope = json.scope, let id = json["id"]?.string, let creator = json.caller("creator"),
             // A state from before there were rights: what topics came with.
-            let rights = json["rights"].map({ TopicRights(json: $0) }) ?? TopicRights(of: scope)
+            let rights = json["rights"].map({ TopicRights(json: $0) }) ?? TopicRights(of: scope, creator: creator)
         else { return nil }
         self.init(topic: Topic(id, in: scope), creator: creator, rights: rights)
     }
@@ -32,6 +32,9 @@ struct SubscriptionRecord: StoredRecord {
 
     var target: SubscriptionTarget
     var subscriber: Principal
+    /// Whether it tells nothing while the subscriber has no right to subscribe; not where the administrator subscribed
+    /// somebody without one.
+    var needsRight = true
 
     var key: String { "\(self.target.path) \(self.subscriber.text)" }
 
@@ -39,6 +42,7 @@ struct SubscriptionRecord: StoredRecord {
         .object([
             ("scope", JSONValue(self.target.scope.pathPrefix)),
             (self.target.kind.rawValue, JSONValue(self.target.id)), ("subscriber", JSONValue(self.subscriber.text)),
+            ("needsRight", JSONValue(self.needsRight)),
         ])
     }
 }
@@ -49,6 +53,8 @@ extension SubscriptionRecord {
             let kind = SubscriptionTarget.Kind.allCases.first(where: { json[$0.rawValue]?.string != nil }),
             let id = json[kind.rawValue]?.string
         else { return nil }
-        self.init(target: SubscriptionTarget(kind: kind, scope: scope, id: id), subscriber: subscriber)
+        self.init(
+            target: SubscriptionTarget(kind: kind, scope: scope, id: id), subscriber: subscriber,
+            needsRight: json["needsRight"]?.bool ?? true)
     }
 }

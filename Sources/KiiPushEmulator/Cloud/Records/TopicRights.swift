@@ -34,18 +34,15 @@ struct TopicRights: Sendable, Hashable {
     private var holders: [Verb: Set<Holder>]
 
     /// What a topic comes with: in the app's scope everybody subscribes and the administrator sends; elsewhere those to
-    /// whom the scope belongs do both.
-    init(of scope: Scope) {
-        let owner: Holder
-        switch scope {
-        case .app:
+    /// whom the scope belongs do both, and of a group's topic also who made it.
+    init(of scope: Scope, creator: Caller) {
+        guard let owner = Holder(of: scope) else {
             self.holders = [.subscribe: [.anyAuthenticatedUser]]
             return
-        case .user(let id): owner = Holder(kind: .user, id: id)
-        case .group(let id): owner = Holder(kind: .group, id: id)
-        case .thing(let id): owner = Holder(kind: .thing, id: id)
         }
-        self.holders = [.subscribe: [owner], .send: [owner]]
+        var owners: Set = [owner]
+        if case .group = scope, let userID = creator.userID { owners.insert(Holder(kind: .user, id: userID)) }
+        self.holders = [.subscribe: owners, .send: owners]
     }
 
     func holders(of verb: Verb) -> Set<Holder> { self.holders[verb] ?? [] }
@@ -57,6 +54,13 @@ struct TopicRights: Sendable, Hashable {
 
     /// Returns `false` when `holder` does not have the right.
     mutating func revoke(_ verb: Verb, from holder: Holder) -> Bool { self.holders[verb]?.remove(holder) != nil }
+
+    /// Returns `false` when `holder` had no right.
+    mutating func revokeAll(from holder: Holder) -> Bool {
+        let hasAny = self.holders.values.contains { $0.contains(holder) }
+        for verb in Verb.allCases { self.holders[verb]?.remove(holder) }
+        return hasAny
+    }
 
     /// The body of `GET …/acl`.
     var description: JSONValue { self.json { $0.description } }
@@ -84,6 +88,16 @@ struct TopicRights: Sendable, Hashable {
 }
 
 extension TopicRights.Holder {
+    /// Those to whom `scope` belongs; `nil` for the app's.
+    init?(of scope: Scope) {
+        switch scope {
+        case .app: return nil
+        case .user(let id): self.init(kind: .user, id: id)
+        case .group(let id): self.init(kind: .group, id: id)
+        case .thing(let id): self.init(kind: .thing, id: id)
+        }
+    }
+
     init?(text: String) {
         let words = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard words.count == 2, !words[1].isEmpty, words[0].hasSuffix("ID"),

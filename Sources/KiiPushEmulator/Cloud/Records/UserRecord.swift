@@ -52,14 +52,15 @@ extension UserRecord {
     }
 }
 
-/// A group of users, as far as push needs it.
+/// A group of users.
 struct GroupRecord: StoredRecord {
     static let table = "group"
 
     var id: String
     var name: String
-    var owner: String
-    /// User IDs; the owner is among them.
+    /// A user's ID, even when that user was deleted; `nil` for a group that an administrator made for nobody.
+    var owner: String?
+    /// User IDs; who becomes the owner becomes one of them.
     var members: Set<String>
 
     var key: String { self.id }
@@ -69,13 +70,18 @@ struct GroupRecord: StoredRecord {
             "id": self.id, "name": self.name, "owner": self.owner, "members": self.members.sorted(),
         ])
     }
+
+    /// The members of the body of `GET /groups/{groupID}` and of each group in a list.
+    var description: JSONMembers {
+        JSONMembers(present: ["groupID": self.id, "name": self.name, "owner": self.owner])
+    }
 }
 
 extension GroupRecord {
     init?(json: JSONValue) {
-        guard let id = json["id"]?.string, let name = json["name"]?.string, let owner = json["owner"]?.string,
-            let members = json.texts("members")
-        else { return nil }
-        self.init(id: id, name: name, owner: owner, members: members)
+        guard let id = json["id"]?.string, let name = json["name"]?.string, let members = json.texts("members") else {
+            return nil
+        }
+        self.init(id: id, name: name, owner: json["owner"]?.string, members: members)
     }
 }

@@ -14,6 +14,9 @@ struct CloudCall: Sendable {
 
     subscript(parameter: String) -> String { self.parameters[parameter] ?? "" }
 
+    /// Fewer levels than can be read, since stored rows and lists hold what was sent some levels deeper.
+    static let limits = JSONLimits(maximumDepth: 60)
+
     func field(_ name: String) -> String? { self.request.field(name) }
 
     /// The media type in lower case, without its parameters.
@@ -39,7 +42,7 @@ struct CloudCall: Sendable {
     func object() throws(KiiFailure) -> JSONValue {
         let value: JSONValue
         do throws(JSONError) {
-            value = try JSONValue(parsing: self.request.body)
+            value = try JSONValue(parsing: self.request.body, limits: CloudCall.limits)
         } catch {
             throw KiiFailure(400, "INVALID_JSON", "The body is not JSON: \(error)")
         }
@@ -71,6 +74,7 @@ extension HTTPResponse {
     /// An answer with a JSON body of the type `application/vnd.kii.{name}+json`, or `application/json` without a name.
     static func json(_ status: Int, _ name: String?, _ body: JSONValue, fields: [HTTPField] = []) -> HTTPResponse {
         let type = name.map { "application/vnd.kii.\($0)+json;charset=UTF-8" } ?? "application/json;charset=UTF-8"
-        return HTTPResponse(status: status, fields: [HTTPField("Content-Type", type)] + fields, body: body.serialized())
+        return HTTPResponse(
+            status: status, fields: [HTTPField("Content-Type", type)] + fields, body: body.serialized(.kii))
     }
 }

@@ -2,7 +2,7 @@ import KiiPushCore
 
 /// A request's path and query, taken apart and percent-decoded.
 struct RequestTarget: Sendable, Hashable {
-    /// The segments between the slashes; `/api/x` has two, `/api/x/` has three.
+    /// The segments between the slashes. Empty ones are left out: Kii's JavaScript SDK sends `//` and slashes at the end.
     var path: [String]
     /// The query's parameters; of those with one name the last counts.
     var query: [String: String]
@@ -12,9 +12,9 @@ struct RequestTarget: Sendable, Hashable {
         let bytes = Array(RequestTarget.withoutAuthority(target).utf8)
         let pathEnd = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.count
         var path: [String] = []
-        // The first segment is what precedes the first slash: nothing.
-        let segments = bytes[..<pathEnd].split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        for segment in segments.dropFirst() { path.append(try RequestTarget.decode(segment)) }
+        for segment in bytes[..<pathEnd].split(separator: UInt8(ascii: "/")) {
+            path.append(try RequestTarget.decode(segment))
+        }
         self.path = path
         self.query = [:]
         guard pathEnd < bytes.count else { return }

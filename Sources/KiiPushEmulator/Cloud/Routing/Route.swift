@@ -23,7 +23,7 @@ struct Route: Sendable {
     /// The query items that a control has. Kii's own calls take others as well, and do not look at them.
     let query: [String]
     let handler: Handler
-    /// The segments of the path; `isName` for `{name}`, which stands for anything but nothing.
+    /// The segments of the path; `isName` for `{name}`, which stands for anything.
     private let pattern: [(word: String, isName: Bool)]
 
     init(
@@ -76,7 +76,7 @@ struct Route: Sendable {
     func match(_ path: ArraySlice<String>) -> [String: String]? {
         guard path.count == self.pattern.count else { return nil }
         // Looked at before anything is kept, since most routes are another's.
-        let isMeant = zip(self.pattern, path).allSatisfy { $0.isName ? !$1.isEmpty : $0.word == $1 }
+        let isMeant = zip(self.pattern, path).allSatisfy { $0.isName || $0.word == $1 }
         guard isMeant else { return nil }
         var parameters: [String: String] = [:]
         for (segment, text) in zip(self.pattern, path) where segment.isName { parameters[segment.word] = text }

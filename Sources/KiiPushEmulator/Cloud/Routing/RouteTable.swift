@@ -3,7 +3,13 @@ import KiiPushCore
 /// All that can be asked, and how a request finds it.
 package enum RouteTable {
     /// Below `/api/apps/{appID}`.
-    private static let ofApp: [Route] = Route.accounts + Route.installations + Route.topics + Route.buckets
+    private static let ofApp: [Route] = [
+        Route.accounts, Route.deletions, Route.groups, Route.ownership, Route.installations, Route.topics,
+        Route.buckets,
+    ].flatMap { $0 }
+
+    /// Below `/thing-if/apps/{appID}`.
+    private static let ofThingIF: [Route] = Route.onboarding + Route.commands
 
     /// Below `/__kii`, which Kii's cloud does not have: what the emulator holds, and what it is told to do.
     private static let ofEmulator: [Route] = Route.inspection + Route.controls
@@ -11,7 +17,7 @@ package enum RouteTable {
     /// Every method and path that can be asked for, as `PUT /api/apps/{app}/topics/{topic}`, for comparing with a
     /// contract. A method that a path has for GET's sake, HEAD, is not listed.
     package static let listing: [String] = [
-        ("/api", [Route.token]), ("/api/apps/{app}", RouteTable.ofApp), ("/thing-if/apps/{app}", Route.onboarding),
+        ("/api", [Route.token]), ("/api/apps/{app}", RouteTable.ofApp), ("/thing-if/apps/{app}", RouteTable.ofThingIF),
         ("/__kii", RouteTable.ofEmulator),
     ].flatMap { root, routes in routes.map { "\($0.method) \(root)/\($0.path)" } }
 
@@ -29,7 +35,7 @@ package enum RouteTable {
         switch (path[0], path[1]) {
         case ("api", "apps") where path.count > 3, ("thing-if", "apps") where path.count > 3:
             guard path[2] == app else { throw .appNotFound(path[2]) }
-            (routes, rest) = (path[0] == "api" ? RouteTable.ofApp : Route.onboarding, path[3...])
+            (routes, rest) = (path[0] == "api" ? RouteTable.ofApp : RouteTable.ofThingIF, path[3...])
         case ("api", _): (routes, rest) = ([Route.token], path[1...])
         case ("__kii", _): (routes, rest) = (RouteTable.ofEmulator, path[1...])
         default: throw nothing()

@@ -8,7 +8,7 @@ private let loaded = Result { try Contract.load() }
 
 private let calls: [ClientCall] = [
     ClientCall.users, ClientCall.tokens, ClientCall.things, ClientCall.installations, ClientCall.topics,
-    ClientCall.topicAccess, ClientCall.subscriptions, ClientCall.messages, ClientCall.objects,
+    ClientCall.topicAccess, ClientCall.subscriptions, ClientCall.messages, ClientCall.objects, ClientCall.commands,
 ].flatMap { $0 }
 
 /// The client makes each of the contract's calls as the contract says, and reads each of its answers.
@@ -153,13 +153,10 @@ private let calls: [ClientCall] = [
 extension ContractError {
     /// The refusal as the cloud sends it.
     fileprivate var answer: HTTPResponse {
-        let facts: [(String, JSONValue)] = [
-            ("errorCode", JSONValue(self.code)), ("message", JSONValue(self.meaning)),
-        ]
-        var fields = [HTTPField("Content-Type", "application/vnd.kii.\(self.exception)+json;charset=UTF-8")]
+        var fields = [HTTPField("Content-Type", "\(self.mediaType);charset=UTF-8")]
         if self.hasRetryAfter { fields.append(HTTPField("Retry-After", "3")) }
         let context = (self.context.members ?? []).map { ($0.key, $0.value) }
-        return .status(self.status, JSONValue.object(facts + context).text, fields: fields)
+        return .status(self.status, JSONValue.object(self.facts(message: self.meaning) + context).text, fields: fields)
     }
 
     /// The context as the client keeps it: the waiting time is a fact of its own.

@@ -1,0 +1,148 @@
+import KiiPushCore
+
+extension Route {
+    private static let commandsOfTarget = "targets/{target}/commands"
+
+    static let commands: [Route] = [
+        Route("POST", commandsOfTarget) { cloud, call throws(KiiFailure) in try cloud.sendCommand(call) },
+        Route("GET", commandsOfTarget) { cloud, call throws(KiiFailure) in try cloud.listCommands(call) },
+        Route("GET", "\(commandsOfTarget)/{command}") { cloud, call throws(KiiFailure) in
+            .json(200, nil, .object(try cloud.command(call).description))
+        },
+        Route("PUT", "\(commandsOfTarget)/{command}/action-results") { cloud, call throws(KiiFailure) in
+            try cloud.takeResults(call)
+        },
+    ]
+}
+
+/// Commands of thing-if: sent to a thing over MQTT, and told of to their issuer when the thing has answered.
+extension EmulatedCloud {
+    /// What a list holds at most, however much more is asked for.
+    private static let commandsPerPage = 200
+    /// With that many bytes of commands a list ends as well.
+    private static let bytesPerPage = 1 << 20
+
+    mutating func sendCommand(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        let thing = try self.target(call)
+        let body = try call.object(of: "CommandCreationRequest")
+        let request = try self.checkedCommand(body, to: thing, call)
+        var command = CommandRecord(
+            id: self.identifiers.unique(), thingID: thing.id, number: self.state.commandCount(of: thing.id),
+            request: request, state: .sendFailed, createdAt: call.now, modifiedAt: call.now)
+        // Over MQTT alone: the form on other networks is not known.
+        let rendering = PushRendering(.mqtt, command.payload)
+        let source = "things/\(thing.id)"
+        let message = self.deliver(.command, source, [rendering], to: [.thing(thing.id)], call) { _ in true }
+        if message.deliveries[.mqtt] != nil {
+            command.state = self.connectionStatus(of: thing)?.isOnline ?? false ? .delivered : .sending
+        }
+        self.state.save(command)
+        return .json(201, nil, ["commandID": JSONValue(command.id)])
+    }
+
+    /// What is kept of a command's body. The media type says whether it is one with traits, which group actions by alias.
+    private func checkedCommand(
+        _ body: JSONValue, to thing: ThingRecord, _ call: CloudCall
+    ) throws(KiiFailure) -> JSONValue {
+        let byAlias = call.mediaType != "application/json"
+        let issuer = try body.neededText("issuer")
+        let owner = try self.owner(written: issuer)
+        guard thing.belongs(to: owner) else { throw .invalidInput("issuer has to be an owner of the target.") }
+        let maySpeak = self.belongs(call.caller, to: owner.scope) || call.caller == .thing(thing.id)
+        try self.require(maySpeak, call, "Only the issuer and the thing may send this command.")
+        var kept = [("issuer", JSONValue(issuer))]
+        if !byAlias {
+            let schema = try body.neededText("schema")
+            guard let version = body["schemaVersion"]?.int64 else {
+                throw .invalidInput("schemaVersion has to be a whole number.")
+            }
+            kept += [("schema", JSONValue(schema)), ("schemaVersion", JSONValue(version))]
+        }
+        guard let actions = body["actions"],
+            let names = CommandRecord.actionNames(in: actions, byAlias: byAlias)
+        else { throw .invalidInput("actions has to be an array of objects, with traits of lists of actions by alias.") }
+        guard !names.isEmpty else { throw KiiFailure(400, "WRONG_COMMAND", "At least one action is required.") }
+        kept.append(("actions", actions))
+        for (name, limit) in [("title", 50), ("description", 200)] {
+            guard let text = try body.text(name) else { continue }
+            guard text.count <= limit else { throw .invalidInput("\(name) has more than \(limit) characters.") }
+            kept.append((name, JSONValue(text)))
+        }
+        if let metadata = body.present("metadata") {
+            guard metadata.kind == .object else { throw .invalidInput("metadata has to be an object.") }
+            kept.append(("metadata", metadata))
+        }
+        return .object(kept)
+    }
+
+    func listCommands(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        let thing = try self.target(call)
+        let most = Int64(EmulatedCloud.commandsPerPage)
+        let limit = min(try self.number("bestEffortLimit", in: 1...Int64.max, default: most, call), most)
+        var start = 0
+        if let key = call.target.query["paginationKey"] {
+            // Kii's look like `200/2`.
+            guard let number = key.split(separator: "/").last.flatMap({ Int($0) }), number >= 0 else {
+                throw .invalidInput("paginationKey has to be the nextPaginationKey of an answer.")
+            }
+            start = number
+        }
+        let rest = self.state.commands(of: thing.id).dropFirst(start)
+        var bytesLeft = EmulatedCloud.bytesPerPage
+        let page = rest.prefix(Int(limit)).prefix { command in
+            defer { bytesLeft -= command.json.serialized().count }
+            return bytesLeft > 0
+        }
+        let answer = JSONValue.object(present: [
+            "commands": JSONValue(page.map { .object($0.description) }),
+            "nextPaginationKey": page.count == rest.count ? String?.none : "\(most)/\(start + page.count)",
+        ])
+        return .json(200, nil, answer)
+    }
+
+    /// Takes the thing's results and tells the issuer of them.
+    mutating func takeResults(_ call: CloudCall) throws(KiiFailure) {
+        var command = try self.command(call)
+        let body = try call.object(of: "CommandResultsUpdateRequest")
+        guard command.take(results: body["actionResults"], now: call.now) else {
+            throw .invalidInput("actionResults has to be an array of objects with `succeeded` for each action.")
+        }
+        self.state.save(command)
+        for user in self.issuers(of: command) {
+            // Kii's sample app reads the first member; which others Kii sends is not known.
+            let message: JSONMembers = [
+                ("commandID", JSONValue(command.id)), ("senderURI", "kiicloud://admins/APP_ADMIN"),
+                ("sourceURI", JSONValue("kiicloud://users/\(user)")),
+            ]
+            let rendering = PushRendering(.mqtt, message)
+            self.deliver(.directPush, "users/\(user)", [rendering], to: [.user(user)], call) { _ in true }
+        }
+    }
+
+    /// The user who issued it, or the members of the group that did; nobody when they are gone.
+    private func issuers(of command: CommandRecord) -> [String] {
+        guard let owner = try? self.owner(written: command.request["issuer"]?.string ?? "") else { return [] }
+        return owner.kind == .user ? [owner.id] : self.state.groups[owner.id]?.members.sorted() ?? []
+    }
+
+    /// The thing of the path, `thing:{thingID}`, if the caller may act for it.
+    private func target(_ call: CloudCall) throws(KiiFailure) -> ThingRecord {
+        let (text, prefix) = (call["target"], "thing:")
+        // Two of Kii's clients write the prefix in capitals.
+        guard text.prefix(prefix.count).lowercased() == prefix,
+            let thing = self.state.things[String(text.dropFirst(prefix.count))]
+        else { throw KiiFailure(404, "TARGET_NOT_FOUND", "The target was not found.") }
+        let mayAct = self.mayAct(call.caller, for: .thing(thing.id))
+        try self.require(mayAct, call, "Only the thing and its owners may use its commands.")
+        return thing
+    }
+
+    /// The command of the path.
+    fileprivate func command(_ call: CloudCall) throws(KiiFailure) -> CommandRecord {
+        let thing = try self.target(call)
+        guard let command = self.state.commands[call["command"]], command.thingID == thing.id else {
+            throw KiiFailure(404, "COMMAND_NOT_FOUND", "The command was not found.")
+        }
+        return command
+    }
+}

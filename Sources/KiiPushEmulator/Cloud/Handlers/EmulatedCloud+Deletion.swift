@@ -1,0 +1,34 @@
+import KiiPushCore
+
+extension Route {
+    /// The ends of users and things.
+    static let deletions: [Route] = [
+        Route("DELETE", "users/{user}") { cloud, call throws(KiiFailure) in try cloud.deleteUser(call) },
+        Route("DELETE", "things/{thing}") { cloud, call throws(KiiFailure) in try cloud.deleteThing(call) },
+    ]
+}
+
+/// Who is deleted takes all of their own along. Nobody is told by a push: no source shows one.
+///
+/// - Source: Kii's guides on deleting users and things; live tests of thing-node and of Kii's client for Java.
+extension EmulatedCloud {
+    mutating func deleteUser(_ call: CloudCall) throws(KiiFailure) {
+        let user = try self.user(call)
+        try self.require(self.mayAct(call.caller, for: .user(user.id)), call, "Only the user may delete the account.")
+        self.lockOut(.user(user.id))
+        self.state.remove(user)
+    }
+
+    mutating func deleteThing(_ call: CloudCall) throws(KiiFailure) {
+        let thing = try self.thing(call)
+        let mayAct = self.mayAct(call.caller, for: .thing(thing.id))
+        try self.require(mayAct, call, "Only the thing and its owners may delete it.")
+        self.lockOut(.thing(thing.id))
+        self.state.remove(thing)
+    }
+
+    /// Has the broker forget what the principal's installations log in with.
+    private mutating func lockOut(_ principal: Principal) {
+        self.effects.revocations += self.state.installations(of: principal).compactMap { $0.credential?.username }
+    }
+}

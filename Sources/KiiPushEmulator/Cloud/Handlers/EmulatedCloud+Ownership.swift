@@ -1,0 +1,205 @@
+import KiiPushCore
+
+extension Route {
+    /// Who owns a thing.
+    static let ownership: [Route] = [
+        Route("GET", "things/{thing}/ownership") { cloud, call throws(KiiFailure) in try cloud.listOwners(call) },
+        Route("POST", "things/{thing}/ownership") { cloud, call throws(KiiFailure) in
+            try cloud.addOwnerWithPassword(call)
+        },
+        Route("PUT", "things/{thing}/ownership/{owner}") { cloud, call throws(KiiFailure) in try cloud.addOwner(call) },
+        Route("HEAD", "things/{thing}/ownership/{owner}") { cloud, call throws(KiiFailure) in
+            _ = try cloud.ownership(call)
+        },
+        Route("DELETE", "things/{thing}/ownership/{owner}") { cloud, call throws(KiiFailure) in
+            try cloud.removeOwner(call)
+        },
+        Route("POST", "things/{thing}/ownership/request/{owner}") { cloud, call throws(KiiFailure) in
+            try cloud.requestOwner(call)
+        },
+        Route("POST", "things/{thing}/ownership/confirm") { cloud, call throws(KiiFailure) in
+            try cloud.confirmOwner(call)
+        },
+    ]
+}
+
+/// Who a thing can belong to: a user, or a group with all of its members.
+struct ThingOwner {
+    enum Kind: String {
+        case user
+        case group
+    }
+
+    var kind: Kind
+    var id: String
+
+    /// `user:{userID}` or `group:{groupID}`.
+    var text: String { "\(self.kind):\(self.id)" }
+
+    /// The scope that those belong to who may speak for the owner.
+    var scope: Scope { self.kind == .user ? .user(self.id) : .group(self.id) }
+}
+
+extension ThingRecord {
+    mutating func add(_ owner: ThingOwner) { self[owner.kind].insert(owner.id) }
+
+    /// Also ends what was asked for the owner; returns `false` when there was neither.
+    @discardableResult
+    mutating func remove(_ owner: ThingOwner) -> Bool {
+        let hadRequest = self.ownershipRequests.removeValue(forKey: owner.text) != nil
+        return self[owner.kind].remove(owner.id) != nil || hadRequest
+    }
+
+    func belongs(to owner: ThingOwner) -> Bool { self[owner.kind].contains(owner.id) }
+
+    private subscript(kind: ThingOwner.Kind) -> Set<String> {
+        get { kind == .user ? self.owners : self.ownerGroups }
+        set { if kind == .user { self.owners = newValue } else { self.ownerGroups = newValue } }
+    }
+}
+
+// MARK: - Adding an owner at once
+
+extension EmulatedCloud {
+    /// Makes a user or group the thing's owner, unless the app asks for the thing's password.
+    mutating func addOwner(_ call: CloudCall) throws(KiiFailure) {
+        let thing = try self.thing(call)
+        let owner = try self.owner(written: call["owner"])
+        try self.checkMayAdd(owner, to: thing, call)
+        try self.require(!self.app.requiresThingPassword, call, "The app requires the thing's password.")
+        try self.add(owner, to: thing)
+    }
+
+    /// The same with the thing's password, which is looked at only where the app requires it.
+    mutating func addOwnerWithPassword(_ call: CloudCall) throws(KiiFailure) {
+        let thing = try self.thing(call)
+        let body = try call.object(of: "ThingOwnershipRequest")
+        let password = try body.text("thingPassword") ?? ""
+        let owner: ThingOwner
+        switch (try body.text("userID"), try body.text("groupID")) {
+        case (let id?, nil): owner = try self.owner(written: "user:\(id)")
+        case (nil, let id?): owner = try self.owner(written: "group:\(id)")
+        default: throw .invalidInput("Exactly one of userID and groupID is needed.")
+        }
+        try self.checkMayAdd(owner, to: thing, call)
+        if self.app.requiresThingPassword { try self.check(password, of: thing) }
+        try self.add(owner, to: thing)
+    }
+
+    /// Kii's reference lists the administrator, the user and the group's members. The thing may as well: that it is
+    /// refused was not seen.
+    private func checkMayAdd(_ owner: ThingOwner, to thing: ThingRecord, _ call: CloudCall) throws(KiiFailure) {
+        let mayAdd = self.belongs(call.caller, to: owner.scope) || call.caller == .thing(thing.id)
+        try self.require(mayAdd, call, "Only the owner to be and the thing may add an owner.")
+    }
+
+    private mutating func add(_ owner: ThingOwner, to thing: ThingRecord) throws(KiiFailure) {
+        try self.checkIsNew(owner, of: thing)
+        var thing = thing
+        thing.add(owner)
+        self.state.save(thing)
+    }
+
+    private func checkIsNew(_ owner: ThingOwner, of thing: ThingRecord) throws(KiiFailure) {
+        guard thing.belongs(to: owner) else { return }
+        throw KiiFailure(
+            409, "THING_OWNERSHIP_ALREADY_EXISTS", "The \(owner.kind) owns the thing already.",
+            ["appID": self.appID, "thingID": thing.id]
+        ).about([("\(owner.kind)ID", JSONValue(owner.id))])
+    }
+
+    /// `user:{userID}` or `group:{groupID}`, of whom there is.
+    func owner(written text: String) throws(KiiFailure) -> ThingOwner {
+        let parts = text.split(separator: ":", maxSplits: 1).map { String($0) }
+        // Kii's gateways and web samples write the kind in capitals.
+        guard parts.count == 2, let kind = ThingOwner.Kind(rawValue: parts[0].lowercased()) else {
+            throw .invalidInput("The owner has to be written user:{userID} or group:{groupID}.")
+        }
+        switch kind {
+        case .user: _ = try self.user(id: parts[1])
+        case .group: _ = try self.group(id: parts[1])
+        }
+        return ThingOwner(kind: kind, id: parts[1])
+    }
+}
+
+// MARK: - Adding an owner in two steps
+
+extension EmulatedCloud {
+    /// As many places has the code in Kii's guide.
+    private static let codeLength = 11
+
+    /// The first step: the thing or the owner to be asks, and gets a code for the other side to confirm with.
+    ///
+    /// A further request for the same owner takes the place of the former.
+    mutating func requestOwner(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        var thing = try self.thing(call)
+        let owner = try self.owner(written: call["owner"])
+        let isByThing = call.caller == .thing(thing.id)
+        let mayAsk = isByThing || self.belongs(call.caller, to: owner.scope)
+        try self.require(mayAsk, call, "Only the owner to be and the thing may ask for an owner.")
+        try self.checkIsNew(owner, of: thing)
+        let code = self.identifiers.secret(EmulatedCloud.codeLength)
+        thing.ownershipRequests[owner.text] = OwnershipRequest(code: Secret(code), isByThing: isByThing)
+        self.state.save(thing)
+        return .json(200, "ThingOwnershipRequestResponse", ["code": JSONValue(code)])
+    }
+
+    /// The second step. The administrator may always take it, and asks in the name of the owner to be.
+    mutating func confirmOwner(_ call: CloudCall) throws(KiiFailure) {
+        var thing = try self.thing(call)
+        let code = try call.object(of: "ThingOwnershipConfirmationRequest").neededText("code")
+        guard let (text, request) = thing.ownershipRequests.first(where: { $0.value.code.reveal() == code }) else {
+            throw KiiFailure(403, "INVALID_VERIFICATION_CODE", "The code is not that of a request, or was used.")
+        }
+        let owner = try self.owner(written: text)
+        let mayConfirm =
+            request.isByThing
+            ? self.belongs(call.caller, to: owner.scope)
+            : call.caller == .thing(thing.id) || call.caller == .admin
+        try self.require(mayConfirm, call, "Only the side that did not ask may confirm.")
+        thing.ownershipRequests[text] = nil
+        try self.add(owner, to: thing)
+    }
+}
+
+// MARK: - Who owns the thing
+
+extension EmulatedCloud {
+    func listOwners(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        let thing = try self.thing(call)
+        try self.checkMaySeeOwners(of: thing, call)
+        // The media type of Kii's answer was not seen.
+        return .json(
+            200, nil, .object(all: ["users": thing.owners.sorted(), "groups": thing.ownerGroups.sorted()]))
+    }
+
+    /// The thing and owner of the path, if the one belongs to the other.
+    ///
+    /// Kii's code for where it does not was not seen; the status was.
+    func ownership(_ call: CloudCall) throws(KiiFailure) -> (thing: ThingRecord, owner: ThingOwner) {
+        let thing = try self.thing(call)
+        let owner = try self.owner(written: call["owner"])
+        try self.checkMaySeeOwners(of: thing, call)
+        guard !thing.belongs(to: owner) else { return (thing, owner) }
+        switch owner.kind {
+        case .user: throw .userNotFound(value: owner.id, app: self.appID)
+        case .group: throw .groupNotFound(owner.id, app: self.appID)
+        }
+    }
+
+    /// An owner may remove another one as well, as in rc4j's test.
+    mutating func removeOwner(_ call: CloudCall) throws(KiiFailure) {
+        var ownership = try self.ownership(call)
+        // As in thing-node's live test.
+        let isThing = call.caller == .thing(ownership.thing.id)
+        try self.require(!isThing, call, "A thing cannot leave its owner.")
+        ownership.thing.remove(ownership.owner)
+        self.state.save(ownership.thing)
+    }
+
+    private func checkMaySeeOwners(of thing: ThingRecord, _ call: CloudCall) throws(KiiFailure) {
+        let mayAct = self.mayAct(call.caller, for: .thing(thing.id))
+        try self.require(mayAct, call, "Only the thing and its owners may see its owners.")
+    }
+}

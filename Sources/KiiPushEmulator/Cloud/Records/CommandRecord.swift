@@ -1,0 +1,112 @@
+import KiiPushCore
+
+/// What a thing is told to do through thing-if, and what came of it.
+struct CommandRecord: StoredRecord {
+    static let table = "command"
+
+    /// How far it has come, in Kii's spelling. Kii does not say when it sets which.
+    enum State: String, Sendable {
+        /// The thing was not connected when the command was sent.
+        case sending = "SENDING"
+        case delivered = "DELIVERED"
+        /// Some of the actions have no result.
+        case incomplete = "INCOMPLETE"
+        case done = "DONE"
+        /// The thing has no installation that commands are sent to.
+        case sendFailed = "SEND_FAILED"
+    }
+
+    var id: String
+    var thingID: String
+    /// How many commands the thing had before.
+    var number: Int
+    /// What is kept of the request: `issuer`, `actions`, without traits `schema` and `schemaVersion`, and remarks.
+    var request: JSONValue
+    var state: State
+    /// As the thing reported them; `nil` before that.
+    var results: JSONValue?
+    var createdAt: Timestamp
+    var modifiedAt: Timestamp
+
+    var key: String { self.id }
+
+    var json: JSONValue {
+        .object(present: [
+            "id": self.id, "thing": self.thingID, "number": self.number, "request": self.request,
+            "state": self.state.rawValue, "results": self.results, "createdAt": self.createdAt.json,
+            "modifiedAt": self.modifiedAt.json,
+        ])
+    }
+
+    /// What the thing gets. Kii's C sample takes for a command what begins with `{"commandID"`.
+    var payload: JSONMembers {
+        let parts = ["schema", "schemaVersion", "actions", "issuer"].compactMap { name in
+            self.request[name].map { (name, $0) }
+        }
+        return [("commandID", JSONValue(self.id))] + parts
+    }
+
+    /// The members of the body of `GET …/commands/{commandID}`.
+    var description: JSONMembers {
+        JSONMembers(present: [
+            "commandID": self.id, "commandState": self.state.rawValue, "target": "thing:\(self.thingID)",
+        ]) + self.request.pairs
+            + JSONMembers(present: [
+                "actionResults": self.results, "createdAt": self.createdAt.json, "modifiedAt": self.modifiedAt.json,
+            ])
+    }
+}
+
+extension CommandRecord {
+    init?(json: JSONValue) {
+        guard let id = json["id"]?.string, let thingID = json["thing"]?.string,
+            let number: Int = json.integer("number"), let request = json["request"],
+            let state = json["state"]?.string.flatMap({ State(rawValue: $0) }),
+            let createdAt = json.time("createdAt"), let modifiedAt = json.time("modifiedAt")
+        else { return nil }
+        self.init(
+            id: id, thingID: thingID, number: number, request: request, state: state, results: json["results"],
+            createdAt: createdAt, modifiedAt: modifiedAt)
+    }
+
+    /// The names of the actions in a list: of objects, or with traits of objects that hold such a list for each alias.
+    ///
+    /// - Returns: `nil` for anything else.
+    static func actionNames(in list: JSONValue?, byAlias: Bool) -> [String]? {
+        guard let members = list?.membersOfElements else { return nil }
+        guard byAlias else { return members.map { $0.0 } }
+        var names: [String] = []
+        for (_, actions) in members {
+            guard let ofAlias = actions.membersOfElements else { return nil }
+            names += ofAlias.map { $0.0 }
+        }
+        return names
+    }
+
+    /// Puts the thing's results in the place of earlier ones.
+    ///
+    /// They count by the names of the actions, with aliases or without: Kii's C sample leaves the aliases out.
+    ///
+    /// - Returns: `false`, and changes nothing, when `list` holds something else than results, or none.
+    mutating func take(results list: JSONValue?, now: Timestamp) -> Bool {
+        guard let members = list?.membersOfElements else { return false }
+        let results = members.flatMap { name, result in result.membersOfElements ?? [(name, result)] }
+        guard !results.isEmpty, results.allSatisfy({ $0.1["succeeded"]?.bool != nil }) else { return false }
+        let isTrait = self.request["schema"] == nil
+        let names = CommandRecord.actionNames(in: self.request["actions"], byAlias: isTrait) ?? []
+        var missing = names.reduce(into: [String: Int]()) { $0[$1, default: 0] += 1 }
+        for (name, _) in results { missing[name]? -= 1 }
+        self.state = missing.values.allSatisfy { $0 <= 0 } ? .done : .incomplete
+        self.results = list
+        self.modifiedAt = now
+        return true
+    }
+}
+
+extension JSONValue {
+    /// The members of an array's objects, one after the other; `nil` for anything else.
+    fileprivate var membersOfElements: JSONMembers? {
+        guard let elements = self.array, elements.allSatisfy({ $0.kind == .object }) else { return nil }
+        return elements.flatMap { $0.pairs }
+    }
+}
