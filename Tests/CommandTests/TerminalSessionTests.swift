@@ -57,7 +57,7 @@ import Testing
             // What is typed before the prompt is there stands before it, and the prompt before what is printed then.
             #"kii-push register[$# ]*\n"#, #"\ninstallation  [0-9a-z]{25}\n"#, #"kii-push subscribe alerts[$# ]*\n"#,
             #"\nsubscribed alerts\n"#, #"kii-push listen --exec ./on-push[$# ]*\n"#,
-            #"\n[$# ]*> Ready\. mqtts://127\.0\.0\.1:\d+, QoS 1, session resumed   \^C to quit\n  Installation [0-9a-f]{8}…, MQTT 3\.1\.1\. Times are UTC\.\n"#,
+            #"\n[$# ]*> Ready\. mqtts://127\.0\.0\.1:\d+, QoS 1, session resumed   \^C to quit\n  Installation [0-9a-z]{8}…, MQTT 3\.1\.1\. Times are UTC\.\n"#,
             #"\n\#(time) --> push-to-user   topic=alerts             159 B  #1\n                 n=1\n"#,
             #"\n\#(time) <-- newData        #1  exec ./on-push  exit 0  [\d.]+ m?s\n"#,
             #"\n\#(time) --> push-to-user   topic=alerts             159 B  #2\n                 n=2\n"#,
