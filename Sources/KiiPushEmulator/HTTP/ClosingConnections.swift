@@ -3,16 +3,17 @@ import KiiPushCore
 
 /// Connections that the server has ended while their clients may still be sending.
 ///
-/// A socket that is closed with unread bytes in it resets the connection, and a reset can overtake the answer: ebisu
-/// sends `0\r\n\r\n` after every request, and dies of SIGPIPE. So the last stage of a close is here: what still comes is
-/// read and thrown away, until the client closes too.
+/// A socket that is closed with unread bytes in it resets the connection, and the client may lose the answer. ebisu sends
+/// `0\r\n\r\n` after every request, and a reset kills it by SIGPIPE. This is the last stage of a close: it reads what
+/// still comes and throws it away, until the client closes too.
 ///
 /// - Source: RFC 9112 section 9.6
 final class ClosingConnections: Sendable {
     private static let patience = Duration.seconds(2)
-    /// More than a request may have, so that who is refused for it gets to read that.
+    /// Sixteen times the largest body that is taken: a client that is refused in the middle of a larger one sends the rest
+    /// of it before it reads the answer.
     private static let maximumBytes = 16 << 20
-    /// Who closes one more lets go of the oldest.
+    /// With one more, the oldest is closed.
     private static let maximumCount = 1000
 
     private enum Message: Sendable {
@@ -32,7 +33,7 @@ final class ClosingConnections: Sendable {
         }
     }
 
-    /// Takes over the closing of `socket`, whose owner is about to close it: to be called before that.
+    /// Keeps the connection of `socket` open until its client has closed too. Called before the owner closes `socket`.
     func take(_ socket: Int32) {
         // Over TLS libmicrohttpd has sent close_notify, and no FIN.
         shutdown(socket, Int32(SHUT_WR))

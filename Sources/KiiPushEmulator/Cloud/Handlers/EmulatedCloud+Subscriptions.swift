@@ -49,10 +49,10 @@ extension EmulatedCloud {
         self.state.save(SubscriptionRecord(target: target, subscriber: subscriber, needsRight: hasRight))
     }
 
-    /// Whom `target` tells: its subscribers, but for those who have lost the right to be, such as former members of its
-    /// group. They are told again once they have it again.
+    /// The subscribers that get a message to `target`. A subscriber who has lost the right to subscribe, such as a former
+    /// member of the group, gets none until the right is back.
     ///
-    /// Kii's pages do not say what becomes of their subscriptions. A thing's right does not depend on who is in the group.
+    /// Kii's pages do not say what becomes of such a subscription.
     func recipients(of target: SubscriptionTarget) -> [Principal] {
         let hasRight = self.rightToSubscribe(to: target)
         return self.state.subscribers(of: target).filter { subscriber in
@@ -68,7 +68,7 @@ extension EmulatedCloud {
         return { right(.principal($0)) }
     }
 
-    /// A subscription that tells nothing is not shown to its subscriber, who may end it all the same.
+    /// A subscriber who gets no messages is answered with 401. They may still end the subscription.
     func checkSubscription(_ call: CloudCall) throws(KiiFailure) {
         let record = try self.existingSubscription(call)
         let isTold = !record.needsRight || self.rightToSubscribe(to: record.target)(record.subscriber)

@@ -18,7 +18,7 @@ struct ThingRecord: StoredRecord {
     var owners: Set<String> = []
     /// The groups whose members own it.
     var ownerGroups: Set<String> = []
-    /// What was asked for and is not confirmed, by ``ThingOwner/text``.
+    /// The requests for owners that nobody has confirmed yet, by ``ThingOwner/text``.
     var ownershipRequests: [String: OwnershipRequest] = [:]
     /// Whether it can neither log in nor use its tokens.
     var isDisabled = false
@@ -54,7 +54,7 @@ extension ThingRecord {
     }
 }
 
-/// That somebody is to own a thing: asked for by one side, and confirmed by the other with the code.
+/// A request for an owner of a thing. One side makes it, and the other side confirms it with the code.
 struct OwnershipRequest {
     var code: Secret
     /// Whether the thing asked, so that the owner to be confirms.

@@ -32,8 +32,8 @@ struct SubscriptionRecord: StoredRecord {
 
     var target: SubscriptionTarget
     var subscriber: Principal
-    /// Whether it tells nothing while the subscriber has no right to subscribe; not where the administrator subscribed
-    /// somebody without one.
+    /// Whether messages come only while the subscriber has the right to subscribe. `false` where the administrator
+    /// subscribed somebody without that right, such as a thing in a group's scope.
     var needsRight = true
 
     var key: String { "\(self.target.path) \(self.subscriber.text)" }

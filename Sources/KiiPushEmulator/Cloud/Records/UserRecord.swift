@@ -60,7 +60,7 @@ struct GroupRecord: StoredRecord {
     var name: String
     /// A user's ID, even when that user was deleted; `nil` for a group that an administrator made for nobody.
     var owner: String?
-    /// User IDs; who becomes the owner becomes one of them.
+    /// User IDs. An owner is made a member, and may leave.
     var members: Set<String>
 
     var key: String { self.id }
