@@ -232,6 +232,31 @@ import Testing
         }
     }
 
+    /// As large as its request may be: two do not fit into one answer.
+    @Test mutating func aListEndsBeforeItIsTooLarge() throws {
+        let note = String(repeating: "x", count: 900_000)
+        let body = self.plain().replacing(#""schema":"#, with: #""metadata": {"note": "\#(note)"}, "schema":"#)
+        let ids = [try self.sent(body), try self.sent(body), try self.sent(body)]
+        var (listed, key): ([String], String?) = ([], nil)
+        repeat {
+            let page = self.call("GET", key.map { "?paginationKey=\($0)" } ?? "").json
+            let commands = try #require(page["commands"]?.array)
+            #expect((1...2).contains(commands.count))
+            listed += commands.compactMap { $0["commandID"]?.string }
+            key = page["nextPaginationKey"]?.string
+        } while key != nil
+        #expect(listed == ids)
+    }
+
+    @Test mutating func anOwnerDoesNotIssueInTheNameOfAnother() {
+        let path = "things/\(self.thing.id)/ownership/user:\(self.stranger.id)"
+        #expect(self.kii.call("PUT", path, token: self.admin).status == 204)
+        let outcome = self.call("POST", token: self.stranger.token, type: Self.json, self.plain())
+        expectRefusal(outcome, "401 UNAUTHORIZED")
+        let own = self.plain(issuer: "user:\(self.stranger.id)")
+        #expect(self.call("POST", token: self.stranger.token, type: Self.json, own).status == 201)
+    }
+
     @Test mutating func aCommandIsItsThings() throws {
         let id = try self.sent()
         let other = try self.kii.thing("lamp-2")

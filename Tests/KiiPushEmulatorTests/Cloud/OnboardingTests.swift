@@ -16,6 +16,22 @@ import Testing
         return self.kii.send("POST", "/thing-if/apps/kiilocal/onboardings", [type, authorization], body.text)
     }
 
+    /// ebisu writes the properties as a string. They are stored some levels deeper, and have to be read again.
+    @Test mutating func propertiesInAStringAreNoDeeperThanABody() throws {
+        for (levels, status) in [(60, 200), (61, 400)] {
+            let text = String(repeating: #"{"a":"#, count: levels) + "1" + String(repeating: "}", count: levels)
+            let body: JSONValue = [
+                "vendorThingID": JSONValue("lamp-\(levels)"), "thingPassword": "p", "thingProperties": JSONValue(text),
+            ]
+            #expect(self.onboard("OnboardingWithVendorThingIDByThing", body).status == status, "\(levels)")
+        }
+        var state = CloudState()
+        for case .save(let table, _, let value) in self.kii.changes {
+            let isUnderstood = state.load(table: table, value: try JSONValue(parsing: value.serialized()))
+            #expect(isUnderstood)
+        }
+    }
+
     @Test(
         arguments: [
             "OnboardingWithVendorThingIDByThing", "onboardingWithVendorThingIDByThing",
