@@ -8,6 +8,8 @@ struct CountingHandler: RemoteNotificationHandler {
     private let poison: Int64?
     private let failsEvery: Int64?
     private let slow: (every: Int64, microseconds: UInt64)?
+    /// Where the slow messages leave a file each, so that the next process is not slow with them.
+    private let slowOnce: String?
     private let seed: UInt64
     /// Completions that are never called.
     private let held: Locked<[FetchCompletion]>?
@@ -19,6 +21,7 @@ struct CountingHandler: RemoteNotificationHandler {
         self.poison = options.number("poison").map(Int64.init)
         self.failsEvery = options.number("fails").map(Int64.init)
         self.slow = options.number("slow").map { (Int64($0), UInt64(options.number("slow-ms") ?? 0) * 1000) }
+        self.slowOnce = options.text("slow-once")
         self.held = options.number("holds") == 1 ? Locked([]) : nil
         self.seed = UInt64(options.number("seed") ?? 1)
     }
@@ -29,11 +32,13 @@ struct CountingHandler: RemoteNotificationHandler {
         fetchCompletionHandler completion: FetchCompletion
     ) {
         let number = message.rawPayload["n"]?.int64 ?? -1
+        // Before the line in the log: whoever reads that may kill the process at once.
+        let work = self.microseconds(number, context)
         self.log.append("began \(number) \(context.messageID)\n")
         if let held { return held.withLock { $0.append(completion) } }
         if number == self.poison { kill(getpid(), SIGKILL) }
         // The work in whose middle the process is killed.
-        usleep(useconds_t(self.microseconds(number, context)))
+        usleep(useconds_t(work))
         if let every = self.failsEvery, number % every == 0, context.attempt == 1 {
             completion(.failed)
             return
@@ -44,10 +49,18 @@ struct CountingHandler: RemoteNotificationHandler {
 
     /// As random as a hash: the same for the same seed and message, whatever ran before.
     private func microseconds(_ number: Int64, _ context: DeliveryContext) -> UInt64 {
-        if let slow, number % slow.every == 0 { return slow.microseconds }
+        if let slow, number % slow.every == 0, self.isToBeSlow(number) { return slow.microseconds }
         var mixed = self.seed &+ UInt64(bitPattern: context.messageID) &* 0x9E37_79B9_7F4A_7C15
         mixed = (mixed ^ (mixed >> 31)) &* 0x94D0_49BB_1331_11EB
         return self.work.lowerBound + (mixed >> 32) % (self.work.upperBound - self.work.lowerBound + 1)
+    }
+
+    private func isToBeSlow(_ number: Int64) -> Bool {
+        guard let slowOnce else { return true }
+        let descriptor = open("\(slowOnce).\(number)", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
+        guard descriptor >= 0 else { return false }
+        close(descriptor)
+        return true
     }
 
     private static func variable(_ name: String) -> UInt64? {

@@ -6,8 +6,9 @@ struct Options: Sendable {
     private static let optional = [
         // Whether to use TLS (1), seconds of keepalive, handlers at once, the seed of the work's lengths.
         "tls", "keepalive", "handlers", "seed",
-        // The message that kills the process; every how many messages one fails at first, or takes `slow-ms`.
-        "poison", "fails", "slow", "slow-ms",
+        // The message that kills the process; every how many messages one fails at first, or takes `slow-ms`, and the
+        // path of the files that say which have done so, where each is to do so once.
+        "poison", "fails", "slow", "slow-ms", "slow-once",
         // The file that says how many seconds the calendar is ahead.
         "calendar",
         // Whether the inbox's commits are flushed (1, unless it is 0).

@@ -20,6 +20,8 @@ package struct AgentReceiver: Receiver {
         package var failsEvery: Int?
         /// Every so many messages one takes so many milliseconds.
         package var slow: (every: Int, milliseconds: Int)?
+        /// Whether it does so only when it is handled first: it is to be killed in the middle, and then to go on.
+        package var slowsOnce = false
         /// Whether the inbox's commits are flushed, as is promised.
         package var flushesCommits = true
         /// Whether a program is started for each message.
@@ -123,6 +125,7 @@ package struct AgentReceiver: Receiver {
         if let poison = settings.poison { arguments.append("poison=\(poison)") }
         if let every = settings.failsEvery { arguments.append("fails=\(every)") }
         if let slow = settings.slow { arguments += ["slow=\(slow.every)", "slow-ms=\(slow.milliseconds)"] }
+        if settings.slowsOnce { arguments.append("slow-once=\(directory)/slow") }
         if !settings.flushesCommits { arguments.append("flushes=0") }
         if settings.holds { arguments.append("holds=1") }
         if settings.startsPrograms { arguments.append("programs=1") }

@@ -6,8 +6,10 @@ extension Scenario {
     static func stranded(messages: Int) -> Scenario {
         var settings = AgentReceiver.Settings()
         let share = messages / 2
-        // Else a receiver that gets more of a busy machine is done before anybody looks.
-        settings.slow = (every: share / 2, milliseconds: 1000)
+        // One message of each half takes as long as may be: whoever looks finds the agent amid its work, on a busy machine too.
+        let held = share / 4 * 3
+        settings.slow = (every: held, milliseconds: 25000)
+        settings.slowsOnce = true
         return Scenario(
             "stranded",
             "the agent is killed amid its work and becomes another installation, of its user and then of another",
@@ -15,7 +17,7 @@ extension Scenario {
         ) { play in
             try play.receiver.start()
             try await play.send(1...share)
-            play.expect(try await play.observation.waitForHandler(afterEnded: share / 4), "no progress")
+            play.expect(try await play.observation.wait { $0.lastBegun == held }, "no progress")
             _ = try await play.observation.kill()
             let ofUser = try InboxReading(state: play.bench.state).open
             play.expect(ofUser > 0, "nothing was left")
@@ -26,7 +28,7 @@ extension Scenario {
             let isTold = try await play.observation.wait { _ in agent?.told.contains("adopted") == true }
             play.expect(isTold, "nothing says that messages were taken over")
             try await play.send(share + 1...messages)
-            play.expect(try await play.observation.waitForHandler(afterEnded: share + share / 4), "no progress")
+            play.expect(try await play.observation.wait { $0.lastBegun == 2 * held }, "no progress")
             _ = try await play.observation.kill()
             let last = try await play.becomeAnother { "\($0)-other" }
             let stranded = try InboxReader(stateDirectory: play.bench.state).stranded()
