@@ -12,13 +12,8 @@ extension HTTPRequest {
         guard HTTPRequest.isToken(self.method) else {
             return "the request's method is not a token (RFC 9110 section 5.6.2)"
         }
-        // Deprecated for http and https by RFC 9110 section 4.2.4; libcurl may quote the URL that holds it.
-        guard !self.authority.contains(UInt8(ascii: "@")) else {
-            return "the URL holds credentials: send them in a field"
-        }
-        guard self.url.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
-            return "the URL holds a space or control character: percent-encode it"
-        }
+        var url = self.url
+        if let flaw = url.withUTF8(HTTPRequest.flaw(ofURL:)) { return flaw }
         guard self.method != "HEAD" || self.body == nil else { return "a HEAD request takes no body" }
         for field in self.fields {
             guard HTTPRequest.isToken(field.name) else {
@@ -32,16 +27,24 @@ extension HTTPRequest {
         return nil
     }
 
-    /// The part of the URL that names the server, credentials included.
-    private var authority: Substring.UTF8View {
-        var rest = self.url.utf8[...]
-        if let scheme = rest.firstIndex(of: UInt8(ascii: ":")), rest[scheme...].starts(with: "://".utf8) {
-            rest = rest[scheme...].dropFirst(3)
+    private static func flaw(ofURL url: UnsafeBufferPointer<UInt8>) -> String? {
+        // The part of the URL that names the server, credentials included.
+        var authority = url[...]
+        if let scheme = url.firstIndex(of: UInt8(ascii: ":")), url[scheme...].starts(with: "://".utf8) {
+            authority = url[scheme...].dropFirst(3)
         }
-        return rest.prefix { !"/?#\\".utf8.contains($0) }
+        // Deprecated for http and https by RFC 9110 section 4.2.4; libcurl may quote the URL that holds it.
+        guard !authority.prefix(while: { !$0.isOne(of: "/?#\\") }).contains(UInt8(ascii: "@")) else {
+            return "the URL holds credentials: send them in a field"
+        }
+        guard url.allSatisfy({ $0 > 0x20 && $0 != 0x7F }) else {
+            return "the URL holds a space or control character: percent-encode it"
+        }
+        return nil
     }
 
     private static func isToken(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.allSatisfy { $0.isLetterOrDigit(or: "!#$%&'*+-.^_`|~") }
+        var text = text
+        return text.withUTF8 { !$0.isEmpty && $0.allSatisfy { $0.isLetterOrDigit(or: "!#$%&'*+-.^_`|~") } }
     }
 }

@@ -22,7 +22,7 @@ package enum StreamTarget: Sendable, Hashable {
 
     // What could end the host part of a URL early would connect us elsewhere than the caller said.
     private static func authority(_ host: String) throws(TransportError) -> String {
-        let isPlain = host.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F && !"/?#@\\[]".utf8.contains($0) }
+        let isPlain = host.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F && !$0.isOne(of: "/?#@\\[]") }
         guard !host.isEmpty, isPlain else {
             throw TransportError(.invalidConfiguration, detail: "the stream's host is not a host name or address")
         }

@@ -29,11 +29,15 @@ extension ReceivedMessage {
     /// Worked out when asked for. Empty for nearly every message.
     public var findings: [PayloadFinding] {
         var findings: [PayloadFinding] = []
-        let fields = MessageField.allCases.map { ($0.rawValue, $0.key(in: self.keyFamily)) }
-        for (slot, key) in fields + [(PayloadKey.senderURI, "senderURI"), (PayloadKey.sourceURI, "sourceURI")] {
-            guard let value = self.fields.value(slot: slot), [.array, .object].contains(value.kind) else { continue }
-            findings.append(PayloadFinding(value, at: JSONPointer(tokens: [key]), expected: "a single value"))
+        func look(at slot: Int, _ key: @autoclosure () -> String) {
+            guard let value = self.fields.value(slot: slot), value.kind == .array || value.kind == .object else {
+                return
+            }
+            findings.append(PayloadFinding(value, at: JSONPointer(tokens: [key()]), expected: "a single value"))
         }
+        for field in MessageField.allCases { look(at: field.rawValue, field.key(in: self.keyFamily)) }
+        look(at: PayloadKey.senderURI, "senderURI")
+        look(at: PayloadKey.sourceURI, "sourceURI")
         if let content { return findings + content.findings }
         if self.keyFamily == .short, let aps = self["aps"], !aps.isNull {
             findings.append(PayloadFinding(aps, at: JSONPointer(tokens: ["aps"]), expected: "an object"))

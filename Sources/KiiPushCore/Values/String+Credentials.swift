@@ -26,7 +26,7 @@ extension String {
     /// Where the `@` is behind the `://` that the text begins with.
     private static func endOfUserInfo(_ text: ArraySlice<UInt8>) -> Int? {
         guard text.starts(with: "://".utf8) else { return nil }
-        let authority = text.dropFirst("://".utf8.count).prefix { $0 > 0x20 && !"/?#\\\"'<>".utf8.contains($0) }
+        let authority = text.dropFirst("://".utf8.count).prefix { $0 > 0x20 && !$0.isOne(of: "/?#\\\"'<>") }
         return authority.lastIndex(of: UInt8(ascii: "@"))
     }
 

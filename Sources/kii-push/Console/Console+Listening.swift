@@ -241,7 +241,8 @@ private struct Verdict {
     }
 
     private init(_ result: FetchResult, _ attempt: Int) {
-        self.init(result.word, result == .newData ? .green : .dim, nil, ["attempt": attempt])
+        (self.word, self.style) = (result.word, result == .newData ? .green : .dim)
+        self.members = [("attempt", JSONValue(attempt))]
     }
 
     /// What became of a message of the inbox, and when; `nil` where that is not recorded.

@@ -19,13 +19,13 @@ extension ReceivedMessage {
         line.add("payload", self.rawPayload)
     }
 
-    var sourceMembers: [(String, JSONValue)] {
-        .init([
-            "sender": self.sender?.json,
-            "topic": self.sourceTopic.map { JSONValue.object(SubscriptionTarget.topic($0).json) },
-            "bucket": self.sourceBucket.map { JSONValue.object(SubscriptionTarget.bucket($0).json) },
-            "object": self.sourceObject?.id,
-        ])
+    var sourceMembers: JSONMembers {
+        var members: JSONMembers = []
+        if let sender { members.append(("sender", sender.json)) }
+        if let sourceTopic { members.append(("topic", .object(SubscriptionTarget.topic(sourceTopic).json))) }
+        if let sourceBucket { members.append(("bucket", .object(SubscriptionTarget.bucket(sourceBucket).json))) }
+        if let sourceObject { members.append(("object", sourceObject.id.json)) }
+        return members
     }
 }
 
