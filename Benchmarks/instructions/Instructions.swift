@@ -1,8 +1,8 @@
 import Glibc
 
-/// `instructions decode|frames|session PAYLOAD COUNT`: the work on COUNT messages and nothing else, with no clock, no
-/// thread and no socket. `script/instructions` compiles it together with the rooms that it needs, which need no others,
-/// and counts what it executes: the same on every run.
+/// `instructions decode|findings|frames|session|request PAYLOAD COUNT`: the work on COUNT messages, or on COUNT requests that
+/// are answered with the payload, and nothing else, with no clock, no thread and no socket. `script/instructions` compiles
+/// it together with the rooms that it needs, which need no others, and counts what it executes: the same on every run.
 @main
 enum Instructions {
     struct Failure: Error {
@@ -12,7 +12,7 @@ enum Instructions {
     static func main() throws {
         let arguments = CommandLine.arguments.dropFirst()
         guard arguments.count == 3, let count = arguments.last.flatMap({ Int($0) }) else {
-            throw Failure(reason: "usage: instructions decode|frames|session PAYLOAD COUNT")
+            throw Failure(reason: "usage: instructions decode|findings|frames|session|request PAYLOAD COUNT")
         }
         let payload = try self.read(arguments[2])
         let work =
@@ -20,6 +20,8 @@ enum Instructions {
             case "decode": try self.decode(payload, count: count)
             case "frames": try self.frames(payload, count: count)
             case "session": try self.session(payload, count: count)
+            case "findings": try self.findings(payload, count: count)
+            case "request": try self.request(payload, count: count)
             default: throw Failure(reason: "no work is called \(arguments[1])")
             }
         // What nobody uses, the compiler may leave out.
@@ -39,6 +41,31 @@ enum Instructions {
         var kinds = 0
         for _ in 0..<count { kinds += try ReceivedMessage(payload: payload).kind == .pushToUser ? 1 : 0 }
         return kinds
+    }
+
+    /// Looks for what is wrong in a message, as `listen` does with each.
+    private static func findings(_ payload: [UInt8], count: Int) throws -> Int {
+        let message = try ReceivedMessage(payload: payload)
+        return (0..<count).reduce(0) { sum, _ in sum + message.findings.count }
+    }
+
+    /// Checks a request and reads the head of its answer.
+    private static func request(_ payload: [UInt8], count: Int) throws -> Int {
+        let request = HTTPRequest(
+            method: "GET", url: "https://api.kii.com/api/apps/0123abcd/installations/0123456789abcdefghijklmno",
+            fields: [HTTPField("Authorization", "Bearer 0123456789abcdef")])
+        let lines = [
+            "HTTP/1.1 200 OK\r\n", "Date: Mon, 16 May 2016 01:46:41 GMT\r\n", "Content-Type: application/json\r\n",
+            "Content-Length: \(payload.count)\r\n", "\r\n",
+        ].map { Array($0.utf8) }
+        var fields = 0
+        for _ in 0..<count {
+            try request.validate()
+            var head = ResponseHead()
+            for line in lines { _ = line.withUnsafeBytes { head.append($0) } }
+            fields += head.fields().count
+        }
+        return fields
     }
 
     /// Cuts a stream into packets.
