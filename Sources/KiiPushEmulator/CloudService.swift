@@ -5,6 +5,8 @@ final class CloudService: Sendable {
     private struct Core {
         var cloud: EmulatedCloud
         let store: StateStore
+        /// Whose clients are connected to the broker, by user name.
+        var connected: [String: InstallationConnection] = [:]
 
         /// The answer, once its changes are on disk.
         ///
@@ -19,20 +21,24 @@ final class CloudService: Sendable {
                 // If the disk cannot be read either, the state in memory is all there is.
                 if let stored = try? EmulatorState(store: self.store) { self.cloud.state = stored.cloud }
                 return EmulatedCloud.Reply(
-                    response: KiiFailure.stateUnwritable.response, effects: EmulatedCloud.Effects())
+                    caller: reply.caller, response: KiiFailure.stateUnwritable.response,
+                    effects: EmulatedCloud.Effects())
             }
         }
     }
 
     private let core: Locked<Core>
+    private let activity: ActivityLog
     private let broker: Broker
     private let publisher: Publisher
     private let delayed: DelayedReplies
 
     init(
-        cloud: EmulatedCloud, store: sending StateStore, broker: Broker, publisher: Publisher, delayed: DelayedReplies
+        cloud: EmulatedCloud, store: sending StateStore, broker: Broker, publisher: Publisher, delayed: DelayedReplies,
+        activity: ActivityLog
     ) {
         self.core = Locked(Core(cloud: cloud, store: store))
+        self.activity = activity
         self.broker = broker
         self.publisher = publisher
         self.delayed = delayed
@@ -41,7 +47,29 @@ final class CloudService: Sendable {
     func handle(_ request: IncomingRequest, reply: @escaping @Sendable (HTTPResponse?) -> Void) {
         // Within the lock, since each server has its thread: the broker and the publisher hear of changes in the order
         // in which they were made. They do no more than note what they are told, and so does a reply.
-        self.core.withLock { self.bringAbout($0.respond(to: request), reply) }
+        let begin = MonotonicInstant.now()
+        self.core.withLock { core in
+            let outcome = core.respond(to: request)
+            self.bringAbout(outcome) { [activity = self.activity] response in
+                activity.append(.request(AnsweredRequest(request, outcome, response, elapsed: .now() - begin)))
+                reply(response)
+            }
+        }
+    }
+
+    /// Notes that a client of the broker came or went.
+    func note(_ change: BrokerConnections.Change) {
+        let connection = self.core.withLock { core -> InstallationConnection? in
+            // The installation may be gone when its client goes, or have another name.
+            guard change.isOnline else { return core.connected.removeValue(forKey: change.username) }
+            let record = core.cloud.state.installation(username: change.username)
+            let connection = record.map { InstallationConnection(installationID: $0.id, owner: $0.owner.text) }
+            core.connected[change.username] = connection
+            return connection
+        }
+        guard var connection else { return }
+        connection.isOnline = change.isOnline
+        self.activity.append(.connection(connection))
     }
 
     private func bringAbout(_ outcome: EmulatedCloud.Reply, _ reply: @escaping @Sendable (HTTPResponse?) -> Void) {

@@ -137,6 +137,9 @@ public final class Emulator: Sendable {
         }
     }
 
+    /// What happens at the emulator, until it is stopped.
+    package var activity: ActivityLog { self.parts.activity }
+
     /// Whether nobody listens on a port of 127.0.0.1 now.
     package static func isFree(_ port: UInt16) -> Bool {
         do { return try LoopbackSocket.freePort(preferring: port) != nil } catch { return false }
@@ -164,6 +167,7 @@ extension Emulator {
         let broker: Broker
         let publisher: Publisher
         let delayed: DelayedReplies
+        let activity: ActivityLog
         /// HTTP, and HTTPS where it is served.
         var servers: [HTTPServer] = []
         let ports: EmulatorState.Ports
@@ -181,6 +185,7 @@ extension Emulator {
             self.publisher.stop()
             self.delayed.stop()
             for server in self.servers { server.stop() }
+            self.activity.close()
         }
     }
 
@@ -271,11 +276,14 @@ extension Emulator {
                 directory: self.directory, broker: broker,
                 publisher: try Publisher(
                     port: broker.ports.tcp, credential: credential, patience: configuration.patience.publish),
-                delayed: DelayedReplies(), ports: ports)
+                delayed: DelayedReplies(), activity: try ActivityLog(), ports: ports)
             do throws(EmulatorError) {
                 let certificates = self.directory.brokerFiles.certificates
                 let service = CloudService(
-                    cloud: cloud, store: store, broker: broker, publisher: parts.publisher, delayed: parts.delayed)
+                    cloud: cloud, store: store, broker: broker, publisher: parts.publisher, delayed: parts.delayed,
+                    activity: parts.activity)
+                // The servers hold the service, which holds the presence.
+                self.presence.observe { [weak service] in service?.note($0) }
                 let handler: HTTPServer.Handler = { service.handle($0, reply: $1) }
                 parts.servers.append(try HTTPServer(listener, handler: handler))
                 if let secureListener {

@@ -91,6 +91,9 @@ final class EmulatorSession {
         return try answer.body.isEmpty ? .null : JSONValue(parsing: answer.body)
     }
 
+    /// What the emulator has shown once `text` is among it.
+    func shown(containing text: String) -> String { self.emulator.output(containing: text) }
+
     /// Ends the emulator with a signal and says how it ended.
     func stop(_ signal: Int32 = SIGTERM) -> Tool.Result {
         self.emulator.signal(signal)

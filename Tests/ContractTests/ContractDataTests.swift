@@ -61,7 +61,7 @@ import Testing
     /// The kinds of messages in samples are those that the emulator writes.
     @Test func samplesNameKindsThatThereAre() throws {
         let file = Contract.documentation.deletingLastPathComponent()
-            .appending(path: "Sources/KiiPushEmulator/Cloud/Push/MessageLog.swift")
+            .appending(path: "Sources/KiiPushEmulator/Cloud/Push/LoggedMessage.swift")
         let source = try String(contentsOf: file, encoding: .utf8)
         let samples = self.contract.endpoints.flatMap { $0.replies }.compactMap { $0.sample }
         let kinds = samples.compactMap { $0["kind"] ?? $0["messages"]?.array?.first?["kind"] }

@@ -120,7 +120,7 @@ import Testing
 
 extension EmulatorClient {
     /// What `/__kii/installations` says of the receiver's; `nil` when it is not known.
-    fileprivate func isOnline(_ receiver: Receiver) async throws -> Bool? {
+    func isOnline(_ receiver: Receiver) async throws -> Bool? {
         let shown = try await self.control("GET", "installations").json["installations"]?.array
         let installation = shown?.first { $0["installationID"]?.string == receiver.installationID }
         return try #require(installation)["online"]?.bool

@@ -1,7 +1,7 @@
 import Glibc
 package import KiiPushCore
 
-/// Who is connected to the broker, read from the broker's log when somebody asks.
+/// Who is connected to the broker, read from the broker's log when it was written to and when somebody asks.
 ///
 /// The broker writes a line for each connection and for its end before it does anything else, so this is what the broker
 /// knew when it was asked. A client that vanished without a word is connected until the broker misses its keep alive.
@@ -14,6 +14,8 @@ final class BrokerPresence: Sendable {
 
     private let path: String
     private let state = Locked(State())
+    /// Told of who came or went, in order, on the thread that looks; set once.
+    private let observer = Locked<(@Sendable (BrokerConnections.Change) -> Void)?>(nil)
 
     /// - Parameter log: where the broker writes; it starts anew with each broker.
     init(log: String) { self.path = log }
@@ -26,6 +28,17 @@ final class BrokerPresence: Sendable {
             state.offset = 0
             state.connections.endAll(at: .now())
         }
+    }
+
+    /// Has `observer` told of everybody who comes or goes from now on, when ``look()`` is called.
+    func observe(_ observer: @escaping @Sendable (BrokerConnections.Change) -> Void) {
+        self.observer.withLock { $0 = observer }
+    }
+
+    /// Reads what the broker has written since, and tells the observer.
+    func look() {
+        guard self.statuses() != nil, let observer = self.observer.withLock({ $0 }) else { return }
+        for change in self.state.withLock({ $0.connections.takeChanges() }) { observer(change) }
     }
 
     /// Lets go of what is known of user names that are never used again.
@@ -90,6 +103,16 @@ package struct BrokerConnections: Sendable {
         " disconnected", " closed its connection", " has exceeded timeout", " been disconnected", " already connected",
     ]
 
+    /// A user name with which the first client came, or the last one went.
+    struct Change: Sendable {
+        var username: String
+        var isOnline: Bool
+
+        init(_ username: String, _ isOnline: Bool) { (self.username, self.isOnline) = (username, isOnline) }
+    }
+
+    /// In order, until they are taken.
+    private var changes: [Change] = []
     /// Client ID to user name.
     private var clients: [String: String] = [:]
     /// By user name.
@@ -121,27 +144,40 @@ package struct BrokerConnections: Sendable {
 
     /// Ends every connection, as the broker's own end does.
     package mutating func endAll(at time: Timestamp) {
-        for clientID in self.clients.keys { self.end(clientID, at: time) }
+        for clientID in self.clients.keys.sorted() { self.end(clientID, at: time) }
     }
 
-    /// A connection that the name still has ends without being told.
-    mutating func forget(_ name: String) { self.statuses[name] = nil }
+    /// Lets go of a name that is never used again. Who is still connected with it is about to be cut off.
+    mutating func forget(_ name: String) {
+        if self.statuses.removeValue(forKey: name)?.isOnline ?? false { self.changes.append(Change(name, false)) }
+    }
 
     private mutating func begin(_ clientID: String, as name: String, at time: Timestamp) {
         // The former connection of a client may end without a line of its own.
         self.end(clientID, at: time)
         self.clients[clientID] = name
         var status = self.statuses[name] ?? Status(connections: 0, changedAt: time)
-        if !status.isOnline { status.changedAt = time }
         status.connections += 1
+        if status.connections == 1 { self.note(&status, of: name, at: time) }
         self.statuses[name] = status
     }
 
     private mutating func end(_ clientID: String, at time: Timestamp) {
         guard let name = self.clients.removeValue(forKey: clientID), var status = self.statuses[name] else { return }
         status.connections -= 1
-        if !status.isOnline { status.changedAt = time }
+        if !status.isOnline { self.note(&status, of: name, at: time) }
         self.statuses[name] = status
+    }
+
+    private mutating func note(_ status: inout Status, of name: String, at time: Timestamp) {
+        status.changedAt = time
+        self.changes.append(Change(name, status.isOnline))
+    }
+
+    /// Who came and went since the last time, in order.
+    mutating func takeChanges() -> [Change] {
+        defer { self.changes = [] }
+        return self.changes
     }
 }
 

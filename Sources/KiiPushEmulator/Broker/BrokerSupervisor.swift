@@ -23,6 +23,7 @@ final class BrokerSupervisor {
     private let mailbox: Mailbox<Broker.Message>
     private var passwords: PasswordFile
     private var child: ChildProcess?
+    private var logWatch: FileWatch?
 
     /// Starts mosquitto and waits until it takes connections.
     init(_ settings: Broker.Settings, mailbox: Mailbox<Broker.Message>) throws(EmulatorError) {
@@ -40,10 +41,12 @@ final class BrokerSupervisor {
         var onStop: [@Sendable () -> Void] = []
         while onStop.isEmpty {
             self.wait()
+            self.settings.presence.look()
             self.rewriteIfStale()
             onStop = self.serve(self.mailbox.takeAll())
             if onStop.isEmpty, !self.isRunning { self.restart() }
         }
+        self.settings.presence.look()
         self.stopChild()
         for message in self.mailbox.close() {
             switch message {
@@ -62,8 +65,13 @@ final class BrokerSupervisor {
         if let lifeline = self.child?.lifeline.raw {
             entries.append(pollfd(fd: lifeline, events: Int16(POLLIN), revents: 0))
         }
-        let hasToRetry = self.child == nil || self.passwords.isStale
+        if let written = self.logWatch?.descriptor.raw {
+            entries.append(pollfd(fd: written, events: Int16(POLLIN), revents: 0))
+        }
+        let hasToRetry = self.child == nil || self.passwords.isStale || self.logWatch == nil
         poll(&entries, nfds_t(entries.count), hasToRetry ? BrokerSupervisor.retryMilliseconds : -1)
+        // Before the log is read, so that nothing written meanwhile is missed.
+        self.logWatch?.reset()
     }
 
     // MARK: - Starting
@@ -113,6 +121,8 @@ final class BrokerSupervisor {
         self.child = try ChildProcess(
             program: self.settings.programs.mosquitto, arguments: ["-c", files.configuration], output: files.log,
             inherited: self.settings.lock.descriptor, launcher: self.settings.programs.setpriv)
+        // Where the system has none to spare, the log is looked at now and then.
+        self.logWatch = try? FileWatch(files.log)
         do throws(EmulatorError) {
             if try self.waitUntilAccepted(self.settings.publisher, patience: self.settings.patience.start) {
                 return .accepted
@@ -135,7 +145,7 @@ final class BrokerSupervisor {
     private func restart() {
         if let child = self.child.take() { _ = child.wait() }
         // Who came and went until then is in its log, which goes with it.
-        _ = self.settings.presence.statuses()
+        self.settings.presence.look()
         // The reason is in the broker's log, and whoever sends meanwhile is told 503.
         _ = try? self.start()
     }

@@ -20,6 +20,8 @@ package struct CloudState: Sendable {
     fileprivate var refreshTokens: [String: String] = [:]
     fileprivate var tokensOfCaller: [Caller: Set<String>] = [:]
     fileprivate var installationsOfOwner: [Principal: Set<String>] = [:]
+    /// By the user name at the broker.
+    fileprivate var installationsByUsername: [String: String] = [:]
     /// `{deviceType}:{registrationID}` to installation ID.
     fileprivate var registrations: [String: String] = [:]
     fileprivate var subscribers: [SubscriptionTarget: Set<Principal>] = [:]
@@ -93,6 +95,11 @@ extension CloudState {
 
     func installation(deviceType: InstallationRecord.DeviceType, registrationID: String) -> InstallationRecord? {
         self.registrations["\(deviceType.rawValue):\(registrationID)"].flatMap { self.installations[$0] }
+    }
+
+    /// The one whose clients have this name at the broker.
+    func installation(username: String) -> InstallationRecord? {
+        self.installationsByUsername[username].flatMap { self.installations[$0] }
     }
 
     /// The owner's installations, in a fixed order.
@@ -221,6 +228,9 @@ extension InstallationRecord {
     func index(in state: inout CloudState, isThere: Bool) {
         state.installationsOfOwner.mark(self.id, of: self.owner, isThere: isThere)
         state.registrations["\(self.deviceType.rawValue):\(self.registrationID)"] = isThere ? self.id : nil
+        if let credential = self.credential {
+            state.installationsByUsername[credential.username] = isThere ? self.id : nil
+        }
     }
 }
 

@@ -49,6 +49,8 @@ package struct EmulatedCloud: Sendable {
 
     /// What became of a request.
     package struct Reply: Sendable {
+        /// Who made it; `nil` where that was not looked at, or refused.
+        var caller: Caller?
         /// `nil` where the connection is closed without an answer; only a fault asks for it.
         package var response: HTTPResponse?
         package var effects: Effects
@@ -63,11 +65,12 @@ package struct EmulatedCloud: Sendable {
     var requestWindow = RequestWindow()
     /// What is known of each user name that has connected to the broker; `nil` when that cannot be told.
     package var presence: @Sendable () -> [String: BrokerConnections.Status]? = { nil }
-    /// What was sent lately.
-    var messages = MessageLog()
+    /// What was sent lately, for whoever looks at the emulator.
+    var messages = RecentEntries<LoggedMessage>(maximumCount: 1000, maximumBytes: 16 << 20)
     var identifiers: Identifiers
     /// Gathered by the handlers of the request in hand.
     var effects = Effects()
+    private var caller: Caller?
 
     package init(
         settings: Settings, app: AppSettings = AppSettings(), state: CloudState = CloudState(),
@@ -101,7 +104,7 @@ package struct EmulatedCloud: Sendable {
     ///
     /// Handlers check everything before they change anything, so a refused request leaves the state alone.
     package mutating func respond(to request: IncomingRequest, now: Timestamp) -> Reply {
-        self.effects = Effects()
+        (self.effects, self.caller) = (Effects(), nil)
         var delay = Duration.zero
         let response: HTTPResponse?
         do throws(KiiFailure) {
@@ -112,7 +115,7 @@ package struct EmulatedCloud: Sendable {
         }
         self.effects.changes = self.state.takeChanges()
         self.effects.delay = delay
-        return Reply(response: response, effects: self.effects)
+        return Reply(caller: self.caller, response: response, effects: self.effects)
     }
 
     /// Lets a request through to its handler, unless the app is switched off, asks too often, or meets a fault.
@@ -150,6 +153,7 @@ package struct EmulatedCloud: Sendable {
         (route, call.parameters) = try RouteTable.match(
             method: call.request.meantMethod, path: call.target.path, app: self.appID)
         call.caller = try self.authenticate(call, need: route.need)
+        self.caller = call.caller
         if call.isControl { try route.checkQuery(call.target) }
         return try route.handler(&self, call)
     }

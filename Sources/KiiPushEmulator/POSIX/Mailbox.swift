@@ -33,6 +33,14 @@ final class Mailbox<Message: Sendable>: Sendable {
         return isOpen
     }
 
+    /// Blocks until something may have come, and takes it.
+    @discardableResult
+    func wait() -> [Message] {
+        var entry = pollfd(fd: self.descriptor, events: Int16(POLLIN), revents: 0)
+        poll(&entry, 1, -1)
+        return self.takeAll()
+    }
+
     func takeAll() -> [Message] {
         var bytes = [UInt8](repeating: 0, count: 64)
         while recv(self.descriptor, &bytes, bytes.count, 0) > 0 {}

@@ -8,11 +8,17 @@ struct EmulatorCommand: ParsableCommand {
             ("On the same ports each time, with the state of the last time", "kii-push emulator"),
             ("Beginning with nothing, and leaving nothing", "kii-push emulator --temporary"),
             ("Whose tokens and endpoints end", "kii-push emulator --token-lifetime 10m --mqtt-ttl 1h"),
-            ("The address for a program of your own", "kii-push emulator --json | jq -r --unbuffered .baseURL"),
+            ("With the bodies of requests and answers", "kii-push emulator -v"),
+            (
+                "The address for a program of your own",
+                "kii-push emulator --json | jq -r --unbuffered 'select(.type == \"emulator\").baseURL'"
+            ),
         ],
         discussion: [
             "The other commands find a running emulator by themselves. It listens on 127.0.0.1 alone. Its app key and "
                 + "admin credentials are in the file that it names, mode 0600.",
+            "Each request is shown with its answer, and whom it sent something to, and each installation that connects to "
+                + "the broker or leaves it: with -v also bodies, without secrets, and with -q nothing.",
             "Users, topics, messages and certificates are kept, so a restart is no event for who receives. A default port "
                 + "that is taken is replaced by a free one.",
         ],
@@ -75,9 +81,10 @@ struct EmulatorCommand: ParsableCommand {
             await emulator.stop()
             throw error
         }
+        let view = console.options.quiet ? nil : try EmulatorView(emulator, on: console)
         let number = await signals.next()
         await emulator.stop()
-        console.status("stopped")
+        if await view?.hasEnded(within: .seconds(1)) ?? true { console.status("stopped") }
         throw SilentExit(status: number.map(StopSignals.status) ?? .success)
     }
 

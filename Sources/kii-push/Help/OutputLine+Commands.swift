@@ -50,6 +50,15 @@ extension OutputLine {
                 "file": .text,
             ]),
         OutputLine(
+            "activity", "what happens at the emulator: a request, or an installation's connection to the broker",
+            [
+                "id": .integer, "at": .time, "event": .word(["request", "connection"]), "method?": .text,
+                "target?": .text, "control?": .flag, "caller?": .text, "status?": .integer, "error_code?": .text,
+                "elapsed_ms?": .integer,
+                "sent?": .list(["id": .text, "kind": .text, "source": .text, "installations": .texts]), "body?": .any,
+                "answer?": .any, "installation?": .text, "owner?": .text, "online?": .flag,
+            ]),
+        OutputLine(
             "help",
             "what 'help --json' prints; commands holds the same of each command below, and a topic has name and text",
             [

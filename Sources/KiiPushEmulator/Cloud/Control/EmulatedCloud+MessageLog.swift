@@ -6,13 +6,13 @@ extension EmulatedCloud {
     func showMessages(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let after = try self.number("after", in: 0...Int64.max, default: 0, call)
         let limit = try self.number("limit", in: 1...1000, default: 100, call)
-        let page = self.messages.messages(after: after, limit: Int(limit)).map { JSONValue.object($0.summary) }
+        let page = self.messages.entries(after: after, limit: Int(limit)).map { JSONValue.object($0.summary) }
         return .json(200, nil, ["messages": JSONValue(page)])
     }
 
     /// One message with what each network got and which installations it was for.
     func showMessage(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
-        guard let message = self.messages.message(id: call["id"]) else {
+        guard let message = self.messages.all.first(where: { $0.id == call["id"] }) else {
             let text = "The message was not sent, or too many were since."
             throw KiiFailure(404, "MESSAGE_NOT_FOUND", text, ["pushMessageID": call["id"]])
         }

@@ -1,0 +1,69 @@
+package import KiiPushCore
+
+/// Something that happened at an emulator, for whoever looks.
+package struct Activity: RecentEntry {
+    package enum Event: Sendable {
+        case request(AnsweredRequest)
+        /// A client connected to the broker with an installation's endpoint, or its connection ended.
+        case connection(InstallationConnection)
+    }
+
+    /// Counts from 1 at each start of the emulator.
+    package var sequence: Int64 = 0
+    package let at: Timestamp
+    package let event: Event
+
+    var bytes: Int {
+        guard case .request(let request) = self.event else { return 256 }
+        let sent = request.messages.reduce(0) { $0 + 256 + 64 * $1.installationCount }
+        return 512 + request.target.utf8.count + request.body.count + request.answer.count + sent
+    }
+}
+
+/// A request and its answer.
+package struct AnsweredRequest: Sendable {
+    /// The method that was meant.
+    package var method: String
+    /// Path and query as sent; may hold secrets.
+    var target: String
+    /// Whether the emulator was told or asked something, and not the cloud.
+    package var isControl: Bool
+    /// Who asked, as `user:{userID}`; `nil` where that was not looked at, or refused.
+    package var caller: String?
+    /// `nil` where the connection was closed without an answer.
+    package var status: Int?
+    /// Kii's code of a refusal.
+    package var errorCode: String?
+    /// From the whole request to its answer.
+    package var elapsed: Duration
+    /// The beginning of the request's body; may hold secrets, as ``answer`` may.
+    var body: [UInt8]
+    /// The beginning of the answer's body.
+    var answer: [UInt8]
+    /// What it sent.
+    package var messages: [SentMessage]
+}
+
+/// A message as it was sent.
+package struct SentMessage: Sendable {
+    private let message: LoggedMessage
+
+    init(_ message: LoggedMessage) { self.message = message }
+
+    /// Its `pushMessageID`.
+    package var id: String { self.message.id }
+    package var kind: String { self.message.kind.rawValue }
+    /// What it is about, as a `kiicloud:` URI.
+    package var source: String { "kiicloud://\(self.message.sourcePath)" }
+    package var installationCount: Int { self.message.deliveries.values.reduce(0) { $0 + $1.count } }
+    /// The IDs of the installations that it was for.
+    package var installations: [String] { self.message.deliveries.values.flatMap { $0 }.sorted() }
+}
+
+/// What became of an installation's connection to the broker.
+package struct InstallationConnection: Sendable {
+    package var installationID: String
+    /// Whose it is, as `user:{userID}`.
+    package var owner: String
+    package var isOnline = true
+}

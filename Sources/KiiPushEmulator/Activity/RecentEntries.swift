@@ -1,0 +1,57 @@
+/// The latest of very many entries, numbered from 1 on. Kept in memory alone.
+struct RecentEntries<Entry: RecentEntry>: Sendable {
+    let maximumCount: Int
+    let maximumBytes: Int
+
+    /// Oldest first, from `first` on. What was dropped before it leaves the array in batches, as that moves all others.
+    private var stored: [Entry?] = []
+    private var first = 0
+    private var bytes = 0
+    private(set) var lastSequence: Int64 = 0
+
+    init(maximumCount: Int, maximumBytes: Int) {
+        self.maximumCount = maximumCount
+        self.maximumBytes = maximumBytes
+    }
+
+    /// Oldest first.
+    var all: some Collection<Entry> { self.stored[self.first...].lazy.compactMap { $0 } }
+
+    /// Those after the one numbered `sequence`, oldest first.
+    func entries(after sequence: Int64, limit: Int) -> [Entry] {
+        // The numbers have no gaps, so that nothing is looked for.
+        let kept = Int64(self.stored.count - self.first)
+        let skipped = max(0, kept - max(0, self.lastSequence - sequence))
+        return self.stored[(self.first + Int(skipped))...].prefix(limit).compactMap { $0 }
+    }
+
+    /// Lets go of all of them. The numbers go on, so that who asks for what came after one of them misses nothing.
+    mutating func removeAll() { (self.stored, self.first, self.bytes) = ([], 0, 0) }
+
+    /// Keeps `entry` under the next number, and drops the oldest for as long as there are too many or too much.
+    mutating func append(_ entry: Entry) {
+        self.lastSequence += 1
+        var entry = entry
+        entry.sequence = self.lastSequence
+        self.stored.append(entry)
+        self.bytes += entry.bytes
+        while self.stored.count - self.first > self.maximumCount || self.bytes > self.maximumBytes {
+            guard let oldest = self.stored[self.first] else { break }
+            self.bytes -= oldest.bytes
+            self.stored[self.first] = nil
+            self.first += 1
+        }
+        if self.first >= self.maximumCount {
+            self.stored.removeFirst(self.first)
+            self.first = 0
+        }
+    }
+}
+
+/// An entry of a ``RecentEntries``.
+protocol RecentEntry: Sendable {
+    /// Counts from 1 at each start of the emulator; set when it is kept.
+    var sequence: Int64 { get set }
+    /// About what it weighs.
+    var bytes: Int { get }
+}

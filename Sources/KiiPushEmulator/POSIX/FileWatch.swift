@@ -1,0 +1,21 @@
+import Glibc
+
+/// Tells when a file is written to (inotify(7)).
+struct FileWatch: ~Copyable {
+    /// Readable once the file was written to.
+    let descriptor: FileDescriptor
+
+    init(_ path: String) throws(EmulatorError) {
+        let raw = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
+        guard raw >= 0 else { throw .system("watch \(path)", errno) }
+        let descriptor = FileDescriptor(owning: raw)
+        guard inotify_add_watch(raw, path, UInt32(IN_MODIFY)) >= 0 else { throw .system("watch \(path)", errno) }
+        self.descriptor = descriptor
+    }
+
+    /// Forgets what was written until now.
+    func reset() {
+        var events = [UInt8](repeating: 0, count: 4096)
+        while read(self.descriptor.raw, &events, events.count) > 0 {}
+    }
+}

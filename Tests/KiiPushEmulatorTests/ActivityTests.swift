@@ -1,0 +1,92 @@
+import Foundation
+import KiiPushCore
+import KiiPushEmulator
+import TestSupport
+import TestTraits
+import Testing
+
+/// What an emulator tells of itself while it runs.
+@Suite(.ownThreads) struct ActivityTests {
+    /// All that happened until the emulator was stopped.
+    private func activities(
+        _ configuration: Emulator.Configuration = .init(), of body: (EmulatorClient) async throws -> Void
+    ) async throws -> [Activity] {
+        let log = try await withEmulator(configuration) { client in
+            client.emulator.activity.follow()
+            try await body(client)
+            await client.emulator.stop()
+            return client.emulator.activity
+        }
+        return try await onThread {
+            var all: [Activity] = []
+            while let more = log.next(after: all.last?.sequence ?? 0) { all += more }
+            return all
+        }
+    }
+
+    private func requests(_ activities: [Activity]) -> [AnsweredRequest] {
+        activities.compactMap { if case .request(let request) = $0.event { request } else { nil } }
+    }
+
+    @Test func requestsComeInTheirOrderWithWhatTheySent() async throws {
+        let all = try await self.activities { client in
+            let receiver = try await client.receiver()
+            let admin = try await client.adminToken()
+            #expect(try await client.push(1, to: receiver, admin: admin).status == 200)
+            #expect(try await client.call("GET", "topics/none", token: admin).status == 404)
+        }
+        #expect(all.map { $0.sequence } == Array(1...Int64(all.count)))
+        let requests = self.requests(all)
+        let send = try #require(requests.first { $0.shownTarget.hasSuffix("/push/messages") })
+        #expect(send.status == 200 && send.caller == "admin" && send.messages.map { $0.installationCount } == [1])
+        let missing = try #require(requests.last)
+        #expect(missing.status == 404 && missing.errorCode == "TOPIC_NOT_FOUND" && missing.messages.isEmpty)
+    }
+
+    @Test func aConnectionEndsAlsoForAnInstallationThatIsGone() async throws {
+        let all = try await self.activities { client in
+            let receiver = try await client.receiver()
+            let mqtt = try MQTTClient(port: client.emulator.mqttPort, receiver)
+            while try await client.isOnline(receiver) != true { try Task.checkCancellation() }
+            let path = "installations/\(receiver.installationID)"
+            #expect(try await client.call("DELETE", path, token: receiver.token).status == 204)
+            withExtendedLifetime(mqtt) {}
+        }
+        let connections = all.compactMap { if case .connection(let change) = $0.event { change } else { nil } }
+        #expect(connections.map { $0.isOnline } == [true, false])
+        #expect(Set(connections.map { $0.installationID }).count == 1)
+    }
+
+    @Test func noSecretIsShownWhereverAClientPutsIt() async throws {
+        let secret = "correct-horse"
+        let all = try await self.activities { client in
+            let names = ["password", "client_secret", "refresh_token", "Password", "code", "thingPassword"]
+            for name in names {
+                _ = try await client.call(
+                    "POST", "oauth2/token", type: "OauthTokenRequest", ["deep": [[name: JSONValue(secret)]]])
+            }
+            for name in ["password", "access_token"] {
+                _ = try await client.call("GET", "users/me?a=b&\(name)=\(secret)")
+            }
+        }
+        let requests = self.requests(all)
+        #expect(requests.count == 8)
+        for request in requests {
+            let shown = "\(request.shownTarget) \(request.shownBody?.text ?? "") \(request.shownAnswer?.text ?? "")"
+            #expect(!shown.contains(secret) && shown.contains("<redacted>"), "\(shown)")
+        }
+    }
+
+    @Test func anEmulatorThatIsLetGoOfHoldsNoFile() async throws {
+        func startAndStop() async throws -> String {
+            let emulator = try await Emulator.start()
+            await emulator.stop()
+            return emulator.directory
+        }
+        let directory = try await startAndStop()
+        let links = try FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd").compactMap {
+            try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/fd/\($0)")
+        }
+        #expect(links.filter { $0.hasPrefix(directory) } == [])
+    }
+}
