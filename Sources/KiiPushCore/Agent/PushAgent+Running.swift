@@ -88,12 +88,19 @@ extension PushAgent {
     private func receive() async throws {
         var policy = ReconnectPolicy(configuration: self.reconnect)
         let core = try await self.opening(&policy) { try await self.runtime.open() }
-        core.control?.attach(self.hub)
+        core.control?.attach(self.hub, announcedIn: self.receiverFolder)
         defer { core.control?.detach(self.hub) }
         for event in core.events { self.hub.emit(event) }
         try self.enrolment.load()
         let endpoint = try await self.enrol(&policy)
         try await self.receive(at: endpoint, core, &policy)
+    }
+
+    /// Where an emulator on this machine looks for who receives from it; `nil` with another cloud.
+    private var receiverFolder: ReceiverFolder? {
+        guard self.configuration.app.origin?.isLoopback ?? false else { return nil }
+        let directory = self.runtime.configuration.environment.runtimeDirectory
+        return ReceiverFolder(in: directory ?? RuntimeDirectory.standard())
     }
 
     /// Receives as one installation after another; mostly there is only one.

@@ -87,6 +87,14 @@ extension MessageEvent.Kind {
         }
     }
 
+    /// The kind in a word that programs may rely on.
+    package var word: String { Self.words[Int(self.parts.code) - 1] }
+
+    private static let words = [
+        "received", "stored", "acknowledged", "duplicate", "isolated", "started", "done", "done", "unreached",
+        "setAside", "presented", "opened", "dismissed", "failed", "dead", "handedBack", "late", "stuck", "retried",
+    ]
+
     package var parts: Parts {
         switch self {
         case .received: Parts(1)

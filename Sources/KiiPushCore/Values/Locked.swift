@@ -62,7 +62,7 @@ package final class Locked<State> {
 extension Locked: @unchecked Sendable {}
 
 /// What a waiting thread does next.
-enum WaitStep<Result: Sendable> {
+package enum WaitStep<Result: Sendable> {
     case leave(Result)
     /// Gives the lock up until the condition is signalled or, if there is one, the instant has come.
     case sleep(until: MonotonicInstant?)

@@ -1,7 +1,7 @@
 import Glibc
 
 /// One lock around one value, and a condition to wait for. As with ``Locked``: compute under the lock, act after it.
-final class Monitor<State: Sendable>: Sendable {
+package final class Monitor<State: Sendable>: Sendable {
     private struct Monitored {
         var state: State
         let condition = Condition()
@@ -9,18 +9,18 @@ final class Monitor<State: Sendable>: Sendable {
 
     private let monitored: Locked<Monitored>
 
-    init(_ initial: State) { self.monitored = Locked(Monitored(state: initial)) }
+    package init(_ initial: State) { self.monitored = Locked(Monitored(state: initial)) }
 
-    func withLock<Result>(_ body: (inout State) -> sending Result) -> sending Result {
+    package func withLock<Result>(_ body: (inout State) -> sending Result) -> sending Result {
         self.monitored.withLock { body(&$0.state) }
     }
 
-    func wait<Result: Sendable>(_ body: (inout State) -> WaitStep<Result>) -> Result {
+    package func wait<Result: Sendable>(_ body: (inout State) -> WaitStep<Result>) -> Result {
         self.monitored.wait(for: { $0.condition.pointer }, { body(&$0.state) })
     }
 
     func signal() { self.monitored.withLock { _ = pthread_cond_signal($0.condition.pointer) } }
-    func signalAll() { self.monitored.withLock { _ = pthread_cond_broadcast($0.condition.pointer) } }
+    package func signalAll() { self.monitored.withLock { _ = pthread_cond_broadcast($0.condition.pointer) } }
 }
 
 /// Measures time by the clock that ``MonotonicInstant`` reads: a change of the calendar must not move a deadline.

@@ -61,36 +61,29 @@ private struct TraceWords {
 
     init(_ kind: MessageEvent.Kind) {
         switch kind {
-        case .received: self.init("received")
-        case .stored: self.init("stored")
-        case .acknowledged: self.init("acknowledged")
-        case .duplicate: self.init("duplicate", "the broker delivered it again; acknowledged again")
+        // Some of these are told by a process, and not recorded.
+        case .received, .stored, .acknowledged, .presented, .unreached, .setAside, .dismissed, .late, .stuck:
+            self.init(kind.word)
+        case .duplicate: self.init(kind.word, "the broker delivered it again; acknowledged again")
         case .isolated(let attempt):
             self.init(
-                "isolated", "attempt \(attempt) is to run alone: a process ended with the message in hand",
+                kind.word, "attempt \(attempt) is to run alone: a process ended with the message in hand",
                 ["attempt": attempt])
-        case .started(let attempt): self.init("started", "attempt \(attempt)", ["attempt": attempt])
+        case .started(let attempt): self.init(kind.word, "attempt \(attempt)", ["attempt": attempt])
         case .failed(let attempt, let failure, let pause):
             self.init(
-                "failed", "attempt \(attempt): \(failure); again after \(pause.text)",
+                kind.word, "attempt \(attempt): \(failure); again after \(pause.text)",
                 ["attempt": attempt, "failure": failure.description, "retry_in_ms": pause.milliseconds])
         case .done(let result, let attempt, let isLate):
             self.init(
-                "done", "\(result.word), attempt \(attempt)\(isLate ? ", after its time" : "")",
+                kind.word, "\(result.word), attempt \(attempt)\(isLate ? ", after its time" : "")",
                 ["result": result.word, "attempt": attempt, "late": isLate])
-        case .presented: self.init("presented")
-        // These are told by a process, and not recorded.
-        case .unreached: self.init("unreached")
-        case .setAside: self.init("setAside")
-        case .dismissed: self.init("dismissed")
-        case .handedBack(let failure): self.init("handedBack", failure.description)
-        case .late: self.init("late")
-        case .stuck: self.init("stuck")
+        case .handedBack(let failure): self.init(kind.word, failure.description)
         case .opened(let action):
-            self.init("opened", action.identifier, ["action": action.identifier])
+            self.init(kind.word, action.identifier, ["action": action.identifier])
         case .dead(let reason, let attempt):
-            self.init("dead", reason.description, ["reason": reason.description, "attempt": attempt])
-        case .retried: self.init("retried", "by hand; attempts are counted from 1 again")
+            self.init(kind.word, reason.description, ["reason": reason.description, "attempt": attempt])
+        case .retried: self.init(kind.word, "by hand; attempts are counted from 1 again")
         }
     }
 

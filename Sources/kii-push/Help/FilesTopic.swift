@@ -64,5 +64,7 @@ enum FilesTopic {
                 + "with its inbox. Directory 0700."),
         .file("$XDG_RUNTIME_DIR/kii-push/emulator.json, or /tmp/kii-push-UID/emulator.json"),
         .prose("Where the running emulator is found, mode 0600. Used when no cloud is configured."),
+        .file("$XDG_RUNTIME_DIR/kii-push/receivers, or /tmp/kii-push-UID/receivers"),
+        .prose("Links to the directories of profiles that receive from an emulator, for its page. Directory 0700."),
     ]
 }

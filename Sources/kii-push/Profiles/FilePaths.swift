@@ -1,4 +1,5 @@
 import Glibc
+import KiiPushCore
 
 /// Where the files are: the XDG base directories, and what systemd sets in their place.
 ///
@@ -46,10 +47,7 @@ struct FilePaths: Sendable {
         return directories.map { $0 + "/kii-push/config.json" }
     }
 
-    static func emulatorFile() -> String {
-        let directory = EnvironmentVariable.runtimeDirectory.directory.map { $0 + "/kii-push" }
-        return (directory ?? "/tmp/kii-push-\(geteuid())") + "/emulator.json"
-    }
+    static func emulatorFile() -> String { RuntimeDirectory.standard() + "/emulator.json" }
 
     private static func home() throws -> String {
         if let home = EnvironmentVariable.home.directory { return home }

@@ -60,8 +60,14 @@ package final class ControlClient: Sendable {
         return try notices.mapError { ControlError.refused(reason: $0.description) }.get()
     }
 
+    /// Asks as ``watch()`` does, and reads on the calling thread until the end.
+    package func watch(_ body: (ControlNotice) -> Void) throws(ControlError) {
+        try self.ask(.watch)
+        while let notice = self.nextNotice() { body(notice) }
+    }
+
     /// Has whoever reads find the end.
-    func interrupt() { shutdown(self.descriptor, Int32(SHUT_RDWR)) }
+    package func interrupt() { shutdown(self.descriptor, Int32(SHUT_RDWR)) }
 
     private func decide(
         _ decision: PushRuntime.Decision, _ messageID: Int64

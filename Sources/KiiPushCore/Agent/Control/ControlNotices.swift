@@ -56,7 +56,7 @@ extension ControlNotices {
 
 extension ControlClient {
     /// Reads on until a notice comes; `nil` at the end, and when the other process does not do what it was asked.
-    fileprivate func nextNotice() -> ControlNotice? {
+    func nextNotice() -> ControlNotice? {
         while let reply = try? self.nextReply() {
             switch reply {
             case .event(let event): return .event(event)

@@ -59,6 +59,8 @@ final class ControlServer: Sendable {
     let waker: Waker
     private let directory: String
     private let thread = Locked<OSThread?>(nil)
+    /// What tells emulators on this machine of the directory, and the agents for which it does.
+    private let announcement = Locked<(hubs: Set<ObjectIdentifier>, link: ReceiverLink?)>(([], nil))
 
     /// Listens in a state directory whose lock is held.
     init(directory: String, perform: @escaping Perform) throws(FileError) {
@@ -82,6 +84,7 @@ final class ControlServer: Sendable {
     func stop() {
         guard let thread = self.thread.withLock({ $0.take() }) else { return }
         unlink(ControlSocket.path(in: self.directory))
+        self.announcement.withLock { $0.link.take()?.withdraw() }
         self.state.withLock { $0.isStopping = true }
         self.waker.wakeUp()
         thread.join()
@@ -90,7 +93,15 @@ final class ControlServer: Sendable {
     // MARK: - Agents
 
     /// Tells what this agent goes through, until it is detached.
-    func attach(_ hub: EventHub) {
+    ///
+    /// - Parameter folder: where the directory is announced as long as there is such an agent.
+    func attach(_ hub: EventHub, announcedIn folder: ReceiverFolder? = nil) {
+        if let folder {
+            self.announcement.withLock { announcement in
+                announcement.hubs.insert(ObjectIdentifier(hub))
+                if announcement.link == nil { announcement.link = folder.announce(self.directory) }
+            }
+        }
         let isWatched = self.state.withLock { state in
             state.hubs[ObjectIdentifier(hub)] = hub
             return state.isWatched
@@ -101,6 +112,10 @@ final class ControlServer: Sendable {
     func detach(_ hub: EventHub) {
         self.state.withLock { $0.hubs[ObjectIdentifier(hub)] = nil }
         hub.listener = nil
+        self.announcement.withLock { announcement in
+            announcement.hubs.remove(ObjectIdentifier(hub))
+            if announcement.hubs.isEmpty { announcement.link.take()?.withdraw() }
+        }
     }
 
     private func listen(to hub: EventHub) { hub.listener = { [weak self] event in self?.tell(event) } }

@@ -32,7 +32,7 @@ package struct AgentStateFile: Sendable {
 
     /// The installations of all agents of a state directory, those that they had before included; `nil` where one of the files
     /// cannot be read.
-    static func installations(stateDirectory: String) -> Set<String>? {
+    package static func installations(stateDirectory: String) -> Set<String>? {
         guard let folder = opendir("\(stateDirectory)/agents") else { return errno == ENOENT ? [] : nil }
         defer { closedir(folder) }
         var installations: Set<String> = []

@@ -37,10 +37,22 @@ package enum StateDirectory {
 
     /// Whether it is a directory that is this user's alone. After it was made: who comes later cannot change that, since
     /// what lies in `/tmp` only its owner may replace.
-    private static func isOwn(_ directory: String) -> Bool {
+    static func isOwn(_ directory: String) -> Bool {
         var status = stat()
         return lstat(directory, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && status.st_uid == geteuid()
             && status.st_mode & 0o077 == 0
+    }
+}
+
+/// Where programs of one user find each other while they run.
+package enum RuntimeDirectory {
+    /// The directory by convention: `$XDG_RUNTIME_DIR/kii-push`, else one of this user's in `/tmp`.
+    package static func standard(environment: (String) -> String? = environmentVariable) -> String {
+        // The XDG specification: relative paths are to be ignored.
+        guard let directory = environment("XDG_RUNTIME_DIR"), directory.hasPrefix("/") else {
+            return "/tmp/kii-push-\(geteuid())"
+        }
+        return directory + "/kii-push"
     }
 }
 

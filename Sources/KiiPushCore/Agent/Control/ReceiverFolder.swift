@@ -1,0 +1,71 @@
+import Glibc
+
+/// The folder by which an emulator finds the programs on this machine that receive from it: a link for each to the state
+/// directory that the program receives with. What is below the link (the control socket, the inbox) says the rest.
+package struct ReceiverFolder: Sendable {
+    /// A program that receives, or that was killed while it did.
+    package struct Entry: Sendable, Hashable {
+        /// What people call it: mostly the last component of ``stateDirectory``. No two have one name.
+        package var name: String
+        package var stateDirectory: String
+    }
+
+    package let path: String
+
+    /// The folder in a directory of this user's, which is made where it is missing.
+    package init(in runtimeDirectory: String) { self.path = runtimeDirectory + "/receivers" }
+
+    /// Links to a state directory; `nil` where that cannot be done.
+    func announce(_ stateDirectory: String) -> ReceiverLink? {
+        // A folder that cannot be made is none of this user's either.
+        try? PrivateFile.makeDirectory(self.path)
+        guard StateDirectory.isOwn(self.path), let target = ReceiverFolder.resolved(stateDirectory),
+            let name = target.split(separator: "/").last
+        else { return nil }
+        let digest = SHA256.hexadecimal(Array(target.utf8)).prefix(8)
+        for name in ["\(name)", "\(name).\(digest)"] {
+            let path = "\(self.path)/\(name)"
+            // A killed process may have left it. Made anew, it is news for who watches the folder.
+            if ReceiverFolder.resolved(path) == target { unlink(path) }
+            if symlink(target, path) == 0 { return ReceiverLink(path: path, target: target) }
+        }
+        return nil
+    }
+
+    /// Who has a link, by name. A link to a directory that is gone is removed.
+    package func entries() -> [Entry] {
+        guard StateDirectory.isOwn(self.path), let folder = opendir(self.path) else { return [] }
+        defer { closedir(folder) }
+        var entries: [Entry] = []
+        while let entry = readdir(folder) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            guard name != ".", name != ".." else { continue }
+            let path = "\(self.path)/\(name)"
+            if let target = ReceiverFolder.resolved(path) {
+                entries.append(Entry(name: name, stateDirectory: target))
+            } else if errno == ENOENT {
+                unlink(path)
+            }
+        }
+        return entries.sorted { $0.name < $1.name }
+    }
+
+    fileprivate static func resolved(_ path: String) -> String? {
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+}
+
+/// The link of a program that receives.
+struct ReceiverLink: Sendable {
+    fileprivate let path: String
+    fileprivate let target: String
+
+    /// Removes the link, unless another program has it by now.
+    func withdraw() {
+        if ReceiverFolder.resolved(self.path) ?? self.target == self.target { unlink(self.path) }
+    }
+}

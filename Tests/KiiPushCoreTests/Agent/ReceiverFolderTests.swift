@@ -1,0 +1,69 @@
+import Foundation
+import Glibc
+import Testing
+
+@testable import KiiPushCore
+
+/// How programs that receive tell an emulator on the same machine of themselves.
+@Suite struct ReceiverFolderTests {
+    private func stateDirectory(_ path: String) throws -> String {
+        try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+        return try #require(realpath(path, nil).map { String(cString: $0) })
+    }
+
+    @Test func eachStateDirectoryHasANameOfItsOwn() throws {
+        try withTemporaryDirectory { directory in
+            let folder = ReceiverFolder(in: directory + "/run")
+            #expect(folder.entries().isEmpty)
+            let (one, two) = (try self.stateDirectory(directory + "/a/x"), try self.stateDirectory(directory + "/b/x"))
+            let first = try #require(folder.announce(one))
+            let second = try #require(folder.announce(two))
+            let entries = folder.entries()
+            #expect(entries.map(\.stateDirectory) == [one, two])
+            #expect(entries.first?.name == "x" && entries.last?.name.hasPrefix("x.") == true)
+            // Another process of the same directory: the one before was killed.
+            _ = try #require(folder.announce(one))
+            #expect(folder.entries() == entries)
+            first.withdraw()
+            #expect(folder.entries().map(\.stateDirectory) == [two])
+            // The name is another's by now, who keeps it.
+            #expect(symlink(two, directory + "/run/receivers/x") == 0)
+            first.withdraw()
+            #expect(folder.entries().map(\.name).first == "x")
+            second.withdraw()
+        }
+    }
+
+    @Test func aLinkToADirectoryThatIsGoneIsRemoved() throws {
+        try withTemporaryDirectory { directory in
+            let folder = ReceiverFolder(in: directory + "/run")
+            let state = try self.stateDirectory(directory + "/state")
+            _ = try #require(folder.announce(state))
+            #expect(rmdir(state) == 0)
+            #expect(folder.entries().isEmpty)
+            var status = stat()
+            #expect(lstat(directory + "/run/receivers/state", &status) != 0)
+        }
+    }
+
+    @Test func nothingIsAnnouncedWhereOthersMayLook() throws {
+        try withTemporaryDirectory { directory in
+            let state = try self.stateDirectory(directory + "/state")
+            let folder = ReceiverFolder(in: directory + "/run")
+            _ = try self.stateDirectory(directory + "/run/receivers")
+            #expect(chmod(directory + "/run/receivers", 0o755) == 0)
+            #expect(folder.announce(state) == nil && folder.entries().isEmpty)
+            // Nor where no folder can be made, nor of what is not there.
+            #expect(ReceiverFolder(in: directory + "/run/receivers/x").announce(directory + "/none") == nil)
+            #expect(FileManager.default.createFile(atPath: directory + "/file", contents: nil))
+            #expect(ReceiverFolder(in: directory + "/file").announce(state) == nil)
+        }
+    }
+
+    @Test func theFolderIsOfTheUsersRuntimeDirectory() {
+        #expect(RuntimeDirectory.standard { $0 == "XDG_RUNTIME_DIR" ? "/run/user/7" : nil } == "/run/user/7/kii-push")
+        for value in [nil, "", "relative"] {
+            #expect(RuntimeDirectory.standard { _ in value } == "/tmp/kii-push-\(geteuid())")
+        }
+    }
+}
