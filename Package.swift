@@ -32,7 +32,9 @@ let package = Package(
         // Without a pkg-config name: SwiftPM would warn every user of KiiPushCore, which does not need this library.
         .systemLibrary(name: "CMicroHTTPD", providers: [.apt(["libmicrohttpd-dev"])]),
         .target(name: "KiiPushCore", dependencies: ["CCurl", "CSQLite"]),
-        .target(name: "KiiPushEmulator", dependencies: ["KiiPushCore", "CMicroHTTPD", "CSQLite"]),
+        // The files of the emulator's page, which are compiled in.
+        .target(name: "CInspector", exclude: ["page"]),
+        .target(name: "KiiPushEmulator", dependencies: ["KiiPushCore", "CInspector", "CMicroHTTPD", "CSQLite"]),
         // Apart from the program's entry, so that the fuzzer can be linked with it.
         .target(name: "kii-push", dependencies: ["KiiPushCore", "KiiPushEmulator"], exclude: ["Program"]),
         .executableTarget(name: "kii-push-program", dependencies: ["kii-push"], path: "Sources/kii-push/Program"),

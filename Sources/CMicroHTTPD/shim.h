@@ -59,6 +59,22 @@ static inline int cmhd_socket(struct MHD_Connection *connection) {
     return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
 }
 
+/// A response whose body `reader` gives piece by piece, until it gives `cmhd_end_of_stream`. The library calls `release` with
+/// `context` when it is done with the response.
+static inline struct MHD_Response *cmhd_stream(
+    MHD_ContentReaderCallback reader, MHD_ContentReaderFreeCallback release, void *context) {
+    // The block is for HTTP/1.0 alone: a chunk of HTTP/1.1 is as large as the connection's memory lets it be.
+    return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 4096, reader, context, release);
+}
+
+/// MHD_CONTENT_READER_END_OF_STREAM, as a value that Swift can read.
+static const ssize_t cmhd_end_of_stream = MHD_CONTENT_READER_END_OF_STREAM;
+
+/// MHD_set_connection_option() is variadic too.
+static inline void cmhd_set_timeout(struct MHD_Connection *connection, unsigned int seconds) {
+    MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, seconds);
+}
+
 /// A GNU extension, which the Glibc module leaves out (glibc 2.34).
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 

@@ -32,16 +32,18 @@ final class CloudService: Sendable {
     private let broker: Broker
     private let publisher: Publisher
     private let delayed: DelayedReplies
+    private let receivers: Receivers
 
     init(
         cloud: EmulatedCloud, store: sending StateStore, broker: Broker, publisher: Publisher, delayed: DelayedReplies,
-        activity: ActivityLog
+        activity: ActivityLog, receivers: Receivers
     ) {
         self.core = Locked(Core(cloud: cloud, store: store))
         self.activity = activity
         self.broker = broker
         self.publisher = publisher
         self.delayed = delayed
+        self.receivers = receivers
     }
 
     func handle(_ request: IncomingRequest, reply: @escaping @Sendable (HTTPResponse?) -> Void) {
@@ -50,11 +52,25 @@ final class CloudService: Sendable {
         let begin = MonotonicInstant.now()
         self.core.withLock { core in
             let outcome = core.respond(to: request)
+            self.receivers.note(outcome.effects.messages)
             self.bringAbout(outcome) { [activity = self.activity] response in
                 activity.append(.request(AnsweredRequest(request, outcome, response, elapsed: .now() - begin)))
                 reply(response)
             }
         }
+    }
+
+    /// - Throws: ``KiiFailure`` unless the administrator makes the request.
+    func requireAdministrator(_ request: IncomingRequest, _ target: RequestTarget) throws(KiiFailure) {
+        let call = CloudCall(request: request, target: target, now: .now())
+        try self.core.withLock { core throws(KiiFailure) in
+            _ = try core.cloud.authenticate(call, need: .administrator)
+        }
+    }
+
+    /// A message that was sent lately.
+    func message(_ id: String) throws(KiiFailure) -> LoggedMessage {
+        try self.core.withLock { core throws(KiiFailure) in try core.cloud.message(id) }
     }
 
     /// Notes that a client of the broker came or went.

@@ -46,6 +46,8 @@ public final class Emulator: Sendable {
         /// Whether the broker delivers with the QoS that a client subscribed with, though the emulator publishes with
         /// QoS 1. MQTT forbids it; without it QoS 2 could not be tried.
         package var upgradesQoS = false
+        /// What the page says of a payload: `findings` and the decoded `message`. `nil`: nothing.
+        package var explain: (@Sendable (_ payload: [UInt8]) -> JSONValue)?
         /// How long the broker is waited for; for tests, on machines that are busy and of what follows.
         package var patience = BrokerPatience()
 
@@ -137,6 +139,9 @@ public final class Emulator: Sendable {
         }
     }
 
+    /// The address of the page that shows what happens.
+    package var inspectorURL: String { self.parts.ports.inspectorURL }
+
     /// What happens at the emulator, until it is stopped.
     package var activity: ActivityLog { self.parts.activity }
 
@@ -168,6 +173,7 @@ extension Emulator {
         let publisher: Publisher
         let delayed: DelayedReplies
         let activity: ActivityLog
+        let receivers: Receivers
         /// HTTP, and HTTPS where it is served.
         var servers: [HTTPServer] = []
         let ports: EmulatorState.Ports
@@ -184,8 +190,9 @@ extension Emulator {
         @Sendable func stopServing() {
             self.publisher.stop()
             self.delayed.stop()
-            for server in self.servers { server.stop() }
+            self.receivers.stop()
             self.activity.close()
+            for server in self.servers { server.stop() }
         }
     }
 
@@ -263,28 +270,36 @@ extension Emulator {
             }
             let store = try StateStore(path: self.directory.statePath)
             try EmulatorState.save(ports, in: store)
+            var identifiers = Identifiers()
+            let settings = EmulatedCloud.Settings(
+                app: self.stored.app, brokerPorts: configuration.advertisedBrokerPorts ?? broker.ports,
+                isStrict: configuration.strict, baseURL: ports.baseURL, httpsBaseURL: ports.httpsBaseURL,
+                pageToken: Secret(identifiers.secret(43)))
             var cloud = EmulatedCloud(
-                settings: EmulatedCloud.Settings(
-                    app: self.stored.app, brokerPorts: configuration.advertisedBrokerPorts ?? broker.ports,
-                    isStrict: configuration.strict, baseURL: ports.baseURL, httpsBaseURL: ports.httpsBaseURL),
+                settings: settings,
                 app: AppSettings(
                     endpointDelay: configuration.endpointDelay, mqttTTL: configuration.mqttTTL,
                     tokenLifetime: configuration.tokenLifetime, givesRefreshTokens: configuration.refreshTokens),
                 state: self.stored.cloud)
             cloud.presence = { [presence = self.presence] in presence.statuses() }
+            let activity = ActivityLog()
+            let folder = configuration.runtimeFile.map { ReceiverFolder(in: Files.parent(of: $0)) }
+            let receivers = try Receivers(in: folder, log: activity)
             var parts = Parts(
                 directory: self.directory, broker: broker,
                 publisher: try Publisher(
                     port: broker.ports.tcp, credential: credential, patience: configuration.patience.publish),
-                delayed: DelayedReplies(), activity: try ActivityLog(), ports: ports)
+                delayed: DelayedReplies(), activity: activity, receivers: receivers, ports: ports)
             do throws(EmulatorError) {
                 let certificates = self.directory.brokerFiles.certificates
                 let service = CloudService(
                     cloud: cloud, store: store, broker: broker, publisher: parts.publisher, delayed: parts.delayed,
-                    activity: parts.activity)
+                    activity: activity, receivers: receivers)
                 // The servers hold the service, which holds the presence.
                 self.presence.observe { [weak service] in service?.note($0) }
-                let handler: HTTPServer.Handler = { service.handle($0, reply: $1) }
+                let inspector = Inspector(
+                    service, log: activity, receivers: receivers, settings: settings, explain: configuration.explain)
+                let handler: HTTPServer.Handler = { inspector.handle($0, $1) }
                 parts.servers.append(try HTTPServer(listener, handler: handler))
                 if let secureListener {
                     parts.servers.append(try HTTPServer(secureListener, certificates: certificates, handler: handler))

@@ -82,8 +82,13 @@ struct Room {
         Room(
             name: "KiiPushEmulator",
             folder: "Sources/KiiPushEmulator",
-            modules: ["KiiPushCore", "CMicroHTTPD", "CSQLite", "Glibc"],
-            knows: ["Values", "JSON", "MQTT/Wire"]
+            modules: ["KiiPushCore", "CInspector", "CMicroHTTPD", "CSQLite", "Glibc"],
+            knows: ["Values", "JSON", "MQTT/Wire"],
+            // What its page shows of receivers on this machine.
+            alsoSees: [
+                "AgentStateFile", "ControlClient", "ControlError", "InboxReader", "MessageDecision", "MessageEvent",
+                "MessageRecord", "ReceiverFolder",
+            ]
         ),
         Room(
             name: "kii-push",

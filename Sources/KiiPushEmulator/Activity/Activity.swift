@@ -6,6 +6,8 @@ package struct Activity: RecentEntry {
         case request(AnsweredRequest)
         /// A client connected to the broker with an installation's endpoint, or its connection ended.
         case connection(InstallationConnection)
+        /// A receiver on this machine told of a message.
+        case delivery(MessageDelivery)
     }
 
     /// Counts from 1 at each start of the emulator.
@@ -14,9 +16,13 @@ package struct Activity: RecentEntry {
     package let event: Event
 
     var bytes: Int {
-        guard case .request(let request) = self.event else { return 256 }
-        let sent = request.messages.reduce(0) { $0 + 256 + 64 * $1.installationCount }
-        return 512 + request.target.utf8.count + request.body.count + request.answer.count + sent
+        switch self.event {
+        case .request(let request):
+            let sent = request.messages.reduce(0) { $0 + 256 + 64 * $1.installationCount }
+            return 512 + request.target.utf8.count + request.body.count + request.answer.count + sent
+        case .connection: return 256
+        case .delivery(let delivery): return 512 + (delivery.event.message?.payloadBytes.count ?? 0)
+        }
     }
 }
 
@@ -66,4 +72,17 @@ package struct InstallationConnection: Sendable {
     /// Whose it is, as `user:{userID}`.
     package var owner: String
     package var isOnline = true
+}
+
+/// What became of a message at a receiver on this machine.
+package struct MessageDelivery: Sendable {
+    /// The `pushMessageID`; `nil` where it is not known which push the message was.
+    package var pushID: String?
+    /// The receiver's name.
+    package var receiver: String
+    /// `nil` before a handler was called.
+    package var installationID: String?
+    package var event: MessageEvent
+    /// Of an attempt that has ended: how long it took.
+    package var elapsed: Duration?
 }

@@ -42,6 +42,7 @@ extension EmulatedCloud {
     }
 
     private func caller(token: String, now: Timestamp) throws(KiiFailure) -> Caller {
+        if let pageToken = self.settings.pageToken, pageToken.isEqual(to: token) { return .admin }
         guard let record = self.state.tokens[token] else { throw .wrongToken }
         if let expiresAt = record.expiresAt, expiresAt <= now { throw .wrongToken }
         try self.checkIsEnabled(record.caller)
@@ -101,6 +102,14 @@ extension EmulatedCloud {
             guard let userID = caller.userID else { return false }
             return self.state.groups[id]?.members.contains(userID) ?? false
         }
+    }
+}
+
+extension Secret {
+    /// Compares in a time that tells nothing but the length.
+    fileprivate func isEqual(to text: String) -> Bool {
+        let (own, other) = (self.reveal().utf8, text.utf8)
+        return own.count == other.count && zip(own, other).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
 }
 

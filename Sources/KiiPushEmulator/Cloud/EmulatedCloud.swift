@@ -14,16 +14,19 @@ package struct EmulatedCloud: Sendable {
         package var baseURL: String
         /// `https://127.0.0.1:{port}/api`, for `Location` in answers to requests that came by HTTPS.
         package var httpsBaseURL: String?
+        /// What the emulator's page acts as the administrator with, until the emulator ends.
+        package var pageToken: Secret?
 
         package init(
             app: AppIdentity, brokerPorts: BrokerPorts, isStrict: Bool = false, baseURL: String,
-            httpsBaseURL: String? = nil
+            httpsBaseURL: String? = nil, pageToken: Secret? = nil
         ) {
             self.app = app
             self.brokerPorts = brokerPorts
             self.isStrict = isStrict
             self.baseURL = baseURL
             self.httpsBaseURL = httpsBaseURL
+            self.pageToken = pageToken
         }
     }
 

@@ -82,6 +82,10 @@ extension KiiFailure {
         421, "OPERATION_NOT_ALLOWED", "The emulator is 127.0.0.1, localhost or [::1], and no other host.",
         fields: [KiiFailure.close])
 
+    /// A request that a page of another site makes.
+    static let foreignOrigin = KiiFailure(
+        403, "OPERATION_NOT_ALLOWED", "The emulator answers no page of another site.", fields: [KiiFailure.close])
+
     static func appNotFound(_ appID: String) -> KiiFailure {
         KiiFailure(404, "APP_NOT_FOUND", "The application was not found.", ["appID": appID])
     }

@@ -25,6 +25,7 @@ final class Exchange {
                 method: String(cString: method), target: self.target, fields: Exchange.fields(of: connection), body: [])
             self.head = head
             guard head.isForThisMachine else { return Exchange.queue(KiiFailure.misdirected.response, on: connection) }
+            guard head.isOfNoOtherSite else { return Exchange.queue(KiiFailure.foreignOrigin.response, on: connection) }
             // Said before the body is sent, so that `Expect: 100-continue` is refused in time.
             let length = head.field("Content-Length").flatMap { Int($0) }
             guard let length, length > HTTPServer.maximumBodyBytes else { return .YES }
@@ -44,7 +45,7 @@ final class Exchange {
         let pending = PendingAnswer(on: connection)
         self.pending = pending
         server.unanswered.add()
-        server.handle(request) { pending.give($0) }
+        server.handle(request, pending)
         return pending.queueOrSuspend()
     }
 

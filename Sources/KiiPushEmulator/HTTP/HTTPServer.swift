@@ -4,9 +4,9 @@ import KiiPushCore
 
 /// HTTP/1.1 on the loopback interface, plain or with TLS, by libmicrohttpd with one thread on epoll.
 final class HTTPServer: Sendable {
-    /// Answers a request by calling `reply` once, from any thread, now or later; the connection waits meanwhile and
-    /// no other request does. `nil` closes the connection without an answer. Runs on the server's thread.
-    typealias Handler = @Sendable (IncomingRequest, _ reply: @escaping @Sendable (HTTPResponse?) -> Void) -> Void
+    /// Answers a request by giving the answer once, from any thread, now or later; the connection waits meanwhile and
+    /// no other request does. Runs on the server's thread.
+    typealias Handler = @Sendable (IncomingRequest, PendingAnswer) -> Void
 
     static let maximumBodyBytes = 1 << 20
     private static let idleTimeoutSeconds: UInt32 = 120

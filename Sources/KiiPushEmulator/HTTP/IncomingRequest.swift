@@ -45,4 +45,15 @@ package struct IncomingRequest: Sendable {
             }
         }
     }
+
+    /// Whether no page of another site makes the request. Browsers name a page's site in the field `Origin`, which is then
+    /// that of the field `Host`; other clients have none.
+    ///
+    /// - Source: RFC 6454 section 7, and the Fetch standard's "append a request Origin header".
+    var isOfNoOtherSite: Bool {
+        guard let host = self.field("Host")?.lowercased() else { return self.field("Origin") == nil }
+        return self.fields.filter { $0.isNamed("Origin") }.allSatisfy { field in
+            ["http://\(host)", "https://\(host)"].contains(field.value.lowercased())
+        }
+    }
 }

@@ -13,6 +13,8 @@ struct EmulatorState: Sendable {
 
         /// The root of the REST calls.
         var baseURL: String { "http://127.0.0.1:\(self.http)/api" }
+        /// Where the page is.
+        var inspectorURL: String { "http://127.0.0.1:\(self.http)/__kii/ui" }
         /// The same by HTTPS, where that is served.
         var httpsBaseURL: String? { self.https == 0 ? nil : "https://127.0.0.1:\(self.https)/api" }
     }

@@ -18,7 +18,8 @@ struct EmulatorCommand: ParsableCommand {
             "The other commands find a running emulator by themselves. It listens on 127.0.0.1 alone. Its app key and "
                 + "admin credentials are in the file that it names, mode 0600.",
             "Each request is shown with its answer, and whom it sent something to, and each installation that connects to "
-                + "the broker or leaves it: with -v also bodies, without secrets, and with -q nothing.",
+                + "the broker or leaves it, and what handlers on this machine answer: with -v also bodies, without secrets, "
+                + "and with -q nothing. The page that it names shows the same, in a browser.",
             "Users, topics, messages and certificates are kept, so a restart is no event for who receives. A default port "
                 + "that is taken is replaced by a free one.",
         ],
@@ -107,6 +108,7 @@ struct EmulatorCommand: ParsableCommand {
         configuration.tokenLifetime = self.tokenLifetime?.duration
         configuration.refreshTokens = !self.noRefreshTokens
         configuration.runtimeFile = runtimeFile
+        configuration.explain = { PayloadExplanation.forPage($0) }
         return configuration
     }
 
@@ -114,12 +116,14 @@ struct EmulatorCommand: ParsableCommand {
         try console.line("> Ready. \(emulator.baseURL), app \(emulator.appID)   ^C to stop")
         try console.line("  \(emulator.httpsBaseURL ?? "no HTTPS: libmicrohttpd was built without TLS here")")
         try console.line("  MQTT on 127.0.0.1:\(emulator.mqttPort), with TLS on 127.0.0.1:\(emulator.mqttTLSPort)")
+        try console.line("  Inspector: \(emulator.inspectorURL)")
         try console.line("  keys and certificate: \(file)")
         try console.object(
             "emulator",
             [
                 "baseURL": emulator.baseURL, "httpsBaseURL": emulator.httpsBaseURL, "appID": emulator.appID,
                 "mqttPort": Int(emulator.mqttPort), "mqttTLSPort": Int(emulator.mqttTLSPort), "file": file,
+                "inspector": emulator.inspectorURL,
             ])
     }
 }

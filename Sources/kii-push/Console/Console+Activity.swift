@@ -5,48 +5,43 @@ import KiiPushEmulator
 extension Console {
     /// - Parameter root: what the paths of the app begin with, which people need not read again.
     func show(_ activity: Activity, root: String) throws {
-        switch activity.event {
-        case .request(let request): try self.show(request, activity, root: root)
-        case .connection(let connection):
-            let word = connection.isOnline ? self.style("online", .green) : self.style("offline", .dim)
-            try self.line(
-                "\(activity.at.localClock) \(word) \(connection.owner), installation \(connection.installationID)")
-            try self.object("activity") { line in
-                line.add(activity, "connection")
-                line.add("installation", connection.installationID)
-                line.add("owner", connection.owner)
-                line.add("online", JSONValue(connection.isOnline))
+        guard self.options.verbose || !activity.isDetail else { return }
+        guard !self.options.json else {
+            return try self.object("activity", activity.members(withBodies: self.options.verbose))
+        }
+        let text =
+            switch activity.event {
+            case .request(let request): self.text(of: request, root: root)
+            case .connection(let connection): self.text(of: connection)
+            case .delivery(let delivery): self.text(of: delivery)
             }
-        }
+        try self.line("\(activity.at.localClock) \(text)")
     }
 
-    private func show(_ request: AnsweredRequest, _ activity: Activity, root: String) throws {
-        // What is asked of the emulator itself is mostly asked by this tool.
-        guard !request.isControl || self.options.verbose else { return }
-        guard self.options.json else { return try self.line(self.text(of: request, activity, root: root)) }
-        try self.object("activity") { line in
-            line.add(activity, "request")
-            line.add("method", request.method)
-            line.add("target", request.shownTarget)
-            line.add(
-                JSONMembers(present: [
-                    "control": request.isControl ? true : Bool?.none, "caller": request.caller,
-                    "status": request.status, "error_code": request.errorCode,
-                ]))
-            line.add("elapsed_ms", request.elapsed.milliseconds)
-            if !request.messages.isEmpty { line.add("sent", JSONValue(request.messages.map(\.json))) }
-            guard self.options.verbose else { return }
-            if let body = request.shownBody { line.add("body", body) }
-            if let answer = request.shownAnswer { line.add("answer", answer) }
-        }
+    private func text(of connection: InstallationConnection) -> String {
+        let word = connection.isOnline ? self.style("online", .green) : self.style("offline", .dim)
+        return "\(word) \(connection.owner), installation \(connection.installationID)"
     }
 
-    private func text(of request: AnsweredRequest, _ activity: Activity, root: String) -> String {
+    private func text(of delivery: MessageDelivery) -> String {
+        let (kind, parts) = (delivery.event.kind, delivery.event.kind.parts)
+        var (word, result, detail) = (kind.word, "", parts.detail)
+        if case .done(let answer, _, _) = kind { (word, result, detail) = ("handled", answer.word.padded(to: 9), nil) }
+        var text = self.style(word.padded(to: 10), word == "failed" || word == "dead" ? .red : .bold)
+        text += "\(result)\(delivery.event.messageID)  \(delivery.receiver.terminalSafe)"
+        if let attempt = parts.attempt { text += ", attempt \(attempt)" }
+        if let elapsed = delivery.elapsed { text += ", \(elapsed.text)" }
+        if let detail { text += ": \(detail.terminalSafe)" }
+        if let pause = parts.pause { text += "; again after \(pause.text)" }
+        return text
+    }
+
+    private func text(of request: AnsweredRequest, root: String) -> String {
         var path = request.shownTarget.terminalSafe
         if path.hasPrefix(root + "/") { path.removeFirst(root.count) }
         let status = request.status.map { "\($0)" } ?? "closed"
         let styled = (request.status ?? 500) < 400 ? status : self.style(status, .red)
-        var words = [activity.at.localClock, self.style(request.method.terminalSafe, .bold), path, styled]
+        var words = [self.style(request.method.terminalSafe, .bold), path, styled]
         if let code = request.errorCode { words.append(code.terminalSafe) }
         words.append(self.style(request.elapsed.text, .dim))
         for message in request.messages {
@@ -59,22 +54,5 @@ extension Console {
         if let body = request.shownBody { lines.append("             > \(body.text.escapingTerminalControls)") }
         if let answer = request.shownAnswer { lines.append("             < \(answer.text.escapingTerminalControls)") }
         return lines.joined(separator: "\n")
-    }
-}
-
-extension JSONObjectWriter {
-    fileprivate mutating func add(_ activity: Activity, _ event: String) {
-        self.add("id", activity.sequence)
-        self.add("at", activity.at.description)
-        self.add("event", event)
-    }
-}
-
-extension SentMessage {
-    fileprivate var json: JSONValue {
-        [
-            "id": JSONValue(self.id), "kind": JSONValue(self.kind), "source": JSONValue(self.source),
-            "installations": JSONValue(self.installations.map { JSONValue($0) }),
-        ]
     }
 }

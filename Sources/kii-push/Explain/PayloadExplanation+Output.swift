@@ -52,6 +52,23 @@ extension PayloadExplanation {
             + problems.map { "\($0.code.name) at \($0.place)" }.joined(separator: ", ")
     }
 
+    /// For the emulator's page: what is found in a payload, and what receivers make of it.
+    static func forPage(_ payload: [UInt8]) -> JSONValue {
+        func finding(_ severity: String, _ pointer: String, _ text: String) -> JSONValue {
+            ["severity": JSONValue(severity), "pointer": JSONValue(pointer), "text": JSONValue(text)]
+        }
+        do throws(MessageError) {
+            let explanation = try PayloadExplanation(payload, keys: .auto)
+            let findings = explanation.findings.map {
+                finding($0.code.level.rawValue, $0.pointer.description, "\($0.message); \($0.code.advice)")
+            }
+            let message = JSONValue.object(explanation.members.filter { $0.0 != "findings" })
+            return ["findings": JSONValue(findings), "message": message]
+        } catch {
+            return ["findings": [finding("error", "", error.description)], "message": .null]
+        }
+    }
+
     var members: [(String, JSONValue)] {
         let isShort = self.message.keyFamily == .short
         let aps: JSONValue? =

@@ -18,7 +18,7 @@ extension OutputLine {
                 "target": .object([
                     "kind": .word(["topic", "bucket", "user"]), "name?": .text, "scope?": .text, "id?": .text,
                 ]),
-                "receivers?": .integer,
+                "receivers?": .integer, "inspector?": .text,
             ]),
         OutputLine(
             "request", "what 'send --dry-run' would send",
@@ -47,16 +47,21 @@ extension OutputLine {
             "emulator", "where the emulator is",
             [
                 "baseURL": .text, "httpsBaseURL?": .text, "appID": .text, "mqttPort": .integer, "mqttTLSPort": .integer,
-                "file": .text,
+                "file": .text, "inspector": .text,
             ]),
         OutputLine(
-            "activity", "what happens at the emulator: a request, or an installation's connection to the broker",
+            "activity",
+            "what happens at the emulator: a request, an installation's connection to the broker, or what a receiver on "
+                + "this machine tells of a message, id being the receiver's own number; message is null where it is not "
+                + "known which push that was",
             [
-                "id": .integer, "at": .time, "event": .word(["request", "connection"]), "method?": .text,
-                "target?": .text, "control?": .flag, "caller?": .text, "status?": .integer, "error_code?": .text,
-                "elapsed_ms?": .integer,
+                "sequence": .integer, "at": .time, "event": .word(["request", "connection", "delivery"]),
+                "method?": .text, "target?": .text, "control?": .flag, "caller?": .text, "status?": .integer,
+                "error_code?": .text, "elapsed_ms?": .integer,
                 "sent?": .list(["id": .text, "kind": .text, "source": .text, "installations": .texts]), "body?": .any,
-                "answer?": .any, "installation?": .text, "owner?": .text, "online?": .flag,
+                "answer?": .any, "installation?": .text, "owner?": .text, "online?": .flag, "message?": .any,
+                "receiver?": .text, "id?": .integer, "kind?": .text, "attempt?": .integer, "pause_ms?": .integer,
+                "detail?": .text,
             ]),
         OutputLine(
             "help",

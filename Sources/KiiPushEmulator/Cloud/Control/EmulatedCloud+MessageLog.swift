@@ -12,11 +12,16 @@ extension EmulatedCloud {
 
     /// One message with what each network got and which installations it was for.
     func showMessage(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
-        guard let message = self.messages.all.first(where: { $0.id == call["id"] }) else {
-            let text = "The message was not sent, or too many were since."
-            throw KiiFailure(404, "MESSAGE_NOT_FOUND", text, ["pushMessageID": call["id"]])
-        }
+        let message = try self.message(call["id"])
         return .json(200, nil, .object(message.summary + message.details))
+    }
+
+    func message(_ id: String) throws(KiiFailure) -> LoggedMessage {
+        guard let message = self.messages.all.first(where: { $0.id == id }) else {
+            let text = "The message was not sent, or too many were since."
+            throw KiiFailure(404, "MESSAGE_NOT_FOUND", text, ["pushMessageID": id])
+        }
+        return message
     }
 
     /// A whole number of the query.

@@ -1,0 +1,31 @@
+#include "CInspector.h"
+
+#include <stddef.h>
+#include <string.h>
+
+#define HTML "text/html; charset=utf-8"
+#define SCRIPT "text/javascript; charset=utf-8"
+#define STYLE "text/css; charset=utf-8"
+
+// The compiler has it in earlier modes too, and says so.
+#pragma clang diagnostic ignored "-Wc23-extensions"
+
+// #embed (C23) has to stand on a line of its own. A file that is added to `page` is added here.
+static const struct cinspector_file files[] = {
+    {"index.html", HTML, (const unsigned char[]){
+#embed "page/index.html" suffix(, 0)
+    }},
+    {"inspector.js", SCRIPT, (const unsigned char[]){
+#embed "page/inspector.js" suffix(, 0)
+    }},
+    {"style.css", STYLE, (const unsigned char[]){
+#embed "page/style.css" suffix(, 0)
+    }},
+};
+
+const struct cinspector_file *cinspector_file(const char *name) {
+    for (size_t i = 0; i < sizeof files / sizeof *files; i++) {
+        if (strcmp(files[i].name, name) == 0) return &files[i];
+    }
+    return NULL;
+}

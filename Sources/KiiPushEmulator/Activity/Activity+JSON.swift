@@ -1,0 +1,88 @@
+package import KiiPushCore
+
+extension Activity {
+    /// What happened, in a word.
+    package var name: String {
+        switch self.event {
+        case .request: "request"
+        case .connection: "connection"
+        case .delivery: "delivery"
+        }
+    }
+
+    /// Whether it is left out where people want the outlines: what the emulator itself is asked, mostly by this package's own
+    /// tool and page, and a message's steps on its way.
+    package var isDetail: Bool {
+        switch self.event {
+        case .request(let request): request.isControl
+        case .connection: false
+        case .delivery(let delivery): !delivery.event.isOutcome
+        }
+    }
+
+    /// The members of the object that tells of it, to people's terminals and to the page.
+    ///
+    /// - Parameter withBodies: whether those of request and answer are among them.
+    package func members(withBodies: Bool) -> JSONMembers {
+        let head = JSONMembers(present: [
+            "sequence": self.sequence, "at": self.at.description, "event": self.name,
+        ])
+        switch self.event {
+        case .request(let request): return head + request.members(withBodies: withBodies)
+        case .connection(let connection):
+            return head + [
+                ("installation", JSONValue(connection.installationID)), ("owner", JSONValue(connection.owner)),
+                ("online", JSONValue(connection.isOnline)),
+            ]
+        case .delivery(let delivery): return head + delivery.members
+        }
+    }
+}
+
+extension AnsweredRequest {
+    fileprivate func members(withBodies: Bool) -> JSONMembers {
+        JSONMembers(present: [
+            "method": self.method, "target": self.shownTarget, "control": self.isControl ? true : Bool?.none,
+            "caller": self.caller, "status": self.status, "error_code": self.errorCode,
+            "elapsed_ms": self.elapsed.wholeMilliseconds,
+            "sent": self.messages.isEmpty ? JSONValue?.none : JSONValue(self.messages.map { $0.json }),
+            "body": withBodies ? self.shownBody : JSONValue?.none,
+            "answer": withBodies ? self.shownAnswer : JSONValue?.none,
+        ])
+    }
+}
+
+extension SentMessage {
+    fileprivate var json: JSONValue {
+        [
+            "id": JSONValue(self.id), "kind": JSONValue(self.kind), "source": JSONValue(self.source),
+            "installations": self.installations.json,
+        ]
+    }
+}
+
+extension MessageDelivery {
+    fileprivate var members: JSONMembers {
+        let parts = self.event.kind.parts
+        return [("message", self.pushID?.json ?? .null)]
+            + JSONMembers(present: [
+                "receiver": self.receiver, "installation": self.installationID, "id": self.event.messageID,
+                "kind": self.event.kind.word, "attempt": parts.attempt, "pause_ms": parts.pause?.wholeMilliseconds,
+                "detail": parts.detail, "elapsed_ms": self.elapsed?.wholeMilliseconds,
+            ])
+    }
+}
+
+extension MessageEvent {
+    /// Whether an attempt has ended by it, or the message has.
+    package var isOutcome: Bool {
+        switch self.kind {
+        case .done, .failed, .dead, .unreached, .handedBack, .dismissed: true
+        default: false
+        }
+    }
+}
+
+extension Duration {
+    fileprivate var wholeMilliseconds: Int64 { self.wholeNanoseconds / 1_000_000 }
+}

@@ -1,0 +1,122 @@
+import CMicroHTTPD
+import KiiPushCore
+
+/// What happens at the emulator, told to one reader as server-sent events.
+///
+/// libmicrohttpd asks for content, on the server's thread, whenever the reader's socket takes some. While there is none the
+/// connection is suspended, and the log resumes it. A reader costs its place in the log and the rest of one event: who reads
+/// slowly misses entries, and is told how many. Of a reader that has left, libmicrohttpd learns when something is sent.
+///
+/// - Source: HTML Living Standard, section 9.2.
+final class EventStream: Sendable {
+    /// How long a reader's socket may take nothing.
+    private static let patienceSeconds: UInt32 = 60
+
+    private struct State {
+        /// The last entry that was told; `nil` before the first.
+        var sequence: Int64?
+        /// Of the event that is being sent.
+        var unsent: ArraySlice<UInt8>
+        /// Whether the connection was suspended since the last event.
+        var hasWaited = false
+    }
+
+    private enum Step {
+        case event(String)
+        case nothing
+        case end
+    }
+
+    private let state: Locked<State>
+    private let log: ActivityLog
+    private let pending: PendingAnswer
+    private let readers: Locked<Int>
+
+    /// - Parameters:
+    ///   - pending: the answer that this is.
+    ///   - sequence: the entry after which to begin; `nil` for the oldest one that is kept.
+    ///   - greeting: the first event.
+    ///   - readers: counts this one among the readers, until it ends.
+    init(
+        _ log: ActivityLog, for pending: PendingAnswer, after sequence: Int64?, greeting: String, readers: Locked<Int>
+    ) {
+        // A number that was not given out is of an earlier emulator.
+        let sequence = sequence.flatMap { $0 <= log.lastSequence ? $0 : nil }
+        self.state = Locked(State(sequence: sequence, unsent: Array(greeting.utf8)[...]))
+        (self.log, self.pending, self.readers) = (log, pending, readers)
+    }
+
+    deinit { self.readers.withLock { $0 -= 1 } }
+
+    /// Hands itself to libmicrohttpd, which holds it until the answer ends.
+    func queue(on connection: OpaquePointer) -> MHD_Result {
+        let context = Unmanaged.passRetained(self)
+        let response = cmhd_stream(
+            { context, _, buffer, count in
+                guard let context, let buffer else { return cmhd_end_of_stream }
+                return Unmanaged<EventStream>.fromOpaque(context).takeUnretainedValue().read(
+                    into: UnsafeMutableRawBufferPointer(start: buffer, count: count))
+            },
+            { context in
+                // Balances passRetained: the library calls this once.
+                if let context { Unmanaged<EventStream>.fromOpaque(context).release() }
+            },
+            context.toOpaque())
+        guard let response else {
+            context.release()
+            return .NO
+        }
+        defer { MHD_destroy_response(response) }
+        MHD_add_response_header(response, "Content-Type", "text/event-stream")
+        MHD_add_response_header(response, "Cache-Control", "no-store")
+        MHD_add_response_header(response, "X-Content-Type-Options", "nosniff")
+        cmhd_set_timeout(connection, EventStream.patienceSeconds)
+        return MHD_queue_response(connection, 200, response)
+    }
+
+    /// Copies what there is to send; 0 when there is nothing yet, and the connection is suspended until there is.
+    private func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        self.state.withLock { state in
+            var count = 0
+            while count < buffer.count {
+                if state.unsent.isEmpty {
+                    switch self.next(&state, mayWait: count == 0) {
+                    case .event(let text): state.unsent = Array(text.utf8)[...]
+                    case .nothing: return count
+                    case .end: return count > 0 ? count : cmhd_end_of_stream
+                    }
+                }
+                let part = state.unsent.prefix(buffer.count - count)
+                UnsafeMutableRawBufferPointer(rebasing: buffer[count...]).copyBytes(from: part)
+                state.unsent.removeFirst(part.count)
+                count += part.count
+            }
+            return count
+        }
+    }
+
+    private func next(_ state: inout State, mayWait: Bool) -> Step {
+        let isWoken = state.hasWaited
+        state.hasWaited = false
+        let found = self.log.entry(after: state.sequence ?? 0) {
+            guard mayWait, !isWoken else { return nil }
+            state.hasWaited = true
+            self.pending.suspend()
+            return { [pending = self.pending] in pending.resume() }
+        }
+        switch found {
+        case .entry(let activity):
+            let missed = state.sequence.map { activity.sequence - $0 - 1 } ?? 0
+            guard missed == 0 else {
+                state.sequence = activity.sequence - 1
+                return .event("event: gap\ndata: {\"missed\":\(missed)}\n\n")
+            }
+            state.sequence = activity.sequence
+            let data = JSONValue.object(activity.members(withBodies: true)).text
+            return .event("id: \(activity.sequence)\nevent: \(activity.name)\ndata: \(data)\n\n")
+        // Woken without news: so that a reader that has left is noticed, and proxies see that the others have not.
+        case .nothing: return isWoken && mayWait ? .event(": ping\n\n") : .nothing
+        case .end: return .end
+        }
+    }
+}

@@ -1,0 +1,125 @@
+import CInspector
+import KiiPushCore
+
+/// Answers what the page needs beside the cloud's own calls: the page itself, what happens as it happens, and who receives on
+/// this machine. Everything else goes on to the cloud.
+final class Inspector: Sendable {
+    private static let maximumReaders = 100
+    /// Scripts and styles are the emulator's own files, and nothing comes from elsewhere.
+    private static let pageFields = [
+        HTTPField(
+            "Content-Security-Policy",
+            "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self' data:; "
+                + "base-uri 'none'; form-action 'none'; frame-ancestors 'none'"),
+        HTTPField("X-Content-Type-Options", "nosniff"), HTTPField("Referrer-Policy", "no-referrer"),
+        HTTPField("Cache-Control", "no-store"),
+    ]
+
+    private let service: CloudService
+    private let log: ActivityLog
+    private let receivers: Receivers
+    private let token: Secret
+    private let greeting: String
+    private let explain: (@Sendable ([UInt8]) -> JSONValue)?
+    /// How many read what happens.
+    private let readers = Locked(0)
+
+    /// - Parameters:
+    ///   - settings: the cloud's; the page is served with their token.
+    ///   - explain: what `GET /__kii/messages/{id}/explain` says of a payload; `nil` if nobody knows.
+    init(
+        _ service: CloudService, log: ActivityLog, receivers: Receivers, settings: EmulatedCloud.Settings,
+        explain: (@Sendable ([UInt8]) -> JSONValue)?
+    ) {
+        (self.service, self.log, self.receivers, self.explain) = (service, log, receivers, explain)
+        self.token = settings.pageToken ?? ""
+        let hello = JSONValue.object(all: [
+            "start": Timestamp.now().json, "app": settings.app.appID, "root": "/api/apps/\(settings.app.appID)",
+            "httpsBaseURL": settings.httpsBaseURL,
+        ])
+        self.greeting = "event: hello\ndata: \(hello.text)\n\n"
+    }
+
+    func handle(_ request: IncomingRequest, _ pending: PendingAnswer) {
+        do throws(KiiFailure) {
+            if try self.answer(request, pending) { return }
+            self.service.handle(request) { pending.give($0) }
+        } catch {
+            pending.give(error.response)
+        }
+    }
+
+    /// Returns `false` for a request that is the cloud's.
+    private func answer(_ request: IncomingRequest, _ pending: PendingAnswer) throws(KiiFailure) -> Bool {
+        guard request.target.hasPrefix("/__kii/"), let target = try? RequestTarget(parsing: request.target) else {
+            return false
+        }
+        let path = target.path.dropFirst()
+        switch (request.method == "HEAD" ? "GET" : request.method, path.first ?? "", path.count) {
+        case ("GET", "ui", 1): pending.give(try self.file("index.html"))
+        case ("GET", "ui", 2): pending.give(try self.file(target.path[2]))
+        case ("GET", "events", 1): pending.give(try self.stream(request, target, pending))
+        case ("GET", "receivers", 1): try self.ask(.list, request, target, pending)
+        case ("GET", "dead-letters", 1): try self.ask(.deadLetters, request, target, pending)
+        case ("POST", "dead-letters", 4):
+            guard let id = Int64(target.path[3]) else { return false }
+            switch target.path[4] {
+            case "retry": try self.ask(.retry(receiver: target.path[2], messageID: id), request, target, pending)
+            case "drop": try self.ask(.drop(receiver: target.path[2], messageID: id), request, target, pending)
+            default: return false
+            }
+        case ("GET", "messages", 3) where target.path[3] == "explain":
+            try self.service.requireAdministrator(request, target)
+            pending.give(try self.explanation(of: self.service.message(target.path[2])))
+        default: return false
+        }
+        return true
+    }
+
+    /// A file of the page.
+    private func file(_ name: String) throws(KiiFailure) -> HTTPResponse {
+        guard let file = cinspector_file(name)?.pointee else {
+            throw KiiFailure(404, "RESOURCE_NOT_FOUND", "The page has no such file.")
+        }
+        let text = String(cString: file.text).replacing("{{token}}", with: self.token.reveal())
+        let type = HTTPField("Content-Type", String(cString: file.media_type))
+        return HTTPResponse(status: 200, fields: [type] + Inspector.pageFields, body: Array(text.utf8))
+    }
+
+    private func ask(
+        _ question: Receivers.Question, _ request: IncomingRequest, _ target: RequestTarget, _ pending: PendingAnswer
+    ) throws(KiiFailure) {
+        try self.service.requireAdministrator(request, target)
+        self.receivers.ask(question) { pending.give($0) }
+    }
+
+    private func explanation(of message: LoggedMessage) throws(KiiFailure) -> HTTPResponse {
+        // What receivers of this package can get.
+        func rendering(_ network: PushNetwork) -> PushRendering? { message.renderings.first { $0.network == network } }
+        guard let explain, let received = rendering(.mqtt) ?? rendering(.apns) else {
+            throw KiiFailure(404, "EXPLANATION_NOT_FOUND", "`kii-push emulator` explains payloads for MQTT and APNs.")
+        }
+        return .json(200, nil, explain(received.message))
+    }
+
+    /// What happens, for a reader who is a page of the emulator's own or no page at all.
+    private func stream(
+        _ request: IncomingRequest, _ target: RequestTarget, _ pending: PendingAnswer
+    ) throws(KiiFailure) -> EventStream {
+        guard ["same-origin", "none", nil].contains(request.field("Sec-Fetch-Site")) else { throw .foreignOrigin }
+        let hasPlace = self.readers.withLock { count in
+            guard count < Inspector.maximumReaders else { return false }
+            count += 1
+            return true
+        }
+        guard hasPlace else {
+            throw KiiFailure(
+                503, "TOO_MANY_READERS", "\(Inspector.maximumReaders) read what happens already; close some pages.")
+        }
+        self.log.follow()
+        // A browser that comes back names the last event that it has got, whatever it asked for at first.
+        let last = request.field("Last-Event-ID") ?? target.query["after"]
+        return EventStream(
+            self.log, for: pending, after: last.flatMap { Int64($0) }, greeting: self.greeting, readers: self.readers)
+    }
+}

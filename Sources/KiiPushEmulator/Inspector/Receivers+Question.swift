@@ -1,0 +1,92 @@
+import KiiPushCore
+
+extension Receivers {
+    /// What the page asks about receivers. Answering reads files, and waits for receivers.
+    enum Question: Sendable {
+        case list
+        case deadLetters
+        case retry(receiver: String, messageID: Int64)
+        case drop(receiver: String, messageID: Int64)
+
+        /// How long a receiver may take to answer.
+        private static let patience = Duration.seconds(5)
+
+        static let stopped =
+            KiiFailure(503, "RESOURCE_TEMPORARILY_UNAVAILABLE", "The emulator is about to end.").response
+
+        /// - Parameter entries: the receivers that there are.
+        func answer(_ entries: [ReceiverFolder.Entry]) -> HTTPResponse {
+            do throws(KiiFailure) {
+                switch self {
+                case .list: return .json(200, nil, ["receivers": JSONValue(entries.map { $0.summary })])
+                case .deadLetters:
+                    return .json(200, nil, ["deadLetters": JSONValue(entries.flatMap { $0.deadLetters })])
+                case .retry(let receiver, let id):
+                    return try Self.decide(receiver, entries, "retried") { client throws(ControlError) in
+                        try client.retry(id)
+                    }
+                case .drop(let receiver, let id):
+                    return try Self.decide(receiver, entries, "dropped") { client throws(ControlError) in
+                        try client.drop(id)
+                    }
+                }
+            } catch {
+                return error.response
+            }
+        }
+
+        private static func decide(
+            _ receiver: String, _ entries: [ReceiverFolder.Entry], _ done: String,
+            _ decide: (ControlClient) throws(ControlError) -> MessageDecision
+        ) throws(KiiFailure) -> HTTPResponse {
+            guard let entry = entries.first(where: { $0.name == receiver }) else {
+                throw KiiFailure(404, "RECEIVER_NOT_FOUND", "No receiver has this name.", ["receiver": receiver])
+            }
+            func silent(_ reason: String) -> KiiFailure {
+                KiiFailure(409, "RECEIVER_NOT_REACHABLE", reason, ["receiver": receiver])
+            }
+            let client = try? ControlClient(stateDirectory: entry.stateDirectory, patience: Question.patience)
+            guard let client else { throw silent("The receiver does not run.") }
+            let outcome: String
+            do throws(ControlError) {
+                switch try decide(client) {
+                case .carriedOut: outcome = done
+                case .running: outcome = "running"
+                case .notFound: outcome = "notFound"
+                }
+            } catch {
+                throw silent("\(error)")
+            }
+            return .json(200, nil, ["outcome": JSONValue(outcome)])
+        }
+    }
+}
+
+extension ReceiverFolder.Entry {
+    /// `nil` where nothing was received into a file, or it cannot be read now.
+    private var inbox: InboxReader? { try? InboxReader(stateDirectory: self.stateDirectory) }
+
+    fileprivate var summary: JSONValue {
+        let installations = AgentStateFile.installations(stateDirectory: self.stateDirectory) ?? []
+        let isReachable = (try? ControlClient(stateDirectory: self.stateDirectory)) != nil
+        return .object(present: [
+            "name": self.name, "stateDirectory": self.stateDirectory, "installations": installations.sorted(),
+            "isReachable": isReachable, "deadLetters": (try? self.inbox?.deadLetterStock().count) ?? 0,
+        ])
+    }
+
+    /// The first hundred.
+    fileprivate var deadLetters: [JSONValue] {
+        let letters = (try? self.inbox?.deadLetters()) ?? []
+        return letters.map { letter in
+            var reason: String?
+            if case .dead(let said) = letter.state { reason = said.description }
+            return .object(present: [
+                "receiver": self.name, "id": letter.messageID, "receivedAt": letter.receivedAt.json,
+                "attempts": letter.attempts, "reason": reason,
+                "payload": (try? JSONValue(parsing: letter.payload))
+                    ?? JSONValue(String(decoding: letter.payload, as: UTF8.self)),
+            ])
+        }
+    }
+}

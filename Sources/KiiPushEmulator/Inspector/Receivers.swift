@@ -1,0 +1,176 @@
+import Glibc
+import KiiPushCore
+
+/// The programs on this machine that receive and tell so (``ReceiverFolder``): watches them once somebody looks, and asks
+/// them. One thread looks after the folder, and one for each receiver reads what it tells.
+final class Receivers: Sendable {
+    enum Message: Sendable {
+        case watch
+        case ended(receiver: String)
+        case ask(Question, @Sendable (HTTPResponse) -> Void)
+        case stop
+    }
+
+    /// How often readers of the log that have had no news are woken.
+    private static let beat = Duration.seconds(15)
+
+    /// How long a receiver may take to write what it has told.
+    private static let recordPatience = Duration.seconds(1)
+
+    private let mailbox: Mailbox<Message>
+    /// Taken out by who stops it.
+    private let thread: Locked<OSThread?>
+    /// `nil` until somebody looks.
+    private let join: Locked<VerdictJoin?>
+
+    /// - Parameter folder: where receivers are; `nil` for none.
+    init(in folder: ReceiverFolder?, log: ActivityLog) throws(EmulatorError) {
+        let (mailbox, join) = (try Mailbox<Message>(), Locked<VerdictJoin?>(nil))
+        (self.mailbox, self.join) = (mailbox, join)
+        let thread = try OSThread(named: "kii-receivers") {
+            Loop(folder: folder, log: log, join: join, mailbox: mailbox).run()
+        }
+        self.thread = Locked(thread)
+        log.whenFollowed {
+            join.withLock { $0 = VerdictJoin() }
+            _ = mailbox.post(.watch)
+        }
+    }
+
+    /// Takes note of what is about to be sent.
+    func note(_ messages: [LoggedMessage]) {
+        if !messages.isEmpty { self.join.withLock { $0?.add(messages.map { VerdictJoin.Push($0) }) } }
+    }
+
+    /// Calls `answer` once, on another thread.
+    func ask(_ question: Question, _ answer: @escaping @Sendable (HTTPResponse) -> Void) {
+        if !self.mailbox.post(.ask(question, answer)) { answer(Question.stopped) }
+    }
+
+    deinit { self.stop() }
+
+    /// Answers what was asked and ends the threads. Blocks for as long as a receiver takes to answer.
+    func stop() {
+        guard let thread = self.thread.withLock({ $0.take() }) else { return }
+        _ = self.mailbox.post(.stop)
+        thread.join()
+    }
+
+    /// What the thread owns.
+    private final class Loop {
+        private let folder: ReceiverFolder?
+        private let log: ActivityLog
+        private let join: Locked<VerdictJoin?>
+        private let mailbox: Mailbox<Message>
+        /// When readers are woken next; `nil` while nobody follows.
+        private var nextBeat: MonotonicInstant?
+        private var watch: FileWatch?
+        /// Whether somebody may have come since the folder was read.
+        private var isStale = false
+        private var watched: [String: (client: ControlClient, thread: OSThread)] = [:]
+
+        init(folder: ReceiverFolder?, log: ActivityLog, join: Locked<VerdictJoin?>, mailbox: Mailbox<Message>) {
+            (self.folder, self.log, self.join, self.mailbox) = (folder, log, join, mailbox)
+        }
+
+        func run() {
+            while self.takeMessages() {
+                if self.isStale { self.watchReceivers() }
+                self.wait()
+            }
+            for (client, _) in self.watched.values { client.interrupt() }
+            for (_, thread) in self.watched.values { thread.join() }
+            for case .ask(_, let answer) in self.mailbox.close() { answer(Question.stopped) }
+        }
+
+        /// Returns `false` when the loop is to end.
+        private func takeMessages() -> Bool {
+            var isRunning = true
+            for message in self.mailbox.takeAll() {
+                switch message {
+                case .watch: self.begin()
+                case .ended(let receiver): self.watched.removeValue(forKey: receiver)?.thread.join()
+                case .ask(let question, let answer): answer(question.answer(self.folder?.entries() ?? []))
+                case .stop: isRunning = false
+                }
+            }
+            return isRunning
+        }
+
+        private func begin() {
+            self.nextBeat = .now() + Receivers.beat
+            guard let folder else { return }
+            // Where there is none, or no watch to spare, nobody is watched.
+            try? Files.makePrivateDirectory(folder.path)
+            self.watch = try? FileWatch(folder.path, for: IN_CREATE | IN_MOVED_TO)
+            self.isStale = true
+        }
+
+        private func wait() {
+            var entries = [pollfd(fd: self.mailbox.descriptor, events: Int16(POLLIN), revents: 0)]
+            if let changed = self.watch?.descriptor.raw {
+                entries.append(pollfd(fd: changed, events: Int16(POLLIN), revents: 0))
+            }
+            poll(&entries, nfds_t(entries.count), self.nextBeat?.millisecondsLeft ?? -1)
+            self.isStale = entries.dropFirst().contains { $0.revents != 0 }
+            // Before the folder is read, so that nobody is missed who comes meanwhile.
+            self.watch?.reset()
+            guard let beat = self.nextBeat, beat <= .now() else { return }
+            self.nextBeat = .now() + Receivers.beat
+            self.isStale = true
+            self.log.wakeReaders()
+        }
+
+        /// Begins to watch who is not watched yet. Who does not answer is tried again when somebody comes, and every beat.
+        private func watchReceivers() {
+            for entry in self.folder?.entries() ?? [] where self.watched[entry.name] == nil {
+                guard let client = try? ControlClient(stateDirectory: entry.stateDirectory) else { continue }
+                let (log, join, mailbox) = (self.log, self.join, self.mailbox)
+                let thread = try? OSThread(named: "kii-receiver") {
+                    Loop.follow(client, of: entry, log, join)
+                    _ = mailbox.post(.ended(receiver: entry.name))
+                }
+                if let thread { self.watched[entry.name] = (client, thread) }
+            }
+        }
+
+        /// Reads what a receiver tells, until it ends.
+        private static func follow(
+            _ client: ControlClient, of entry: ReceiverFolder.Entry, _ log: ActivityLog, _ join: Locked<VerdictJoin?>
+        ) {
+            // A receiver that ends the conversation is as good as gone.
+            try? client.watch { notice in
+                guard case .event(.message(let event)) = notice else { return }
+                let recorded = event.isOutcome ? Loop.recorded(event.messageID, in: entry.stateDirectory) : []
+                let deliveries = join.withLock { join in
+                    (recorded + [event]).flatMap { join?.take($0, of: entry.name) ?? [] }
+                }
+                for delivery in deliveries { log.append(.delivery(delivery), at: delivery.event.at) }
+            }
+        }
+
+        /// When a message was stored and acknowledged, which a receiver records and does not tell. Unknown where the inbox
+        /// is in memory, or cannot be read now.
+        private static func recorded(_ messageID: Int64, in stateDirectory: String) -> [MessageEvent] {
+            guard let inbox = try? InboxReader(stateDirectory: stateDirectory) else { return [] }
+            let deadline = MonotonicInstant.now() + Receivers.recordPatience
+            while let record = try? inbox.trace(of: messageID) {
+                let known = record.events.filter { $0.kind == .stored || $0.kind == .acknowledged }
+                guard known.count < 2, !record.isWritten, MonotonicInstant.now() < deadline else { return known }
+                // The receiver tells what a message came to, and then writes it. Nothing tells when it has.
+                poll(nil, 0, 5)
+            }
+            return []
+        }
+    }
+}
+
+extension MessageRecord {
+    /// Whether what the message came to is among what is recorded.
+    fileprivate var isWritten: Bool {
+        switch self.state {
+        case .waiting, .running: false
+        case .waitingForRetry, .presented, .done, .dead: true
+        }
+    }
+}

@@ -1,0 +1,126 @@
+package import KiiPushCore
+
+/// Finds out which push a message is that a receiver tells of. Pure.
+///
+/// Kii's payloads carry no message ID. What a push has in common with a received message is the payload, byte for byte, and
+/// the installation; of equal pushes to one installation, the first that was sent is the first to be handled. The receiver
+/// tells both when a handler is called, so what it tells of the message before that is held until then.
+package struct VerdictJoin: Sendable {
+    /// How many pushes and how many messages are remembered at least; of twice as many the older half is let go of.
+    private static let (mostPushes, mostMessages) = (1000, 5000)
+    /// The events of one message that are held at most.
+    private static let mostHeld = 16
+
+    /// What tells a push from others: its payloads, and the installations that each was written for.
+    package struct Push: Sendable {
+        fileprivate let id: String
+        private let payloads: [(bytes: [UInt8], installations: [String])]
+        /// The installations whose receivers have told of it.
+        fileprivate var told: Set<String> = []
+
+        package init(id: String, _ payloads: [(bytes: [UInt8], installations: [String])]) {
+            (self.id, self.payloads) = (id, payloads)
+        }
+
+        fileprivate func isAwaited(by installationID: String, as payload: [UInt8]) -> Bool {
+            !self.told.contains(installationID)
+                && self.payloads.contains { $0.bytes == payload && $0.installations.contains(installationID) }
+        }
+    }
+
+    private struct Key: Hashable {
+        var receiver: String
+        var messageID: Int64
+    }
+
+    fileprivate struct Message {
+        var pushID: String?
+        var installationID: String?
+        /// When its last attempt began.
+        var startedAt: Timestamp?
+        var held: [MessageEvent] = []
+        /// Whether an attempt has ended: what was recorded until then was told with its end.
+        var isRecorded = false
+    }
+
+    /// Oldest first.
+    private var pushes: [Push] = []
+    private var messages: [Key: Message] = [:]
+    /// The keys of `messages`, oldest first.
+    private var order: [Key] = []
+
+    package init() {}
+
+    /// Takes note of pushes, before they can be received.
+    package mutating func add(_ sent: [Push]) {
+        self.pushes += sent
+        if self.pushes.count >= 2 * Self.mostPushes { self.pushes.removeFirst(self.pushes.count - Self.mostPushes) }
+    }
+
+    /// Takes in what a receiver tells of a message, in its order. Returns what is known by that.
+    package mutating func take(_ event: MessageEvent, of receiver: String) -> [MessageDelivery] {
+        let key = Key(receiver: receiver, messageID: event.messageID)
+        let told = self.messages[key] == nil ? self.makeRoom(for: key) : []
+        var message = self.messages[key] ?? Message()
+        defer { self.messages[key] = message }
+        switch event.kind {
+        // A receiver that has lost its inbox begins to count anew.
+        case .received:
+            message = Message()
+            message.held = [event]
+            return told
+        case .stored where message.isRecorded, .acknowledged where message.isRecorded: return told
+        case .stored, .acknowledged, .duplicate, .isolated, .retried:
+            guard message.startedAt == nil else { break }
+            if message.held.count < Self.mostHeld { message.held.append(event) }
+            return told
+        case .started:
+            if case .handler(let payload, let context)? = event.call, message.installationID == nil {
+                message.installationID = context.installationID
+                message.pushID = self.push(for: context.installationID, as: payload.payloadBytes)
+            }
+            message.startedAt = event.at
+        default: break
+        }
+        defer {
+            message.held = []
+            message.isRecorded = message.isRecorded || event.isOutcome
+        }
+        return told + (message.held + [event]).map { MessageDelivery(message, $0, of: receiver) }
+    }
+
+    private mutating func push(for installationID: String, as payload: [UInt8]) -> String? {
+        let index = self.pushes.firstIndex { $0.isAwaited(by: installationID, as: payload) }
+        guard let index else { return nil }
+        self.pushes[index].told.insert(installationID)
+        return self.pushes[index].id
+    }
+
+    /// Returns what was held of messages that are let go of: nobody will find out which pushes they are.
+    private mutating func makeRoom(for key: Key) -> [MessageDelivery] {
+        self.order.append(key)
+        guard self.order.count >= 2 * Self.mostMessages else { return [] }
+        let oldest = self.order.prefix(Self.mostMessages)
+        self.order.removeFirst(Self.mostMessages)
+        return oldest.flatMap { key -> [MessageDelivery] in
+            guard let message = self.messages.removeValue(forKey: key) else { return [] }
+            return message.held.map { MessageDelivery(message, $0, of: key.receiver) }
+        }
+    }
+}
+
+extension VerdictJoin.Push {
+    init(_ message: LoggedMessage) {
+        self.init(
+            id: message.id, message.renderings.map { ($0.message, message.deliveries[$0.network] ?? []) })
+    }
+}
+
+extension MessageDelivery {
+    fileprivate init(_ message: VerdictJoin.Message, _ event: MessageEvent, of receiver: String) {
+        self.init(pushID: message.pushID, receiver: receiver, installationID: message.installationID, event: event)
+        guard event.isOutcome, event.kind.parts.attempt != nil, let startedAt = message.startedAt else { return }
+        let milliseconds = event.at.millisecondsSinceEpoch - startedAt.millisecondsSinceEpoch
+        self.elapsed = .milliseconds(max(0, milliseconds))
+    }
+}

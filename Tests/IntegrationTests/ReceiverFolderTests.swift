@@ -1,0 +1,121 @@
+import Foundation
+import KiiPushCore
+import KiiPushEmulator
+import TestSupport
+import TestTraits
+import Testing
+
+/// An emulator finds the agents on this machine that receive from it, and shows what becomes of each push.
+@Suite(.ownThreads) struct ReceiverFolderTests {
+    /// Runs an agent that others may watch, beside an emulator that somebody looks at.
+    private func watching(
+        _ handler: RecordingHandler, beforeRun isFollowed: Bool = true,
+        _ body: @escaping @Sendable (Emulator, PushAgent, String) async throws -> Void
+    ) async throws {
+        try await withEmulator { emulator, directory in
+            if isFollowed { emulator.activity.follow() }
+            var configuration = PushRuntime.Configuration.patient(stateDirectory: directory + "/profiles/alice")
+            configuration.certificateAuthorityFile = emulator.certificateAuthorityFile
+            configuration.hasControlSocket = true
+            configuration.retryDelays = [.zero]
+            configuration.environment.runtimeDirectory = directory + "/run/kii-push"
+            let runtime = try PushRuntime(configuration: configuration)
+            let agent = PushAgent(
+                runtime: runtime, configuration: .init(app: emulator.app, account: .pseudoUser), handler: handler)
+            try await agent.register()
+            try await whileRunning(agent) { try await body(emulator, agent, directory) }
+            #expect(try await emulator.control("GET", "receivers")["receivers"] == [])
+            await runtime.shutdown()
+        }
+    }
+
+    /// Sends until the emulator hears the agent tell of a push in these words: nobody knows when it has begun to listen, or
+    /// how long the agent takes to write.
+    private func heard(
+        _ words: [String], _ emulator: Emulator, _ agent: PushAgent
+    ) async throws -> [MessageDelivery] {
+        let user = try #require(try agent.registration()).principal.id
+        let client = agent.client.session(try await emulator.adminToken(agent.client))
+        let sending = Task {
+            while !Task.isCancelled { _ = try await client.send(PushMessage(data: ["msg": "hi"]), to: .user(user)) }
+        }
+        defer { sending.cancel() }
+        let log = emulator.activity
+        return try await onThread {
+            var last: Int64 = 0
+            var pushes: [String: [MessageDelivery]] = [:]
+            while let activities = log.next(after: last) {
+                last = activities.last?.sequence ?? last
+                for case .delivery(let delivery) in activities.map(\.event) {
+                    guard let id = delivery.pushID, delivery.event.kind != .received else { continue }
+                    pushes[id, default: []].append(delivery)
+                    guard case .done = delivery.event.kind, let told = pushes[id] else { continue }
+                    if told.map(\.event.kind.word) == words || pushes.count > 1000 { return told }
+                }
+            }
+            return []
+        }
+    }
+
+    @Test(arguments: [true, false])
+    func aPushIsFollowedToItsVerdict(isFollowed: Bool) async throws {
+        // Every first attempt fails.
+        let handler = RecordingHandler { $0.context.attempt == 1 ? .failed : .newData }
+        try await self.watching(handler, beforeRun: isFollowed) { emulator, agent, directory in
+            emulator.activity.follow()
+            let words = ["started", "stored", "acknowledged", "failed", "started", "done"]
+            let deliveries = try await self.heard(words, emulator, agent)
+            #expect(deliveries.map(\.event.kind.word) == words)
+            let installation = try #require(try agent.registration()).installationID
+            #expect(deliveries.allSatisfy { $0.installationID == installation && $0.receiver == "alice" })
+            #expect(deliveries.filter { $0.elapsed != nil }.map(\.event.kind.word) == ["failed", "done"])
+            let id = try #require(deliveries.first?.pushID)
+            let message = try await emulator.control("GET", "messages/\(id)")
+            #expect(message["installations"]?["mqtt"] == [JSONValue(installation)])
+
+            let receiver = try await emulator.control("GET", "receivers")["receivers"]?[0]
+            // As it is without links.
+            let place = URL(fileURLWithPath: directory).resolvingSymlinksInPath().path + "/profiles/alice"
+            #expect(receiver?["name"] == "alice" && receiver?["stateDirectory"]?.string == place)
+            #expect(receiver?["installations"] == [JSONValue(installation)])
+            #expect(receiver?["isReachable"] == true && receiver?["deadLetters"] == 0)
+        }
+    }
+
+    @Test func deadLettersAreShownRetriedAndDropped() async throws {
+        let accepts = Locked(false)
+        let handler = RecordingHandler { _ in accepts.withLock { $0 } ? .newData : .failed }
+        try await self.watching(handler) { emulator, agent, _ in
+            let user = try #require(try agent.registration()).principal.id
+            let client = agent.client.session(try await emulator.adminToken(agent.client))
+            let events = agent.events
+            for number in 1...2 {
+                _ = try await client.send(PushMessage(data: ["n": JSONValue(number)]), to: .user(user))
+            }
+            var dead: [Int64] = []
+            for await event in events {
+                if case .message(let event) = event, case .dead = event.kind { dead.append(event.messageID) }
+                if dead.count == 2 { break }
+            }
+            var letters: [JSONValue] = []
+            // It is told before it is written.
+            while letters.count < 2 {
+                try Task.checkCancellation()
+                letters = try await emulator.control("GET", "dead-letters")["deadLetters"]?.array ?? []
+            }
+            #expect(letters.map { $0["id"]?.int64 } == dead.sorted())
+            #expect(letters.allSatisfy { $0["receiver"] == "alice" && $0["attempts"] == 2 })
+            #expect(Set(letters.compactMap { $0["payload"]?["n"]?.int64 }) == [1, 2])
+            #expect(letters.allSatisfy { $0["reason"]?.string?.isEmpty == false })
+            accepts.withLock { $0 = true }
+            let path = "dead-letters/alice"
+            #expect(try await emulator.control("POST", "\(path)/\(dead[0])/retry") == ["outcome": "retried"])
+            #expect(try await emulator.control("POST", "\(path)/\(dead[1])/drop") == ["outcome": "dropped"])
+            #expect(try await emulator.control("POST", "\(path)/\(dead[1])/drop") == ["outcome": "notFound"])
+            for await event in events {
+                if case .message(let event) = event, case .done = event.kind, event.messageID == dead[0] { break }
+            }
+            #expect(try await emulator.control("GET", "dead-letters")["deadLetters"] == [])
+        }
+    }
+}

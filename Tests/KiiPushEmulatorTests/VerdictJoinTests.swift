@@ -1,0 +1,118 @@
+import KiiPushCore
+import KiiPushEmulator
+import Testing
+
+/// Which push a message is, by what receivers tell.
+@Suite struct VerdictJoinTests {
+    private static let hello = Array(#"{"msg":"hello"}"#.utf8)
+    private static let bye = Array(#"{"msg":"bye"}"#.utf8)
+
+    private static func event(_ messageID: Int64, _ kind: MessageEvent.Kind, at time: Int64 = 0) -> MessageEvent {
+        MessageEvent(messageID: messageID, at: Timestamp(millisecondsSinceEpoch: time), kind: kind)
+    }
+
+    private static func start(
+        _ messageID: Int64, attempt: Int = 1, of payload: [UInt8], by installation: String = "i1", at time: Int64 = 0
+    ) throws -> MessageEvent {
+        var event = Self.event(messageID, .started(attempt: attempt), at: time)
+        let context = DeliveryContext(
+            installationID: installation, messageID: messageID, receivedAt: event.at, attempt: attempt)
+        event.call = .handler(try ReceivedMessage(payload: payload), context)
+        return event
+    }
+
+    private static func push(_ id: String, _ payload: [UInt8], to installations: String...) -> VerdictJoin.Push {
+        VerdictJoin.Push(id: id, [(Array("{}".utf8), ["other"]), (payload, installations)])
+    }
+
+    @Test func whatCameBeforeTheHandlerIsToldWhenThePushIsKnown() throws {
+        var join = VerdictJoin()
+        join.add([Self.push("p1", Self.hello, to: "i1")])
+        #expect(join.take(Self.event(7, .received, at: 1), of: "default").isEmpty)
+        #expect(join.take(Self.event(7, .stored, at: 2), of: "default").isEmpty)
+        let told = join.take(try Self.start(7, of: Self.hello, at: 3), of: "default")
+        #expect(told.map(\.event.at.millisecondsSinceEpoch) == [1, 2, 3])
+        #expect(told.allSatisfy { $0.pushID == "p1" && $0.installationID == "i1" && $0.receiver == "default" })
+        let end = join.take(Self.event(7, .done(.newData, attempt: 1, isLate: false), at: 15), of: "default")
+        #expect(end.map(\.pushID) == ["p1"])
+        #expect(end.map(\.elapsed) == [Duration.milliseconds(12)])
+    }
+
+    @Test func theFirstOfEqualPushesIsTheFirstToBeHandled() throws {
+        var join = VerdictJoin()
+        join.add(["p1", "p2"].map { Self.push($0, Self.hello, to: "i1", "i2") })
+        func first(_ id: Int64, _ installation: String, _ receiver: String) throws -> String? {
+            join.take(try Self.start(id, of: Self.hello, by: installation), of: receiver).first?.pushID
+        }
+        #expect(try first(1, "i1", "a") == "p1")
+        #expect(try first(1, "i2", "b") == "p1")
+        #expect(try first(2, "i1", "a") == "p2")
+        // A third was not sent.
+        #expect(try first(3, "i1", "a") == nil)
+        #expect(try first(2, "i2", "b") == "p2")
+    }
+
+    @Test func anotherPayloadOrInstallationIsAnotherPush() throws {
+        var join = VerdictJoin()
+        join.add([Self.push("p1", Self.hello, to: "i1")])
+        #expect(join.take(try Self.start(1, of: Self.bye), of: "a").map(\.pushID) == [nil])
+        #expect(join.take(try Self.start(2, of: Self.hello, by: "i2"), of: "a").map(\.pushID) == [nil])
+        #expect(join.take(try Self.start(3, of: Array("{}".utf8)), of: "a").map(\.pushID) == [nil])
+        #expect(join.take(try Self.start(4, of: Self.hello), of: "a").map(\.pushID) == ["p1"])
+    }
+
+    @Test func laterAttemptsAreOfTheSamePush() throws {
+        var join = VerdictJoin()
+        join.add([Self.push("p1", Self.hello, to: "i1"), Self.push("p2", Self.hello, to: "i1")])
+        _ = join.take(try Self.start(1, of: Self.hello), of: "a")
+        let failed = Self.event(1, .failed(attempt: 1, .failed, retryAfter: .seconds(1)), at: 5)
+        #expect(join.take(failed, of: "a").map(\.pushID) == ["p1"])
+        let second = join.take(try Self.start(1, attempt: 2, of: Self.hello, at: 1005), of: "a")
+        #expect(second.map(\.pushID) == ["p1"])
+        let done = join.take(Self.event(1, .done(.noData, attempt: 2, isLate: false), at: 1009), of: "a")
+        #expect(done.map(\.elapsed) == [Duration.milliseconds(4)])
+    }
+
+    @Test func whatIsRecordedIsToldWithTheFirstEndAlone() throws {
+        var join = VerdictJoin()
+        join.add([Self.push("p1", Self.hello, to: "i1")])
+        _ = join.take(try Self.start(1, of: Self.hello), of: "a")
+        let recorded = [Self.event(1, .stored), Self.event(1, .acknowledged)]
+        #expect(recorded.flatMap { join.take($0, of: "a") }.map(\.pushID) == ["p1", "p1"])
+        _ = join.take(Self.event(1, .failed(attempt: 1, .failed, retryAfter: .zero)), of: "a")
+        #expect(recorded.flatMap { join.take($0, of: "a") }.isEmpty)
+    }
+
+    @Test func whatReachesNoHandlerIsToldWithoutAPush() {
+        var join = VerdictJoin()
+        join.add([Self.push("p1", Self.hello, to: "i1")])
+        #expect(join.take(Self.event(1, .received), of: "a").isEmpty)
+        let told = join.take(Self.event(1, .dead(.unexpectedTopic, attempt: nil)), of: "a")
+        #expect(told.map(\.event.kind) == [.received, .dead(.unexpectedTopic, attempt: nil)])
+        #expect(told.allSatisfy { $0.pushID == nil && $0.elapsed == nil })
+    }
+
+    /// An inbox that was lost counts from 1 again.
+    @Test func aNumberThatIsReceivedAgainIsAnotherMessage() throws {
+        var join = VerdictJoin()
+        join.add([Self.push("p1", Self.hello, to: "i1"), Self.push("p2", Self.bye, to: "i1")])
+        _ = join.take(try Self.start(1, of: Self.hello), of: "a")
+        #expect(join.take(Self.event(1, .received), of: "a").isEmpty)
+        #expect(join.take(try Self.start(1, of: Self.bye), of: "a").map(\.pushID) == ["p2", "p2"])
+    }
+
+    @Test func memoryIsBounded() throws {
+        var join = VerdictJoin()
+        for number in 1...3000 { join.add([Self.push("p\(number)", Self.hello, to: "i1")]) }
+        // The oldest pushes are forgotten.
+        let first = join.take(try Self.start(1, of: Self.hello), of: "a").first?.pushID
+        #expect(first != nil && first != "p1")
+        var told: [MessageDelivery] = []
+        for number in 2...20_000 as ClosedRange<Int64> {
+            for _ in 1...17 { told += join.take(Self.event(number, .duplicate), of: "a") }
+        }
+        // What was held of the oldest messages is told when they are forgotten, and not all of it was held.
+        #expect(told.count >= 10_000 * 16 && told.count < 20_000 * 16)
+        #expect(told.allSatisfy { $0.pushID == nil })
+    }
+}
