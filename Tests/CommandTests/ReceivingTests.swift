@@ -14,7 +14,9 @@ import Testing
         #expect(try session.succeed("subscriptions", "--available") == "alerts\n")
         for number in 1...3 {
             let line = try session.succeed("send", "topic", "alerts", "--data", #"{"n":\#(number)}"#)
-            #expect(line.wholeMatch(of: /sent \S+ to topic alerts, 1 receiver\n/) != nil)
+            let pattern = #/sent (\S+) to topic alerts, 1 receiver\n  http://127\.0\.0\.1:\d+/__kii/ui#message/(\S+)\n/#
+            let match = try #require(line.wholeMatch(of: pattern))
+            #expect(match.output.1 == match.output.2)
         }
         let result = try session.tool("listen", "-n", "3", "-t", "5m")
         #expect(result.exit == 0)

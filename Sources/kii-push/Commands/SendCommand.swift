@@ -24,6 +24,9 @@ extension CloudSession {
         let receivers = await self.receiverCount(of: messageID)
         let reach = receivers.map { $0 == 1 ? ", 1 receiver" : ", \($0) receivers" } ?? ""
         try self.console.result("sent \(messageID.terminalSafe) to \(name)\(reach)")
-        try self.console.object("sent", ["id": messageID, "target": target, "receivers": receivers])
+        let page = self.inspectorURL(of: messageID)
+        if let page { try self.console.result("  \(page.terminalSafe)") }
+        try self.console.object(
+            "sent", ["id": messageID, "target": target, "receivers": receivers, "inspector": page])
     }
 }

@@ -23,6 +23,14 @@ extension CloudSession {
         return try? await self.deliveries(of: messageID).count
     }
 
+    /// Where the emulator's page shows a message; `nil` where the cloud is no emulator.
+    func inspectorURL(of messageID: String) -> String? {
+        let base = self.cloud.app.baseURL
+        guard self.cloud.source == .emulator, base.hasSuffix("/api") else { return nil }
+        // The emulator's own IDs are of letters, digits and dashes.
+        return base.dropLast("api".count) + "__kii/ui#message/" + messageID
+    }
+
     /// To whom the emulator sent a message: `GET /__kii/messages/{pushMessageID}`.
     func deliveries(of messageID: String) async throws -> [EmulatedDelivery] {
         let path = KiiPath("messages").appending(messageID, as: .pushMessageID)
