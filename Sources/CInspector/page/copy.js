@@ -1,0 +1,76 @@
+import { partsOf, sendOf, sendType, targetOf } from "./api.js";
+import { button, say, unseen } from "./dom.js";
+import { compact, member, members } from "./json.js";
+
+// A terminal or an editor must not get what nobody sees: JSON and Swift have escapes for it.
+const hex = (value, width) => value.toString(16).padStart(width, "0");
+const jsonEscapes = (run) => run.split("").map((unit) => `\\u${hex(unit.charCodeAt(0), 4)}`).join("");
+const swiftEscapes = (run) => [...run].map((one) => `\\u{${hex(one.codePointAt(0), 1)}}`).join("");
+const quoted = (text) => (/^[\w.:/@-]+$/.test(text) ? text : `'${text.replaceAll("'", "'\\''")}'`);
+const quotedJSON = (raw) => quoted(compact(raw).replace(unseen, jsonEscapes));
+const swiftText = (text) => `"${text.replace(/["\\]/g, "\\$&").replace(unseen, swiftEscapes)}"`;
+
+function swiftValue(raw) {
+  if (raw[0] === '"') return swiftText(JSON.parse(raw));
+  if (raw === "null") return "nil";
+  if (!/^[{[]/.test(raw)) return raw;
+  const parts = members(raw).map(([key, value]) => (raw[0] === "{" ? `${swiftText(key)}: ` : "") + swiftValue(value));
+  return `[${parts.join(", ") || (raw[0] === "{" ? ":" : "")}]`;
+}
+
+/** The networks that a message is for. */
+const networksOf = (body) =>
+  ["mqtt", "gcm", "fcm", "apns", "jpush"].filter((network) => member(body, network, "enabled") === "true");
+
+function curl(request) {
+  const send = sendOf(request);
+  const body = send?.body ?? member(request.raw, "body");
+  const url = location.origin + encodeURI(request.target).replaceAll("%25", "%");
+  const words = [`curl -sS -X ${request.method} ${quoted(url)}`, '-H "Authorization: Bearer $TOKEN"'];
+  const type = `Content-Type: ${send ? sendType : "application/json"}`;
+  return [...words, ...(body ? [`-H ${quoted(type)}`, `-d ${quotedJSON(body)}`] : [])].join(" \\\n  ");
+}
+
+function swift(request) {
+  const { path, body } = sendOf(request);
+  const { kind, name } = targetOf(path);
+  const { owner, id, topic } = partsOf(name);
+  const where = swiftText(topic) + (owner ? `, in: .${owner}(${swiftText(id)})` : "");
+  const target = kind === "user" ? `.user(${swiftText(name)})` : `.topic(Topic(${where}))`;
+  const [data, own, networks] = [member(body, "data"), member(body, "mqtt", "data"), networksOf(body)];
+  const parts = data ? [`data: ${swiftValue(data)}`] : [];
+  if (!networks.includes("mqtt")) parts.push("mqtt: nil");
+  else if (own) parts.push(`mqtt: .init(data: ${swiftValue(own)})`);
+  const others = networks.filter((network) => network !== "mqtt").join(", ");
+  const note = others && `// Without what is for ${others} alone.\n`;
+  return `${note}try await session.send(PushMessage(${parts.join(", ")}), to: ${target})`;
+}
+
+function kiiPush(request) {
+  const { path, body } = sendOf(request);
+  const { kind, name } = targetOf(path);
+  if (name.search(unseen) >= 0) throw new Error("the name has characters that nobody can see");
+  const [data, networks] = [member(body, "data"), networksOf(body)];
+  const words = ["kii-push send", kind, quoted(name), ...(data ? [`--data ${quotedJSON(data)}`] : [])];
+  for (const network of networks) {
+    const own = member(body, network, "data");
+    if (own) words.push("--network-data", quoted(`${network}=`) + quotedJSON(own));
+    if (networks.join() !== "mqtt") words.push("--network", network);
+  }
+  return words.join(" ");
+}
+
+/** Buttons that copy what `request()` would be elsewhere; Swift and kii-push have words for sends alone. */
+export const copyButtons = (request) =>
+  Object.entries({ curl, Swift: swift, "kii-push": kiiPush }).map(([name, write]) =>
+    button(`Copy as ${name}`, async () => {
+      try {
+        const isKnown = write === curl ? request() : sendOf(request());
+        if (!isKnown) throw new Error("it is no message that was sent by hand");
+        await navigator.clipboard.writeText(write(request()));
+        say(`Copied as ${name}.`);
+      } catch (error) {
+        say(`Not copied: ${error.message}.`, true);
+      }
+    }),
+  );

@@ -1,0 +1,186 @@
+import { call } from "./api.js";
+import { copyButtons } from "./copy.js";
+import { block, clock, dim, el, facts, table, tabs, tell } from "./dom.js";
+import { compact, member, members, pretty } from "./json.js";
+import { sendButtons } from "./sending.js";
+
+/** What a handler's answer, or the lack of one, is called; everything else that receivers tell is a step on the way. */
+const verdicts = {
+  done: "ok", unreached: "warn", setAside: "warn", dismissed: "warn", presented: "warn", late: "warn", stuck: "warn",
+  failed: "bad", handedBack: "bad", dead: "bad",
+};
+/** More rows than anybody reads. */
+const mostReceivers = 100;
+
+export const kindText = (kind) => kind?.toLowerCase().replaceAll("_", "-") ?? "message";
+
+/** Each receiver of a message with its steps and its attempts. */
+export function receivers(message) {
+  const found = new Map();
+  for (const entry of message.deliveries) {
+    const key = `${entry.receiver}/${entry.installation}`;
+    const receiver = found.get(key) ?? { name: entry.receiver, installation: entry.installation, attempts: [{}] };
+    found.set(key, receiver);
+    const isStart = entry.kind === "started";
+    if (!isStart && !(entry.kind in verdicts)) {
+      receiver[entry.kind] ??= entry;
+      continue;
+    }
+    let last = receiver.attempts.at(-1);
+    if (last.verdict || (isStart && last.start)) receiver.attempts.push((last = {}));
+    last[isStart ? "start" : "verdict"] = entry;
+  }
+  return [...found.values()];
+}
+
+const verdictText = ({ kind, detail, pause_ms: pause }) =>
+  [kind === "done" ? (detail ?? "done") : kind + (detail ? `: ${detail}` : ""), pause && `again after ${pause} ms`]
+    .filter(Boolean).join("; ");
+
+/** How it went, in the words of a list: `newData 2, failed 1`. */
+export function outcome(message) {
+  const counts = new Map();
+  for (const { attempts } of receivers(message)) {
+    const verdict = attempts.at(-1).verdict ?? attempts.at(-2)?.verdict;
+    const word = verdict ? (verdict.kind === "done" ? (verdict.detail ?? "done") : verdict.kind) : "under way";
+    const [count, state] = counts.get(word) ?? [0, verdicts[verdict?.kind] ?? "dim"];
+    counts.set(word, [count + 1, state]);
+  }
+  const states = [...counts.values()].map(([, state]) => state);
+  const text = [...counts].map(([word, [count]]) => (count > 1 ? `${word} ${count}` : word)).join(", ");
+  const worst = ["bad", "warn", "dim", "ok"].find((state) => states.includes(state)) ?? "dim";
+  return [worst, text || `→ ${message.installations.length || "nobody"}`];
+}
+
+function timeline(message, sentAt) {
+  const { request } = message;
+  const start = sentAt ?? (request ? request.time - request.elapsed_ms : message.deliveries[0]?.time);
+  const offset = (entry) => (entry ? String(entry.time - start) : "–");
+  const broker = request?.status < 300 ? offset(request) : "–";
+  const told = receivers(message);
+  const rows = told.slice(0, mostReceivers).flatMap(({ name, installation, stored, acknowledged, attempts }) =>
+    attempts.map(({ start: begun, verdict }, index) => [
+      index ? "" : (name ?? installation),
+      String((begun ?? verdict)?.attempt ?? index + 1),
+      ...(index ? ["", "", "", ""] : ["0", broker, offset(stored), offset(acknowledged)]),
+      offset(begun),
+      verdict ? [verdicts[verdict.kind], `${offset(verdict)} ${verdictText(verdict)}`] : "–",
+    ]),
+  );
+  const known = new Set(told.map(({ installation }) => installation));
+  const silent = message.installations.filter((installation) => !known.has(installation));
+  for (const installation of silent.slice(0, mostReceivers)) {
+    rows.push([installation, "", "0", broker, "–", "–", "–", ["dim", "as far as the broker knows"]]);
+  }
+  if (!rows.length) return [dim("It went to nobody.")];
+  const titles = ["receiver", "attempt", "sent", "broker", "stored", "ack", "handler", "verdict"];
+  const isCut = Math.max(told.length, silent.length) > mostReceivers;
+  return [
+    table("Milliseconds from the send", titles, rows),
+    dim(isCut ? `Of ${told.length + silent.length} only some are shown.` : ""),
+  ];
+}
+
+/** A request with its answer, or as much of it as was kept. */
+export function requestParts(request) {
+  const body = (text) => block(/^[{[]/.test(text) ? pretty(text) : JSON.parse(text));
+  const part = (title, text) => (text ? [el("h3", {}, title), body(text)] : []);
+  return [
+    facts([
+      ["request", `${request.method} ${request.target}`], ["by", request.caller],
+      ["answer", `${request.status ?? "closed"} ${request.error_code ?? ""} after ${request.elapsed_ms} ms`],
+      ["at", clock(request.time, true)],
+    ]),
+    ...part("Body", member(request.raw, "body")),
+    ...part("Answer", member(request.raw, "answer")),
+  ];
+}
+
+class KiiMessage extends HTMLElement {
+  #log;
+  #key;
+  /** What the emulator says of the message, and of its payload: texts, or why there is none. */
+  #record = null;
+  #explained = null;
+  #part = "explain";
+  #seen = "";
+  #head = el("h2");
+  #body = el("div", { role: "tabpanel", "aria-label": "Part of the message" });
+  #times = el("div");
+  #mark;
+
+  show(key, log) {
+    [this.#key, this.#log] = [key, log];
+    const names = { mqtt: "MQTT", apns: "APNs", google: "GCM/FCM", jpush: "JPush" };
+    const row = el("div", { role: "tablist", "aria-label": "Parts of the message" },
+      ["explain", "raw", "mqtt", "apns", "google", "jpush", "request"].map((name) =>
+        el("button", { role: "tab", type: "button", "data-name": name }, names[name] ?? name)));
+    this.#mark = tabs(row, (name) => this.#choose(name));
+    const request = () => this.#message?.request;
+    this.replaceChildren(
+      this.#head, el("p", { class: "buttons" }, sendButtons(request), copyButtons(request)),
+      row, this.#body, el("h3", {}, "Receivers"), this.#times);
+    this.refresh();
+    this.#choose("explain");
+    this.#fetch();
+    return this;
+  }
+
+  get #message() {
+    return this.#log.messages.get(this.#key);
+  }
+
+  /** Shows what has come since; what a person may be reading stays. */
+  refresh() {
+    const seen = `${this.#message?.changes} ${this.#record !== null}`;
+    if (seen === this.#seen) return;
+    this.#seen = seen;
+    const record = this.#record?.text ? JSON.parse(this.#record.text) : {};
+    const installations = Object.values(record.installations ?? {}).flat();
+    const message = this.#message ?? { installations, deliveries: [], request: null };
+    const { kind, source } = { ...record, ...message };
+    tell(this.#head, `${kindText(kind)} · ${source ?? ""} · ${this.#key}`);
+    this.#times.replaceChildren(...timeline(message, record.sentAt));
+  }
+
+  async #fetch() {
+    const path = `/__kii/messages/${encodeURIComponent(this.#key)}`;
+    const get = (path) => call("GET", path).then((text) => ({ text }), ({ message: error }) => ({ error }));
+    [this.#record, this.#explained] = await Promise.all([get(path), get(`${path}/explain`)]);
+    this.refresh();
+    this.#choose(this.#part);
+  }
+
+  #choose(part) {
+    this.#part = part;
+    this.#mark(part);
+    this.#body.replaceChildren(...this.#content(part));
+  }
+
+  #content(part) {
+    if (part === "request") {
+      const request = this.#message?.request;
+      return request ? requestParts(request) : [dim("The request is not kept any more.")];
+    }
+    const source = part === "explain" ? this.#explained : this.#record;
+    if (!source) return [dim("…")];
+    if (source.error) return [el("p", { class: "bad" }, source.error)];
+    if (part === "explain") return this.#explanation(source.text);
+    const networks = { raw: ["mqtt"], google: ["gcm", "fcm"] }[part] ?? [part];
+    const found = members(member(source.text, "renderings")).filter(([network]) => networks.includes(network));
+    if (!found.length) return [dim("Nothing was written for this network.")];
+    const write = part === "raw" ? compact : pretty;
+    return found.flatMap(([network, text]) => [el("h3", {}, network), block(write(text))]);
+  }
+
+  #explanation(text) {
+    const { findings = [] } = JSON.parse(text);
+    const states = { error: "bad", warning: "warn" };
+    const rows = findings.map((one) => [[states[one.severity] ?? "dim", one.severity], one.pointer, one.text]);
+    const titles = ["severity", "where", "what"];
+    const told = rows.length ? table("Findings", titles, rows) : dim("Nothing is wrong with it.");
+    return [told, block(pretty(member(text, "message") ?? "{}"))];
+  }
+}
+
+customElements.define("kii-message", KiiMessage);
