@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import queue
+import socket
 import subprocess
 import tempfile
 import threading
@@ -33,7 +34,8 @@ class Program:
         self.process = subprocess.Popen(
             [TOOL, *arguments, "--json"], env=environment, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=log)
         self.lines = queue.Queue()
-        threading.Thread(target=self._read, daemon=True).start()
+        self.reader = threading.Thread(target=self._read, daemon=True)
+        self.reader.start()
 
     def _read(self):
         for line in self.process.stdout:
@@ -51,7 +53,60 @@ class Program:
         if self.process.poll() is None:
             self.process.terminate()
         self.process.wait(PATIENCE)
+        self.reader.join(PATIENCE)
         self.process.stdout.close()
+
+
+class Relay:
+    """A way to the emulator that can be cut."""
+
+    def __init__(self, address):
+        self.target = ("127.0.0.1", int(address.rsplit(":", 1)[1]))
+        self.listener = socket.create_server(("127.0.0.1", 0))
+        self.address = f"http://127.0.0.1:{self.listener.getsockname()[1]}"
+        self.is_cut = False
+        self.sockets = []
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def _accept(self):
+        while True:
+            try:
+                client, _ = self.listener.accept()
+            except OSError:
+                return
+            if self.is_cut:
+                client.close()
+                continue
+            server = socket.create_connection(self.target)
+            self.sockets += [client, server]
+            for source, sink in ((client, server), (server, client)):
+                threading.Thread(target=self._pump, args=(source, sink), daemon=True).start()
+
+    def _pump(self, source, sink):
+        try:
+            while data := source.recv(65536):
+                sink.sendall(data)
+            sink.shutdown(socket.SHUT_WR)
+        except OSError:
+            pass
+
+    def cut(self):
+        self.is_cut = True
+        for one in self.sockets:
+            try:
+                one.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def mend(self):
+        self.is_cut = False
+
+    def stop(self):
+        self.cut()
+        self.listener.shutdown(socket.SHUT_RDWR)
+        self.listener.close()
+        for one in self.sockets:
+            one.close()
 
 
 class InspectorCase(unittest.TestCase):
@@ -111,6 +166,7 @@ class InspectorCase(unittest.TestCase):
         return program
 
     def start_emulator(self):
+        self.token = None
         ports = [word for name in ("port", "https-port", "mqtt-port", "mqtts-port") for word in (f"--{name}", "0")]
         emulator = self.start("emulator", "--directory", str(self.work / "emulator"), *ports)
         line = emulator.wait_for(type="emulator")
@@ -153,7 +209,7 @@ class InspectorCase(unittest.TestCase):
     def call(self, method, path, body=None, media_type="application/json", connection=None):
         own = connection or self.connection()
         headers = {"Content-Type": media_type}
-        if hasattr(self, "token"):
+        if self.token:
             headers["Authorization"] = f"Bearer {self.token}"
         own.request(method, path, json.dumps(body) if body is not None else None, headers)
         response = own.getresponse()
@@ -173,9 +229,9 @@ class InspectorCase(unittest.TestCase):
 
     # The page
 
-    def open(self, fragment=""):
+    def open(self, fragment="", address=None):
         self.driver.get("about:blank")
-        self.driver.get(f"{self.address}/__kii/ui{fragment}")
+        self.driver.get(f"{address or self.address}/__kii/ui{fragment}")
         self.until(lambda: "stream live" in self.text("#stream"), "the stream is live")
 
     def js(self, script, *arguments):

@@ -6,7 +6,6 @@ export const sendType = "application/vnd.kii.SendPushMessageRequest+json";
 /** Asks the emulator as the app's administrator. Returns the answer's text; throws where it is a refusal. */
 export async function call(method, path, body, type = "application/json") {
   const headers = { Authorization: `Bearer ${token}`, ...(body === undefined ? {} : { "Content-Type": type }) };
-  // Behind the own origin, whatever the path begins with.
   const response = await fetch(location.origin + path, { method, body, headers });
   const text = await response.text();
   if (response.ok) return text;
@@ -26,7 +25,8 @@ export function sendOf(request) {
   if (request?.method !== "POST") return null;
   const path = request.target.split("?")[0].replace(/\/{2,}/g, "/").replace(/\/$/, "");
   const body = member(request.raw, "body");
-  return path.endsWith("/push/messages") && body?.startsWith("{") ? { path, body } : null;
+  // A target may be anything; only a path leads to the emulator, whatever stands before it.
+  return /^\/api\/.*\/push\/messages$/.test(path) && body?.startsWith("{") ? { path, body } : null;
 }
 
 /** Whom a path sends to, in the words of kii-push: `topic` and `user:ID/todo`, or `user` and `ID`. */

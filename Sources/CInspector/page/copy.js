@@ -23,6 +23,7 @@ const networksOf = (body) =>
   ["mqtt", "gcm", "fcm", "apns", "jpush"].filter((network) => member(body, network, "enabled") === "true");
 
 function curl(request) {
+  if (!request.target.startsWith("/")) throw new Error("its target is no path");
   const send = sendOf(request);
   const body = send?.body ?? member(request.raw, "body");
   const url = location.origin + encodeURI(request.target).replaceAll("%25", "%");
@@ -60,14 +61,16 @@ function kiiPush(request) {
   return words.join(" ");
 }
 
+const forms = { curl, Swift: swift, "kii-push": kiiPush };
+
 /** Buttons that copy what `request()` would be elsewhere; Swift and kii-push have words for sends alone. */
-export const copyButtons = (request) =>
-  Object.entries({ curl, Swift: swift, "kii-push": kiiPush }).map(([name, write]) =>
+export const copyButtons = (request, names = Object.keys(forms)) =>
+  names.map((name) =>
     button(`Copy as ${name}`, async () => {
       try {
-        const isKnown = write === curl ? request() : sendOf(request());
+        const isKnown = name === "curl" ? request() : sendOf(request());
         if (!isKnown) throw new Error("it is no message that was sent by hand");
-        await navigator.clipboard.writeText(write(request()));
+        await navigator.clipboard.writeText(forms[name](request()));
         say(`Copied as ${name}.`);
       } catch (error) {
         say(`Not copied: ${error.message}.`, true);

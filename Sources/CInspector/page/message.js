@@ -14,6 +14,8 @@ const mostReceivers = 100;
 
 export const kindText = (kind) => kind?.toLowerCase().replaceAll("_", "-") ?? "message";
 
+export const sourceText = (source) => source?.replace("kiicloud://", "") ?? "";
+
 /** Each receiver of a message with its steps and its attempts. */
 export function receivers(message) {
   const found = new Map();
@@ -73,7 +75,7 @@ function timeline(message, sentAt) {
     rows.push([installation, "", "0", broker, "–", "–", "–", ["dim", "as far as the broker knows"]]);
   }
   if (!rows.length) return [dim("It went to nobody.")];
-  const titles = ["receiver", "attempt", "sent", "broker", "stored", "ack", "handler", "verdict"];
+  const titles = ["receiver", "try", "sent", "broker", "stored", "ack", "handler", "verdict"];
   const isCut = Math.max(told.length, silent.length) > mostReceivers;
   return [
     table("Milliseconds from the send", titles, rows),
@@ -96,6 +98,21 @@ export function requestParts(request) {
   ];
 }
 
+/** What `kii-push explain` says of a payload; nothing of one that is no JSON. */
+function explanation(text) {
+  const { kind, decided_by: decision, keys, keys_because: reason, bytes } = JSON.parse(text) ?? {};
+  if (!kind) return [];
+  const parts = [["fields"], ["aps", "keys"], ["custom"], ["ignored"]].map((names) => {
+    const rows = members(member(text, ...names) ?? "").map(([, raw]) => {
+      const { pointer, meaning, reading, because } = JSON.parse(raw);
+      return [pointer, member(raw, "value") ?? "", [meaning ?? because, reading].filter(Boolean).join(" ")];
+    });
+    return rows.length ? [table(names[0], ["where", "value", "meaning"], rows)] : [];
+  });
+  const told = [["kind", kind], ["because", decision?.because], ["keys", `${keys}: ${reason}`], ["bytes", bytes]];
+  return [facts(told), ...parts.flat()];
+}
+
 class KiiMessage extends HTMLElement {
   #log;
   #key;
@@ -106,7 +123,7 @@ class KiiMessage extends HTMLElement {
   #seen = "";
   #head = el("h2");
   #body = el("div", { role: "tabpanel", "aria-label": "Part of the message" });
-  #times = el("div");
+  #times = el("div", { class: "times" });
   #mark;
 
   show(key, log) {
@@ -139,7 +156,7 @@ class KiiMessage extends HTMLElement {
     const installations = Object.values(record.installations ?? {}).flat();
     const message = this.#message ?? { installations, deliveries: [], request: null };
     const { kind, source } = { ...record, ...message };
-    tell(this.#head, `${kindText(kind)} · ${source ?? ""} · ${this.#key}`);
+    tell(this.#head, `${kindText(kind)} · ${sourceText(source)} · ${this.#key}`);
     this.#times.replaceChildren(...timeline(message, record.sentAt));
   }
 
@@ -179,7 +196,7 @@ class KiiMessage extends HTMLElement {
     const rows = findings.map((one) => [[states[one.severity] ?? "dim", one.severity], one.pointer, one.text]);
     const titles = ["severity", "where", "what"];
     const told = rows.length ? table("Findings", titles, rows) : dim("Nothing is wrong with it.");
-    return [told, block(pretty(member(text, "message") ?? "{}"))];
+    return [told, ...explanation(member(text, "message"))];
   }
 }
 

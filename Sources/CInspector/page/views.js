@@ -1,10 +1,10 @@
 // What each tab lists, and what it tells of one row. `item` is the word of the rows' addresses; `mark` changes when a
 // row is to be told anew. Some views are asked for (`load`), and again after the entries that `isMoved` names.
-import { ask, call } from "./api.js";
+import { ask, call, sendOf } from "./api.js";
 import { copyButtons } from "./copy.js";
 import { attempt, block, button, clock, dim, el, facts, say, table } from "./dom.js";
 import { member, members, pretty } from "./json.js";
-import { kindText, outcome, requestParts } from "./message.js";
+import { kindText, outcome, requestParts, sourceText } from "./message.js";
 import { nameOf, sendButtons, sendTo } from "./sending.js";
 
 const buttons = (...all) => el("p", { class: "buttons" }, all);
@@ -30,9 +30,11 @@ function requestCells(entry, log) {
 function requestDetail(entry) {
   if (entry.event === "gap") return [dim("More had happened than the emulator keeps, before it was read.")];
   if (entry.event === "connection") return [facts(Object.entries(JSON.parse(entry.raw)))];
+  const request = () => entry;
+  const isSend = sendOf(entry) !== null;
   return [
     el("h2", {}, `${entry.method} ${entry.target}`),
-    buttons(sendButtons(() => entry), copyButtons(() => entry)),
+    buttons(isSend ? sendButtons(request) : [], copyButtons(request, isSend ? undefined : ["curl"])),
     ...entry.messages.map(({ key }) => el("p", {}, "message ", link(key))),
     ...requestParts(entry),
   ];
@@ -60,10 +62,18 @@ function receiverCells(row, log) {
 
 function receiverDetail({ key, ...row }, log) {
   if (!row.name) return [facts(Object.entries(row))];
-  const list = el("div", {}, recent(log, row.name));
-  list.refresh = () => list.replaceChildren(recent(log, row.name));
+  const list = el("div");
   const installations = row.installations.join(", ");
-  return [list, facts([["receiver", row.name], ["directory", row.stateDirectory], ["installations", installations]])];
+  const about = facts([["receiver", row.name], ["directory", row.stateDirectory], ["installations", installations]]);
+  const all = el("div", {}, about, list);
+  let seen = null;
+  all.refresh = () => {
+    const newest = log.entries.findLast(({ receiver }) => receiver === row.name);
+    if (newest !== seen) list.replaceChildren(recent(log, row.name));
+    seen = newest;
+  };
+  all.refresh();
+  return [all];
 }
 
 function letterDetail({ receiver, id, reason, attempts, receivedAt, raw }) {
@@ -132,8 +142,8 @@ export const views = {
     cells(row) {
       const [state, text] = outcome(row);
       const time = (row.request ?? row.deliveries[0]).time;
-      const source = row.source?.replace("kiicloud://", "") ?? "";
-      return [["time", clock(time)], ["word", kindText(row.kind)], ["what", source], [`state ${state}`, text]];
+      const words = [["word", kindText(row.kind)], ["what", sourceText(row.source)]];
+      return [["time", clock(time)], ...words, [`state ${state}`, text]];
     },
     // Also one that only the emulator still knows.
     find: (key) => ({ key }),
