@@ -25,7 +25,7 @@ export function sendOf(request) {
   if (request?.method !== "POST") return null;
   const path = request.target.split("?")[0].replace(/\/{2,}/g, "/").replace(/\/$/, "");
   const body = member(request.raw, "body");
-  // A target may be anything; only a path leads to the emulator, whatever stands before it.
+  // A target may be the URL of another host, which must not get the token.
   return /^\/api\/.*\/push\/messages$/.test(path) && body?.startsWith("{") ? { path, body } : null;
 }
 
