@@ -18,6 +18,36 @@ static const struct cinspector_file files[] = {
     {"inspector.js", SCRIPT, (const unsigned char[]){
 #embed "page/inspector.js" suffix(, 0)
     }},
+    {"api.js", SCRIPT, (const unsigned char[]){
+#embed "page/api.js" suffix(, 0)
+    }},
+    {"copy.js", SCRIPT, (const unsigned char[]){
+#embed "page/copy.js" suffix(, 0)
+    }},
+    {"dom.js", SCRIPT, (const unsigned char[]){
+#embed "page/dom.js" suffix(, 0)
+    }},
+    {"faulting.js", SCRIPT, (const unsigned char[]){
+#embed "page/faulting.js" suffix(, 0)
+    }},
+    {"json.js", SCRIPT, (const unsigned char[]){
+#embed "page/json.js" suffix(, 0)
+    }},
+    {"list.js", SCRIPT, (const unsigned char[]){
+#embed "page/list.js" suffix(, 0)
+    }},
+    {"message.js", SCRIPT, (const unsigned char[]){
+#embed "page/message.js" suffix(, 0)
+    }},
+    {"sending.js", SCRIPT, (const unsigned char[]){
+#embed "page/sending.js" suffix(, 0)
+    }},
+    {"stream.js", SCRIPT, (const unsigned char[]){
+#embed "page/stream.js" suffix(, 0)
+    }},
+    {"views.js", SCRIPT, (const unsigned char[]){
+#embed "page/views.js" suffix(, 0)
+    }},
     {"style.css", STYLE, (const unsigned char[]){
 #embed "page/style.css" suffix(, 0)
     }},

@@ -21,8 +21,9 @@ class FlowTests(InspectorCase):
         self.until(lambda: self.js("return location.hash") == f"#message/{message}", "the message has its address")
         self.until(lambda: "newData" in self.text(".times tbody"), "the timeline has the verdict")
         # Sent, at the broker, stored, acknowledged, handed over: a number each.
-        cells = self.texts(".times tbody tr:first-child td")
-        self.assertTrue(all(re.fullmatch(r"-?\d+", cell) for cell in cells[1:7]), cells)
+        def numbers():
+            return [re.fullmatch(r"-?\d+", cell) for cell in self.texts(".times tbody tr:first-child td")[1:7]]
+        self.until(lambda: len(numbers()) == 6 and all(numbers()), "each step has its time")
         self.part("mqtt")
         self.until(lambda: '"msg": "boiler 3"' in self.text("kii-message pre"), "the payload is shown")
         self.part("apns")

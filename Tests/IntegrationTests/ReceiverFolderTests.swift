@@ -63,7 +63,7 @@ import Testing
         let handler = RecordingHandler { $0.context.attempt == 1 ? .failed : .newData }
         try await self.watching(handler, beforeRun: isFollowed) { emulator, agent, directory in
             emulator.activity.follow()
-            let words = ["started", "stored", "acknowledged", "failed", "started", "done"]
+            let words = ["started", "failed", "started", "done"]
             let deliveries = try await self.heard(words, emulator, agent)
             #expect(deliveries.map(\.event.kind.word) == words)
             let installation = try #require(try agent.registration()).installationID
@@ -72,6 +72,11 @@ import Testing
             let id = try #require(deliveries.first?.pushID)
             let message = try await emulator.control("GET", "messages/\(id)")
             #expect(message["installations"]?["mqtt"] == [JSONValue(installation)])
+
+            let number = try #require(deliveries.first?.event.messageID)
+            let trace = try await emulator.control("GET", "receivers/alice/messages/\(number)")["events"]?.array ?? []
+            let recorded = trace.compactMap { $0["kind"]?.string }
+            #expect(recorded.starts(with: ["received", "stored", "acknowledged", "started", "failed"]), "\(recorded)")
 
             let receiver = try await emulator.control("GET", "receivers")["receivers"]?[0]
             // As it is without links.

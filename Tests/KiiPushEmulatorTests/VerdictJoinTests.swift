@@ -29,7 +29,7 @@ import Testing
         var join = VerdictJoin()
         join.add([Self.push("p1", Self.hello, to: "i1")])
         #expect(join.take(Self.event(7, .received, at: 1), of: "default").isEmpty)
-        #expect(join.take(Self.event(7, .stored, at: 2), of: "default").isEmpty)
+        #expect(join.take(Self.event(7, .duplicate, at: 2), of: "default").isEmpty)
         let told = join.take(try Self.start(7, of: Self.hello, at: 3), of: "default")
         #expect(told.map(\.event.at.millisecondsSinceEpoch) == [1, 2, 3])
         #expect(told.allSatisfy { $0.pushID == "p1" && $0.installationID == "i1" && $0.receiver == "default" })
@@ -71,16 +71,6 @@ import Testing
         #expect(second.map(\.pushID) == ["p1"])
         let done = join.take(Self.event(1, .done(.noData, attempt: 2, isLate: false), at: 1009), of: "a")
         #expect(done.map(\.elapsed) == [Duration.milliseconds(4)])
-    }
-
-    @Test func whatIsRecordedIsToldWithTheFirstEndAlone() throws {
-        var join = VerdictJoin()
-        join.add([Self.push("p1", Self.hello, to: "i1")])
-        _ = join.take(try Self.start(1, of: Self.hello), of: "a")
-        let recorded = [Self.event(1, .stored), Self.event(1, .acknowledged)]
-        #expect(recorded.flatMap { join.take($0, of: "a") }.map(\.pushID) == ["p1", "p1"])
-        _ = join.take(Self.event(1, .failed(attempt: 1, .failed, retryAfter: .zero)), of: "a")
-        #expect(recorded.flatMap { join.take($0, of: "a") }.isEmpty)
     }
 
     @Test func whatReachesNoHandlerIsToldWithoutAPush() {

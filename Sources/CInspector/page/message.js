@@ -1,4 +1,4 @@
-import { call } from "./api.js";
+import { ask, call } from "./api.js";
 import { copyButtons } from "./copy.js";
 import { block, clock, dim, el, facts, table, tabs, tell } from "./dom.js";
 import { compact, member, members, pretty } from "./json.js";
@@ -20,8 +20,9 @@ export const sourceText = (source) => source?.replace("kiicloud://", "") ?? "";
 export function receivers(message) {
   const found = new Map();
   for (const entry of message.deliveries) {
-    const key = `${entry.receiver}/${entry.installation}`;
-    const receiver = found.get(key) ?? { name: entry.receiver, installation: entry.installation, attempts: [{}] };
+    const { receiver: name, installation, id } = entry;
+    const key = `${name}/${installation}`;
+    const receiver = found.get(key) ?? { name, installation, id, attempts: [{}] };
     found.set(key, receiver);
     const isStart = entry.kind === "started";
     if (!isStart && !(entry.kind in verdicts)) {
@@ -54,17 +55,19 @@ export function outcome(message) {
   return [worst, text || `→ ${message.installations.length || "nobody"}`];
 }
 
-function timeline(message, sentAt) {
+/** `records`: by receiver and number what it has recorded, times by kind. */
+function timeline(message, sentAt, records) {
   const { request } = message;
   const start = sentAt ?? (request ? request.time - request.elapsed_ms : message.deliveries[0]?.time);
   const offset = (entry) => (entry ? String(entry.time - start) : "–");
+  const recorded = ({ name, id }, kind) => offset(records.get(`${name}/${id}`)?.[kind]);
   const broker = request?.status < 300 ? offset(request) : "–";
   const told = receivers(message);
-  const rows = told.slice(0, mostReceivers).flatMap(({ name, installation, stored, acknowledged, attempts }) =>
-    attempts.map(({ start: begun, verdict }, index) => [
-      index ? "" : (name ?? installation),
+  const rows = told.slice(0, mostReceivers).flatMap((receiver) =>
+    receiver.attempts.map(({ start: begun, verdict }, index) => [
+      index ? "" : (receiver.name ?? receiver.installation),
       String((begun ?? verdict)?.attempt ?? index + 1),
-      ...(index ? ["", "", "", ""] : ["0", broker, offset(stored), offset(acknowledged)]),
+      ...(index ? ["", "", "", ""] : ["0", broker, recorded(receiver, "stored"), recorded(receiver, "acknowledged")]),
       offset(begun),
       verdict ? [verdicts[verdict.kind], `${offset(verdict)} ${verdictText(verdict)}`] : "–",
     ]),
@@ -119,6 +122,8 @@ class KiiMessage extends HTMLElement {
   /** What the emulator says of the message, and of its payload: texts, or why there is none. */
   #record = null;
   #explained = null;
+  /** By receiver and number there. */
+  #records = new Map();
   #part = "explain";
   #seen = "";
   #head = el("h2");
@@ -157,7 +162,28 @@ class KiiMessage extends HTMLElement {
     const message = this.#message ?? { installations, deliveries: [], request: null };
     const { kind, source } = { ...record, ...message };
     tell(this.#head, `${kindText(kind)} · ${sourceText(source)} · ${this.#key}`);
-    this.#times.replaceChildren(...timeline(message, record.sentAt));
+    this.#times.replaceChildren(...timeline(message, record.sentAt, this.#records));
+    this.#learn(receivers(message).slice(0, mostReceivers));
+  }
+
+  /** Asks receivers that have told a verdict when they stored and acknowledged the message: they record that alone. */
+  async #learn(told) {
+    for (const { name, id } of told.filter(({ attempts }) => attempts[0].verdict)) {
+      const key = `${name}/${id}`;
+      if (this.#records.has(key)) continue;
+      this.#records.set(key, {});
+      const path = `receivers/${encodeURIComponent(name)}/messages/${id}`;
+      let times = {};
+      // A receiver writes it a moment after it has told the verdict. At QoS 0 it acknowledges nothing.
+      for (let tries = 0; tries < 5 && !times.acknowledged; tries += 1) {
+        if (tries) await new Promise((resume) => setTimeout(resume, 200));
+        const { events } = await ask(path).catch(() => ({ events: [] }));
+        times = Object.fromEntries(events.map(({ kind, at }) => [kind, { time: Date.parse(at) }]));
+      }
+      this.#records.set(key, times);
+      this.#seen = "";
+      this.refresh();
+    }
   }
 
   async #fetch() {

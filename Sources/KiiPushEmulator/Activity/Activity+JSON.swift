@@ -63,17 +63,23 @@ extension SentMessage {
 
 extension MessageDelivery {
     fileprivate var members: JSONMembers {
-        let parts = self.event.kind.parts
-        return [("message", self.pushID?.json ?? .null)]
+        [("message", self.pushID?.json ?? .null)]
             + JSONMembers(present: [
                 "receiver": self.receiver, "installation": self.installationID, "id": self.event.messageID,
-                "kind": self.event.kind.word, "attempt": parts.attempt, "pause_ms": parts.pause?.wholeMilliseconds,
-                "detail": parts.detail, "elapsed_ms": self.elapsed?.wholeMilliseconds,
-            ])
+            ]) + self.event.members + JSONMembers(present: ["elapsed_ms": self.elapsed?.wholeMilliseconds])
     }
 }
 
 extension MessageEvent {
+    /// What happened, without the message and the time.
+    var members: JSONMembers {
+        let parts = self.kind.parts
+        return JSONMembers(present: [
+            "kind": self.kind.word, "attempt": parts.attempt, "pause_ms": parts.pause?.wholeMilliseconds,
+            "detail": parts.detail,
+        ])
+    }
+
     /// Whether an attempt has ended by it, or the message has.
     package var isOutcome: Bool {
         switch self.kind {

@@ -60,6 +60,9 @@ final class Inspector: Sendable {
         case ("GET", "ui", 2): pending.give(try self.file(target.path[2]))
         case ("GET", "events", 1): pending.give(try self.stream(request, target, pending))
         case ("GET", "receivers", 1): try self.ask(.list, request, target, pending)
+        case ("GET", "receivers", 4) where target.path[3] == "messages":
+            guard let id = Int64(target.path[4]) else { return false }
+            try self.ask(.trace(receiver: target.path[2], messageID: id), request, target, pending)
         case ("GET", "dead-letters", 1): try self.ask(.deadLetters, request, target, pending)
         case ("POST", "dead-letters", 4):
             guard let id = Int64(target.path[3]) else { return false }

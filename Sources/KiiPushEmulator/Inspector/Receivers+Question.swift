@@ -5,6 +5,8 @@ extension Receivers {
     enum Question: Sendable {
         case list
         case deadLetters
+        /// What a receiver has recorded of a message.
+        case trace(receiver: String, messageID: Int64)
         case retry(receiver: String, messageID: Int64)
         case drop(receiver: String, messageID: Int64)
 
@@ -21,6 +23,9 @@ extension Receivers {
                 case .list: return .json(200, nil, ["receivers": JSONValue(entries.map { $0.summary })])
                 case .deadLetters:
                     return .json(200, nil, ["deadLetters": JSONValue(entries.flatMap { $0.deadLetters })])
+                case .trace(let receiver, let id):
+                    let events = try Self.entry(receiver, entries).events(of: id)
+                    return .json(200, nil, ["events": JSONValue(events)])
                 case .retry(let receiver, let id):
                     return try Self.decide(receiver, entries, "retried") { client throws(ControlError) in
                         try client.retry(id)
@@ -35,13 +40,20 @@ extension Receivers {
             }
         }
 
+        private static func entry(
+            _ name: String, _ entries: [ReceiverFolder.Entry]
+        ) throws(KiiFailure) -> ReceiverFolder.Entry {
+            guard let entry = entries.first(where: { $0.name == name }) else {
+                throw KiiFailure(404, "RECEIVER_NOT_FOUND", "No receiver has this name.", ["receiver": name])
+            }
+            return entry
+        }
+
         private static func decide(
             _ receiver: String, _ entries: [ReceiverFolder.Entry], _ done: String,
             _ decide: (ControlClient) throws(ControlError) -> MessageDecision
         ) throws(KiiFailure) -> HTTPResponse {
-            guard let entry = entries.first(where: { $0.name == receiver }) else {
-                throw KiiFailure(404, "RECEIVER_NOT_FOUND", "No receiver has this name.", ["receiver": receiver])
-            }
+            let entry = try Self.entry(receiver, entries)
             func silent(_ reason: String) -> KiiFailure {
                 KiiFailure(409, "RECEIVER_NOT_REACHABLE", reason, ["receiver": receiver])
             }
@@ -73,6 +85,12 @@ extension ReceiverFolder.Entry {
             "name": self.name, "stateDirectory": self.stateDirectory, "installations": installations.sorted(),
             "isReachable": isReachable, "deadLetters": (try? self.inbox?.deadLetterStock().count) ?? 0,
         ])
+    }
+
+    /// None of a message that is not in a file, or not any more.
+    fileprivate func events(of messageID: Int64) -> [JSONValue] {
+        let record = try? self.inbox?.trace(of: messageID)
+        return (record?.events ?? []).map { .object([("at", $0.at.description.json)] + $0.members) }
     }
 
     /// The first hundred.

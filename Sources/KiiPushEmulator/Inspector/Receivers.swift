@@ -14,9 +14,6 @@ final class Receivers: Sendable {
     /// How often readers of the log that have had no news are woken.
     private static let beat = Duration.seconds(15)
 
-    /// How long a receiver may take to write what it has told.
-    private static let recordPatience = Duration.seconds(1)
-
     private let mailbox: Mailbox<Message>
     /// Taken out by who stops it.
     private let thread: Locked<OSThread?>
@@ -141,36 +138,9 @@ final class Receivers: Sendable {
             // A receiver that ends the conversation is as good as gone.
             try? client.watch { notice in
                 guard case .event(.message(let event)) = notice else { return }
-                let recorded = event.isOutcome ? Loop.recorded(event.messageID, in: entry.stateDirectory) : []
-                let deliveries = join.withLock { join in
-                    (recorded + [event]).flatMap { join?.take($0, of: entry.name) ?? [] }
-                }
+                let deliveries = join.withLock { $0?.take(event, of: entry.name) ?? [] }
                 for delivery in deliveries { log.append(.delivery(delivery), at: delivery.event.at) }
             }
-        }
-
-        /// When a message was stored and acknowledged, which a receiver records and does not tell. Unknown where the inbox
-        /// is in memory, or cannot be read now.
-        private static func recorded(_ messageID: Int64, in stateDirectory: String) -> [MessageEvent] {
-            guard let inbox = try? InboxReader(stateDirectory: stateDirectory) else { return [] }
-            let deadline = MonotonicInstant.now() + Receivers.recordPatience
-            while let record = try? inbox.trace(of: messageID) {
-                let known = record.events.filter { $0.kind == .stored || $0.kind == .acknowledged }
-                guard known.count < 2, !record.isWritten, MonotonicInstant.now() < deadline else { return known }
-                // The receiver tells what a message came to, and then writes it. Nothing tells when it has.
-                poll(nil, 0, 5)
-            }
-            return []
-        }
-    }
-}
-
-extension MessageRecord {
-    /// Whether what the message came to is among what is recorded.
-    fileprivate var isWritten: Bool {
-        switch self.state {
-        case .waiting, .running: false
-        case .waitingForRetry, .presented, .done, .dead: true
         }
     }
 }

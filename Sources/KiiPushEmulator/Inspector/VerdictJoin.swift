@@ -39,8 +39,6 @@ package struct VerdictJoin: Sendable {
         /// When its last attempt began.
         var startedAt: Timestamp?
         var held: [MessageEvent] = []
-        /// Whether an attempt has ended: what was recorded until then was told with its end.
-        var isRecorded = false
     }
 
     /// Oldest first.
@@ -69,8 +67,7 @@ package struct VerdictJoin: Sendable {
             message = Message()
             message.held = [event]
             return told
-        case .stored where message.isRecorded, .acknowledged where message.isRecorded: return told
-        case .stored, .acknowledged, .duplicate, .isolated, .retried:
+        case .duplicate, .isolated, .retried:
             guard message.startedAt == nil else { break }
             if message.held.count < Self.mostHeld { message.held.append(event) }
             return told
@@ -82,10 +79,7 @@ package struct VerdictJoin: Sendable {
             message.startedAt = event.at
         default: break
         }
-        defer {
-            message.held = []
-            message.isRecorded = message.isRecorded || event.isOutcome
-        }
+        defer { message.held = [] }
         return told + (message.held + [event]).map { MessageDelivery(message, $0, of: receiver) }
     }
 
