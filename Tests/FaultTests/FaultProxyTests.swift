@@ -1,6 +1,7 @@
 import Faults
 import Foundation
 import KiiPushCore
+import KiiPushEmulator
 import TestSupport
 import Testing
 

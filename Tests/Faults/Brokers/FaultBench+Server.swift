@@ -1,5 +1,6 @@
 import Foundation
 import KiiPushCore
+import KiiPushEmulator
 import TestSupport
 
 extension FaultBench {

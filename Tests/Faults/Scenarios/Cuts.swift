@@ -1,4 +1,5 @@
 import KiiPushCore
+import KiiPushEmulator
 
 // The connection is cut while messages come.
 extension Scenario {

@@ -1,5 +1,6 @@
 import Glibc
 import KiiPushCore
+import KiiPushEmulator
 
 // What happens beside the network: slow handlers, the calendar, the disk, and messages that are none.
 extension Scenario {

@@ -1,5 +1,6 @@
 import Glibc
 import KiiPushCore
+import KiiPushEmulator
 
 // How a receiver is killed: at its work, and while messages come.
 extension Play {

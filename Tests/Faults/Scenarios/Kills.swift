@@ -1,4 +1,5 @@
 import KiiPushCore
+import KiiPushEmulator
 
 // The receiver is killed with SIGKILL in the middle of its work and while messages come, again and again.
 extension Scenario {

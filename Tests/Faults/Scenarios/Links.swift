@@ -1,4 +1,5 @@
 import KiiPushCore
+import KiiPushEmulator
 
 // The network does what networks do.
 extension Scenario {

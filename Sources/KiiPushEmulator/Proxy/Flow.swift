@@ -4,18 +4,6 @@ import KiiPushCore
 /// One direction of one connection: bytes are cut into packets, packets meet the proxy's rules, and what is left is
 /// sent when its time has come.
 struct Flow {
-    /// A packet as it came.
-    struct Packet {
-        var header: MQTTFixedHeader
-        var body: [UInt8]
-        /// Without identifier, nothing was sent at QoS 1.
-        var packetID: UInt16?
-        /// The part of ``body`` that is a PUBLISH's payload.
-        var payload: ArraySlice<UInt8> = []
-        /// See ``MessageSerial``.
-        var serial: Int?
-    }
-
     private struct Chunk {
         var bytes: ArraySlice<UInt8>
         var due: MonotonicInstant
@@ -32,12 +20,12 @@ struct Flow {
     init(_ direction: Direction) { self.direction = direction }
 
     /// The packets that these bytes complete; none when the bytes are to pass as they are.
-    mutating func packets(from bytes: [UInt8]) -> [Packet]? {
+    mutating func packets(from bytes: [UInt8]) -> [ProxyPacket]? {
         guard !self.isOpaque else { return nil }
-        var packets: [Packet] = []
+        var packets: [ProxyPacket] = []
         do throws(MQTTError) {
             try self.decoder.decode(bytes.span.bytes) { (header, body) throws(MQTTError) in
-                packets.append(Packet(header: header, body: body))
+                packets.append(ProxyPacket(header: header, body: body))
             }
             return packets
         } catch {
@@ -54,6 +42,12 @@ struct Flow {
         } else {
             self.queue.append(Chunk(bytes: bytes, due: due))
         }
+    }
+
+    /// Lets what is held back go at once.
+    mutating func release() {
+        let now = MonotonicInstant.now()
+        for index in self.queue.indices { self.queue[index].due = min(self.queue[index].due, now) }
     }
 
     var isEmpty: Bool { self.queue.isEmpty }
@@ -83,48 +77,5 @@ struct Flow {
             if byteByByte { return true }
         }
         return true
-    }
-}
-
-extension Flow.Packet {
-    init(header: MQTTFixedHeader, body: RawSpan) {
-        self.header = header
-        self.body = body.withUnsafeBytes { Array($0) }
-        switch header.type {
-        case .publish:
-            guard let layout = try? MQTTPublishLayout(header: header, body: body) else { return }
-            self.packetID = layout.packetID
-            self.payload = self.body[layout.payload]
-        case .puback where self.body.count == 2, .pubrec where self.body.count == 2:
-            self.packetID = UInt16(self.body[0]) << 8 | UInt16(self.body[1])
-        default: break
-        }
-    }
-
-    /// The packet with another identifier.
-    mutating func renumber(_ identifier: UInt16) {
-        guard self.packetID != nil else { return }
-        let position = self.header.type == .publish ? self.payload.startIndex - 2 : 0
-        self.body[position] = UInt8(identifier >> 8)
-        self.body[position + 1] = UInt8(identifier & 0xFF)
-        self.packetID = identifier
-    }
-
-    /// Reads the payload's serial and blanks it out.
-    mutating func takeSerial() {
-        guard self.header.type == .publish else { return }
-        self.serial = MessageSerial.take(from: &self.payload)
-        self.body.replaceSubrange(self.payload.indices, with: self.payload)
-    }
-
-    /// DUP of a PUBLISH.
-    var isMarkedDuplicate: Bool { self.header.flags & 0b1000 != 0 }
-
-    /// The bytes to send.
-    var bytes: [UInt8] {
-        var bytes: [UInt8] = []
-        // The length came from a header, so it fits into one.
-        try? self.header.encode(into: &bytes)
-        return bytes + self.body
     }
 }

@@ -3,18 +3,20 @@ import KiiPushCore
 
 /// What runs on the proxy's thread. Used by that thread alone.
 final class ProxyLoop {
+    typealias Command = @Sendable (ProxyLoop) -> Void
+
     var isStopped = false
     /// The broker's port; 0 while it is not known.
     var upstream: UInt16 = 0
     var rules: ProxyRules
     private let listener: Int32
-    private let mailbox: ProxyMailbox
+    private let mailbox: Mailbox<Command>
     private var links: [ProxyLink] = []
 
-    init(listener: Int32, mailbox: ProxyMailbox, traffic: Locked<Traffic>) {
+    init(listener: Int32, mailbox: Mailbox<Command>, observer: any ProxyObserver) {
         self.listener = listener
         self.mailbox = mailbox
-        self.rules = ProxyRules(traffic: traffic)
+        self.rules = ProxyRules(observer: observer)
     }
 
     func run() {
@@ -38,11 +40,13 @@ final class ProxyLoop {
         return self.links.count
     }
 
-    /// `false` while there are connections, whose ends would be counted.
-    func forgetTraffic() -> Bool {
-        guard self.links.isEmpty else { return false }
-        self.rules.traffic.withLock { $0 = Traffic() }
-        return true
+    /// Whether no connection stands.
+    var isIdle: Bool { self.links.isEmpty }
+
+    /// Forgets what was asked for, and lets what is held back go.
+    func reset() {
+        self.rules.reset()
+        for link in self.links { link.release() }
     }
 
     private func takeTurn() {
@@ -91,12 +95,13 @@ final class ProxyLoop {
         while let receiver = ProxySocket.accept(self.listener) {
             let broker = self.rules.plan.refusesConnections ? nil : ProxySocket.connect(to: self.upstream)
             guard let broker else {
-                self.rules.traffic.withLock { $0.refuse() }
+                self.rules.observer.refused()
                 ProxyLink(number: 0, receiver: receiver, broker: -1).close(.reset)
                 continue
             }
-            let number = self.rules.traffic.withLock { $0.connected() }
-            self.links.append(ProxyLink(number: number, receiver: receiver, broker: broker))
+            let number = self.rules.observer.connected()
+            let renumbers = self.rules.plan.renumbersPackets
+            self.links.append(ProxyLink(number: number, receiver: receiver, broker: broker, renumbers: renumbers))
         }
     }
 
@@ -104,6 +109,6 @@ final class ProxyLoop {
         if !byCut { link.noteRest(self.rules) }
         link.close(cut)
         self.links.removeAll { $0 === link }
-        self.rules.traffic.withLock { $0.ended(link.number, byCut: byCut) }
+        self.rules.observer.ended(link.number, byCut: byCut)
     }
 }

@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// What the proxy's thread goes by, and what it notes.
+/// What the proxy's thread goes by.
 struct ProxyRules {
     private struct Armed {
         var rule: PacketRule
@@ -11,12 +11,14 @@ struct ProxyRules {
     var plan = ProxyPlan()
     /// Set by a rule: the connection whose packet met it is to be cut.
     var cut: Cut?
-    let traffic: Locked<Traffic>
+    let observer: any ProxyObserver
     private var armed: [Armed] = []
     private var armedBytes: (rule: ByteRule, left: Int, fired: @Sendable () -> Void)?
     private var fired: [@Sendable () -> Void] = []
+    /// Until when the acknowledgements of a user are held back; `nil` for everybody's.
+    private var holds: [(username: String?, end: MonotonicInstant)] = []
 
-    init(traffic: Locked<Traffic>) { self.traffic = traffic }
+    init(observer: any ProxyObserver) { self.observer = observer }
 
     mutating func arm(_ rule: PacketRule, fired: @escaping @Sendable () -> Void) {
         self.armed.append(Armed(rule: rule, left: rule.nth, fired: fired))
@@ -24,6 +26,25 @@ struct ProxyRules {
 
     mutating func arm(_ rule: ByteRule, fired: @escaping @Sendable () -> Void) {
         self.armedBytes = (rule, rule.bytes, fired)
+    }
+
+    /// Holds back what a receiver acknowledges, and what it says afterwards.
+    mutating func holdAcknowledgements(of username: String?, until end: MonotonicInstant) {
+        self.holds.append((username, end))
+    }
+
+    /// Forgets what was asked for.
+    mutating func reset() { self = ProxyRules(observer: self.observer) }
+
+    /// How long a packet is held back.
+    mutating func delay(of type: MQTTPacketType, _ direction: Direction, from username: String?) -> Duration {
+        guard !self.holds.isEmpty, direction == .toBroker, type == .puback || type == .pubrec else {
+            return self.plan.delay
+        }
+        let now = MonotonicInstant.now()
+        self.holds.removeAll { $0.end <= now }
+        let ends = self.holds.filter { $0.username == nil || $0.username == username }.map(\.end)
+        return ends.max().map { $0 - now } ?? self.plan.delay
     }
 
     /// How many of so many bytes that cannot be read may pass.
@@ -40,18 +61,17 @@ struct ProxyRules {
     }
 
     /// What is to happen to the next packet of this type; `nil` for nothing.
-    mutating func action(_ type: MQTTPacketType, _ direction: Direction) -> PacketRule.Action? {
-        for index in self.armed.indices
-        where self.armed[index].rule.type == type && self.armed[index].rule.direction == direction {
-            self.armed[index].left -= 1
+    mutating func action(
+        _ type: MQTTPacketType, _ direction: Direction, of username: String?
+    ) -> PacketRule.Action? {
+        func isMeant(_ armed: Armed) -> Bool {
+            let rule = armed.rule
+            return rule.type == type && rule.direction == direction
+                && (rule.username == nil || rule.username == username)
         }
+        for index in self.armed.indices where isMeant(self.armed[index]) { self.armed[index].left -= 1 }
         // Where two rules want the same packet, the older one has it and the other one the next.
-        guard
-            let index = self.armed.firstIndex(where: {
-                $0.left <= 0 && $0.rule.type == type
-                    && $0.rule.direction == direction
-            })
-        else { return nil }
+        guard let index = self.armed.firstIndex(where: { $0.left <= 0 && isMeant($0) }) else { return nil }
         let armed = self.armed.remove(at: index)
         self.fired.append(armed.fired)
         return armed.rule.action
@@ -62,24 +82,5 @@ struct ProxyRules {
         let fired = self.fired
         self.fired.removeAll()
         for tell in fired { tell() }
-    }
-
-    /// Notes a packet that reached the other side `copies` times.
-    func note(_ packet: Flow.Packet, _ direction: Direction, _ connection: Int, copies: Int) {
-        guard let identifier = packet.packetID else { return }
-        self.traffic.withLock { traffic in
-            switch (packet.header.type, direction) {
-            case (.publish, .toReceiver):
-                for _ in 0..<copies {
-                    traffic.delivered(
-                        packet.payload.messageNumber, serial: packet.serial, packetID: identifier,
-                        isMarkedDuplicate: packet.isMarkedDuplicate, connection: connection)
-                }
-            // The receiver has said it, even if nobody hears it; with PUBREC it takes a message of QoS 2.
-            case (.puback, .toBroker), (.pubrec, .toBroker):
-                traffic.acknowledged(packetID: identifier, connection: connection)
-            default: break
-            }
-        }
     }
 }

@@ -22,7 +22,7 @@ package struct ProxyPlan: Sendable {
     package var splitsIntoBytes = false
     /// How long each packet is held back.
     package var delay: Duration = .zero
-    /// The broker's packet identifiers are replaced: each connection counts from 1, as RabbitMQ's do.
+    /// The broker's packet identifiers are replaced on connections made from now on: each counts from 1, as RabbitMQ's do.
     package var renumbersPackets = false
 
     package init() {}
@@ -49,12 +49,17 @@ package struct PacketRule: Sendable {
     /// 1 for the next one that passes, from when the rule is set, over all connections.
     package var nth: Int
     package var action: Action
+    /// Whose packets are counted, by the name that they logged in with; `nil` for everybody's.
+    package var username: String?
 
-    package init(_ type: MQTTPacketType, _ direction: Direction, nth: Int = 1, _ action: Action) {
+    package init(
+        _ type: MQTTPacketType, _ direction: Direction, nth: Int = 1, _ action: Action, of username: String? = nil
+    ) {
         self.type = type
         self.direction = direction
         self.nth = nth
         self.action = action
+        self.username = username
     }
 }
 

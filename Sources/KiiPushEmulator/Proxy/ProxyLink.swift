@@ -10,14 +10,25 @@ final class ProxyLink {
     private var toReceiver = Flow(.toReceiver)
     /// Whether one side has ended, so that the other is ended when all is sent.
     private(set) var isEnding = false
+    /// The name that the receiver logged in with, once that was read.
+    private var username: String?
+    /// Whether packet identifiers are counted anew. One that changed under way could mean two messages.
+    private let renumbers: Bool
     private var lastIdentifier: UInt16 = 0
     /// By the identifier that the receiver sees, what the broker calls it.
     private var brokerIdentifiers: [UInt16: UInt16] = [:]
 
-    init(number: Int, receiver: Int32, broker: Int32) {
+    init(number: Int, receiver: Int32, broker: Int32, renumbers: Bool = false) {
         self.number = number
         self.receiver = receiver
         self.broker = broker
+        self.renumbers = renumbers
+    }
+
+    /// Lets what is held back go at once.
+    func release() {
+        self.toBroker.release()
+        self.toReceiver.release()
     }
 
     /// Lets what goes in these directions disappear from now on.
@@ -62,7 +73,7 @@ final class ProxyLink {
         while self.receiver >= 0, !self.toBroker.isSwallowed {
             let count = recv(self.receiver, &buffer, buffer.count, 0)
             guard count > 0, let packets = self.toBroker.packets(from: Array(buffer[..<count])) else { return }
-            for packet in packets { rules.note(packet, .toBroker, self.number, copies: 1) }
+            for packet in packets { rules.observer.passed(packet, .toBroker, connection: self.number, copies: 1) }
         }
     }
 
@@ -107,12 +118,13 @@ final class ProxyLink {
         }
         for original in packets {
             var packet = original
-            if flow.direction == .toReceiver { packet.takeSerial() }
-            if rules.plan.renumbersPackets { self.renumber(&packet, flow.direction) }
-            // Noted is what the receiver sees.
+            rules.observer.received(&packet, flow.direction)
+            if self.renumbers { self.renumber(&packet, flow.direction) }
+            if let username = packet.username { self.username = username }
+            // Told is what the receiver sees.
             let seen = flow.direction == .toReceiver ? packet : original
             let copies: Int
-            switch rules.action(packet.header.type, flow.direction) {
+            switch rules.action(packet.header.type, flow.direction, of: self.username) {
             case nil, .pass: copies = 1
             case .drop: copies = 0
             case .duplicate: copies = 2
@@ -120,22 +132,23 @@ final class ProxyLink {
                 flow.isSwallowed = true
                 return true
             case .cutInstead(let cut):
-                rules.note(seen, flow.direction, self.number, copies: 0)
+                rules.observer.passed(seen, flow.direction, connection: self.number, copies: 0)
                 rules.cut = cut
                 return true
             case .cutAfter(let cut):
-                rules.note(seen, flow.direction, self.number, copies: 1)
+                rules.observer.passed(seen, flow.direction, connection: self.number, copies: 1)
                 flow.enqueue(packet.bytes[...], after: .zero)
                 rules.cut = cut
                 return true
             }
-            rules.note(seen, flow.direction, self.number, copies: copies)
-            for _ in 0..<copies { flow.enqueue(packet.bytes[...], after: rules.plan.delay) }
+            rules.observer.passed(seen, flow.direction, connection: self.number, copies: copies)
+            let delay = rules.delay(of: packet.header.type, flow.direction, from: self.username)
+            for _ in 0..<copies { flow.enqueue(packet.bytes[...], after: delay) }
         }
         return true
     }
 
-    private func renumber(_ packet: inout Flow.Packet, _ direction: Direction) {
+    private func renumber(_ packet: inout ProxyPacket, _ direction: Direction) {
         guard let identifier = packet.packetID else { return }
         switch (packet.header.type, direction) {
         case (.publish, .toReceiver):

@@ -1,0 +1,117 @@
+import Glibc
+import KiiPushCore
+
+/// A TCP proxy on 127.0.0.1 between receivers and their broker, which does to connections what networks do.
+///
+/// It knows MQTT enough to count packets and to hold, drop, double or renumber a given one; a stream that is no MQTT,
+/// such as TLS, passes as it is and can be cut, delayed and split all the same. All of it happens on one thread of its own.
+package final class PacketProxy<Observer: ProxyObserver>: Sendable {
+    /// Where receivers connect.
+    package let port: UInt16
+    /// Told of all that passes.
+    package let observer: Observer
+    private let mailbox: Mailbox<ProxyLoop.Command>
+    private let thread: Locked<OSThread?>
+
+    /// Begins to listen; what connects is reset until ``forward(to:)`` says where to.
+    ///
+    /// - Parameter port: the port asked for; 0 takes `preferred` if it is free, else any.
+    package init(port: UInt16 = 0, preferred: UInt16 = 0, observer: Observer) throws(EmulatorError) {
+        let socket = try LoopbackSocket.listener(on: port, preferred: preferred)
+        ProxySocket.makeNonBlocking(socket.raw)
+        let mailbox = try Mailbox<ProxyLoop.Command>()
+        self.port = LoopbackSocket.port(of: socket.raw)
+        self.observer = observer
+        self.mailbox = mailbox
+        let listener = socket.release()
+        do throws(EmulatorError) {
+            let thread = try OSThread(named: "kii-proxy") {
+                ProxyLoop(listener: listener, mailbox: mailbox, observer: observer).run()
+            }
+            self.thread = Locked(thread)
+        } catch {
+            close(listener)
+            throw error
+        }
+    }
+
+    deinit { self.stop() }
+
+    /// Closes everything and ends the thread; blocks for a moment. Only the first call does anything.
+    package func stop() {
+        guard let thread = self.thread.withLock({ $0.take() }) else { return }
+        self.tell { $0.isStopped = true }
+        thread.join()
+    }
+
+    /// Names the broker's port; what connects afterwards gets there.
+    package func forward(to port: UInt16) async {
+        await self.perform { $0.upstream = port }
+    }
+
+    /// Calls `body` on the proxy's thread if no connection stands; `false` if one does.
+    package func whileIdle(_ body: @escaping @Sendable () -> Void) async -> Bool {
+        await self.perform { loop in
+            if loop.isIdle { body() }
+            return loop.isIdle
+        }
+    }
+
+    /// Changes what happens to everything that passes from now on, and returns when it holds.
+    package func change(_ body: @escaping @Sendable (inout ProxyPlan) -> Void) async {
+        await self.perform { body(&$0.rules.plan) }
+    }
+
+    /// Cuts all connections and returns how many there were.
+    @discardableResult
+    package func cut(_ cut: Cut) async -> Int {
+        await self.perform { $0.cutAll(cut) }
+    }
+
+    /// Lets what goes over the present connections in these directions disappear; connections made later are whole.
+    @discardableResult
+    package func swallow(_ directions: Set<Direction>) async -> Int {
+        await self.perform { $0.swallow(directions) }
+    }
+
+    /// Sets a rule and returns when it holds. What it returns waits for the rule to be met and carried out.
+    ///
+    /// - Parameter body: called on the proxy's thread, right after the rule was carried out.
+    package func arm(_ rule: PacketRule, then body: @escaping @Sendable () -> Void = {}) async -> Firing {
+        let firing = Firing(body)
+        await self.perform { $0.rules.arm(rule, fired: firing.happen) }
+        return firing
+    }
+
+    /// The same where the proxy cannot read what passes.
+    package func arm(_ rule: ByteRule, then body: @escaping @Sendable () -> Void = {}) async -> Firing {
+        let firing = Firing(body)
+        await self.perform { $0.rules.arm(rule, fired: firing.happen) }
+        return firing
+    }
+
+    /// Has the proxy's thread carry out a command, and does not wait for it.
+    func tell(_ command: @escaping ProxyLoop.Command) { _ = self.mailbox.post(command) }
+
+    private func perform<Result: Sendable>(_ body: @escaping @Sendable (ProxyLoop) -> Result) async -> Result {
+        await withCheckedContinuation { continuation in
+            self.tell { continuation.resume(returning: body($0)) }
+        }
+    }
+
+    /// Something that happens once.
+    package final class Firing: Sendable {
+        private let happened = Locked(false)
+        private let body: @Sendable () -> Void
+
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+
+        /// Whether it has happened.
+        package var hasHappened: Bool { self.happened.withLock { $0 } }
+
+        @Sendable func happen() {
+            self.body()
+            self.happened.withLock { $0 = true }
+        }
+    }
+}

@@ -1,0 +1,59 @@
+package import KiiPushCore
+
+/// A packet as it came.
+package struct ProxyPacket: Sendable {
+    package let header: MQTTFixedHeader
+    private var body: [UInt8]
+    /// Without identifier, nothing was sent at QoS 1.
+    package private(set) var packetID: UInt16?
+    /// The name that a CONNECT logs in with.
+    package private(set) var username: String?
+    /// What an observer tells messages of equal bytes apart by.
+    package var serial: Int?
+    /// Where in ``body`` a PUBLISH's payload is.
+    private var payloadRange = 0..<0
+
+    init(header: MQTTFixedHeader, body: RawSpan) {
+        self.header = header
+        self.body = body.withUnsafeBytes { Array($0) }
+        switch header.type {
+        case .connect:
+            // One that cannot be read is the broker's to refuse.
+            guard case .connect(let connect)? = try? MQTTPacket(header: header, body: body) else { return }
+            self.username = connect.username
+        case .publish:
+            guard let layout = try? MQTTPublishLayout(header: header, body: body) else { return }
+            self.packetID = layout.packetID
+            self.payloadRange = layout.payload
+        case .puback where self.body.count == 2, .pubrec where self.body.count == 2:
+            self.packetID = UInt16(self.body[0]) << 8 | UInt16(self.body[1])
+        default: break
+        }
+    }
+
+    /// A PUBLISH's payload; empty in other packets. It keeps its length.
+    package var payload: ArraySlice<UInt8> {
+        get { self.body[self.payloadRange] }
+        set { self.body.replaceSubrange(self.payloadRange, with: newValue) }
+    }
+
+    /// DUP of a PUBLISH.
+    package var isMarkedDuplicate: Bool { self.header.flags & 0b1000 != 0 }
+
+    /// Gives the packet another identifier.
+    mutating func renumber(_ identifier: UInt16) {
+        guard self.packetID != nil else { return }
+        let position = self.header.type == .publish ? self.payloadRange.lowerBound - 2 : 0
+        self.body[position] = UInt8(identifier >> 8)
+        self.body[position + 1] = UInt8(identifier & 0xFF)
+        self.packetID = identifier
+    }
+
+    /// The bytes to send.
+    var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        // The length came from a header, so it fits into one.
+        try? self.header.encode(into: &bytes)
+        return bytes + self.body
+    }
+}
