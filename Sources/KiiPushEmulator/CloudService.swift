@@ -33,10 +33,12 @@ final class CloudService: Sendable {
     private let publisher: Publisher
     private let delayed: DelayedReplies
     private let receivers: Receivers
+    /// For whoever does what a script says.
+    private let faultNews: Mailbox<FaultNews>
 
     init(
         cloud: EmulatedCloud, store: sending StateStore, broker: Broker, publisher: Publisher, delayed: DelayedReplies,
-        activity: ActivityLog, receivers: Receivers
+        faultNews: Mailbox<FaultNews>, activity: ActivityLog, receivers: Receivers
     ) {
         self.core = Locked(Core(cloud: cloud, store: store))
         self.activity = activity
@@ -44,6 +46,7 @@ final class CloudService: Sendable {
         self.publisher = publisher
         self.delayed = delayed
         self.receivers = receivers
+        self.faultNews = faultNews
     }
 
     func handle(_ request: IncomingRequest, reply: @escaping @Sendable (HTTPResponse?) -> Void) {
@@ -53,7 +56,9 @@ final class CloudService: Sendable {
         self.core.withLock { core in
             let outcome = core.respond(to: request)
             self.receivers.note(outcome.effects.messages)
-            self.bringAbout(outcome) { [activity = self.activity] response in
+            if core.cloud.script.hasNews { _ = self.faultNews.post(.look) }
+            let isCounted = core.cloud.script.current != nil
+            self.bringAbout(outcome, isCounted: isCounted) { [activity = self.activity] response in
                 activity.append(.request(AnsweredRequest(request, outcome, response, elapsed: .now() - begin)))
                 reply(response)
             }
@@ -88,7 +93,15 @@ final class CloudService: Sendable {
         self.activity.append(.connection(connection))
     }
 
-    private func bringAbout(_ outcome: EmulatedCloud.Reply, _ reply: @escaping @Sendable (HTTPResponse?) -> Void) {
+    /// For whoever does what a script says; see ``EmulatedCloud/advanceFaults(_:now:)``.
+    func advanceFaults(_ news: [FaultNews]) -> (task: FaultTask?, script: Int, due: Timestamp?) {
+        self.core.withLock { $0.cloud.advanceFaults(news, now: .now()) }
+    }
+
+    /// - Parameter isCounted: whether a script wants to know of messages.
+    private func bringAbout(
+        _ outcome: EmulatedCloud.Reply, isCounted: Bool, _ reply: @escaping @Sendable (HTTPResponse?) -> Void
+    ) {
         let effects = outcome.effects
         let answer: @Sendable (HTTPResponse?) -> Void = { response in
             self.delayed.after(effects.delay) { reply(response) }
@@ -101,6 +114,9 @@ final class CloudService: Sendable {
                 return answer(failure.response)
             }
             self.publisher.publish(effects.publications) { isAcknowledged in
+                if isCounted, isAcknowledged, !effects.publications.isEmpty {
+                    _ = self.faultNews.post(.published(effects.publications.map { $0.topic }))
+                }
                 // What the broker has got of it may be delivered all the same.
                 answer(isAcknowledged ? outcome.response : KiiFailure.brokerSilentAfterChange.response)
             }

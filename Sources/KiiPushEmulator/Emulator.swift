@@ -41,6 +41,13 @@ public final class Emulator: Sendable {
         public var refreshTokens: Bool
         /// When the broker writes sessions and queued messages to disk. Default ``BrokerPersistence/everyChange``.
         public var brokerPersistence: BrokerPersistence
+        /// Whether a proxy stands before the broker's plain port, as scripted faults need that are about packets: held
+        /// acknowledgements, lost and doubled messages, other packet identifiers. Default no.
+        ///
+        /// The proxy has the port that the broker would have, and endpoints name it. TLS passes it by.
+        public var faultProxy: Bool
+        /// Faults that happen in order, from the start on.
+        package var faultScript: FaultScript?
         /// The ports that endpoints name in place of the broker's own: those of a proxy in front of it.
         package var advertisedBrokerPorts: BrokerPorts?
         /// Whether the broker delivers with the QoS that a client subscribed with, though the emulator publishes with
@@ -56,7 +63,7 @@ public final class Emulator: Sendable {
             port: UInt16 = 0, httpsPort: UInt16 = 0, mqttPort: UInt16 = 0, mqttTLSPort: UInt16 = 0,
             directory: String? = nil, runtimeFile: String? = nil, strict: Bool = false, mosquittoPath: String? = nil,
             endpointDelay: Duration = .zero, mqttTTL: Duration? = nil, tokenLifetime: Duration? = nil,
-            refreshTokens: Bool = true, brokerPersistence: BrokerPersistence = .everyChange
+            refreshTokens: Bool = true, brokerPersistence: BrokerPersistence = .everyChange, faultProxy: Bool = false
         ) {
             self.port = port
             self.httpsPort = httpsPort
@@ -71,6 +78,7 @@ public final class Emulator: Sendable {
             self.tokenLifetime = tokenLifetime
             self.refreshTokens = refreshTokens
             self.brokerPersistence = brokerPersistence
+            self.faultProxy = faultProxy
         }
     }
 
@@ -91,10 +99,10 @@ public final class Emulator: Sendable {
     /// The certificate (PEM) of the authority that signed the one of HTTPS and of the broker, whose names are
     /// `localhost` and `127.0.0.1`.
     public var certificateAuthorityFile: String { self.parts.directory.brokerFiles.certificates.authority }
-    /// The broker's port.
-    public var mqttPort: UInt16 { self.parts.broker.ports.tcp }
+    /// The broker's port, or that of the proxy before it.
+    public var mqttPort: UInt16 { self.parts.ports.broker.tcp }
     /// The broker's port for TLS.
-    public var mqttTLSPort: UInt16 { self.parts.broker.ports.tls }
+    public var mqttTLSPort: UInt16 { self.parts.ports.broker.tls }
     /// The directory with state, certificates and the broker's log.
     public var directory: String { self.parts.directory.path }
 
@@ -170,10 +178,12 @@ extension Emulator {
     struct Parts: Sendable {
         let directory: EmulatorDirectory
         let broker: Broker
+        let proxy: PacketProxy<ProxyClients>?
         let publisher: Publisher
         let delayed: DelayedReplies
         let activity: ActivityLog
         let receivers: Receivers
+        var player: FaultPlayer?
         /// HTTP, and HTTPS where it is served.
         var servers: [HTTPServer] = []
         let ports: EmulatorState.Ports
@@ -189,6 +199,8 @@ extension Emulator {
         /// A request that waits is answered first, as no connection may wait when its server stops.
         @Sendable func stopServing() {
             self.publisher.stop()
+            self.player?.stop()
+            self.proxy?.stop()
             self.delayed.stop()
             self.receivers.stop()
             self.activity.close()
@@ -227,15 +239,19 @@ extension Emulator {
             let publisher = BrokerCredential(
                 username: BrokerFiles.publisherName, password: Secret(identifiers.secret(43)))
             let broker: Broker
+            let proxy: PacketProxy<ProxyClients>?
             do {
+                // First, so that the broker takes another port.
+                proxy = try self.proxy()
                 broker = try await Broker.start(self.brokerSettings(publisher))
             } catch {
                 self.directory.release()
                 throw error
             }
             do {
+                await proxy?.forward(to: broker.ports.tcp)
                 let parts = try await OSThread.run(named: "kii-launch") {
-                    try self.serve(broker: broker, publisher: publisher)
+                    try self.serve(broker: broker, proxy: proxy, publisher: publisher)
                 }
                 return Emulator(parts: parts, app: self.stored.app, runtimeFile: self.configuration.runtimeFile)
             } catch {
@@ -245,22 +261,32 @@ extension Emulator {
             }
         }
 
+        private func proxy() throws(EmulatorError) -> PacketProxy<ProxyClients>? {
+            guard self.configuration.faultProxy else { return nil }
+            return try PacketProxy(
+                port: self.configuration.mqttPort, preferred: self.stored.ports.broker.tcp, observer: ProxyClients())
+        }
+
         private func brokerSettings(_ publisher: BrokerCredential) -> Broker.Settings {
             var files = self.directory.brokerFiles
             files.upgradesQoS = self.configuration.upgradesQoS
+            var ports = BrokerPorts(tcp: self.configuration.mqttPort, tls: self.configuration.mqttTLSPort)
+            var preferredPorts = self.stored.ports.broker
+            if self.configuration.faultProxy { (ports.tcp, preferredPorts.tcp) = (0, 0) }
             return Broker.Settings(
-                files: files, programs: self.programs,
-                ports: BrokerPorts(tcp: self.configuration.mqttPort, tls: self.configuration.mqttTLSPort),
-                preferredPorts: self.stored.ports.broker, persistence: self.configuration.brokerPersistence,
-                publisher: publisher,
+                files: files, programs: self.programs, ports: ports, preferredPorts: preferredPorts,
+                persistence: self.configuration.brokerPersistence, publisher: publisher,
                 usernames: Set(self.stored.cloud.installations.values.compactMap { $0.credential?.username }),
                 presence: self.presence, lock: self.directory.brokerLock, patience: self.configuration.patience)
         }
 
-        private func serve(broker: Broker, publisher credential: BrokerCredential) throws(EmulatorError) -> Parts {
+        private func serve(
+            broker: Broker, proxy: PacketProxy<ProxyClients>?, publisher credential: BrokerCredential
+        ) throws(EmulatorError) -> Parts {
             let configuration = self.configuration
             let listener = try LoopbackSocket.listener(on: configuration.port, preferred: self.stored.ports.http)
             var ports = EmulatorState.Ports(http: LoopbackSocket.port(of: listener.raw), broker: broker.ports)
+            if let proxy { ports.broker.tcp = proxy.port }
             var secureListener: FileDescriptor?
             if try Emulator.servesHTTPS(port: configuration.httpsPort, libraryHasTLS: HTTPServer.hasTLS) {
                 let former = self.stored.ports.https
@@ -272,9 +298,9 @@ extension Emulator {
             try EmulatorState.save(ports, in: store)
             var identifiers = Identifiers()
             let settings = EmulatedCloud.Settings(
-                app: self.stored.app, brokerPorts: configuration.advertisedBrokerPorts ?? broker.ports,
+                app: self.stored.app, brokerPorts: configuration.advertisedBrokerPorts ?? ports.broker,
                 isStrict: configuration.strict, baseURL: ports.baseURL, httpsBaseURL: ports.httpsBaseURL,
-                pageToken: Secret(identifiers.secret(43)))
+                pageToken: Secret(identifiers.secret(43)), hasFaultProxy: configuration.faultProxy)
             var cloud = EmulatedCloud(
                 settings: settings,
                 app: AppSettings(
@@ -285,8 +311,11 @@ extension Emulator {
             let activity = ActivityLog()
             let folder = configuration.runtimeFile.map { ReceiverFolder(in: Files.parent(of: $0)) }
             let receivers = try Receivers(in: folder, log: activity)
+            if let proxy { cloud.proxiedUsernames = { proxy.observer.usernames } }
+            if let script = configuration.faultScript { cloud.script.play(script, now: .now()) }
+            let faultNews = try Mailbox<FaultNews>()
             var parts = Parts(
-                directory: self.directory, broker: broker,
+                directory: self.directory, broker: broker, proxy: proxy,
                 publisher: try Publisher(
                     port: broker.ports.tcp, credential: credential, patience: configuration.patience.publish),
                 delayed: DelayedReplies(), activity: activity, receivers: receivers, ports: ports)
@@ -294,7 +323,8 @@ extension Emulator {
                 let certificates = self.directory.brokerFiles.certificates
                 let service = CloudService(
                     cloud: cloud, store: store, broker: broker, publisher: parts.publisher, delayed: parts.delayed,
-                    activity: activity, receivers: receivers)
+                    faultNews: faultNews, activity: activity, receivers: receivers)
+                parts.player = try FaultPlayer(faultNews, service: service, port: broker.ports.tcp, proxy: proxy)
                 // The servers hold the service, which holds the presence.
                 self.presence.observe { [weak service] in service?.note($0) }
                 let inspector = Inspector(

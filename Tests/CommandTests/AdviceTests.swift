@@ -94,11 +94,11 @@ import Testing
         #expect(refused.error.hasSuffix(": \(words)"))
         let json = try session.tool.start(command + ["--json"]).waitForExit()
         #expect(json.error.contains(#""category":"failure""#) && json.error.contains(#""in_doubt":true"#))
-        #expect(try await session.control("GET", "faults") == ["faults": []])
+        #expect(try await session.control("GET", "faults")["faults"] == [])
         let slow: JSONValue = ["method": "POST", "path": JSONValue("/api/apps/*\(path)"), "delay": 600]
         try await session.control("POST", "faults", slow)
         let late = try session.tool.start(command + ["--timeout", "20s"]).waitForExit()
-        #expect(try await session.control("GET", "faults") == ["faults": []])
+        #expect(try await session.control("GET", "faults")["faults"] == [])
         #expect(late.exit == 1)
         #expect(late.error.hasPrefix("kii-push: POST /apps/kiilocal\(path) at http://127.0.0.1:"))
         #expect(late.error.hasSuffix("; \(words)          allow a call more time with --timeout\n"))

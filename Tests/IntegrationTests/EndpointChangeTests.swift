@@ -120,7 +120,7 @@ import Testing
                 PushMessage(data: ["n": 1]), to: .user(registration.principal.id))
             let calls = try await whileRunning(agent) { await handler.next(1) }
             #expect(calls.first?.message.rawPayload["n"]?.int64 == 1)
-            #expect(try await emulator.control("GET", "faults") == ["faults": []])
+            #expect(try await emulator.control("GET", "faults")["faults"] == [])
             await runtime.shutdown()
         }
     }

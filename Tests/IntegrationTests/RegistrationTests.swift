@@ -131,7 +131,7 @@ import Testing
                 ])
             let runtime = try emulator.runtime("\(directory)/agent")
             _ = try await self.agent(emulator, runtime).register()
-            #expect(try await emulator.control("GET", "faults") == ["faults": []])
+            #expect(try await emulator.control("GET", "faults")["faults"] == [])
             await runtime.shutdown()
         }
     }

@@ -10,11 +10,11 @@ final class BrokerConnection {
 
     private init(socket: consuming FileDescriptor) { self.socket = socket }
 
-    /// Connects and logs in with a clean session; blocks no longer than `patience` milliseconds.
+    /// Connects and logs in, with a clean session unless told otherwise; blocks no longer than `patience` milliseconds.
     ///
     /// - Returns: `nil` when nobody listens, the answer does not come in time, or the broker refuses.
     static func open(
-        port: UInt16, credential: BrokerCredential, clientID: String, patience: Int32
+        port: UInt16, credential: BrokerCredential, clientID: String, cleanSession: Bool = true, patience: Int32
     ) throws(EmulatorError) -> BrokerConnection? {
         guard let socket = try LoopbackSocket.connected(to: port) else { return nil }
         let flags = fcntl(socket.raw, F_GETFL)
@@ -22,7 +22,7 @@ final class BrokerConnection {
         let connection = BrokerConnection(socket: socket)
         // Keep alive 0: on the loopback interface a connection is whole or closed, never half open.
         let connect = MQTTConnect(
-            clientID: clientID, cleanSession: true, keepAlive: 0, username: credential.username,
+            clientID: clientID, cleanSession: cleanSession, keepAlive: 0, username: credential.username,
             password: credential.password)
         guard connection.send(.connect(connect)) else { return nil }
         let deadline = MonotonicInstant.now() + .milliseconds(Int64(patience))

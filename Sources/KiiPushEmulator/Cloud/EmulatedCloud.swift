@@ -16,10 +16,12 @@ package struct EmulatedCloud: Sendable {
         package var httpsBaseURL: String?
         /// What the emulator's page acts as the administrator with, until the emulator ends.
         package var pageToken: Secret?
+        /// Whether a proxy stands before the broker, for what scripts do to packets.
+        package var hasFaultProxy: Bool
 
         package init(
             app: AppIdentity, brokerPorts: BrokerPorts, isStrict: Bool = false, baseURL: String,
-            httpsBaseURL: String? = nil, pageToken: Secret? = nil
+            httpsBaseURL: String? = nil, pageToken: Secret? = nil, hasFaultProxy: Bool = false
         ) {
             self.app = app
             self.brokerPorts = brokerPorts
@@ -27,6 +29,7 @@ package struct EmulatedCloud: Sendable {
             self.baseURL = baseURL
             self.httpsBaseURL = httpsBaseURL
             self.pageToken = pageToken
+            self.hasFaultProxy = hasFaultProxy
         }
     }
 
@@ -65,9 +68,13 @@ package struct EmulatedCloud: Sendable {
     var app: AppSettings
     /// What requests are made to fail with, in the order in which it was asked for.
     var faults: [Fault] = []
+    /// The faults that happen in order.
+    var script = FaultScriptRun()
     var requestWindow = RequestWindow()
     /// What is known of each user name that has connected to the broker; `nil` when that cannot be told.
     package var presence: @Sendable () -> [String: BrokerConnections.Status]? = { nil }
+    /// The user names whose connections go through the proxy, and can be read.
+    package var proxiedUsernames: @Sendable () -> Set<String> = { [] }
     /// What was sent lately, for whoever looks at the emulator.
     var messages = RecentEntries<LoggedMessage>(maximumCount: 1000, maximumBytes: 16 << 20)
     var identifiers: Identifiers
@@ -96,7 +103,7 @@ package struct EmulatedCloud: Sendable {
     /// Does what follows from a request whose changes are on disk to what is kept in memory alone.
     package mutating func commit(_ effects: Effects) {
         if effects.isReset {
-            self.faults = []
+            self.removeFaults()
             self.messages.removeAll()
             self.requestWindow = RequestWindow()
         }
@@ -130,7 +137,7 @@ package struct EmulatedCloud: Sendable {
         guard !request.isBodyTooLarge else { throw .bodyTooLarge(limit: HTTPServer.maximumBodyBytes) }
         let call = CloudCall(request: request, target: try RequestTarget(parsing: request.target), now: now)
         guard !call.isControl else { return try self.dispatch(call) }
-        let fault = self.takeFault(method: request.meantMethod, path: call.target.path)
+        let fault = self.takeFault(call)
         delay = fault?.delay ?? .zero
         guard let fault, let answer = fault.answer else { return try self.carryOut(call) }
         if fault.isAfterwards {

@@ -11,10 +11,7 @@ struct Fault: Sendable {
 
     /// What a list names it by.
     var id: String
-    /// `nil` for every method.
-    var method: String?
-    /// The paths that are meant: `*` stands for one segment, `**` at the end for any number of them.
-    var path: String
+    var requests: RequestPattern
     /// How many requests it still meets.
     var times: Int
     /// `nil` where the request is only delayed.
@@ -23,19 +20,6 @@ struct Fault: Sendable {
     var isAfterwards: Bool
     /// How long the answer is held back, after the request was carried out.
     var delay: Duration
-
-    /// Whether a request is met. HEAD is GET without the content (RFC 9110 section 9.3.2), so a fault for GET is for it too.
-    func meets(method: String, path: [String]) -> Bool {
-        guard self.method == nil || self.method == method || (self.method == "GET" && method == "HEAD") else {
-            return false
-        }
-        var rest = path[...]
-        for segment in self.path.split(separator: "/") {
-            if segment == "**" { return true }
-            guard let first = rest.popFirst(), segment == "*" || segment == first else { return false }
-        }
-        return rest.isEmpty
-    }
 }
 
 extension Fault.Answer {
@@ -51,8 +35,6 @@ extension Fault.Answer {
 extension Fault {
     /// The longest time for which a connection is kept waiting.
     private static let longestDelay = Duration.seconds(600)
-    /// The methods that a path of the cloud can have.
-    private static let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
     /// What describes an answer, and so means nothing without a status.
     private static let answerMembers = ["errorCode", "message", "members", "retryAfter"]
 
@@ -61,16 +43,15 @@ extension Fault {
         try body.allow(
             ["method", "path", "times", "status"] + Fault.answerMembers + ["afterwards", "disconnect", "delay"])
         let path = try body.text("path") ?? "/**"
-        let segments = path.split(separator: "/", omittingEmptySubsequences: false)
-        guard segments.first == "", !segments.dropLast().contains("**") else {
+        guard RequestPattern.isPath(path) else {
             throw body.wrong("path", "has to start with a slash and may have ** at its end, as in /api/**")
         }
-        self.id = id
-        self.method = try body.text("method")?.uppercased()
-        if let method = self.method, !Fault.methods.contains(method) {
-            throw body.wrong("method", "has to be one of \(Fault.methods.joined(separator: ", "))")
+        let method = try body.text("method")?.uppercased()
+        if let method, !RequestPattern.methods.contains(method) {
+            throw body.wrong("method", "has to be one of \(RequestPattern.methods.joined(separator: ", "))")
         }
-        self.path = path
+        self.id = id
+        self.requests = RequestPattern(method, path)
         self.times = try body.count("times") ?? 1
         self.isAfterwards = try body.bool("afterwards") ?? false
         self.delay = try body.duration("delay", from: .zero, to: Fault.longestDelay) ?? .zero
@@ -92,14 +73,28 @@ extension Fault {
         guard disconnects != true else { throw body.wrong("disconnect", "leaves no answer to have a status") }
         let retryAfter = try body.count("retryAfter", in: 0...86_400)
         let members = try body.freeMembers("members")
-        let refusal = KiiFailure(
-            status, try body.text("errorCode") ?? (status == 429 ? "TOO_MANY_REQUESTS" : "UNDEFINED_ERROR"),
-            try body.text("message") ?? "The emulator was told to answer so.")
+        let refusal = Fault.refusal(status, try body.text("errorCode"), try body.text("message"))
         let written = refusal.facts.map { $0.0 } + (retryAfter == nil ? [] : ["retryAfter"])
         for (name, _) in members where written.contains(name) {
             throw body.wrong("members", "holds \(name), which the answer has once already")
         }
         return .refusal(refusal.about(members), retryAfter: retryAfter)
+    }
+
+    /// What a step of a script does to one request.
+    init(_ answer: FaultStep.Answer) {
+        self.init(id: "", requests: RequestPattern(), times: 1, isAfterwards: false, delay: .zero)
+        switch answer {
+        case .refusal(let status, let code): self.answer = .refusal(Fault.refusal(status, code), retryAfter: nil)
+        case .disconnect: self.answer = .disconnect
+        case .delay(let delay): self.delay = delay
+        }
+    }
+
+    private static func refusal(_ status: Int, _ code: String?, _ message: String? = nil) -> KiiFailure {
+        KiiFailure(
+            status, code ?? (status == 429 ? "TOO_MANY_REQUESTS" : "UNDEFINED_ERROR"),
+            message ?? "The emulator was told to answer so.")
     }
 
     /// One element of `GET /__kii/faults`: all that was set, and what stands for what was not.
@@ -111,7 +106,7 @@ extension Fault {
         case nil: break
         }
         return .object(present: [
-            "id": self.id, "method": self.method, "path": self.path, "times": self.times,
+            "id": self.id, "method": self.requests.method, "path": self.requests.path, "times": self.times,
             "status": refusal?.status, "errorCode": refusal?.errorCode, "message": refusal?.message,
             "members": refusal.map { JSONValue.object($0.context) }, "retryAfter": retryAfter,
             "afterwards": self.isAfterwards, "disconnect": disconnects, "delay": JSONValue.seconds(self.delay),

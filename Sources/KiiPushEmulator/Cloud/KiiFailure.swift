@@ -160,6 +160,14 @@ extension KiiFailure {
         503, "TEMPORARY_UNAVAILABLE_ERROR",
         "The broker does not answer. What was asked for is done, and what was sent may still arrive.")
 
+    /// A step about packets, where nothing can read them.
+    static func faultProxyMissing(_ step: FaultStep) -> KiiFailure {
+        KiiFailure(
+            409, "FAULT_PROXY_MISSING",
+            "Line \(step.line) of the script, `\(step.text)`, needs a proxy before the broker: start kii-push emulator with "
+                + "--proxy or --script, or an Emulator with faultProxy.")
+    }
+
     static let stateUnwritable = KiiFailure(
         503, "RESOURCE_TEMPORARILY_UNAVAILABLE",
         "The emulator cannot write its state; look at the free space of its directory.")

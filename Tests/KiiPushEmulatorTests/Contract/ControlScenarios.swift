@@ -22,6 +22,7 @@ let controlScenarios: [Scenario] = [
     .success("control.faults") { request, world in try await world.first("control.addFault", request) },
     .success("control.addFault"),
     .refusal("control.addFault", "INVALID_INPUT_DATA") { request, _ in request.set(["status": 200]) },
+    .refusal("control.addFault", "FAULT_PROXY_MISSING") { request, _ in request.body = ["script": "renumber"] },
     .success("control.removeFaults"),
     .success("control.reset"),
 ]

@@ -14,14 +14,18 @@ struct CloudHarness {
     /// All that would have been written to disk.
     var changes: [StateChange] = []
 
-    init(strict: Bool = false, endpointDelay: Duration = .zero, state: CloudState = CloudState()) {
+    init(
+        strict: Bool = false, endpointDelay: Duration = .zero, state: CloudState = CloudState(),
+        hasFaultProxy: Bool = false
+    ) {
         var identifiers = Identifiers(generator: SeededGenerator(seed: 42))
         self.app = AppIdentity(identifiers: &identifiers)
         let settings = EmulatedCloud.Settings(
             app: self.app,
             brokerPorts: BrokerPorts(tcp: 4001, tls: 4002),
             isStrict: strict,
-            baseURL: "http://127.0.0.1:4000/api"
+            baseURL: "http://127.0.0.1:4000/api",
+            hasFaultProxy: hasFaultProxy
         )
         var app = AppSettings()
         app.endpointDelay = endpointDelay

@@ -1,15 +1,19 @@
 import KiiPushCore
 import Testing
 
-/// The plainest MQTT client: one connection, one packet at a time, a clean session.
+/// The plainest MQTT client: one connection, one packet at a time, a clean session unless told otherwise.
 final class MQTTClient {
     private let connection: RawConnection
     private let version: MQTTVersion
     private var decoder: FrameDecoder
     private var received: [MQTTPacket] = []
+    /// Whether the broker had a session for it.
+    private(set) var hadSession = false
 
     /// Connects as `receiver` and expects to be let in.
-    init(port: UInt16, _ receiver: Receiver, version: MQTTVersion = .v3_1_1) throws {
+    init(
+        port: UInt16, _ receiver: Receiver, version: MQTTVersion = .v3_1_1, cleanSession: Bool = true
+    ) throws {
         self.connection = try RawConnection(port: port)
         self.version = version
         self.decoder = FrameDecoder(version: version)
@@ -18,7 +22,7 @@ final class MQTTClient {
                 MQTTConnect(
                     version: version,
                     clientID: receiver.topic,
-                    cleanSession: true,
+                    cleanSession: cleanSession,
                     keepAlive: 300,
                     username: receiver.username,
                     password: Secret(receiver.password)
@@ -27,6 +31,7 @@ final class MQTTClient {
         )
         guard case .connack(let connack) = try self.receive() else { throw RawHTTP.Failure(what: "no CONNACK") }
         try #require(connack.code == .accepted)
+        self.hadSession = connack.sessionPresent
     }
 
     /// Returns what the broker grants.
@@ -39,6 +44,10 @@ final class MQTTClient {
     func receivePublish() throws -> MQTTPublish {
         guard case .publish(let publish) = try self.receive() else { throw RawHTTP.Failure(what: "no PUBLISH") }
         return publish
+    }
+
+    func acknowledge(_ publish: MQTTPublish) throws {
+        try self.send(.puback(packetID: try #require(publish.packetID)))
     }
 
     /// Whether the broker has closed the connection; what comes before that is dropped.

@@ -20,17 +20,15 @@ extension Route {
         .control("POST", "installations/{installation}/rotate") { cloud, call throws(KiiFailure) in
             try cloud.rotateInstallation(call)
         },
-        .control("GET", "faults") { cloud, _ in .json(200, nil, ["faults": JSONValue(cloud.faults.map { $0.json })]) },
+        .control("GET", "faults") { cloud, _ in cloud.showFaults() },
         .control("POST", "faults") { cloud, call throws(KiiFailure) in try cloud.addFault(call) },
-        .control("DELETE", "faults") { cloud, _ in cloud.faults = [] },
+        .control("DELETE", "faults") { cloud, _ in cloud.removeFaults() },
         .control("POST", "reset") { cloud, _ in cloud.reset() },
     ]
 }
 
-/// The app's settings, its principals' switches, failures on demand, and the way back to an empty cloud.
+/// The app's settings, its principals' switches, and the way back to an empty cloud.
 extension EmulatedCloud {
-    private static let maximumFaults = 1000
-
     func showApp() -> HTTPResponse { .json(200, nil, self.app.json(app: self.appID)) }
 
     mutating func changeApp(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
@@ -54,22 +52,6 @@ extension EmulatedCloud {
         guard record.credential != nil else { throw .endpointNotFound }
         let renewed = self.renewEndpoint(of: record)
         return .json(200, nil, .object(all: ["installationID": renewed.id, "mqttTopic": renewed.mqttTopic]))
-    }
-
-    mutating func addFault(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
-        guard self.faults.count < EmulatedCloud.maximumFaults else {
-            throw .invalidInput("There are \(EmulatedCloud.maximumFaults) faults; remove them first.")
-        }
-        let fault = try Fault(ControlBody(call), id: self.identifiers.unique())
-        self.faults.append(fault)
-        return .json(201, nil, fault.json)
-    }
-
-    /// The first fault that the request meets, counted down.
-    mutating func takeFault(method: String, path: [String]) -> Fault? {
-        guard let index = self.faults.firstIndex(where: { $0.meets(method: method, path: path) }) else { return nil }
-        self.faults[index].times -= 1
-        return self.faults[index].times == 0 ? self.faults.remove(at: index) : self.faults[index]
     }
 
     /// Forgets users, things, groups, tokens, installations, topics with their rights, buckets with their objects,

@@ -1,0 +1,33 @@
+/// Which requests to the cloud are meant.
+package struct RequestPattern: Sendable, Hashable {
+    /// The methods that a path of the cloud can have.
+    package static let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
+
+    /// `nil` for every method.
+    package var method: String?
+    /// `*` stands for one segment, `**` at the end for any number of them.
+    package var path: String
+
+    package init(_ method: String? = nil, _ path: String = "/**") {
+        self.method = method
+        self.path = path
+    }
+
+    static func isPath(_ text: String) -> Bool {
+        let segments = text.split(separator: "/", omittingEmptySubsequences: false)
+        return segments.first == "" && !segments.dropLast().contains("**")
+    }
+
+    /// Whether a request is meant. HEAD is GET without the content (RFC 9110 section 9.3.2), so GET is for it too.
+    func meets(method: String, path: [String]) -> Bool {
+        guard self.method == nil || self.method == method || (self.method == "GET" && method == "HEAD") else {
+            return false
+        }
+        var rest = path[...]
+        for segment in self.path.split(separator: "/") {
+            if segment == "**" { return true }
+            guard let first = rest.popFirst(), segment == "*" || segment == first else { return false }
+        }
+        return rest.isEmpty
+    }
+}

@@ -1,0 +1,132 @@
+package import KiiPushCore
+
+/// What is to be done for a script.
+package struct FaultTask: Sendable {
+    package var place: FaultScriptRun.Place
+    package var deed: FaultStep.Deed
+    /// Whose clients are meant; `nil` for those of all installations.
+    package var installation: String?
+    /// What they log in with, as far as they are known.
+    package var clients: [BrokerCredential]
+}
+
+/// What whoever does it has to say.
+package enum FaultNews: Sendable {
+    /// The broker has taken messages on these topics.
+    case published([String])
+    case began(FaultScriptRun.Place)
+    case ended(FaultScriptRun.Place, problem: String?)
+    /// Something else has happened.
+    case look
+    case stop
+}
+
+extension EmulatedCloud {
+    private static let maximumFaults = 1000
+
+    func showFaults() -> HTTPResponse {
+        .json(200, nil, .object([("faults", JSONValue(self.faults.map { $0.json }))] + self.faultSteps))
+    }
+
+    mutating func addFault(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        let body = try ControlBody(call)
+        guard !body.has("script") else { return try self.play(body, now: call.now) }
+        guard self.faults.count < EmulatedCloud.maximumFaults else {
+            throw .invalidInput("There are \(EmulatedCloud.maximumFaults) faults; remove them first.")
+        }
+        let fault = try Fault(body, id: self.identifiers.unique())
+        self.faults.append(fault)
+        return .json(201, nil, fault.json)
+    }
+
+    mutating func removeFaults() {
+        self.faults = []
+        self.script.end()
+    }
+
+    /// What a request meets: the first fault that is for it, counted down, or else the script's step.
+    mutating func takeFault(_ call: CloudCall) -> Fault? {
+        let (method, path) = (call.request.meantMethod, call.target.path)
+        var fault: Fault?
+        if let index = self.faults.firstIndex(where: { $0.requests.meets(method: method, path: path) }) {
+            self.faults[index].times -= 1
+            fault = self.faults[index].times == 0 ? self.faults.remove(at: index) : self.faults[index]
+        }
+        let answer = self.script.requestCame(method: method, path: path, isMet: fault != nil, now: call.now)
+        return fault ?? answer.map { Fault($0) }
+    }
+
+    private mutating func play(_ body: ControlBody, now: Timestamp) throws(KiiFailure) -> HTTPResponse {
+        try body.allow("script")
+        let text = try body.text("script") ?? ""
+        let script: FaultScript
+        do throws(FaultScriptError) {
+            script = try FaultScript(parsing: text)
+        } catch {
+            throw body.wrong("script", "is wrong in \(error)")
+        }
+        if !self.settings.hasFaultProxy, let step = script.steps.first(where: { $0.deed?.0.needsProxy ?? false }) {
+            throw .faultProxyMissing(step)
+        }
+        self.script.play(script, now: now)
+        return .json(201, nil, .object(self.faultSteps))
+    }
+
+    // MARK: - For whoever does what the script says
+
+    /// Takes news in, and returns what is to be done, once, for which script, and when something is due by itself.
+    package mutating func advanceFaults(
+        _ news: [FaultNews], now: Timestamp
+    ) -> (task: FaultTask?, script: Int, due: Timestamp?) {
+        for item in news {
+            switch item {
+            case .published(let topics):
+                for topic in topics {
+                    let username = String(topic.dropFirst(BrokerFiles.topicPrefix.count))
+                    guard let record = self.state.installation(username: username) else { continue }
+                    self.script.messageTaken(for: record.id, now: now)
+                }
+            case .began(let place): self.script.began(place)
+            case .ended(let place, let problem):
+                self.script.ended(place, problem: problem ?? self.faultProblem, now: now)
+            case .look, .stop: break
+            }
+        }
+        let task = self.script.takeDeed(now: now).map { deed, installation in
+            var clients = self.clients(of: installation)
+            if deed == .dropConnection, let statuses = self.presence() {
+                clients.removeAll { !(statuses[$0.username]?.isOnline ?? false) }
+            }
+            return FaultTask(place: self.script.place, deed: deed, installation: installation, clients: clients)
+        }
+        return (task, self.script.place.script, self.script.due)
+    }
+
+    private func clients(of installation: String?) -> [BrokerCredential] {
+        guard let installation else { return self.state.installations.values.compactMap { $0.credential } }
+        return self.state.installations[installation]?.credential.map { [$0] } ?? []
+    }
+
+    /// What keeps the present step from what it is about: packets within TLS cannot be read.
+    private var faultProblem: String? {
+        guard let (deed, installation) = self.script.deed, deed.needsProxy, let statuses = self.presence() else {
+            return nil
+        }
+        let online = self.clients(of: installation).map(\.username).filter { statuses[$0]?.isOnline ?? false }
+        guard !online.isEmpty, self.proxiedUsernames().isDisjoint(with: online) else { return nil }
+        let who = installation.map { "installation \($0) is" } ?? "all clients are"
+        return "\(who) connected over TLS, which the proxy cannot read; connect to `portTCP` of the endpoint, as an "
+            + "agent does with `usesTLS = false`"
+    }
+
+    private var faultSteps: JSONMembers {
+        let problem = self.faultProblem
+        let steps = self.script.steps.enumerated().map { index, step in
+            JSONValue.object(present: [
+                "line": step.line, "text": step.text, "state": self.script.state(of: index).rawValue,
+                "problem": self.script.problem(of: index) ?? (index == self.script.place.step ? problem : nil),
+            ])
+        }
+        return [("steps", JSONValue(steps))]
+    }
+}

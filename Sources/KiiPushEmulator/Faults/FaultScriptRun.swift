@@ -1,0 +1,162 @@
+package import KiiPushCore
+
+/// A script that is played, step after step. Pure: it is told what happens and when, and says what is to be done.
+package struct FaultScriptRun: Sendable {
+    /// How far a step has come.
+    package enum State: String, Sendable {
+        case waiting, running, done
+    }
+
+    /// A step of one of the scripts that were played; what is said of another one than the present one counts no more.
+    package struct Place: Sendable, Hashable {
+        /// Counts the scripts.
+        package var script: Int
+        package var step: Int
+    }
+
+    private enum Progress: Sendable {
+        /// For the step's condition.
+        case waiting
+        /// Requests meet the step.
+        case answering
+        /// Its deed is to be done.
+        case due
+        /// Its deed was handed out, and is not in force yet.
+        case begun
+        case inForce
+    }
+
+    package private(set) var steps: [FaultStep] = []
+    /// The step whose turn it is. Those before it are done.
+    package private(set) var place = Place(script: 0, step: 0)
+    /// Whether something has happened since the last ``takeDeed(now:)``.
+    private(set) var hasNews = false
+    private var progress = Progress.waiting
+    /// How many requests or messages are still waited for, or met.
+    private var left = 0
+    /// When the step begins by itself, or ends.
+    private(set) var due: Timestamp?
+    /// By step, what was in its way.
+    private var problems: [Int: String] = [:]
+
+    package init() {}
+
+    /// The step whose turn it is; `nil` when all are done.
+    var current: FaultStep? { self.steps.indices.contains(self.place.step) ? self.steps[self.place.step] : nil }
+
+    /// What is done for the present step.
+    var deed: (FaultStep.Deed, installation: String?)? { self.progress == .waiting ? nil : self.current?.deed }
+
+    package func state(of step: Int) -> State {
+        guard step == self.place.step else { return step < self.place.step ? .done : .waiting }
+        return self.progress == .answering || self.progress == .inForce ? .running : .waiting
+    }
+
+    package func problem(of step: Int) -> String? { self.problems[step] }
+
+    /// Begins a script. The one before it ends.
+    package mutating func play(_ script: FaultScript, now: Timestamp) {
+        self.end()
+        self.steps = script.steps
+        self.wait(from: now)
+    }
+
+    /// Ends the script.
+    package mutating func end() {
+        let script = self.place.script + 1
+        self = FaultScriptRun()
+        self.place.script = script
+        self.hasNews = true
+    }
+
+    // MARK: - What happens
+
+    /// A request came. Returns what it meets.
+    ///
+    /// - Parameter isMet: whether it meets something else already.
+    package mutating func requestCame(
+        method: String, path: [String], isMet: Bool = false, now: Timestamp
+    ) -> FaultStep.Answer? {
+        self.timePassed(until: now)
+        switch (self.progress, self.current?.condition, self.current?.action) {
+        case (.waiting, .requests(_, let pattern), _) where pattern.meets(method: method, path: path):
+            if self.countDown() { self.begin(at: now) }
+            return nil
+        case (.answering, _, .requests(let answer, let extent, let pattern))
+        where !isMet && pattern.meets(method: method, path: path):
+            if case .requests = extent, self.countDown() { self.finish(at: now) }
+            return answer
+        default: return nil
+        }
+    }
+
+    /// The broker has taken a message for an installation.
+    package mutating func messageTaken(for installation: String, now: Timestamp) {
+        self.timePassed(until: now)
+        guard self.progress == .waiting, case .messages(_, let meant) = self.current?.condition,
+            meant == nil || meant == installation
+        else { return }
+        if self.countDown() { self.begin(at: now) }
+    }
+
+    /// What is to be done now, handed out once.
+    package mutating func takeDeed(now: Timestamp) -> (FaultStep.Deed, installation: String?)? {
+        self.timePassed(until: now)
+        self.hasNews = false
+        guard self.progress == .due else { return nil }
+        self.progress = .begun
+        return self.current?.deed
+    }
+
+    /// What was to be done holds.
+    package mutating func began(_ place: Place) {
+        if place == self.place, self.progress == .begun { self.progress = .inForce }
+    }
+
+    /// What was to be done is over.
+    ///
+    /// - Parameter problem: what was in its way.
+    package mutating func ended(_ place: Place, problem: String? = nil, now: Timestamp) {
+        guard place == self.place, self.progress == .begun || self.progress == .inForce else { return }
+        self.problems[place.step] = problem
+        self.finish(at: now)
+    }
+
+    // MARK: - From step to step
+
+    private mutating func timePassed(until now: Timestamp) {
+        while let due = self.due, due <= now {
+            if self.progress == .waiting { self.begin(at: due) } else { self.finish(at: due) }
+        }
+    }
+
+    private mutating func countDown() -> Bool {
+        self.left -= 1
+        return self.left == 0
+    }
+
+    private mutating func wait(from now: Timestamp) {
+        (self.progress, self.left, self.due, self.hasNews) = (.waiting, 0, nil, true)
+        switch self.current?.condition {
+        case .atOnce: self.begin(at: now)
+        case .time(let time): self.due = now + time
+        case .requests(let count, _), .messages(let count, _): self.left = count
+        case nil: break
+        }
+    }
+
+    private mutating func begin(at now: Timestamp) {
+        (self.progress, self.left, self.due, self.hasNews) = (.due, 0, nil, true)
+        guard case .requests(_, let extent, _) = self.current?.action else { return }
+        self.progress = .answering
+        switch extent {
+        case .time(let time): self.due = now + time
+        case .requests(let count): self.left = count
+        }
+    }
+
+    private mutating func finish(at now: Timestamp) {
+        self.place.step += 1
+        self.wait(from: now)
+    }
+}

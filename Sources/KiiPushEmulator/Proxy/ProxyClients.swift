@@ -1,0 +1,28 @@
+import KiiPushCore
+
+/// Who is connected through a proxy, and can be read.
+final class ProxyClients: ProxyObserver {
+    private struct State {
+        var lastConnection = 0
+        /// By connection, the name that it logged in with.
+        var usernames: [Int: String] = [:]
+    }
+
+    private let state = Locked(State())
+
+    var usernames: Set<String> { self.state.withLock { Set($0.usernames.values) } }
+
+    func connected() -> Int {
+        self.state.withLock { state in
+            state.lastConnection += 1
+            return state.lastConnection
+        }
+    }
+
+    func passed(_ packet: ProxyPacket, _ direction: Direction, connection: Int, copies: Int) {
+        guard let username = packet.username, direction == .toBroker else { return }
+        self.state.withLock { $0.usernames[connection] = username }
+    }
+
+    func ended(_ connection: Int, byCut: Bool) { self.state.withLock { $0.usernames[connection] = nil } }
+}
