@@ -9,6 +9,7 @@ struct EmulatorCommand: ParsableCommand {
             ("Beginning with nothing, and leaving nothing", "kii-push emulator --temporary"),
             ("Whose tokens and endpoints end", "kii-push emulator --token-lifetime 10m --mqtt-ttl 1h"),
             ("With the bodies of requests and answers", "kii-push emulator -v"),
+            ("With faults, in the order of a script", "kii-push emulator --script faults.txt"),
             (
                 "The address for a program of your own",
                 "kii-push emulator --json | jq -r --unbuffered 'select(.type == \"emulator\").baseURL'"
@@ -22,8 +23,13 @@ struct EmulatorCommand: ParsableCommand {
                 + "and with -q nothing. The page that it names shows the same, in a browser.",
             "Users, topics, messages and certificates are kept, so a restart is no event for who receives. A default port "
                 + "that is taken is replaced by a free one.",
+            "A script has a step a line, such as: after 3 requests answer 503 for 5 s. Steps about packets reach clients "
+                + "without TLS. POST /__kii/faults plays a script as well.",
         ],
-        exitCodes: [.unreachable, .cannotCreate, .inputOutput, .temporary, .configuration, .interrupted, .terminated],
+        exitCodes: [
+            .missingInput, .unreachable, .cannotCreate, .inputOutput, .temporary, .configuration, .interrupted,
+            .terminated,
+        ],
         environment: [.runtimeDirectory, .stateHome, .stateDirectory]
     )
 
@@ -61,6 +67,13 @@ struct EmulatorCommand: ParsableCommand {
     var tokenLifetime: TimeSpan?
 
     @Flag(help: "Log in without refresh tokens.") var noRefreshTokens = false
+
+    @Option(
+        value: "FILE", help: "Play the faults of this script, with --proxy; '-' reads it from standard input.",
+        completion: .file)
+    var script: String?
+
+    @Flag(help: "Have a proxy before the broker's plain port, for faults of packets.") var proxy = false
     @OptionGroup(title: "Output") var output: OutputOptions
 
     func validate() throws { try self.exclude("temporary", "directory") }
@@ -68,6 +81,7 @@ struct EmulatorCommand: ParsableCommand {
     func run() async throws {
         let console = self.output.console
         let file = FilePaths.emulatorFile()
+        let configuration = try self.configuration(runtimeFile: file)
         if let other = try EmulatorRuntimeFile.find(at: file), let processID = other.process?.processID {
             throw CommandFailure(
                 .temporary, "an emulator is running already, as process \(processID), at \(other.app.baseURL)",
@@ -75,7 +89,7 @@ struct EmulatorCommand: ParsableCommand {
         }
         // Taken over before anything is started, so that nothing started is left behind.
         let signals = try StopSignals()
-        let emulator = try await Emulator.start(self.configuration(runtimeFile: file))
+        let emulator = try await Emulator.start(configuration)
         do {
             try Self.announce(emulator, file: file, on: console)
         } catch {
@@ -107,9 +121,21 @@ struct EmulatorCommand: ParsableCommand {
         configuration.mqttTTL = self.mqttTTL?.duration
         configuration.tokenLifetime = self.tokenLifetime?.duration
         configuration.refreshTokens = !self.noRefreshTokens
+        configuration.faultScript = try self.script.map { try Self.faultScript($0) }
+        configuration.faultProxy = self.proxy || self.script != nil
         configuration.runtimeFile = runtimeFile
         configuration.explain = { PayloadExplanation.forPage($0) }
         return configuration
+    }
+
+    private static func faultScript(_ path: String) throws -> FaultScript {
+        let text = String(decoding: try InputFile.read(path), as: UTF8.self)
+        do throws(FaultScriptError) {
+            return try FaultScript(parsing: text)
+        } catch {
+            let name = path == "-" ? "standard input" : path
+            throw CommandFailure(.usage, "\(name):\(error.line):\(error.column): \(error.message)")
+        }
     }
 
     private static func announce(_ emulator: Emulator, file: String, on console: Console) throws {
