@@ -22,6 +22,8 @@ package enum FuzzTarget: String, Sendable, CaseIterable {
     case rows
     /// Requests to the emulator.
     case emulator
+    /// Scripts of faults.
+    case script
 
     /// What does not hold for `input`; a trap tells of itself.
     package func violations(_ input: [UInt8]) -> [String] {
@@ -37,6 +39,7 @@ package enum FuzzTarget: String, Sendable, CaseIterable {
         case .configuration: ConfigurationFuzzing.violations(input)
         case .rows: RowsFuzzing.violations(input)
         case .emulator: EmulatorFuzzing.run(input).violations
+        case .script: ScriptFuzzing.violations(input)
         }
     }
 }
