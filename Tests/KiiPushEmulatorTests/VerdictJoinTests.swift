@@ -91,6 +91,15 @@ import Testing
         #expect(join.take(try Self.start(1, of: Self.bye), of: "a").map(\.pushID) == ["p2", "p2"])
     }
 
+    @Test func aDeadLetterThatIsTriedAgainIsOfTheSamePush() throws {
+        var join = VerdictJoin()
+        join.add([Self.push("p1", Self.hello, to: "i1"), Self.push("p2", Self.hello, to: "i1")])
+        _ = join.take(try Self.start(1, of: Self.hello), of: "a")
+        _ = join.take(Self.event(1, .dead(.unexpectedTopic, attempt: 1)), of: "a")
+        #expect(join.take(Self.event(1, .received), of: "a").isEmpty)
+        #expect(join.take(try Self.start(1, of: Self.hello), of: "a").map(\.pushID) == ["p1", "p1"])
+    }
+
     @Test func memoryIsBounded() throws {
         var join = VerdictJoin()
         for number in 1...3000 { join.add([Self.push("p\(number)", Self.hello, to: "i1")]) }

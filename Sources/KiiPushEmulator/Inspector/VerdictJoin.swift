@@ -22,9 +22,8 @@ package struct VerdictJoin: Sendable {
             (self.id, self.payloads) = (id, payloads)
         }
 
-        fileprivate func isAwaited(by installationID: String, as payload: [UInt8]) -> Bool {
-            !self.told.contains(installationID)
-                && self.payloads.contains { $0.bytes == payload && $0.installations.contains(installationID) }
+        fileprivate func went(to installationID: String, as payload: [UInt8]) -> Bool {
+            self.payloads.contains { $0.bytes == payload && $0.installations.contains(installationID) }
         }
     }
 
@@ -62,9 +61,9 @@ package struct VerdictJoin: Sendable {
         var message = self.messages[key] ?? Message()
         defer { self.messages[key] = message }
         switch event.kind {
-        // A receiver that has lost its inbox begins to count anew.
+        // A dead letter is tried again, or the receiver has lost its inbox and counts anew. The payload will tell.
         case .received:
-            message = Message()
+            message = Message(pushID: message.pushID)
             message.held = [event]
             return told
         case .duplicate, .isolated, .retried:
@@ -74,7 +73,7 @@ package struct VerdictJoin: Sendable {
         case .started:
             if case .handler(let payload, let context)? = event.call, message.installationID == nil {
                 message.installationID = context.installationID
-                message.pushID = self.push(for: context.installationID, as: payload.payloadBytes)
+                message.pushID = self.push(message.pushID, to: context.installationID, as: payload.payloadBytes)
             }
             message.startedAt = event.at
         default: break
@@ -83,9 +82,11 @@ package struct VerdictJoin: Sendable {
         return told + (message.held + [event]).map { MessageDelivery(message, $0, of: receiver) }
     }
 
-    private mutating func push(for installationID: String, as payload: [UInt8]) -> String? {
-        let index = self.pushes.firstIndex { $0.isAwaited(by: installationID, as: payload) }
-        guard let index else { return nil }
+    /// - Parameter former: which push the message was when it was handled before.
+    private mutating func push(_ former: String?, to installationID: String, as payload: [UInt8]) -> String? {
+        let sent = self.pushes.indices.filter { self.pushes[$0].went(to: installationID, as: payload) }
+        if sent.contains(where: { self.pushes[$0].id == former }) { return former }
+        guard let index = sent.first(where: { !self.pushes[$0].told.contains(installationID) }) else { return nil }
         self.pushes[index].told.insert(installationID)
         return self.pushes[index].id
     }
