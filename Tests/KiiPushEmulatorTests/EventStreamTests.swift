@@ -54,7 +54,7 @@ import Testing
                 #expect(events.map(\.id) == [nil, last], "\(query) \(fields)")
             }
             // A number of another start, or none at all: all that is kept.
-            for query in ["", "?after=\(last + 1000)", "?after=x"] {
+            for query in ["", "?after=\(last + 1000)", "?after=x", "?after=-1", "?after=\(Int64.min)"] {
                 let anew = try EventReader(port: client.port, query: query)
                 let ids = try anew.events(until: self.isMissing("c")).compactMap(\.id)
                 #expect(ids == Array(1...last), "\(query)")

@@ -26,8 +26,9 @@ function curl(request) {
   if (!request.target.startsWith("/")) throw new Error("its target is no path");
   const send = sendOf(request);
   const body = send?.body ?? member(request.raw, "body");
+  if (body && !/^[{[]/.test(body)) throw new Error("its body is not kept");
   const url = location.origin + encodeURI(request.target).replaceAll("%25", "%");
-  const words = [`curl -sS -X ${request.method} ${quoted(url)}`, '-H "Authorization: Bearer $TOKEN"'];
+  const words = [`curl -sS -X ${quoted(request.method)} ${quoted(url)}`, '-H "Authorization: Bearer $TOKEN"'];
   const type = `Content-Type: ${send ? sendType : "application/json"}`;
   return [...words, ...(body ? [`-H ${quoted(type)}`, `-d ${quotedJSON(body)}`] : [])].join(" \\\n  ");
 }

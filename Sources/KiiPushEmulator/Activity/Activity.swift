@@ -21,7 +21,7 @@ package struct Activity: RecentEntry {
             let sent = request.messages.reduce(0) { $0 + 256 + 64 * $1.installationCount }
             return 512 + request.target.utf8.count + request.body.count + request.answer.count + sent
         case .connection: return 256
-        case .delivery(let delivery): return 512 + (delivery.event.message?.payloadBytes.count ?? 0)
+        case .delivery: return 512
         }
     }
 }

@@ -16,7 +16,8 @@ extension AnsweredRequest {
 
     /// What the request's body says; `nil` without one.
     package var shownBody: JSONValue? {
-        AnsweredRequest.shown(self.body, isSend: self.target.hasSuffix("/push/messages"))
+        let path = (try? RequestTarget(parsing: self.target))?.path ?? []
+        return AnsweredRequest.shown(self.body, isSend: path.suffix(2) == ["push", "messages"])
     }
 
     /// What the answer's body says; `nil` without one.

@@ -94,7 +94,9 @@ extension EmulatedCloud {
         }
         let task = self.script.takeDeed(now: now).map { deed, installation in
             var clients = self.clients(of: installation)
-            if deed == .dropConnection, let statuses = self.presence() {
+            // Who is offline has no connection to lose, and a place to lose only when it is named.
+            let needsConnection = deed == .dropConnection || installation == nil && deed != .loseSession
+            if needsConnection, let statuses = self.presence() {
                 clients.removeAll { !(statuses[$0.username]?.isOnline ?? false) }
             }
             return FaultTask(place: self.script.place, deed: deed, installation: installation, clients: clients)

@@ -41,7 +41,7 @@ final class EventStream: Sendable {
         _ log: ActivityLog, for pending: PendingAnswer, after sequence: Int64?, greeting: String, readers: Locked<Int>
     ) {
         // A number that was not given out is of an earlier emulator.
-        let sequence = sequence.flatMap { $0 <= log.lastSequence ? $0 : nil }
+        let sequence = sequence.flatMap { (0...log.lastSequence).contains($0) ? $0 : nil }
         self.state = Locked(State(sequence: sequence, unsent: Array(greeting.utf8)[...]))
         (self.log, self.pending, self.readers) = (log, pending, readers)
     }

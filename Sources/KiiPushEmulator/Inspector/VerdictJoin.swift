@@ -114,6 +114,8 @@ extension VerdictJoin.Push {
 extension MessageDelivery {
     fileprivate init(_ message: VerdictJoin.Message, _ event: MessageEvent, of receiver: String) {
         self.init(pushID: message.pushID, receiver: receiver, installationID: message.installationID, event: event)
+        // The push has the payload, and nobody shows this one.
+        self.event.call = nil
         guard event.isOutcome, event.kind.parts.attempt != nil, let startedAt = message.startedAt else { return }
         let milliseconds = event.at.millisecondsSinceEpoch - startedAt.millisecondsSinceEpoch
         self.elapsed = .milliseconds(max(0, milliseconds))
