@@ -2,7 +2,7 @@ import KiiPushCore
 
 extension AnsweredRequest {
     /// What is kept of a body.
-    private static let maximumBodyBytes = 64 << 10
+    static let maximumBodyBytes = 64 << 10
 
     /// - Parameter response: `nil` where the connection was closed without one.
     init(
@@ -14,8 +14,9 @@ extension AnsweredRequest {
         }
         let isRefusal = response.map { $0.status >= 400 } ?? false
         let refusal = isRefusal ? response.flatMap { try? JSONValue(parsing: $0.body) } : nil
+        let path = (try? RequestTarget(parsing: request.target))?.path
         self.init(
-            method: request.meantMethod, target: request.target, isControl: request.target.hasPrefix("/__kii/"),
+            method: request.meantMethod, target: request.target, isControl: path?.first == "__kii",
             caller: outcome.caller?.text, status: response?.status, errorCode: refusal?["errorCode"]?.string,
             elapsed: elapsed, body: kept(request.body), answer: kept(response?.body ?? []),
             messages: outcome.effects.messages.map { SentMessage($0) })
