@@ -65,16 +65,49 @@ import Testing
                 _ = try await client.call(
                     "POST", "oauth2/token", type: "OauthTokenRequest", ["deep": [[name: JSONValue(secret)]]])
             }
+            for query in ["?/push/messages", "/?a=/push/messages"] {
+                _ = try await client.call("POST", "oauth2/token\(query)", ["password": JSONValue(secret)])
+            }
             for name in ["password", "access_token"] {
                 _ = try await client.call("GET", "users/me?a=b&\(name)=\(secret)")
             }
         }
         let requests = self.requests(all)
-        #expect(requests.count == 8)
+        #expect(requests.count == 10)
         for request in requests {
             let shown = "\(request.shownTarget) \(request.shownBody?.text ?? "") \(request.shownAnswer?.text ?? "")"
             #expect(!shown.contains(secret) && shown.contains("<redacted>"), "\(shown)")
         }
+    }
+
+    /// Kii's JavaScript SDK sends slashes at the end.
+    @Test func whatIsSentIsShownAsItIsWhateverItsPathLooksLike() async throws {
+        let data: JSONValue = ["code": "42", "password": "the sender's own"]
+        let all = try await self.activities { client in
+            let admin = try await client.adminToken()
+            for path in ["topics/none//push/messages", "topics/none/push/messages/", "topics/none/push/messages?a=b"] {
+                _ = try await client.call("POST", path, token: admin, type: "SendPushMessageRequest", ["data": data])
+            }
+            _ = try await client.call("GET", "topics/none/push/messages/", token: admin)
+        }
+        #expect(self.requests(all).compactMap { $0.shownBody?["data"] } == [data, data, data])
+    }
+
+    @Test func aBodyThatIsCutIsNotTakenForOneThatIsNoJSON() async throws {
+        let all = try await self.activities { client in
+            let text = String(repeating: "x", count: 100_000)
+            _ = try await client.call("POST", "oauth2/token", ["text": JSONValue(text)])
+        }
+        #expect(self.requests(all).first?.shownBody == "<a body of 65536 bytes or more>")
+    }
+
+    @Test func aControlIsOneHoweverItsPathIsWritten() async throws {
+        let all = try await self.activities { client in
+            for root in ["/__kii", "//__kii", "/%5F_kii"] {
+                _ = try await RawHTTP.exchange(port: client.port, RawHTTP.request("GET", "\(root)/app", [], nil))
+            }
+        }
+        #expect(self.requests(all).map { $0.isControl } == [true, true, true])
     }
 
     @Test func anEmulatorThatIsLetGoOfHoldsNoFile() async throws {

@@ -1,7 +1,7 @@
 import KiiPushCore
 
-/// What happened lately at an emulator. Each reader follows at its own pace, and holds nobody up: who is too slow misses
-/// the oldest entries, and sees that by the numbers.
+/// What happened lately at an emulator. Its reader follows at its own pace, and holds nobody up: a slow reader misses the
+/// oldest entries, and sees that by the numbers.
 package final class ActivityLog: Sendable {
     private struct State {
         var entries = RecentEntries<Activity>(maximumCount: 10_000, maximumBytes: 16 << 20)

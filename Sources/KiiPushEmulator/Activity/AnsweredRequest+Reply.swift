@@ -2,7 +2,7 @@ import KiiPushCore
 
 extension AnsweredRequest {
     /// What is kept of a body.
-    private static let maximumBodyBytes = 64 << 10
+    static let maximumBodyBytes = 64 << 10
 
     /// - Parameter response: `nil` where the connection was closed without one.
     init(

@@ -28,6 +28,10 @@ extension AnsweredRequest {
     /// - Parameter isSend: whether it is a push message, whose data is the sender's and has no secrets of the cloud's.
     private static func shown(_ body: [UInt8], isSend: Bool) -> JSONValue? {
         guard !body.isEmpty else { return nil }
+        // Cut, it is no JSON any more, in which secrets could be found.
+        guard body.count < AnsweredRequest.maximumBodyBytes else {
+            return JSONValue("<a body of \(body.count) bytes or more>")
+        }
         let value = try? JSONValue(parsing: body)
         guard let value, value.kind == .object || value.kind == .array else {
             return JSONValue("<\(body.count) bytes that are no JSON>")
