@@ -100,6 +100,27 @@ import Testing
         #expect(join.take(try Self.start(1, of: Self.hello), of: "a").map(\.pushID) == ["p1", "p1"])
     }
 
+    /// What is forgotten takes no place of what is not, and a large push does not push out all others at once.
+    @Test func pushesAreForgottenByWhatTheyWeigh() throws {
+        var join = VerdictJoin()
+        for number in 1...40 {
+            join.add([Self.push("p\(number)", Self.large(number % 2), to: "i1")])
+        }
+        for number in [1, 0] {
+            let ids = try (1...20).compactMap { messageID in
+                try join.take(Self.start(Int64(100 * number + messageID), of: Self.large(number)), of: "a").first?.pushID
+            }
+            #expect(ids.count < 17 && ids.last == (number == 1 ? "p39" : "p40"))
+            let numbers = ids.compactMap { Int($0.dropFirst()) }
+            #expect(numbers == numbers.sorted())
+        }
+    }
+
+    /// A payload of a mebibyte.
+    private static func large(_ number: Int) -> [UInt8] {
+        Array("{\"msg\":\"\(number)\(String(repeating: "x", count: 1 << 20))\"}".utf8)
+    }
+
     @Test func memoryIsBounded() throws {
         var join = VerdictJoin()
         for number in 1...3000 { join.add([Self.push("p\(number)", Self.hello, to: "i1")]) }

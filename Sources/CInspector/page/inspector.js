@@ -12,7 +12,7 @@ let [words, listed] = [[], []];
 /** What the filter says of rows. */
 let met = new WeakMap();
 let [isPaused, isStale, isLoading, frame] = [false, false, false, 0];
-let [told, poll] = ["", null];
+let [told, poll, loadedAt] = ["", null, 0];
 
 const log = new Log((entry) => {
   if (!entry && log.state === "live") countOnline();
@@ -48,7 +48,7 @@ function draw() {
     drawHead();
     if (!isHeld()) drawList(true);
     drawDetail();
-    if (isStale) load();
+    if (isStale) loadLater();
   });
 }
 
@@ -83,18 +83,23 @@ function drawDetail() {
   detail.replaceChildren(...(row ? view.detail(row, log) : place.key === null ? [] : missing()));
 }
 
-/** Asks anew for what the tab shows, one time after the other. */
+/** Asks anew for what the tab shows, because somebody did something. */
 async function load() {
   const view = views[place.tab];
   isStale = Boolean(view.load) && isLoading;
   if (!view.load || isLoading) return;
-  isLoading = true;
+  [isLoading, loadedAt] = [true, performance.now()];
   await attempt(() => view.load());
   isLoading = false;
   draw();
-  clearTimeout(poll);
   // A script goes on without an entry of the stream.
-  if (view.isUnderWay?.(view.items) && view === views[place.tab]) poll = setTimeout(load, 1000);
+  if (view.isUnderWay?.(view.items) && view === views[place.tab]) loadLater();
+}
+
+/** Asks a second after the last time, however much happens meanwhile. */
+function loadLater() {
+  clearTimeout(poll);
+  poll = setTimeout(load, Math.max(0, loadedAt + 1000 - performance.now()));
 }
 
 function go() {
@@ -173,4 +178,4 @@ addEventListener("reload", load);
 startSending(log);
 startFaulting(load);
 go();
-log.open();
+log.start();

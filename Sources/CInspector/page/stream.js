@@ -14,17 +14,26 @@ export class Log {
   #size = 0;
   #last = 0;
   #start = null;
+  #source = null;
 
   /** `changed` is told each entry, and nothing for another state. */
   constructor(changed) {
     this.#changed = changed;
   }
 
-  open() {
-    const source = new EventSource(`/__kii/events${this.#last ? `?after=${this.#last}` : ""}`);
+  /** Reads while somebody sees the page: a browser has six connections to a host, for all its tabs. */
+  start() {
+    const follow = () => (document.hidden ? this.#source?.close() : this.#open());
+    document.addEventListener("visibilitychange", follow);
+    follow();
+  }
+
+  #open() {
+    this.#source?.close();
+    const source = (this.#source = new EventSource(`/__kii/events${this.#last ? `?after=${this.#last}` : ""}`));
     source.addEventListener("hello", ({ data }) => this.#greet(JSON.parse(data)));
     source.addEventListener("gap", ({ data }) => this.#keep({ event: "gap", ...JSON.parse(data) }, data));
-    for (const kind of ["request", "connection", "delivery"]) {
+    for (const kind of ["request", "connection", "delivery", "missed"]) {
       source.addEventListener(kind, ({ data, lastEventId }) => {
         const sequence = Number(lastEventId);
         // A stream that began twice tells entries twice.
@@ -39,7 +48,7 @@ export class Log {
       this.state = "down";
       this.#changed();
       // The browser comes back by itself, except after a refusal.
-      if (source.readyState === EventSource.CLOSED) setTimeout(() => this.open(), 2000);
+      if (source.readyState === EventSource.CLOSED) setTimeout(() => document.hidden || this.#open(), 2000);
     });
   }
 

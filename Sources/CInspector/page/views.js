@@ -14,6 +14,9 @@ export const missing = () => [dim("It is not there any more.")];
 function requestCells(entry, log) {
   if (entry.event === "gap") return [["kind warn", "gap"], ["what", `${entry.missed} entries are missing here`]];
   const time = ["time", clock(entry.time)];
+  if (entry.event === "missed") {
+    return [time, ["kind warn", "missed"], ["what", `${entry.missed} events of ${entry.receiver} are missing here`]];
+  }
   if (entry.event === "connection") {
     const what = `${entry.owner}, installation ${entry.installation}`;
     return [time, ["kind", entry.online ? "online" : "offline"], ["what", what]];
@@ -29,7 +32,7 @@ function requestCells(entry, log) {
 
 function requestDetail(entry) {
   if (entry.event === "gap") return [dim("More had happened than the emulator keeps, before it was read.")];
-  if (entry.event === "connection") return [facts(Object.entries(JSON.parse(entry.raw)))];
+  if (entry.event !== "request") return [facts(Object.entries(JSON.parse(entry.raw)))];
   const request = () => entry;
   const isSend = sendOf(entry) !== null;
   return [
@@ -198,7 +201,10 @@ export const views = {
         return { key: `${row.receiver}/${row.id}`, ...row, raw };
       });
     },
-    isMoved: ({ kind }) => ["dead", "retried", "done"].includes(kind),
+    isMoved({ kind, receiver, id }) {
+      const isListed = kind === "done" && this.find(`${receiver}/${id}`);
+      return isListed || ["dead", "retried"].includes(kind);
+    },
     cells: ({ receivedAt, receiver, id, reason, attempts }) => [
       ["time", clock(receivedAt)], ["word", receiver], ["what", `#${id} ${reason}`], ["count", `${attempts} attempts`],
     ],

@@ -7,6 +7,7 @@ extension Activity {
         case .request: "request"
         case .connection: "connection"
         case .delivery: "delivery"
+        case .missed: "missed"
         }
     }
 
@@ -15,7 +16,7 @@ extension Activity {
     package var isDetail: Bool {
         switch self.event {
         case .request(let request): request.isControl
-        case .connection: false
+        case .connection, .missed: false
         case .delivery(let delivery): !delivery.event.isOutcome
         }
     }
@@ -35,6 +36,7 @@ extension Activity {
                 ("online", JSONValue(connection.isOnline)),
             ]
         case .delivery(let delivery): return head + delivery.members
+        case .missed(let missed): return head + [("receiver", missed.receiver.json), ("missed", missed.count.json)]
         }
     }
 }

@@ -8,6 +8,8 @@ package struct Activity: RecentEntry {
         case connection(InstallationConnection)
         /// A receiver on this machine told of a message.
         case delivery(MessageDelivery)
+        /// A receiver on this machine told more than the emulator read in time.
+        case missed(MissedEvents)
     }
 
     /// Counts from 1 at each start of the emulator.
@@ -20,7 +22,7 @@ package struct Activity: RecentEntry {
         case .request(let request):
             let sent = request.messages.reduce(0) { $0 + 256 + 64 * $1.installationCount }
             return 512 + request.target.utf8.count + request.body.count + request.answer.count + sent
-        case .connection: return 256
+        case .connection, .missed: return 256
         case .delivery: return 512
         }
     }
@@ -85,4 +87,11 @@ package struct MessageDelivery: Sendable {
     package var event: MessageEvent
     /// Of an attempt that has ended: how long it took.
     package var elapsed: Duration?
+}
+
+/// What a receiver on this machine told that is not known.
+package struct MissedEvents: Sendable {
+    /// The receiver's name.
+    package var receiver: String
+    package var count: Int
 }

@@ -34,7 +34,7 @@ extension Fault.Answer {
 
 extension Fault {
     /// The longest time for which a connection is kept waiting.
-    private static let longestDelay = Duration.seconds(600)
+    static let longestDelay = Duration.seconds(600)
     /// What describes an answer, and so means nothing without a status.
     private static let answerMembers = ["errorCode", "message", "members", "retryAfter"]
 

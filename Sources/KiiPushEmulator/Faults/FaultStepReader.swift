@@ -2,8 +2,6 @@
 struct FaultStepReader {
     private static let conditions = ["after", "at"]
     private static let actions = ["answer", "close", "delay", "drop", "duplicate", "hold", "lose", "renumber", "take"]
-    /// The longest time for which an answer is held back.
-    private static let longestDelay = Duration.seconds(600)
     private static let everybody = ["any", "all"]
 
     private let all: [FaultScriptWord]
@@ -43,7 +41,7 @@ struct FaultStepReader {
             return try self.requests(.disconnect)
         case "delay":
             try self.expect("answers", "by")
-            return try self.requests(.delay(try self.time(upTo: Self.longestDelay)))
+            return try self.requests(.delay(try self.time(upTo: Fault.longestDelay)))
         case "drop":
             if try self.word(of: ["connection", "message"]) == "message" { return try self.message(.drop) }
             return .clients(.dropConnection, of: try self.installation())

@@ -80,10 +80,10 @@ extension ReceiverFolder.Entry {
 
     fileprivate var summary: JSONValue {
         let installations = AgentStateFile.installations(stateDirectory: self.stateDirectory) ?? []
-        let isReachable = (try? ControlClient(stateDirectory: self.stateDirectory)) != nil
+        let client = try? ControlClient(stateDirectory: self.stateDirectory, patience: Receivers.patience)
         return .object(present: [
             "name": self.name, "stateDirectory": self.stateDirectory, "installations": installations.sorted(),
-            "isReachable": isReachable, "deadLetters": (try? self.inbox?.deadLetterStock().count) ?? 0,
+            "isReachable": client != nil, "deadLetters": (try? self.inbox?.deadLetterStock().count) ?? 0,
         ])
     }
 

@@ -11,21 +11,25 @@ final class Receivers: Sendable {
         case stop
     }
 
+    /// How long a receiver may take to let itself be watched.
+    static let patience = Duration.milliseconds(100)
     /// How often readers of the log that have had no news are woken.
     private static let beat = Duration.seconds(15)
 
     private let mailbox: Mailbox<Message>
     /// Taken out by who stops it.
     private let thread: Locked<OSThread?>
+    private let isStopped: Locked<Bool>
     /// `nil` until somebody looks.
     private let join: Locked<VerdictJoin?>
 
     /// - Parameter folder: where receivers are; `nil` for none.
     init(in folder: ReceiverFolder?, log: ActivityLog) throws(EmulatorError) {
         let (mailbox, join) = (try Mailbox<Message>(), Locked<VerdictJoin?>(nil))
-        (self.mailbox, self.join) = (mailbox, join)
+        let isStopped = Locked(false)
+        (self.mailbox, self.join, self.isStopped) = (mailbox, join, isStopped)
         let thread = try OSThread(named: "kii-receivers") {
-            Loop(folder: folder, log: log, join: join, mailbox: mailbox).run()
+            Loop(folder: folder, log: log, join: join, mailbox: mailbox, isStopped: isStopped).run()
         }
         self.thread = Locked(thread)
         log.whenFollowed {
@@ -36,7 +40,7 @@ final class Receivers: Sendable {
 
     /// Takes note of what is about to be sent.
     func note(_ messages: [LoggedMessage]) {
-        if !messages.isEmpty { self.join.withLock { $0?.add(messages.map { VerdictJoin.Push($0) }) } }
+        if !messages.isEmpty { self.join.withLock { $0?.add(messages.compactMap { VerdictJoin.Push($0) }) } }
     }
 
     /// Calls `answer` once, on another thread.
@@ -46,9 +50,10 @@ final class Receivers: Sendable {
 
     deinit { self.stop() }
 
-    /// Answers what was asked and ends the threads. Blocks for as long as a receiver takes to answer.
+    /// Ends the threads. Blocks for as long as the receiver takes to answer that is being asked; nobody else is.
     func stop() {
         guard let thread = self.thread.withLock({ $0.take() }) else { return }
+        self.isStopped.withLock { $0 = true }
         _ = self.mailbox.post(.stop)
         thread.join()
     }
@@ -59,6 +64,7 @@ final class Receivers: Sendable {
         private let log: ActivityLog
         private let join: Locked<VerdictJoin?>
         private let mailbox: Mailbox<Message>
+        private let isStopped: Locked<Bool>
         /// When readers are woken next; `nil` while nobody follows.
         private var nextBeat: MonotonicInstant?
         private var watch: FileWatch?
@@ -66,8 +72,11 @@ final class Receivers: Sendable {
         private var isStale = false
         private var watched: [String: (client: ControlClient, thread: OSThread)] = [:]
 
-        init(folder: ReceiverFolder?, log: ActivityLog, join: Locked<VerdictJoin?>, mailbox: Mailbox<Message>) {
-            (self.folder, self.log, self.join, self.mailbox) = (folder, log, join, mailbox)
+        init(
+            folder: ReceiverFolder?, log: ActivityLog, join: Locked<VerdictJoin?>, mailbox: Mailbox<Message>,
+            isStopped: Locked<Bool>
+        ) {
+            (self.folder, self.log, self.join, self.mailbox, self.isStopped) = (folder, log, join, mailbox, isStopped)
         }
 
         func run() {
@@ -82,17 +91,19 @@ final class Receivers: Sendable {
 
         /// Returns `false` when the loop is to end.
         private func takeMessages() -> Bool {
-            var isRunning = true
             for message in self.mailbox.takeAll() {
                 switch message {
                 case .watch: self.begin()
                 case .ended(let receiver): self.watched.removeValue(forKey: receiver)?.thread.join()
+                case .ask(_, let answer) where self.isEnding: answer(Question.stopped)
                 case .ask(let question, let answer): answer(question.answer(self.folder?.entries() ?? []))
-                case .stop: isRunning = false
+                case .stop: break
                 }
             }
-            return isRunning
+            return !self.isEnding
         }
+
+        private var isEnding: Bool { self.isStopped.withLock { $0 } }
 
         private func begin() {
             self.nextBeat = .now() + Receivers.beat
@@ -121,7 +132,8 @@ final class Receivers: Sendable {
         /// Begins to watch who is not watched yet. Who does not answer is tried again when somebody comes, and every beat.
         private func watchReceivers() {
             for entry in self.folder?.entries() ?? [] where self.watched[entry.name] == nil {
-                guard let client = try? ControlClient(stateDirectory: entry.stateDirectory) else { continue }
+                let client = try? ControlClient(stateDirectory: entry.stateDirectory, patience: Receivers.patience)
+                guard let client else { continue }
                 let (log, join, mailbox) = (self.log, self.join, self.mailbox)
                 let thread = try? OSThread(named: "kii-receiver") {
                     Loop.follow(client, of: entry, log, join)
@@ -137,9 +149,13 @@ final class Receivers: Sendable {
         ) {
             // A receiver that ends the conversation is as good as gone.
             try? client.watch { notice in
-                guard case .event(.message(let event)) = notice else { return }
-                let deliveries = join.withLock { $0?.take(event, of: entry.name) ?? [] }
-                for delivery in deliveries { log.append(.delivery(delivery), at: delivery.event.at) }
+                switch notice {
+                case .event(.message(let event)):
+                    let deliveries = join.withLock { $0?.take(event, of: entry.name) ?? [] }
+                    for delivery in deliveries { log.append(.delivery(delivery), at: delivery.event.at) }
+                case .event: break
+                case .missed(let count): log.append(.missed(MissedEvents(receiver: entry.name, count: count)))
+                }
             }
         }
     }

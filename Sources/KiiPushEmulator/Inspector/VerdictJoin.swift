@@ -8,23 +8,34 @@ package import KiiPushCore
 package struct VerdictJoin: Sendable {
     /// How many pushes and how many messages are remembered at least; of twice as many the older half is let go of.
     private static let (mostPushes, mostMessages) = (1000, 5000)
+    /// What the pushes weigh at most, but for the last one.
+    private static let mostBytes = 16 << 20
     /// The events of one message that are held at most.
     private static let mostHeld = 16
 
     /// What tells a push from others: its payloads, and the installations that each was written for.
     package struct Push: Sendable {
         fileprivate let id: String
-        private let payloads: [(bytes: [UInt8], installations: [String])]
-        /// The installations whose receivers have told of it.
-        fileprivate var told: Set<String> = []
+        fileprivate let payloads: [(bytes: [UInt8], installations: Set<String>)]
 
         package init(id: String, _ payloads: [(bytes: [UInt8], installations: [String])]) {
-            (self.id, self.payloads) = (id, payloads)
+            self.id = id
+            self.payloads = payloads.map { ($0.bytes, Set($0.installations)) }
         }
+
+        fileprivate var bytes: Int { self.payloads.reduce(256) { $0 + $1.bytes.count + 64 * $1.installations.count } }
 
         fileprivate func went(to installationID: String, as payload: [UInt8]) -> Bool {
             self.payloads.contains { $0.bytes == payload && $0.installations.contains(installationID) }
         }
+    }
+
+    /// The pushes that have a payload.
+    private struct Equal {
+        /// Their numbers, oldest first.
+        var numbers: [Int] = []
+        /// By installation, the first number that its receiver may still tell of.
+        var next: [String: Int] = [:]
     }
 
     private struct Key: Hashable {
@@ -40,8 +51,11 @@ package struct VerdictJoin: Sendable {
         var held: [MessageEvent] = []
     }
 
-    /// Oldest first.
+    /// Oldest first; each has its number, the first one ``firstNumber``.
     private var pushes: [Push] = []
+    private var firstNumber = 0
+    private var bytes = 0
+    private var equal: [[UInt8]: Equal] = [:]
     private var messages: [Key: Message] = [:]
     /// The keys of `messages`, oldest first.
     private var order: [Key] = []
@@ -50,8 +64,28 @@ package struct VerdictJoin: Sendable {
 
     /// Takes note of pushes, before they can be received.
     package mutating func add(_ sent: [Push]) {
-        self.pushes += sent
-        if self.pushes.count >= 2 * Self.mostPushes { self.pushes.removeFirst(self.pushes.count - Self.mostPushes) }
+        for push in sent {
+            let number = self.firstNumber + self.pushes.count
+            self.pushes.append(push)
+            self.bytes += push.bytes
+            for payload in push.payloads { self.equal[payload.bytes, default: Equal()].numbers.append(number) }
+        }
+        while self.pushes.count >= 2 * Self.mostPushes || self.bytes > Self.mostBytes && self.pushes.count > 1 {
+            self.forget(self.pushes.count / 2)
+        }
+    }
+
+    /// Lets go of the oldest pushes.
+    private mutating func forget(_ count: Int) {
+        for push in self.pushes.prefix(count) {
+            self.bytes -= push.bytes
+            for (payload, _) in push.payloads {
+                self.equal[payload]?.numbers.removeFirst()
+                if self.equal[payload]?.numbers.isEmpty == true { self.equal[payload] = nil }
+            }
+        }
+        self.pushes.removeFirst(count)
+        self.firstNumber += count
     }
 
     /// Takes in what a receiver tells of a message, in its order. Returns what is known by that.
@@ -84,11 +118,14 @@ package struct VerdictJoin: Sendable {
 
     /// - Parameter former: which push the message was when it was handled before.
     private mutating func push(_ former: String?, to installationID: String, as payload: [UInt8]) -> String? {
-        let sent = self.pushes.indices.filter { self.pushes[$0].went(to: installationID, as: payload) }
-        if sent.contains(where: { self.pushes[$0].id == former }) { return former }
-        guard let index = sent.first(where: { !self.pushes[$0].told.contains(installationID) }) else { return nil }
-        self.pushes[index].told.insert(installationID)
-        return self.pushes[index].id
+        guard let equal = self.equal[payload] else { return nil }
+        func push(_ number: Int) -> Push { self.pushes[number - self.firstNumber] }
+        func isMeant(_ number: Int) -> Bool { push(number).went(to: installationID, as: payload) }
+        if former != nil, equal.numbers.contains(where: { push($0).id == former && isMeant($0) }) { return former }
+        let next = equal.next[installationID] ?? 0
+        guard let number = equal.numbers.first(where: { $0 >= next && isMeant($0) }) else { return nil }
+        self.equal[payload]?.next[installationID] = number + 1
+        return push(number).id
     }
 
     /// Returns what was held of messages that are let go of: nobody will find out which pushes they are.
@@ -105,9 +142,13 @@ package struct VerdictJoin: Sendable {
 }
 
 extension VerdictJoin.Push {
-    init(_ message: LoggedMessage) {
-        self.init(
-            id: message.id, message.renderings.map { ($0.message, message.deliveries[$0.network] ?? []) })
+    /// `nil` for what no receiver of this package gets.
+    init?(_ message: LoggedMessage) {
+        let payloads = message.renderings.compactMap { rendering in
+            message.deliveries[rendering.network].map { (rendering.message, $0) }
+        }
+        guard message.kind != .command, !payloads.isEmpty else { return nil }
+        self.init(id: message.id, payloads)
     }
 }
 

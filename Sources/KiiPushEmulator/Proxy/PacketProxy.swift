@@ -5,6 +5,8 @@ import KiiPushCore
 ///
 /// It knows MQTT enough to count packets and to hold, drop, double or renumber a given one; a stream that is no MQTT,
 /// such as TLS, passes as it is and can be cut, delayed and split all the same. All of it happens on one thread of its own.
+///
+/// An emulator plays scripts of faults with it (``FaultScript``), and so do the tests and the fault runner.
 package final class PacketProxy<Observer: ProxyObserver>: Sendable {
     /// Where receivers connect.
     package let port: UInt16
@@ -46,12 +48,12 @@ package final class PacketProxy<Observer: ProxyObserver>: Sendable {
 
     /// Names the broker's port; what connects afterwards gets there.
     package func forward(to port: UInt16) async {
-        await self.perform { $0.upstream = port }
+        await self.perform(or: ()) { $0.upstream = port }
     }
 
     /// Calls `body` on the proxy's thread if no connection stands; `false` if one does.
     package func whileIdle(_ body: @escaping @Sendable () -> Void) async -> Bool {
-        await self.perform { loop in
+        await self.perform(or: false) { loop in
             if loop.isIdle { body() }
             return loop.isIdle
         }
@@ -59,19 +61,19 @@ package final class PacketProxy<Observer: ProxyObserver>: Sendable {
 
     /// Changes what happens to everything that passes from now on, and returns when it holds.
     package func change(_ body: @escaping @Sendable (inout ProxyPlan) -> Void) async {
-        await self.perform { body(&$0.rules.plan) }
+        await self.perform(or: ()) { body(&$0.rules.plan) }
     }
 
     /// Cuts all connections and returns how many there were.
     @discardableResult
     package func cut(_ cut: Cut) async -> Int {
-        await self.perform { $0.cutAll(cut) }
+        await self.perform(or: 0) { $0.cutAll(cut) }
     }
 
     /// Lets what goes over the present connections in these directions disappear; connections made later are whole.
     @discardableResult
     package func swallow(_ directions: Set<Direction>) async -> Int {
-        await self.perform { $0.swallow(directions) }
+        await self.perform(or: 0) { $0.swallow(directions) }
     }
 
     /// Sets a rule and returns when it holds. What it returns waits for the rule to be met and carried out.
@@ -79,23 +81,27 @@ package final class PacketProxy<Observer: ProxyObserver>: Sendable {
     /// - Parameter body: called on the proxy's thread, right after the rule was carried out.
     package func arm(_ rule: PacketRule, then body: @escaping @Sendable () -> Void = {}) async -> Firing {
         let firing = Firing(body)
-        await self.perform { $0.rules.arm(rule, fired: firing.happen) }
+        await self.perform(or: ()) { $0.rules.arm(rule, fired: firing.happen) }
         return firing
     }
 
     /// The same where the proxy cannot read what passes.
     package func arm(_ rule: ByteRule, then body: @escaping @Sendable () -> Void = {}) async -> Firing {
         let firing = Firing(body)
-        await self.perform { $0.rules.arm(rule, fired: firing.happen) }
+        await self.perform(or: ()) { $0.rules.arm(rule, fired: firing.happen) }
         return firing
     }
 
     /// Has the proxy's thread carry out a command, and does not wait for it.
     func tell(_ command: @escaping ProxyLoop.Command) { _ = self.mailbox.post(command) }
 
-    private func perform<Result: Sendable>(_ body: @escaping @Sendable (ProxyLoop) -> Result) async -> Result {
+    /// - Parameter stopped: what is returned of a proxy that was stopped.
+    private func perform<Result: Sendable>(
+        or stopped: Result, _ body: @escaping @Sendable (ProxyLoop) -> Result
+    ) async -> Result {
         await withCheckedContinuation { continuation in
-            self.tell { continuation.resume(returning: body($0)) }
+            let isOpen = self.mailbox.post { continuation.resume(returning: body($0)) }
+            if !isOpen { continuation.resume(returning: stopped) }
         }
     }
 

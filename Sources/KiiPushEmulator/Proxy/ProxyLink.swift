@@ -12,7 +12,7 @@ final class ProxyLink {
     private(set) var isEnding = false
     /// The name that the receiver logged in with, once that was read.
     private var username: String?
-    /// Whether packet identifiers are counted anew. One that changed under way could mean two messages.
+    /// Whether packet identifiers of QoS 1 are counted anew. One that changed under way could mean two messages.
     private let renumbers: Bool
     private var lastIdentifier: UInt16 = 0
     /// By the identifier that the receiver sees, what the broker calls it.
@@ -151,11 +151,11 @@ final class ProxyLink {
     private func renumber(_ packet: inout ProxyPacket, _ direction: Direction) {
         guard let identifier = packet.packetID else { return }
         switch (packet.header.type, direction) {
-        case (.publish, .toReceiver):
+        case (.publish, .toReceiver) where packet.header.flags & 0b0110 == 0b0010:
             self.lastIdentifier = self.lastIdentifier == .max ? 1 : self.lastIdentifier + 1
             self.brokerIdentifiers[self.lastIdentifier] = identifier
             packet.renumber(self.lastIdentifier)
-        case (.puback, .toBroker), (.pubrec, .toBroker):
+        case (.puback, .toBroker):
             if let original = self.brokerIdentifiers[identifier] { packet.renumber(original) }
         default: break
         }

@@ -12,6 +12,8 @@ final class ProxyLoop {
     private let listener: Int32
     private let mailbox: Mailbox<Command>
     private var links: [ProxyLink] = []
+    /// Until when nobody is accepted; `nil` mostly.
+    private var restsUntil: MonotonicInstant?
 
     init(listener: Int32, mailbox: Mailbox<Command>, observer: any ProxyObserver) {
         self.listener = listener
@@ -26,7 +28,10 @@ final class ProxyLoop {
             self.takeTurn()
         }
         for link in self.links { link.close(.close) }
+        self.links = []
         Glibc.close(self.listener)
+        // Who asked too late is not kept waiting.
+        for command in self.mailbox.close() { command(self) }
     }
 
     func cutAll(_ cut: Cut) -> Int {
@@ -50,11 +55,12 @@ final class ProxyLoop {
     }
 
     private func takeTurn() {
+        if let end = self.restsUntil, end <= .now() { self.restsUntil = nil }
         var entries = [
             pollfd(fd: self.mailbox.descriptor, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: self.listener, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: self.restsUntil == nil ? self.listener : -1, events: Int16(POLLIN), revents: 0),
         ]
-        var due: MonotonicInstant?
+        var due = self.restsUntil
         for link in self.links {
             // A negative descriptor is passed over by poll.
             for descriptor in [link.receiver, link.broker] {
@@ -92,7 +98,9 @@ final class ProxyLoop {
     }
 
     private func accept() {
+        var isAny = false
         while let receiver = ProxySocket.accept(self.listener) {
+            isAny = true
             let broker = self.rules.plan.refusesConnections ? nil : ProxySocket.connect(to: self.upstream)
             guard let broker else {
                 self.rules.observer.refused()
@@ -103,6 +111,8 @@ final class ProxyLoop {
             let renumbers = self.rules.plan.renumbersPackets
             self.links.append(ProxyLink(number: number, receiver: receiver, broker: broker, renumbers: renumbers))
         }
+        // Somebody waits, and there is no descriptor left: accept(2), EMFILE. To ask at once again would be to spin.
+        if !isAny { self.restsUntil = .now() + .milliseconds(100) }
     }
 
     private func end(_ link: ProxyLink, _ cut: Cut, byCut: Bool) {

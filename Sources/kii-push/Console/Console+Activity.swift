@@ -14,6 +14,7 @@ extension Console {
             case .request(let request): self.text(of: request, root: root)
             case .connection(let connection): self.text(of: connection)
             case .delivery(let delivery): self.text(of: delivery)
+            case .missed(let missed): "\(missed.count) events of \(missed.receiver.terminalSafe) are missing here"
             }
         try self.line("\(activity.at.localClock) \(text)")
     }

@@ -20,10 +20,11 @@ package final class ControlClient: Sendable {
 
     /// Connects.
     ///
+    /// - Parameter patience: how long each call may take.
     /// - Returns: `nil` where nobody listens: no process receives with the directory, or one that has no control socket.
-    package init?(stateDirectory: String, patience: Duration = .seconds(ControlSocket.patience)) throws(FileError) {
+    package init?(stateDirectory: String, patience: Duration = ControlSocket.patience) throws(FileError) {
         do throws(FileError) {
-            self.descriptor = try ControlSocket.connect(in: stateDirectory)
+            self.descriptor = try ControlSocket.connect(in: stateDirectory, patience: patience)
         } catch {
             if case .system(_, _, let code) = error, [ENOENT, ECONNREFUSED, ENOTDIR].contains(code) { return nil }
             throw error
@@ -81,9 +82,7 @@ package final class ControlClient: Sendable {
     private func answer<Answer>(
         to request: ControlRequest, _ read: (ControlReply) -> Answer?
     ) throws(ControlError) -> Answer {
-        let (seconds, attoseconds) = self.patience.components
-        var patience = timeval(tv_sec: Int(seconds), tv_usec: Int(attoseconds / 1_000_000_000_000))
-        setsockopt(self.descriptor, SOL_SOCKET, SO_RCVTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        ControlSocket.limit(SO_RCVTIMEO, of: self.descriptor, to: self.patience)
         try self.ask(request)
         while true {
             let reply = try self.nextReply()
@@ -139,7 +138,7 @@ package final class ControlClient: Sendable {
 package enum ControlError: Error, Sendable, Hashable, CustomStringConvertible {
     /// It ended, or stopped receiving, before it answered.
     case ended
-    /// It has not answered for 30 s: it is stopped, or too many ask it at once.
+    /// It has not answered in time: it is stopped, or too many ask it at once.
     case silent
     /// It could not, for this reason.
     case refused(reason: String)
@@ -149,7 +148,7 @@ package enum ControlError: Error, Sendable, Hashable, CustomStringConvertible {
         switch self {
         case .ended: "the process that receives ended before it answered; look whether it was done, and try again"
         case .silent:
-            "the process that receives has not answered for 30 s: is it stopped, or do others watch it? It may still do it"
+            "the process that receives has not answered in time: is it stopped, or do others watch it? It may still do it"
         case .refused(let reason): reason
         }
     }

@@ -2,8 +2,8 @@ import Glibc
 
 /// The unix socket in a state directory by which other processes of the same user reach the one that receives with it.
 enum ControlSocket {
-    /// How long a client waits for an answer, in seconds.
-    static let patience = 30
+    /// How long a client waits for an answer, if it does not say so.
+    static let patience = Duration.seconds(30)
 
     /// Where it is. The directory has mode 0700, the socket 0600.
     static func path(in directory: String) -> String { directory + "/control.sock" }
@@ -24,14 +24,25 @@ enum ControlSocket {
 
     /// Connects to the process that listens.
     ///
+    /// - Parameter patience: how long it may take to accept, and to take what is sent later.
     /// - Throws: ``FileError``: `ENOENT` or `ECONNREFUSED` where none does.
-    static func connect(in directory: String) throws(FileError) -> Int32 {
-        try ControlSocket.open(in: directory) { Glibc.connect($0, $1, $2) == 0 ? nil : "connect to" }
+    static func connect(in directory: String, patience: Duration) throws(FileError) -> Int32 {
+        try ControlSocket.open(in: directory, patience: patience) {
+            Glibc.connect($0, $1, $2) == 0 ? nil : "connect to"
+        }
+    }
+
+    /// Sets how long a call may wait.
+    static func limit(_ option: Int32, of descriptor: Int32, to patience: Duration) {
+        let (seconds, attoseconds) = patience.components
+        var limit = timeval(tv_sec: Int(seconds), tv_usec: Int(attoseconds / 1_000_000_000_000))
+        setsockopt(descriptor, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
     }
 
     /// - Parameter body: what to do with a new socket and its address; returns the name of what failed.
     private static func open(
-        in directory: String, _ body: (Int32, UnsafePointer<sockaddr>, socklen_t) -> String?
+        in directory: String, patience: Duration = ControlSocket.patience,
+        _ body: (Int32, UnsafePointer<sockaddr>, socklen_t) -> String?
     ) throws(FileError) -> Int32 {
         let path = ControlSocket.path(in: directory)
         // unix(7): an address holds 108 bytes, and a state directory's path may be longer; its descriptor's is not.
@@ -41,8 +52,7 @@ enum ControlSocket {
         let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw .system(path: path, operation: "make", code: errno) }
         // A process that is stopped, or has as many clients as it takes, is not waited for without end.
-        var patience = timeval(tv_sec: ControlSocket.patience, tv_usec: 0)
-        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
+        ControlSocket.limit(SO_SNDTIMEO, of: descriptor, to: patience)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         let name = Array(ControlSocket.path(in: "/proc/self/fd/\(parent)").utf8)
