@@ -26,7 +26,9 @@ enum ControlSocket {
     ///
     /// - Parameter patience: how long it may take to accept, and to take what is sent later.
     /// - Throws: ``FileError``: `ENOENT` or `ECONNREFUSED` where none does.
-    static func connect(in directory: String, patience: Duration) throws(FileError) -> Int32 {
+    static func connect(
+        in directory: String, patience: Duration = ControlSocket.patience
+    ) throws(FileError) -> Int32 {
         try ControlSocket.open(in: directory, patience: patience) {
             Glibc.connect($0, $1, $2) == 0 ? nil : "connect to"
         }
