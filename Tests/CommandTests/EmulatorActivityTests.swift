@@ -28,7 +28,7 @@ import Testing
         for line in lines {
             #expect(text.contains(try Regex(#"\n\d\d:\d\d:\d\d\.\d{3}"# + line)), "\(line): \(text)")
         }
-        #expect(!text.contains("correct-horse") && !text.contains("__kii"))
+        #expect(!text.contains("correct-horse") && !text.contains(" /__kii"))
     }
 
     @Test func bodiesAreShownWithoutSecrets() throws {

@@ -107,10 +107,14 @@ import Testing
                     #expect(messages > 50)
                     withExtendedLifetime(connection) {}
                 }
+                // Room is made for a fifth of a second at a time. On a busy machine that may not be enough at once.
+                var isFailing = false
                 for await event in failures {
-                    if case .storageFailed(let reason) = event { Issue.record("\(reason)") }
+                    if case .storageFailed = event { isFailing = true }
+                    if case .storageRecovered = event { isFailing = false }
                     if case .stopping = event { break }
                 }
+                #expect(!isFailing)
                 await runtime.shutdown()
             }
         }

@@ -36,16 +36,16 @@ extension PushRuntime {
     }
 
     private static func inspect(_ target: StreamTarget, on loop: EventLoop) async throws -> Finding {
-        let inspector = Inspector()
-        try await loop.run { _ = loop.openStream(target, isInspected: true, delegate: inspector) }
+        let delegate = InspectedStream()
+        try await loop.run { _ = loop.openStream(target, isInspected: true, delegate: delegate) }
         // A loop that ends closes its streams, and tells their owners.
         let late = TransportError(.timedOut, detail: "no connection came about in time")
-        return await inspector.finding.value(onCancel: (nil, late))
+        return await delegate.finding.value(onCancel: (nil, late))
     }
 }
 
 /// Closes a connection as soon as it stands.
-private final class Inspector: ByteStreamDelegate, Sendable {
+private final class InspectedStream: ByteStreamDelegate, Sendable {
     let finding = OneShot<PushRuntime.Finding>()
 
     func streamDidConnect(_ stream: any ByteStream) {
