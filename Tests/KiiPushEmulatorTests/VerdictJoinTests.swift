@@ -108,7 +108,8 @@ import Testing
         }
         for number in [1, 0] {
             let ids = try (1...20).compactMap { messageID in
-                try join.take(Self.start(Int64(100 * number + messageID), of: Self.large(number)), of: "a").first?.pushID
+                try join.take(Self.start(Int64(100 * number + messageID), of: Self.large(number)), of: "a").first?
+                    .pushID
             }
             #expect(ids.count < 17 && ids.last == (number == 1 ? "p39" : "p40"))
             let numbers = ids.compactMap { Int($0.dropFirst()) }
