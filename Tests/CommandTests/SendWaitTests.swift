@@ -22,7 +22,7 @@ import Testing
         let listening = try self.listen()
         let result = try self.session.tool("send", "user", "me", "--data", #"{"n":1}"#, "--wait", "9m")
         #expect(result.exit == 0, "\(result.error)")
-        let words = /sent \S+ to user \S+, 1 receiver\nnewData by profile default  #1  \d.*\n/
+        let words = /sent \S+ to user \S+, 1 receiver\n  http\S+\nnewData by profile default  #1  \d.*\n/
         #expect(result.output.wholeMatch(of: words) != nil)
         #expect(result.error == "")
         listening.stop()
