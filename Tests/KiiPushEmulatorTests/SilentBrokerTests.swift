@@ -37,7 +37,8 @@ import Testing
             let admin = try await client.adminToken()
             self.expectNoWait(try await broker.paused { try await client.push(1, to: receiver, admin: admin) })
             let mosquitto = Mosquitto(emulator: client.emulator, receiver: receiver)
-            #expect(try await mosquitto.receive(1).first?["n"]?.int64 == 1)
+            let received = try await mosquitto.receive(1)
+            #expect(received.first?["n"]?.int64 == 1, "\(received)")
         }
     }
 
