@@ -24,7 +24,10 @@
  *   be NULL.
  * - Every function may be called on any thread, and inside callbacks unless it says otherwise.
  * - Callbacks come on threads of the library: those of one message one after the other, those of different messages at once
- *   (runtime member "concurrentHandlers"). A handler may block. A handler must not leave by longjmp or an exception.
+ *   (runtime member "concurrentHandlers"). A handler may block, and may call functions that do. An observer must not: it holds
+ *   up the library, and a function that blocks fails there with KII_PUSH_E_CALLBACK. Neither may leave by longjmp or an
+ *   exception.
+ * - In JSON that is passed a member that is null counts as missing. Seconds are numbers from 0 to 1000000000.
  * - After kii_push_open a process must not fork without exec: in the child every function answers KII_PUSH_E_FORKED.
  * - No token, password or message stands in an error's text.
  */
@@ -109,7 +112,8 @@ int32_t kii_push_open(
 
 /*
  * Stops the runtime's agents, gives running handlers their grace, stores what they have not answered, and ends the handles of
- * the runtime and of all that is in it. Blocks. No callback comes after it has returned.
+ * the runtime and of all that is in it. Blocks. No callback begins after it has returned; a handler that has not returned within
+ * the grace goes on, with its thread, and what its context leads to has to stay.
  * Fails with KII_PUSH_E_CALLBACK inside a callback.
  */
 int32_t kii_push_close(kii_push_runtime runtime, kii_push_error *error);
@@ -192,7 +196,8 @@ int32_t kii_push_register(kii_push_agent agent, kii_push_error *error);
  * kii_push_wait. Fails with KII_PUSH_E_STATE where the agent runs. */
 int32_t kii_push_start(kii_push_agent agent, kii_push_error *error);
 
-/* Asks the agent to stop receiving, and returns at once; kii_push_wait says when it has. */
+/* Asks the agent to stop receiving, and returns at once; kii_push_wait says when it has. Fails with KII_PUSH_E_STATE where the
+ * agent was not started. */
 int32_t kii_push_stop(kii_push_agent agent, kii_push_error *error);
 
 /*
@@ -206,7 +211,8 @@ int32_t kii_push_wait(kii_push_agent agent, int64_t milliseconds, kii_push_error
  * Runs all agents of a runtime as a service does, until SIGTERM or SIGINT, or until an agent stops by itself: takes over these two
  * signals, tells systemd (sd_notify: READY, STATUS, WATCHDOG, STOPPING), and closes the runtime at the end. Returns the
  * status to exit with: 0; 75 where the failure may pass; 78, or 77 where the cloud refuses what the agent signs in with, where
- * starting again would not help. `error` says why. Fails with 70 inside a callback, and for a handle that has ended.
+ * starting again would not help. `error` says why. Fails with 70, and changes nothing, inside a callback, for a handle that has
+ * ended, for a runtime without an agent, and where one of its agents runs.
  */
 int32_t kii_push_run(kii_push_runtime runtime, kii_push_error *error);
 
@@ -233,7 +239,8 @@ int32_t kii_push_reject(
 
 /*
  * The messages that were given up on, oldest first: up to a hundred with a greater id than `after` (0 for all). json: an array of
- * {"id", "received_at", "attempts", "reason", "payload"}, to be freed with kii_push_free.
+ * {"id", "received_at", "attempts", "reason", "payload"}, to be freed with kii_push_free. "received_at" is as in
+ * "2026-05-16T01:46:41.908Z"; a payload that is not UTF-8 stands in "payload_base64" instead.
  */
 int32_t kii_push_dead_letters(
     kii_push_runtime runtime, int64_t after, char **json, size_t *length, kii_push_error *error);
@@ -249,7 +256,7 @@ int32_t kii_push_drop(kii_push_runtime runtime, int64_t id, kii_push_error *erro
 /*
  * A call of the REST API as the agent's user or thing; blocks, and signs in where that is needed.
  *
- * path: below the app, as "/users/me" or "/topics/alerts/acl".
+ * path: below the app, percent-encoded, as "/users/me" or "/topics/alerts/acl"; may have a query.
  * content_type: of the body; NULL without a body, and for "application/json".
  * body, length: NULL and 0 for none.
  * answer: the body of a success, to be freed with kii_push_free; may be NULL where nobody wants it.
@@ -262,7 +269,7 @@ int32_t kii_push_call(
 /*
  * Sends a message as the agent's user or thing.
  *
- * target: as kii-push send takes it: "topic:alerts", "topic:user:ID/todo" or "user:ID".
+ * target: "topic:alerts", "topic:SCOPE/todo" with a scope as in a subscription, "user:me" or "user:ID".
  * json: an object; its members are the message's data.
  * id: the pushMessageID, to be freed with kii_push_free; may be NULL.
  */
