@@ -80,6 +80,13 @@ struct Room {
             ]
         ),
         Room(
+            name: "Service",
+            folder: "Sources/KiiPushCore/Service",
+            modules: ["Glibc"],
+            // Cloud: refusals, for the exit status.
+            knows: ["Values", "Cloud", "Agent"]
+        ),
+        Room(
             name: "KiiPushEmulator",
             folder: "Sources/KiiPushEmulator",
             modules: ["KiiPushCore", "CInspector", "CMicroHTTPD", "CSQLite", "Glibc"],
@@ -97,7 +104,7 @@ struct Room {
             modules: ["KiiPushCore", "KiiPushEmulator", "Glibc", "kii_push"],
             knows: [
                 "Values", "JSON", "Message", "Cloud", "EventLoop", "Inbox", "Delivery", "Store", "Lifecycle", "Agent",
-                "KiiPushEmulator",
+                "Service", "KiiPushEmulator",
             ]
         ),
     ]
