@@ -47,6 +47,7 @@ public struct PushService: Sendable {
             failure = await self.run(until: signals)
             signals.handBack()
         } catch {
+            await self.shutDown()
             failure = error
         }
         return End(status: failure.map(Self.status) ?? 0, error: failure)
@@ -80,15 +81,16 @@ public struct PushService: Sendable {
             group.cancelAll()
             return await group.reduce(first) { $0 ?? $1 }
         }
-        await withTaskGroup { group in
-            for runtime in self.runtimes { group.addTask { await runtime.shutdown() } }
-        }
+        await self.shutDown()
         return failure
     }
 
-    private var runtimes: [PushRuntime] {
-        self.agents.reduce(into: []) { runtimes, agent in
-            if !runtimes.contains(where: { $0 === agent.runtime }) { runtimes.append(agent.runtime) }
+    private func shutDown() async {
+        let runtimes = self.agents.reduce(into: [ObjectIdentifier: PushRuntime]()) {
+            $0[ObjectIdentifier($1.runtime)] = $1.runtime
+        }
+        await withTaskGroup { group in
+            for runtime in runtimes.values { group.addTask { await runtime.shutdown() } }
         }
     }
 
