@@ -70,7 +70,8 @@ final class HandlerCall: Sendable {
     }
 
     private func freeTexts() {
-        for address in self.state.withLock({ $0.texts.take() }) ?? [] { free(UnsafeMutableRawPointer(bitPattern: address)) }
+        let addresses = self.state.withLock { $0.texts.take() } ?? []
+        for address in addresses { free(UnsafeMutableRawPointer(bitPattern: address)) }
     }
 }
 

@@ -5,7 +5,7 @@ import Testing
 
 /// C programs that are built against the library as it is built for debugging.
 enum CProgram {
-    private static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    static let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
         .deletingLastPathComponent()
     static let headers = CProgram.root.appending(path: "Sources/CKiiPush/include")
     static let library = productsDirectory.appending(path: "libkiipush.so")

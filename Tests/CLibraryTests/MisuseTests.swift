@@ -81,7 +81,8 @@ import Testing
         try await withRuntime { runtime in
             let agent = try Self.agent(in: runtime)
             ended.withLock { $0 = [0, runtime, agent, .max] }
-            Self.expectHandleFailures(runtimes: [0, agent, .max], agents: [0, runtime, .max], [0, runtime, agent, .max])
+            Self.expectHandleFailures(
+                runtimes: [0, agent, .max], agents: [0, runtime, .max], [0, runtime, agent, .max])
         }
         let all = ended.withLock { $0 }
         try await onThread { Self.expectHandleFailures(runtimes: all, agents: all, all) }
