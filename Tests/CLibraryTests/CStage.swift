@@ -83,6 +83,25 @@ final class CStage: Sendable {
     }
 }
 
+/// An observer of C. It has to live as long as the agent.
+final class CObserver: Sendable {
+    private let observed: @Sendable (String) -> Void
+
+    init(_ observed: @escaping @Sendable (String) -> Void) { self.observed = observed }
+
+    func observe(_ agent: kii_push_agent) throws {
+        let context = Unmanaged.passUnretained(self).toOpaque()
+        try succeed { error in
+            kii_push_observe(
+                agent,
+                { context, json, length in
+                    guard let context else { return }
+                    Unmanaged<CObserver>.fromOpaque(context).takeUnretainedValue().observed(CStage.text(json, length))
+                }, context, error)
+        }
+    }
+}
+
 /// What threads hand to the test, which waits for it.
 final class Channel<Element: Sendable>: Sendable {
     private let elements = Monitor<[Element]>([])

@@ -10,6 +10,7 @@ import Testing
 @Suite(.ownThreads) struct ReceivingTests {
     @Test func aMessageIsHandledAndToldOf() async throws {
         let lines = Channel<JSONValue>()
+        let observer = CObserver { lines.add((try? JSONValue(parsing: $0)) ?? .null) }
         let seen = Channel<[String?]>()
         let stage = CStage { message in
             seen.add([
@@ -21,16 +22,7 @@ import Testing
             return Int32(KII_PUSH_NEW_DATA.rawValue)
         }
         try await stage.play { runtime, agent in
-            let context = Unmanaged.passUnretained(lines).toOpaque()
-            try succeed { error in
-                kii_push_observe(
-                    agent,
-                    { context, json, length in
-                        guard let context else { return }
-                        let lines = Unmanaged<Channel<JSONValue>>.fromOpaque(context).takeUnretainedValue()
-                        lines.add((try? JSONValue(parsing: CStage.text(json, length))) ?? .null)
-                    }, context, error)
-            }
+            try observer.observe(agent)
             try succeed { kii_push_start(agent, $0) }
             try stage.send(#"{"msg": "hällo", "n": 4}"#, as: agent)
             let call = seen.next()
@@ -44,7 +36,7 @@ import Testing
             #expect(told.contains { $0["type"] == "message" && $0["payload"]?["msg"] == "hällo" })
             #expect(told.last?["result"] == "newData")
         }
-        withExtendedLifetime(lines) {}
+        withExtendedLifetime(observer) {}
     }
 
     @Test func anAnswerThatComesLaterCountsOnce() async throws {
@@ -75,11 +67,20 @@ import Testing
 
     @Test func whatWouldWaitForItselfIsAnsweredInAHandler() async throws {
         let codes = Channel<[Int32]>()
-        let copies = Channel<kii_push_message>()
+        let copies = Channel<Copy>()
         let handles = Locked<(runtime: UInt64, agent: UInt64)>((0, 0))
+        let observed = Channel<Int32>()
+        let observer = CObserver { _ in
+            let (runtime, agent) = handles.withLock { $0 }
+            var (text, length): (UnsafeMutablePointer<CChar>?, Int) = (nil, 0)
+            for code in [
+                kii_push_dead_letters(runtime, 0, &text, &length, nil), kii_push_close(runtime, nil),
+                kii_push_call(agent, "GET", "/users/me", nil, nil, 0, nil, nil, nil), kii_push_wait(agent, -1, nil),
+            ] { observed.add(code) }
+        }
         let stage = CStage { message in
             let (runtime, agent) = handles.withLock { $0 }
-            copies.add(message.pointee)
+            copies.add(Copy(message: message.pointee))
             codes.add([
                 kii_push_close(runtime, nil), kii_push_wait(agent, -1, nil), kii_push_run(runtime, nil),
                 kii_push_call(agent, "GET", "/users/me", nil, nil, 0, nil, nil, nil),
@@ -90,10 +91,12 @@ import Testing
         }
         try await stage.play { runtime, agent in
             handles.withLock { $0 = (runtime, agent) }
+            try observer.observe(agent)
             try succeed { kii_push_start(agent, $0) }
+            for _ in 0..<4 { #expect(observed.next() == 9) }
             try stage.send(#"{"n": 1}"#, as: agent)
             #expect(codes.next() == [9, 9, 70, 0, 0, 0])
-            var copy = copies.next()
+            var copy = copies.next().message
             var (value, length): (UnsafePointer<CChar>?, Int) = (nil, 0)
             // It may be returning still.
             while kii_push_field(&copy, "n", 1, &value, &length, nil) == 0 {}
@@ -102,6 +105,12 @@ import Testing
             try stage.send(#"{"n": 2}"#, as: agent)
             #expect(codes.next().last == -1)
         }
+        withExtendedLifetime(observer) {}
+    }
+
+    /// A message that a handler has kept, with pointers to what is gone.
+    private struct Copy: @unchecked Sendable {
+        let message: kii_push_message
     }
 
     @Test func aHandlerThatNeverReturnsHoldsNothingUp() async throws {
