@@ -25,6 +25,7 @@ let package = Package(
         .library(name: "KiiPushCore", targets: ["KiiPushCore"]),
         .library(name: "KiiPushEmulator", targets: ["KiiPushEmulator"]),
         .executable(name: "kii-push", targets: ["kii-push-program"]),
+        .library(name: "kiipush", type: .dynamic, targets: ["KiiPushC"]),
     ],
     targets: [
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
@@ -32,6 +33,9 @@ let package = Package(
         // Without a pkg-config name: SwiftPM would warn every user of KiiPushCore, which does not need this library.
         .systemLibrary(name: "CMicroHTTPD", providers: [.apt(["libmicrohttpd-dev"])]),
         .target(name: "KiiPushCore", dependencies: ["CCurl", "CSQLite"]),
+        // The header that programs in other languages are built with; what it declares is in KiiPushC.
+        .target(name: "CKiiPush"),
+        .target(name: "KiiPushC", dependencies: ["KiiPushCore", "CKiiPush"]),
         // The files of the emulator's page, which are compiled in.
         .target(name: "CInspector", exclude: ["page"]),
         .target(name: "KiiPushEmulator", dependencies: ["KiiPushCore", "CInspector", "CMicroHTTPD", "CSQLite"]),
@@ -118,6 +122,10 @@ let package = Package(
         .executableTarget(name: "kii-push-fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Runner"),
         .testTarget(name: "SimulationTests", dependencies: ["TestSupport", "kii-push-simulate"]),
         .testTarget(name: "FuzzTests", dependencies: ["FuzzTargets"]),
+        .testTarget(
+            name: "CLibraryTests",
+            dependencies: ["KiiPushC", "CKiiPush", "KiiPushCore", "KiiPushEmulator", "TestSupport", "TestTraits"],
+            exclude: ["Programs"]),
         .testTarget(name: "LayeringTests"),
     ],
     swiftLanguageModes: [.v6]

@@ -1,4 +1,3 @@
-import Dispatch
 import Glibc
 import KiiPushCore
 
@@ -53,24 +52,9 @@ struct ActivatedAgent {
         Task {
             for await case .disconnected(let reason, _) in events { complain(reason) }
         }
-        let running = Task { try await agent.run() }
-        let signals = [SIGTERM, SIGINT].map { cancel(running, at: $0) }
-        defer { for signal in signals { signal.cancel() } }
-        do {
-            try await running.value
-        } catch {
-            complain("\(error)")
-            // Starting it again helps where that passes by itself.
-            exit((error as? PushAgentError)?.isTemporary == true ? 75 : 78)
-        }
-    }
-
-    static func cancel(_ task: Task<Void, any Error>, at number: Int32) -> any DispatchSourceSignal {
-        signal(number, SIG_IGN)
-        let source = DispatchSource.makeSignalSource(signal: number)
-        source.setEventHandler { task.cancel() }
-        source.resume()
-        return source
+        let end = await PushService([agent]).run()
+        if let error = end.error { complain("\(error)") }
+        exit(end.status)
     }
 
     /// On standard error: whoever started the program may want its output for something else.

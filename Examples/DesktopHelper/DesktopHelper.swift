@@ -1,4 +1,3 @@
-import Dispatch
 import Glibc
 import KiiPushCore
 
@@ -80,28 +79,14 @@ struct DesktopHelper {
                 }
             }
         }
-        let running = Task { try await agent.run() }
+        let end = await PushService([agent]).run()
         // Nobody would be there to be told of a click: what is shown is taken away, and shown again by the next start.
-        let termination = cancelAtTermination(running)
-        let ending = await running.result
         presenter.close()
-        termination.cancel()
-        if case .failure(let error) = ending {
-            say("DesktopHelper:", "\(error)")
-            exit((error as? PushAgentError)?.isTemporary == true ? 75 : 78)
-        }
+        if let error = end.error { say("DesktopHelper:", "\(error)") }
+        exit(end.status)
     }
 
     static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
-}
-
-/// Cancels a task when the program is told to end. Not in `main`, whose closures belong to the main actor.
-func cancelAtTermination(_ task: Task<Void, any Error>) -> any DispatchSourceSignal {
-    signal(SIGTERM, SIG_IGN)
-    let source = DispatchSource.makeSignalSource(signal: SIGTERM)
-    source.setEventHandler { task.cancel() }
-    source.resume()
-    return source
 }
 
 /// Written at once, where `print` keeps what goes into a pipe or file until there is more of it.

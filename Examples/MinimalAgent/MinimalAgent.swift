@@ -1,4 +1,3 @@
-import Dispatch
 import Glibc
 import KiiPushCore
 
@@ -31,25 +30,11 @@ struct MinimalAgent {
                 if case .subscriptionFailed(_, let reason, _) = event { say("not subscribed: \(reason)") }
             }
         }
-        let running = Task { try await agent.run() }
-        let signals = [SIGTERM, SIGINT].map { cancel(running, at: $0) }
-        defer { for signal in signals { signal.cancel() } }
-        do {
-            try await running.value
-        } catch {
-            say("\(error)")
-            // 78 stands in RestartPreventExitStatus= of the unit: starting again would not help.
-            exit((error as? PushAgentError)?.isTemporary == true ? 75 : 78)
-        }
+        // Until SIGTERM or SIGINT. The status tells systemd whether to start it again.
+        let end = await PushService([agent]).run()
+        if let error = end.error { say("\(error)") }
+        exit(end.status)
     }
-}
-
-func cancel(_ task: Task<Void, any Error>, at number: Int32) -> any DispatchSourceSignal {
-    signal(number, SIG_IGN)
-    let source = DispatchSource.makeSignalSource(signal: number)
-    source.setEventHandler { task.cancel() }
-    source.resume()
-    return source
 }
 
 /// Written at once; `print` keeps what goes into a pipe or a file.

@@ -8,13 +8,14 @@ import Testing
 @Suite(.ownThreads) struct StopSignalsTests {
     @Test func aSystemWithoutThreadsIsAClearError() throws {
         let error = try #require(
-            #expect(throws: CommandFailure.self) {
+            #expect(throws: StopSignals.Failure.self) {
                 try StopSignals(startThread: { _ throws(ThreadError) in throw ThreadError(code: EAGAIN) })
             })
-        #expect(error.exit == .temporary)
+        let failure = CommandFailure(describing: error)
+        #expect(failure.exit == .temporary)
         #expect(
-            error.message
+            failure.message
                 == "cannot wait for ^C and SIGTERM: no thread can be started: Resource temporarily unavailable")
-        #expect(error.hint?.contains("ulimit -u") == true)
+        #expect(failure.hint?.contains("ulimit -u") == true)
     }
 }

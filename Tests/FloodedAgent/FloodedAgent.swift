@@ -1,8 +1,9 @@
 import Glibc
 import KiiPushCore
 
-// An agent in a process of its own, so that a test can look at the memory that it takes while a broker floods it. It
-// receives from the fake broker that the state directory names.
+// An agent in a process of its own, so that a test can look at the memory that it takes while a broker floods it, and send
+// it signals. It receives from the fake broker that the state directory names, says when a handler holds a message and with
+// which status it would exit, and then does nothing.
 //
 // Arguments: the state directory; `memory` or `file` for the inbox; `answers`, or `holds` if no handler ever answers; the
 // most that the inbox file may grow to in bytes, or 0.
@@ -13,6 +14,7 @@ struct FloodedHandler: RemoteNotificationHandler {
     func didReceiveRemoteNotification(
         _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
     ) {
+        if self.holds { say("holds") }
         while self.holds { pause() }
         completion(.newData)
     }
@@ -28,6 +30,7 @@ struct FloodedAgent {
         settings.environment.maximumInboxBytes = inboxBytes > 0 ? inboxBytes : nil
         settings.environment.connectTimeout = .seconds(600)
         settings.environment.handlerDeadline = .seconds(600)
+        settings.shutdownGrace = .seconds(600)
         // A broker that never answers PINGREQ is kept.
         settings.environment.pingTimeout = .seconds(600)
         var configuration = PushAgent.Configuration(
@@ -36,6 +39,13 @@ struct FloodedAgent {
         let agent = PushAgent(
             runtime: try PushRuntime(configuration: settings), configuration: configuration,
             handler: FloodedHandler(holds: arguments[3] == "holds"))
-        try await agent.run()
+        let end = await PushService([agent]).run()
+        say("would exit with \(end.status)")
+        while true { pause() }
     }
+}
+
+func say(_ text: String) {
+    let line = Array("\(text)\n".utf8)
+    _ = write(1, line, line.count)
 }

@@ -80,6 +80,13 @@ struct Room {
             ]
         ),
         Room(
+            name: "Service",
+            folder: "Sources/KiiPushCore/Service",
+            modules: ["Glibc"],
+            // Cloud: refusals, for the exit status.
+            knows: ["Values", "Cloud", "Agent"]
+        ),
+        Room(
             name: "KiiPushEmulator",
             folder: "Sources/KiiPushEmulator",
             modules: ["KiiPushCore", "CInspector", "CMicroHTTPD", "CSQLite", "Glibc"],
@@ -97,8 +104,15 @@ struct Room {
             modules: ["KiiPushCore", "KiiPushEmulator", "Glibc", "kii_push"],
             knows: [
                 "Values", "JSON", "Message", "Cloud", "EventLoop", "Inbox", "Delivery", "Store", "Lifecycle", "Agent",
-                "KiiPushEmulator",
+                "Service", "KiiPushEmulator",
             ]
+        ),
+        Room(
+            name: "KiiPushC",
+            folder: "Sources/KiiPushC",
+            // Synchronization: what a fork asks must take no lock. Its own name: a function's argument may hide a function.
+            modules: ["KiiPushCore", "CKiiPush", "Glibc", "Synchronization", "KiiPushC"],
+            knows: ["Values", "JSON", "Message", "Cloud", "Inbox", "Delivery", "Store", "Agent", "Service"]
         ),
     ]
 

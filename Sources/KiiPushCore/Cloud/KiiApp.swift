@@ -50,7 +50,7 @@ extension KiiApp {
     /// The root of a service without slashes at its end.
     ///
     /// - Throws: ``KiiInputError`` when a value could not be sent, or would change another part of the request.
-    func checkedBaseURL(of service: KiiService) throws(KiiInputError) -> String {
+    package func checkedBaseURL(of service: KiiService) throws(KiiInputError) -> String {
         for (text, field) in [(self.appID, KiiInputError.Field.appID), (self.appKey.reveal(), .appKey)] {
             guard text.isVisibleASCII else { throw KiiInputError(field, rule: "one or more visible ASCII characters") }
         }

@@ -100,7 +100,7 @@ struct EmulatorCommand: ParsableCommand {
         let number = await signals.next()
         await emulator.stop()
         if await view?.hasEnded(within: .seconds(1)) ?? true { console.status("stopped") }
-        throw SilentExit(status: number.map(StopSignals.status) ?? .success)
+        throw SilentExit(status: number.map(ExitStatus.afterStop) ?? .success)
     }
 
     private func configuration(runtimeFile: String) throws -> Emulator.Configuration {

@@ -203,7 +203,7 @@ struct ListenCommand: ParsableCommand {
     private func conclude(_ ending: ListenEnding, completedCount: Int, _ console: Console) throws {
         switch ending {
         case .stopped, .counted, .neverConnected, .moved: return
-        case .signal(let number): throw SilentExit(status: StopSignals.status(after: number))
+        case .signal(let number): throw SilentExit(status: .afterStop(signal: number))
         case .failed(let error): throw error
         case .timedOut:
             guard let count = self.count?.value else { return }

@@ -19,7 +19,7 @@ struct Listening: Sendable {
     let timeout: Duration?
     let emulator: EmulatorWatch?
 
-    /// - Throws: ``CommandFailure`` when the signals cannot be waited for; nothing was started then.
+    /// - Throws: ``StopSignals.Failure``; nothing was started then.
     func run() async throws -> ListenEnding {
         let signals = try StopSignals()
         self.agent.observe { [view = self.view] in view.observe($0) }

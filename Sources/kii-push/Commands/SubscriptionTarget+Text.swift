@@ -16,13 +16,4 @@ extension SubscriptionTarget {
         case .bucket(let bucket): "bucket \(bucket.scope.text(of: bucket.id).terminalSafe)"
         }
     }
-
-    var json: [(String, JSONValue)] {
-        switch self {
-        case .topic(let topic):
-            [("kind", "topic"), ("name", JSONValue(topic.id)), ("scope", JSONValue(topic.scope.text))]
-        case .bucket(let bucket):
-            [("kind", "bucket"), ("name", JSONValue(bucket.id)), ("scope", JSONValue(bucket.scope.text))]
-        }
-    }
 }

@@ -42,22 +42,3 @@ func zeroPadded(_ number: some SignedInteger, _ width: Int, radix: Int = 10) -> 
     let digits = String(number.magnitude, radix: radix)
     return String(repeating: "0", count: max(0, width - digits.count)) + digits
 }
-
-extension Duration {
-    /// Whole milliseconds, for JSON lines.
-    var milliseconds: Int64 {
-        let (seconds, attoseconds) = self.components
-        return seconds * 1000 + attoseconds / 1_000_000_000_000_000
-    }
-
-    /// For people: `287 ms`, `1.8 s`, `5 min`. Of a duration that is not negative.
-    var text: String {
-        let milliseconds = self.milliseconds
-        switch milliseconds {
-        case ..<1000: return "\(milliseconds) ms"
-        case ..<10_000: return "\(milliseconds / 1000).\(milliseconds % 1000 / 100) s"
-        case ..<120_000: return "\(milliseconds / 1000) s"
-        default: return "\(milliseconds / 60_000) min"
-        }
-    }
-}

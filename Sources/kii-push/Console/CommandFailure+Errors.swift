@@ -13,6 +13,10 @@ extension CommandFailure {
         // The receiving process is stopped or gone: try again. Any other control error means that its inbox fails.
         case ControlError.silent, ControlError.ended: self.init(.temporary, "\(error)")
         case is ControlError: self.init(.inputOutput, "\(error)")
+        case let error as StopSignals.Failure:
+            self.init(
+                .temporary, error.description,
+                hint: "end some processes, or raise their limit (ulimit -u, ulimit -n)")
         case let error as EmulatorError: self.init(error.exit, error.description)
         case let error as TransportError: self.init(error)
         case let error as KiiError: self.init(error)

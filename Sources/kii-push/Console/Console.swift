@@ -42,11 +42,7 @@ struct Console: Sendable {
     /// As above, with members that are written where they come from.
     func object(_ type: String, _ write: (inout JSONObjectWriter) -> Void) throws {
         guard self.options.json else { return }
-        var bytes = JSONObjectWriter.bytes { line in
-            line.add("v", Int64(1))
-            line.add("type", type)
-            write(&line)
-        }
+        var bytes = EventLine.bytes(type, write)
         // Almost all lines: nothing in them could drive a terminal.
         guard bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) else {
             let text = String(decoding: bytes, as: UTF8.self).escapingTerminalControls

@@ -1,3 +1,5 @@
+import Glibc
+
 /// How the process ends. The numbers are those of sysexits.h, of timeout(1) and of the shell.
 package enum ExitStatus: Int32, CaseIterable, Sendable {
     case success = 0
@@ -42,6 +44,9 @@ package enum ExitStatus: Int32, CaseIterable, Sendable {
         case .terminated: ("terminated", "Ended at once by a second SIGTERM. What ran then is handled again.")
         }
     }
+
+    /// How the process ends after a graceful stop that a signal asked for: with what a service manager calls success.
+    static func afterStop(signal: Int32) -> ExitStatus { signal == SIGINT ? .interrupted : .success }
 
     static let ofCloudCommands: [ExitStatus] = [
         .failure, .unreachable, .temporary, .protocolError, .authentication, .configuration,

@@ -88,14 +88,6 @@ extension JSONValue {
 extension ReceivedMessage.Kind {
     /// For people.
     var text: String { self.name.kebabCase }
-    /// For programs.
-    var name: String {
-        switch self {
-        case .pushToApp: "pushToApp"
-        case .pushToUser: "pushToUser"
-        case .directPush: "directPush"
-        }
-    }
 }
 
 extension MessageSender {

@@ -35,7 +35,7 @@ actor AttachedListening {
         self.log = ListenLog(style, count: count)
     }
 
-    /// Shows until a reason to end comes true; throws ``CommandFailure`` when the signals cannot be waited for.
+    /// Shows until a reason to end comes true; throws ``StopSignals.Failure``.
     nonisolated func run(timeout: Duration?) async throws -> ListenEnding {
         let signals = try StopSignals()
         return await withTaskGroup(of: ListenEnding?.self) { group in

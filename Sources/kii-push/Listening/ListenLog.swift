@@ -97,6 +97,6 @@ extension Console {
     }
 
     static func line(_ message: ReceivedMessage, _ context: DeliveryContext) -> String {
-        String(decoding: JSONObjectWriter.bytes { Self.describe(message, context, in: &$0) }, as: UTF8.self)
+        String(decoding: JSONObjectWriter.bytes { message.describe(context, in: &$0) }, as: UTF8.self)
     }
 }

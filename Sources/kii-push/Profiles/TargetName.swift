@@ -83,17 +83,3 @@ struct TargetName: Sendable, Hashable, ExpressibleByArgument {
             + "thing:me/NAME or thing:ID/NAME"
     }
 }
-
-extension Scope {
-    var text: String {
-        switch self {
-        case .app: "app"
-        case .user(let id): "user:\(id)"
-        case .group(let id): "group:\(id)"
-        case .thing(let id): "thing:\(id)"
-        }
-    }
-
-    /// A name in this scope, in the notation of ``TargetName``.
-    func text(of name: String) -> String { self == .app ? name : "\(self.text)/\(name)" }
-}

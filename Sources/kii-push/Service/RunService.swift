@@ -28,7 +28,7 @@ final class RunService: Sendable {
         self.watchdog = Watchdog(
             microseconds: EnvironmentVariable.watchdogMicroseconds.text,
             processID: EnvironmentVariable.watchdogProcess.text, ownProcessID: getpid())
-        self.watch = ServiceWatch(console: console, notifier: self.notifier)
+        self.watch = ServiceWatch(self.notifier)
         (self.events, self.continuation) = AsyncStream.makeStream()
     }
 
@@ -45,15 +45,23 @@ final class RunService: Sendable {
     /// Runs until a signal or a failure ends it, and throws that. `reload` makes another session from what the files say now,
     /// without beginning it.
     func run(_ first: RunSession, _ signals: StopSignals, reload: () async throws -> RunSession) async throws {
-        var relays = [
+        let relays = [
             Task { [continuation] in
                 if let number = await signals.next() { continuation.yield(.stop(signal: number)) }
             },
             Task { [continuation] in
                 for await number in signals.asks { continuation.yield(.ask(signal: number)) }
             },
+            Task { [watch, watchdog, console] in
+                await watch.feed(watchdog) { complaint in
+                    if let complaint {
+                        console.warning("the watchdog is not fed: \(complaint)")
+                    } else {
+                        console.status("> The watchdog is fed again.")
+                    }
+                }
+            },
         ]
-        if let watchdog = self.watchdog { relays.append(Task { [watch] in await watch.feed(watchdog) }) }
         defer { for relay in relays { relay.cancel() } }
         var number = 1
         var running = self.start(first, number)
@@ -64,7 +72,7 @@ final class RunService: Sendable {
                     self.console.status(text)
                 }
                 if let error = await self.end(running) { throw error }
-                throw SilentExit(status: StopSignals.status(after: signal))
+                throw SilentExit(status: .afterStop(signal: signal))
             case .failed(let error): throw await self.end(running) ?? error
             case .offline(let limit):
                 let text = running.session.status.connection.text
@@ -91,7 +99,11 @@ final class RunService: Sendable {
     /// - Parameter number: 1 for the first session. Between two of them another process may take the directory for a
     ///   moment, to look or to change something.
     private func start(_ session: RunSession, _ number: Int) -> Running {
-        self.watch.begin(session)
+        let limits = Watchdog.Limits(grace: session.settings.grace)
+        self.watch.begin(
+            .init([session.agent], limits: limits, overdue: { [notes = session.receiver.notes] in notes.overdue() }) {
+                [status = session.status] in status.connection.text
+            })
         let task = Task { [continuation] in
             let error = await session.receive(patience: number == 1 ? .zero : .seconds(10))
             continuation.yield(.ended(number, error))

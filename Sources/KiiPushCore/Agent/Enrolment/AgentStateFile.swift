@@ -51,7 +51,7 @@ package struct AgentStateFile: Sendable {
     }
 
     /// Whether `name` can be a file's name: 1 to 64 of letters, digits, `-`, `_`, `.`, not beginning with a dot.
-    static func isValidName(_ name: String) -> Bool {
+    package static func isValidName(_ name: String) -> Bool {
         (1...64).contains(name.utf8.count) && name.utf8.first != UInt8(ascii: ".")
             && name.utf8.allSatisfy(\.isKiiNameByte)
     }

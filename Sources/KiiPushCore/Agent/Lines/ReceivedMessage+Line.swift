@@ -1,7 +1,10 @@
-import KiiPushCore
-
 extension ReceivedMessage {
-    func describe(in line: inout JSONObjectWriter) {
+    /// What a line tells of a message that is handed to a handler.
+    package func describe(_ context: DeliveryContext, in line: inout JSONObjectWriter) {
+        line.add("id", context.messageID)
+        line.add("attempt", Int64(context.attempt))
+        line.add("installation", context.installationID)
+        line.add("received_at", context.receivedAt.description)
         line.add("kind", self.kind.name)
         line.add("bytes", Int64(self.payloadBytes.count))
         line.add("fields") { fields in
@@ -19,7 +22,7 @@ extension ReceivedMessage {
         line.add("payload", self.rawPayload)
     }
 
-    var sourceMembers: JSONMembers {
+    package var sourceMembers: JSONMembers {
         var members: JSONMembers = []
         if let sender { members.append(("sender", sender.json)) }
         if let sourceTopic { members.append(("topic", .object(SubscriptionTarget.topic(sourceTopic).json))) }
@@ -36,7 +39,7 @@ extension PayloadFinding {
 }
 
 extension MessageSender {
-    var json: JSONValue {
+    fileprivate var json: JSONValue {
         switch self {
         case .user(let id): ["kind": "user", "id": JSONValue(id)]
         case .thing(let id): ["kind": "thing", "id": JSONValue(id)]
@@ -44,4 +47,41 @@ extension MessageSender {
         case .other(let address): ["kind": "other", "id": JSONValue(address)]
         }
     }
+}
+
+extension ReceivedMessage.Kind {
+    /// The name that programs rely on.
+    package var name: String {
+        switch self {
+        case .pushToApp: "pushToApp"
+        case .pushToUser: "pushToUser"
+        case .directPush: "directPush"
+        }
+    }
+}
+
+extension SubscriptionTarget {
+    package var json: JSONMembers {
+        switch self {
+        case .topic(let topic):
+            [("kind", "topic"), ("name", JSONValue(topic.id)), ("scope", JSONValue(topic.scope.text))]
+        case .bucket(let bucket):
+            [("kind", "bucket"), ("name", JSONValue(bucket.id)), ("scope", JSONValue(bucket.scope.text))]
+        }
+    }
+}
+
+extension Scope {
+    /// As it is written on a command line and in lines of JSON.
+    package var text: String {
+        switch self {
+        case .app: "app"
+        case .user(let id): "user:\(id)"
+        case .group(let id): "group:\(id)"
+        case .thing(let id): "thing:\(id)"
+        }
+    }
+
+    /// A name in this scope: a scope other than the app's, a slash, the name.
+    package func text(of name: String) -> String { self == .app ? name : "\(self.text)/\(name)" }
 }

@@ -3,14 +3,15 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import kii_push
+@testable import KiiPushCore
 
 /// What a service manager is told.
 @Suite(.ownThreads) struct ServiceNotifierTests {
     @Test func onlyAConnectionMakesItReady() throws {
         let manager = try DatagramReceiver("@kii-push-test-\(UUID().uuidString)")
         let notifier = ServiceNotifier(path: manager.path)
-        notifier.offline("offline: no route", retryIn: .seconds(2))
+        // A line end would begin another assignment.
+        notifier.offline("offline: no\nREADY=1\r\nroute", retryIn: .seconds(2))
         notifier.connected("Ready.")
         notifier.connected("Ready.")
         notifier.offline("offline: lost", retryIn: .seconds(2))
@@ -31,7 +32,8 @@ import Testing
         }
         #expect(
             texts == [
-                "STATUS=offline: no route\nEXTEND_TIMEOUT_USEC=62000000", "STATUS=Ready.\nREADY=1", "STATUS=Ready.",
+                "STATUS=offline: no READY=1 route\nEXTEND_TIMEOUT_USEC=62000000", "STATUS=Ready.\nREADY=1",
+                "STATUS=Ready.",
                 "STATUS=offline: lost", "reloading", "STATUS=offline: still\nREADY=1", "reloading",
                 "STATUS=not reloaded: wrong\nREADY=1", "WATCHDOG=1", "STOPPING=1\nSTATUS=Stopping.", "STATUS=Ready.",
             ])

@@ -1,14 +1,14 @@
-import Glibc
+package import Glibc
 
 /// The address of a local datagram socket of somebody else, as service managers and journals have them.
-final class DatagramSocket: Sendable {
+package final class DatagramSocket: Sendable {
     private let descriptor: Int32
     private let address: [UInt8]
 
     /// `nil` when the system gives no socket, or for what is neither a path nor a name in no file system, with `@` before it.
     ///
     /// - Parameter patience: how long a datagram waits at most while the reader has as many as it takes.
-    init?(path: String, patience: Duration) {
+    package init?(path: String, patience: Duration) {
         var name = Array(path.utf8)
         guard name.count > 1, name.count < sockaddr_un.room, let first = name.first else { return nil }
         switch first {
@@ -31,7 +31,7 @@ final class DatagramSocket: Sendable {
 
     /// - Returns: whether it was taken.
     @discardableResult
-    func send(_ bytes: [UInt8]) -> Bool {
+    package func send(_ bytes: [UInt8]) -> Bool {
         let length = MemoryLayout<sockaddr_un>.size - sockaddr_un.room + self.address.count
         return sockaddr_un(self.address).withAddress { address, _ in
             sendto(self.descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL), address, socklen_t(length)) == bytes.count
@@ -40,16 +40,16 @@ final class DatagramSocket: Sendable {
 }
 
 extension sockaddr_un {
-    static let room = MemoryLayout.size(ofValue: sockaddr_un().sun_path)
+    package static let room = MemoryLayout.size(ofValue: sockaddr_un().sun_path)
 
     /// - Parameter name: at most as many bytes as there is room.
-    init(_ name: some Collection<UInt8>) {
+    package init(_ name: some Collection<UInt8>) {
         self.init()
         self.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &self.sun_path) { $0.copyBytes(from: name) }
     }
 
-    func withAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
+    package func withAddress<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         withUnsafePointer(to: self) {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 body($0, socklen_t(MemoryLayout<sockaddr_un>.size))

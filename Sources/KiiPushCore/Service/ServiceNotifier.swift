@@ -1,10 +1,7 @@
-import Glibc
-import KiiPushCore
-
-/// Tells a service manager how `run` is: the protocol of sd_notify(3), spoken without its library.
+/// Tells a service manager how a service is: the protocol of sd_notify(3), spoken without its library.
 ///
 /// Without a manager every call does nothing.
-final class ServiceNotifier: Sendable {
+package final class ServiceNotifier: Sendable {
     private enum Phase: Sendable {
         case starting
         case ready
@@ -18,21 +15,23 @@ final class ServiceNotifier: Sendable {
     private let socket: DatagramSocket?
     private let phase = Locked(Phase.starting)
 
-    init(path: String?) { self.socket = path.flatMap { DatagramSocket(path: $0, patience: .milliseconds(100)) } }
+    package init(path: String?) {
+        self.socket = path.flatMap { DatagramSocket(path: $0, patience: .milliseconds(100)) }
+    }
 
     /// A connection stands, and messages arrive: only this makes the service ready.
-    func connected(_ text: String) { self.send(["STATUS=\(text)"] + self.becomeReady(fromStart: true)) }
+    package func connected(_ text: String) { self.send([Self.status(text)] + self.becomeReady(fromStart: true)) }
 
     /// There is no connection. A start takes as long as it takes: the next attempt is still a part of it.
-    func offline(_ text: String, retryIn: Duration?) {
-        var lines = ["STATUS=\(text)"] + self.becomeReady(fromStart: false)
+    package func offline(_ text: String, retryIn: Duration?) {
+        var lines = [Self.status(text)] + self.becomeReady(fromStart: false)
         if let retryIn, self.phase.withLock({ $0 == .starting }) {
             lines.append("EXTEND_TIMEOUT_USEC=\((retryIn + Self.attemptTime).milliseconds * 1000)")
         }
         self.send(lines)
     }
 
-    func reloading() {
+    package func reloading() {
         let isTold = self.phase.withLock { phase in
             defer { if phase == .ready { phase = .reloading } }
             return phase == .ready
@@ -42,19 +41,19 @@ final class ServiceNotifier: Sendable {
     }
 
     /// Nothing was reloaded, and all goes on as before.
-    func reloadFailed(_ text: String) {
-        self.send(["STATUS=\(text)"] + self.becomeReady(fromStart: false))
+    package func reloadFailed(_ text: String) {
+        self.send([Self.status(text)] + self.becomeReady(fromStart: false))
     }
 
-    func stopping() {
+    package func stopping() {
         self.phase.withLock { $0 = .stopping }
         self.send(["STOPPING=1", "STATUS=Stopping."])
     }
 
-    func feedWatchdog() { self.send(["WATCHDOG=1"]) }
+    package func feedWatchdog() { self.send(["WATCHDOG=1"]) }
 
     /// Something about a service whose state is no other.
-    func status(_ text: String) { self.send(["STATUS=\(text)"]) }
+    package func status(_ text: String) { self.send([Self.status(text)]) }
 
     /// - Returns: what is to be told with it.
     private func becomeReady(fromStart: Bool) -> [String] {
@@ -66,6 +65,11 @@ final class ServiceNotifier: Sendable {
                 return ["READY=1"]
             }
         }
+    }
+
+    /// On one line, since a line end would begin another message to the manager.
+    private static func status(_ text: String) -> String {
+        "STATUS=" + text.split(whereSeparator: \.isNewline).joined(separator: " ")
     }
 
     private func send(_ lines: [String]) { self.socket?.send(Array(lines.joined(separator: "\n").utf8)) }

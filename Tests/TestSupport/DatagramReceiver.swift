@@ -1,22 +1,21 @@
 import Foundation
 import Glibc
 import KiiPushCore
-import TestSupport
 
 /// A local datagram socket that keeps what it is sent: a service manager's or a journal's part in a test.
-final class DatagramReceiver: Sendable {
+package final class DatagramReceiver: Sendable {
     /// How long a datagram is waited for: longer than it takes on any busy machine.
     private static let patience: TimeInterval = 600
 
     /// As it is written in `NOTIFY_SOCKET`.
-    let path: String
+    package let path: String
     private let descriptor: Int32
     private let received = Locked<[[UInt8]]>([])
     /// Locked around every change, so that who waits for one misses none.
     private let condition = NSCondition()
 
     /// - Parameter path: a path, or with `@` at its beginning an abstract name.
-    init(_ path: String) throws {
+    package init(_ path: String) throws {
         self.path = path
         self.descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         var address = sockaddr_un()
@@ -47,14 +46,14 @@ final class DatagramReceiver: Sendable {
     deinit { shutdown(self.descriptor, Int32(SHUT_RDWR)) }
 
     /// All that came, as texts.
-    var texts: [String] { self.received.withLock { $0 }.map { String(decoding: $0, as: UTF8.self) } }
+    package var texts: [String] { self.received.withLock { $0 }.map { String(decoding: $0, as: UTF8.self) } }
 
     /// All that came, as bytes.
-    var datagrams: [[UInt8]] { self.received.withLock { $0 } }
+    package var datagrams: [[UInt8]] { self.received.withLock { $0 } }
 
     /// Waits until what came is enough; returns all of it, also when the time is over.
     @discardableResult
-    func wait(until isEnough: ([String]) -> Bool) -> [String] {
+    package func wait(until isEnough: ([String]) -> Bool) -> [String] {
         let deadline = Date(timeIntervalSinceNow: Self.patience)
         return self.condition.withLock {
             while !isEnough(self.texts), self.condition.wait(until: deadline) {}
@@ -63,7 +62,7 @@ final class DatagramReceiver: Sendable {
     }
 
     /// Waits for a datagram with a line that begins like this; returns the line's rest.
-    func line(_ start: String, after count: Int = 0) -> String? {
+    package func line(_ start: String, after count: Int = 0) -> String? {
         let texts = self.wait { $0.dropFirst(count).contains { Self.rest(of: start, in: $0) != nil } }
         return texts.dropFirst(count).compactMap { Self.rest(of: start, in: $0) }.first
     }

@@ -1,0 +1,52 @@
+/* Receives the pushes of a topic until SIGTERM or SIGINT.
+ *
+ *     cc agent.c -o agent $(pkg-config --cflags --libs kii-push)
+ *
+ * KII_APP_ID, KII_APP_KEY and KII_BASE_URL name the app; KII_CA_FILE a file of certificates to trust, where it is set. */
+#include <kii_push.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int32_t on_message(void *context, const kii_push_message *message) {
+    const char *text;
+    size_t length;
+    (void)context;
+    if (kii_push_field(message, "msg", 3, &text, &length, NULL)) return KII_PUSH_NO_DATA;
+    printf("%lld, attempt %d: %.*s\n", (long long)message->id, message->attempt, (int)length, text);
+    /* Work that takes a while: a handler may block, for 30 s. */
+    if (message->attempt == 1 && !kii_push_field(message, "seconds", 7, &text, &length, NULL)) sleep(atoi(text));
+    return KII_PUSH_NEW_DATA;
+}
+
+static void on_event(void *context, const char *json, size_t length) {
+    fprintf(context, "%.*s\n", (int)length, json);
+}
+
+/* A member of a configuration; the value holds no quotation marks and no backslashes. */
+static const char *member(char *buffer, size_t size, const char *name, const char *variable) {
+    const char *value = getenv(variable);
+    snprintf(buffer, size, value ? "\"%s\": \"%s\"" : "\"%s\": null", name, value);
+    return buffer;
+}
+
+int main(void) {
+    kii_push_runtime runtime;
+    kii_push_agent agent;
+    kii_push_error error = {0};
+    char settings[1200], json[4096], id[300], key[300], url[1000], file[1000];
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    snprintf(settings, sizeof settings, "{%s}", member(file, sizeof file, "certificateAuthorityFile", "KII_CA_FILE"));
+    snprintf(json, sizeof json,
+        "{\"app\": {%s, %s, %s}, \"account\": {\"type\": \"pseudoUser\"}, \"subscriptions\": [{\"topic\": \"alerts\"}]}",
+        member(id, sizeof id, "id", "KII_APP_ID"), member(key, sizeof key, "key", "KII_APP_KEY"),
+        member(url, sizeof url, "baseURL", "KII_BASE_URL"));
+    int status = 78;
+    if (!kii_push_open(KII_PUSH_API, settings, strlen(settings), &runtime, &error)
+        && !kii_push_agent_new(runtime, json, strlen(json), on_message, NULL, &agent, &error)
+        && !kii_push_observe(agent, on_event, stderr, &error))
+        status = kii_push_run(runtime, &error);
+    if (status) fprintf(stderr, "%s\n", error.text);
+    return status;
+}

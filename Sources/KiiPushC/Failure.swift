@@ -1,0 +1,92 @@
+import CKiiPush
+import Glibc
+import KiiPushCore
+
+/// Why a function fails, as `kii_push_error` says it.
+struct Failure: Error {
+    let code: kii_push_code
+    let text: String
+    var status: Int32 = 0
+    var refusal = ""
+    var isTemporary = false
+
+    init(_ code: kii_push_code, _ text: String) { (self.code, self.text) = (code, text) }
+
+    static func argument(_ text: String) -> Failure { Failure(KII_PUSH_E_ARGUMENT, text) }
+    static func state(_ text: String) -> Failure { Failure(KII_PUSH_E_STATE, text) }
+
+    static func handle(_ kind: String) -> Failure {
+        Failure(KII_PUSH_E_HANDLE, "this is no \(kind): it has ended, was never given out, or is of another kind")
+    }
+
+    static func callback(_ function: String) -> Failure {
+        Failure(
+            KII_PUSH_E_CALLBACK, "\(function) would wait for itself inside this callback; call it on another thread")
+    }
+
+    /// Whatever the library throws.
+    init(_ error: any Error) {
+        switch error {
+        case let error as Failure: self = error
+        case let error as PushAgentError: self.init(error)
+        case let error as KiiError: self.init(error, error.description)
+        case let error as KiiInputError: self.init(KII_PUSH_E_CONFIGURATION, error.description)
+        case let error as FileError:
+            self.init(KII_PUSH_E_FILE, error.description)
+            self.isTemporary = error.isTemporary
+        case let error as TransportError where error.code == .invalidConfiguration:
+            self.init(KII_PUSH_E_CONFIGURATION, error.description)
+        case let error as TransportError where error.code == .shutDown: self = .handle("runtime")
+        case is TransportError, is KiiResponseError:
+            self.init(KII_PUSH_E_NETWORK, "\(error)")
+            self.isTemporary = true
+        case is CancellationError: self = .state("it was stopped meanwhile")
+        default: self = .state("\(error)")
+        }
+    }
+
+    private init(_ error: PushAgentError) {
+        switch error {
+        case .invalidConfiguration(let setting, let reason):
+            self.init(KII_PUSH_E_CONFIGURATION, "/\(setting) \(reason)")
+        case .signInRefused(let cause), .pseudoUserLost(let cause): self.init(cause, error.description)
+        case .noUsablePort, .subscriptionRefused: self.init(KII_PUSH_E_NETWORK, error.description)
+        case .alreadyRunning, .launch, .launchTaken: self = .state(error.description)
+        case .stateDirectoryInUse, .installationInUse, .stateOfAnotherAccount, .file, .inboxOfNewerVersion, .inbox:
+            self.init(KII_PUSH_E_FILE, error.description)
+        }
+        self.isTemporary = error.isTemporary
+    }
+
+    private init(_ error: KiiError, _ text: String) {
+        self.init(KII_PUSH_E_REFUSED, text)
+        self.status = Int32(clamping: error.status)
+        self.refusal = error.errorCode?.rawValue ?? ""
+        self.isTemporary = error.isTransient
+    }
+
+    /// Writes it to where the caller wants it.
+    func write(to error: UnsafeMutablePointer<kii_push_error>?) {
+        guard let error else { return }
+        error.pointee.code = Int32(self.code.rawValue)
+        error.pointee.status = self.status
+        error.pointee.temporary = self.isTemporary ? 1 : 0
+        withUnsafeMutableBytes(of: &error.pointee.refusal) { Failure.write(self.refusal, to: $0) }
+        withUnsafeMutableBytes(of: &error.pointee.text) { Failure.write(self.text, to: $0) }
+    }
+
+    /// One line of it, cut before the character that does not fit, and a zero.
+    private static func write(_ text: String, to buffer: UnsafeMutableRawBufferPointer) {
+        var count = 0
+        for character in text {
+            let isLine = character.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+            let bytes = isLine ? String(character).utf8 : " ".utf8
+            guard count + bytes.count < buffer.count else { break }
+            for byte in bytes {
+                buffer[count] = byte
+                count += 1
+            }
+        }
+        buffer[count] = 0
+    }
+}

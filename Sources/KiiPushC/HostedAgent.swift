@@ -1,0 +1,114 @@
+import CKiiPush
+import KiiPushCore
+
+/// An agent that a program holds, and how its runs end.
+final class HostedAgent: Sendable {
+    /// What it does; one thing at a time.
+    enum Activity { case registering, running, serving }
+
+    private struct State: Sendable {
+        var activity: Activity?
+        var task: Task<Void, Never>?
+        /// How the last run ended.
+        var end: Result<Void, Failure>?
+        var isClosed = false
+
+        mutating func begin(_ activity: Activity) -> Failure? {
+            guard !self.isClosed else { return .handle("agent") }
+            guard self.activity == nil else { return .state("the agent is running, or registering, already") }
+            self.activity = activity
+            if activity != .registering { self.end = nil }
+            return nil
+        }
+    }
+
+    let runtime: OpenRuntime
+    let name: String
+    let account: KiiAccount
+    let agent: PushAgent
+    private let callbacks: Callbacks
+    private let state = Monitor(State())
+
+    init(_ runtime: OpenRuntime, _ configuration: PushAgent.Configuration, _ callbacks: Callbacks) {
+        self.runtime = runtime
+        (self.name, self.account) = (configuration.name, configuration.account)
+        self.callbacks = callbacks
+        self.agent = PushAgent(runtime: runtime.runtime, configuration: configuration, handler: callbacks)
+    }
+
+    func observe(_ observer: kii_push_observer, _ context: UnsafeMutableRawPointer?) {
+        let isFirst = self.callbacks.add(observer, context)
+        if isFirst { self.agent.observe { [callbacks] event in callbacks.tell(event) } }
+    }
+
+    func begin(_ activity: Activity) throws(Failure) {
+        if let failure = self.state.withLock({ $0.begin(activity) }) { throw failure }
+    }
+
+    /// - Parameter end: how a run has ended; `nil` where there was none.
+    func finish(_ end: Result<Void, Failure>?) {
+        self.state.withLock { state in
+            (state.activity, state.task) = (nil, nil)
+            if let end { state.end = end }
+        }
+        self.state.signalAll()
+    }
+
+    func register() throws(Failure) {
+        try self.begin(.registering)
+        defer { self.finish(nil) }
+        try waiting("kii_push_register") { [agent] in _ = try await agent.register() }
+    }
+
+    func start() throws(Failure) {
+        let failure = self.state.withLock { state in
+            let failure = state.begin(.running)
+            if failure == nil { state.task = Task { self.finish(await self.run()) } }
+            return failure
+        }
+        if let failure { throw failure }
+    }
+
+    private func run() async -> Result<Void, Failure> {
+        do {
+            return .success(try await self.agent.run())
+        } catch {
+            return .failure(Failure(error))
+        }
+    }
+
+    func stop() throws(Failure) {
+        let (task, hasRun) = self.state.withLock { ($0.task, $0.end != nil) }
+        guard task != nil || hasRun else { throw .state("the agent was not started") }
+        task?.cancel()
+    }
+
+    /// Waits until a run has ended, for so many milliseconds; below zero without end.
+    func wait(_ milliseconds: Int64) throws(Failure) {
+        // In a hundred years, which the clock can count to.
+        let limit = Duration.milliseconds(min(milliseconds, 3_155_760_000_000))
+        let deadline = milliseconds < 0 ? nil : MonotonicInstant.now() + limit
+        let end: Result<Void, Failure> = self.state.wait { state in
+            if let end = state.end { return .leave(end) }
+            guard state.activity == .running else { return .leave(.failure(.state("the agent was not started"))) }
+            if let deadline, MonotonicInstant.now() >= deadline {
+                var failure = Failure(KII_PUSH_E_TIMEOUT, "the agent is still running")
+                failure.isTemporary = true
+                return .leave(.failure(failure))
+            }
+            return .sleep(until: deadline)
+        }
+        try end.get()
+    }
+
+    /// Stops it for good.
+    func close() {
+        let task = self.state.withLock { state in
+            state.isClosed = true
+            return state.task
+        }
+        task?.cancel()
+    }
+
+    func end() async { await self.state.withLock { $0.task }?.value }
+}

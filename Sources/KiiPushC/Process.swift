@@ -1,0 +1,87 @@
+import CKiiPush
+import Glibc
+import KiiPushCore
+import Synchronization
+
+/// The process that opened the first runtime; 0 before. Without a lock: in a fork nobody might be left to unlock it.
+private let openingProcess = Atomic<pid_t>(0)
+
+/// Remembers whose the runtimes are.
+func claimProcess() {
+    _ = openingProcess.compareExchange(expected: 0, desired: getpid(), ordering: .sequentiallyConsistent)
+}
+
+/// A fork has the memory of the process that opened the runtime, and none of its threads.
+func requireOwnProcess() throws(Failure) {
+    let owner = openingProcess.load(ordering: .sequentiallyConsistent)
+    guard owner == 0 || owner == getpid() else {
+        throw Failure(
+            KII_PUSH_E_FORKED,
+            "this process is a fork of the one that opened the runtime; fork before a runtime is opened, or exec")
+    }
+}
+
+/// The callback that a thread is in, which decides what it may wait for.
+enum Callback: Int {
+    /// A handler has its thread to itself, and may wait for anything but the end of its own call.
+    case handler = 1
+    /// An observer may be on the thread that does all the work.
+    case observer
+
+    // A thread's own value, and not a task's: the thread itself is what must not wait.
+    private static let key = {
+        var key = pthread_key_t()
+        let code = pthread_key_create(&key, nil)
+        precondition(code == 0, "pthread_key_create failed with \(code)")
+        return key
+    }()
+
+    /// `nil` on a thread that is in none.
+    static var current: Callback? { Callback(rawValue: Int(bitPattern: pthread_getspecific(Callback.key))) }
+
+    /// Runs `body` as this callback.
+    func run<Result>(_ body: () -> Result) -> Result {
+        let outer = pthread_getspecific(Callback.key)
+        pthread_setspecific(Callback.key, UnsafeRawPointer(bitPattern: self.rawValue))
+        defer { pthread_setspecific(Callback.key, outer) }
+        return body()
+    }
+}
+
+/// Waits on this thread for what a task does; `function` names who does, for people.
+///
+/// Callers are threads of the program, or workers that call handlers: never one of the pool that runs tasks.
+func waiting<Value: Sendable>(
+    _ function: String, _ body: @escaping @Sendable () async throws -> Value
+) throws(Failure) -> Value {
+    guard Callback.current != .observer else { throw .callback(function) }
+    let outcome = Monitor<Result<Value, any Error>?>(nil)
+    Task {
+        let result: Result<Value, any Error>
+        do {
+            result = .success(try await body())
+        } catch {
+            result = .failure(error)
+        }
+        outcome.withLock { $0 = result }
+        outcome.signalAll()
+    }
+    switch outcome.wait({ $0.map { .leave($0) } ?? .sleep(until: nil) }) {
+    case .success(let value): return value
+    case .failure(let error): throw Failure(error)
+    }
+}
+
+/// As every function answers: with `KII_PUSH_OK`, or with a code that `error` has as well.
+func answering(
+    _ error: UnsafeMutablePointer<kii_push_error>?, _ body: () throws(Failure) -> Void
+) -> Int32 {
+    do throws(Failure) {
+        try requireOwnProcess()
+        try body()
+        return Int32(KII_PUSH_OK.rawValue)
+    } catch let failure {
+        failure.write(to: error)
+        return Int32(failure.code.rawValue)
+    }
+}

@@ -1,0 +1,46 @@
+import Glibc
+
+/// How long a text may be that is passed; JSON may have as much.
+private let longestText = 4 << 20
+
+/// A text that the program passes.
+///
+/// - Parameter name: what it is, for people.
+func text(_ start: UnsafePointer<CChar>?, _ length: Int, _ name: String) throws(Failure) -> String {
+    let bytes = try data(start, length, name, atMost: longestText)
+    guard let text = String(validating: bytes, as: UTF8.self) else { throw .argument("\(name) is not UTF-8") }
+    return text
+}
+
+/// A text that ends with a zero.
+func text(_ start: UnsafePointer<CChar>?, _ name: String) throws(Failure) -> String {
+    guard let start else { throw .argument("\(name) is null") }
+    return try text(start, strnlen(start, longestText + 1), name)
+}
+
+/// Bytes that the program passes, copied.
+func data(
+    _ start: UnsafePointer<CChar>?, _ length: Int, _ name: String, atMost limit: Int
+) throws(Failure) -> [UInt8] {
+    // More than half of what an address can be arrives as a negative number.
+    guard (0...limit).contains(length) else { throw .argument("the length of \(name) is more than \(limit)") }
+    guard let start else { throw .argument("\(name) is null") }
+    return Array(UnsafeRawBufferPointer(start: start, count: length))
+}
+
+/// A pointer through which something is handed out.
+func required<Value>(
+    _ pointer: UnsafeMutablePointer<Value>?, _ name: String
+) throws(Failure) -> UnsafeMutablePointer<Value> {
+    guard let pointer else { throw .argument("\(name) is null") }
+    return pointer
+}
+
+/// A copy that ends with a zero, for `free`.
+func duplicate(_ bytes: some Collection<UInt8>) throws(Failure) -> UnsafeMutablePointer<CChar> {
+    guard let memory = malloc(bytes.count + 1) else { throw .state("there is no memory for what is to be handed out") }
+    let buffer = UnsafeMutableRawBufferPointer(start: memory, count: bytes.count + 1)
+    buffer.copyBytes(from: bytes)
+    buffer[bytes.count] = 0
+    return memory.assumingMemoryBound(to: CChar.self)
+}

@@ -1,0 +1,45 @@
+/// Lines of JSON that tell of what happens: `kii-push listen --json` writes them, and programs in other languages are told.
+package enum EventLine {
+    /// An object with `v`, `type` and the members that `write` adds, on one line and without its end.
+    package static func bytes(_ type: String, _ write: (inout JSONObjectWriter) -> Void) -> [UInt8] {
+        JSONObjectWriter.bytes { line in
+            line.add("v", Int64(1))
+            line.add("type", type)
+            write(&line)
+        }
+    }
+}
+
+extension PushEvent {
+    /// What is told of the event; `nil` of one that is for people alone.
+    ///
+    /// - Parameters:
+    ///   - installationID: whose connection it is, where that is known.
+    ///   - time: when a state began.
+    package func line(of installationID: String?, at time: Timestamp = .now()) -> [UInt8]? {
+        switch self {
+        case .message(let event):
+            return MessageVerdict(event).map { verdict in
+                EventLine.bytes("verdict") { $0.add(verdict.members(of: event.messageID, at: event.at)) }
+            }
+        case .connected(let connection):
+            return EventLine.bytes("state") { $0.add(connection.members(of: installationID, at: time)) }
+        default:
+            return StateNote(self).map { note in EventLine.bytes("state") { $0.add(note.members(at: time)) } }
+        }
+    }
+}
+
+extension PushEvent.Connection {
+    package var url: String { "\(self.usesTLS ? "mqtts" : "mqtt")://\(self.host):\(self.port)" }
+    package var qualityOfService: Int { self.guarantee == .atLeastOnce ? 1 : 0 }
+
+    /// What a line tells of a connection that carries messages.
+    package func members(of installationID: String?, at time: Timestamp) -> JSONMembers {
+        JSONMembers(present: [
+            "state": "connected", "at": time.description, "installation": installationID, "url": self.url,
+            "protocol": "MQTT \(self.protocolVersion)", "qos": self.qualityOfService,
+            "session_present": self.sessionPresent, "verified": self.isVerified,
+        ])
+    }
+}

@@ -1,0 +1,64 @@
+/// What is in the way of messages, or not any more, in words that programs rely on.
+package struct StateNote: Sendable {
+    /// The state in a few words.
+    package let state: String
+    /// Why; `nil` for what is good news.
+    package let reason: String?
+    package let retryIn: Duration?
+
+    package init(_ state: String, _ reason: String? = nil, retryIn: Duration? = nil) {
+        (self.state, self.reason, self.retryIn) = (state, reason, retryIn)
+    }
+
+    /// `nil` for an event that is about a message, that says how a connection comes about, or that is for people alone.
+    package init?(_ event: PushEvent) {
+        switch event {
+        case .disconnected(let reason, let retryIn): self.init("offline", reason, retryIn: retryIn)
+        case .sessionLost: self.init("session lost", "the broker kept no session: messages may be missing")
+        case .takenOver(let takeover): self.init("taken over", takeover.description)
+        case .storageFailed(let reason): self.init("not storing", reason)
+        case .storageRecovered: self.init("storing again")
+        case .historyCut(let messages):
+            self.init("history cut", "the disk was full: the records of \(messages) handled messages made room")
+        case .receptionPaused(let reason): self.init("not receiving", reason)
+        case .receptionResumed: self.init("receiving again")
+        case .deadLettersRemoved(let count):
+            self.init("letters dropped", "\(count) dead letters that nobody can handle made room for newer ones")
+        case .stateNotSaved(let reason): self.init("not saving", reason)
+        case .stateSaved: self.init("saving again")
+        case .inboxMovedAside(let path, let reason, let takenOver, let lost):
+            let loss = lost.map { "\($0) lost" } ?? "an unknown number lost"
+            self.init(
+                "inbox damaged",
+                "\(reason); what was left is kept as \(path)*; \(takenOver) messages taken over from it, \(loss)")
+        case .adopted(let former, let messages):
+            self.init(
+                "adopted",
+                "\(messages) \(messages == 1 ? "message" : "messages") of the former installation \(former)")
+        case .readingFailed(let reason): self.init("not reading", reason)
+        case .readingRecovered: self.init("reading again")
+        case .deliveryStalled(let reason): self.init("not handling", reason)
+        case .deliveryRecovered: self.init("handling again")
+        case .inboxInMemory(let reason):
+            self.init(
+                "in memory only",
+                "\(reason); until the next start less is promised: what the handler gives up on is not kept, and what is "
+                    + "unanswered when the process ends only the broker has")
+        case .controlSocketFailed(let reason): self.init("not watchable", reason)
+        case .subscriptionFailed(.topic(let topic), let reason, let retryIn):
+            self.init("not subscribed", "\(topic.scope.text(of: topic.id)): \(reason)", retryIn: retryIn)
+        case .subscriptionFailed(.bucket(let bucket), let reason, let retryIn):
+            self.init("not subscribed", "bucket \(bucket.scope.text(of: bucket.id)): \(reason)", retryIn: retryIn)
+        // Without a default, so that no event of later is forgotten.
+        case .registered, .connecting, .connected, .subscribed, .message, .stopping: return nil
+        }
+    }
+
+    /// What a line tells of it.
+    package func members(at time: Timestamp) -> JSONMembers {
+        JSONMembers(present: [
+            "state": self.state, "at": time.description, "reason": self.reason,
+            "retry_in_ms": self.retryIn?.milliseconds,
+        ])
+    }
+}

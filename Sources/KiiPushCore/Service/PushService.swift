@@ -1,0 +1,109 @@
+import Glibc
+
+/// Runs agents as a daemon: until SIGTERM or SIGINT, or until one of them stops by itself.
+///
+/// ```swift
+/// let end = await PushService([agent]).run()
+/// if let error = end.error { print(error) }
+/// exit(end.status)
+/// ```
+///
+/// This is the only part of the library that handles signals. It also tells systemd how the agents are (`Type=notify`,
+/// `WatchdogSec=`), if the environment says that systemd wants to know.
+public struct PushService: Sendable {
+    /// How a service ended.
+    public struct End: Sendable {
+        /// The status to exit with: 0 after a signal; 75 (`EX_TEMPFAIL`) for a failure that may pass, so that starting again
+        /// may help; 77 (`EX_NOPERM`) when the cloud refuses what an agent signs in with; 78 (`EX_CONFIG`) for anything else
+        /// that only a person can mend. A unit has `RestartPreventExitStatus=77 78`.
+        public var status: Int32
+        /// Why an agent stopped by itself, or what stopping brought to light; `nil` when the status is 0.
+        public var error: (any Error)?
+    }
+
+    private let agents: [PushAgent]
+
+    /// - Parameter agents: at least one. Those of one process may share a runtime.
+    public init(_ agents: [PushAgent]) { self.agents = agents }
+
+    /// Runs all agents, stops all of them when one stops, and shuts their runtimes down: afterwards nothing of the runtimes
+    /// can be used.
+    ///
+    /// SIGTERM, SIGINT and a cancelled task stop gracefully: running handlers get
+    /// ``PushRuntime/Configuration/shutdownGrace``. A second signal ends the process at once with 128 and its number as the
+    /// status; what ran then is handled again. A signal that was set to be ignored stays ignored. When `run` returns, the
+    /// signals do again what they did before.
+    ///
+    /// systemd is told `READY=1` when every agent has been connected, `STATUS=` whenever a connection changes, `STOPPING=1`,
+    /// and `WATCHDOG=1` as long as the agents are alive: the network thread takes turns, the broker was heard within 100 s or
+    /// another connection is tried, and no handler is more than 60 s past its deadline.
+    public func run() async -> End {
+        let failure: (any Error)?
+        do {
+            guard !self.agents.isEmpty else {
+                throw PushAgentError.invalidConfiguration(setting: "agents", reason: "has to name at least one")
+            }
+            let signals = try StopSignals()
+            failure = await self.run(until: signals)
+            signals.handBack()
+        } catch {
+            await self.shutDown()
+            failure = error
+        }
+        return End(status: failure.map(Self.status) ?? 0, error: failure)
+    }
+
+    private func run(until signals: StopSignals) async -> (any Error)? {
+        let notifier = ServiceNotifier(path: environmentVariable("NOTIFY_SOCKET"))
+        let status = ServiceStatus(notifier, agentCount: self.agents.count)
+        let watch = ServiceWatch(notifier)
+        let watchdog = Watchdog(
+            microseconds: environmentVariable("WATCHDOG_USEC"), processID: environmentVariable("WATCHDOG_PID"),
+            ownProcessID: getpid())
+        watch.begin(.init(self.agents) { status.text })
+        for (index, agent) in self.agents.enumerated() { agent.observe { status.observe($0, of: index) } }
+        // Until all has ended: stopping may take longer than the watchdog waits.
+        async let _ = watch.feed(watchdog)
+        let failure = await withTaskGroup(of: (any Error)?.self) { group in
+            group.addTask {
+                _ = await signals.next()
+                return nil
+            }
+            for agent in self.agents {
+                group.addTask {
+                    do { try await agent.run() } catch { return error }
+                    return nil
+                }
+            }
+            let first = await group.next() ?? nil
+            notifier.stopping()
+            watch.end()
+            group.cancelAll()
+            return await group.reduce(first) { $0 ?? $1 }
+        }
+        await self.shutDown()
+        return failure
+    }
+
+    private func shutDown() async {
+        let runtimes = self.agents.reduce(into: [ObjectIdentifier: PushRuntime]()) {
+            $0[ObjectIdentifier($1.runtime)] = $1.runtime
+        }
+        await withTaskGroup { group in
+            for runtime in runtimes.values { group.addTask { await runtime.shutdown() } }
+        }
+    }
+
+    /// The status to exit with after an error.
+    static func status(after error: any Error) -> Int32 {
+        switch error {
+        case PushAgentError.signInRefused, PushAgentError.pseudoUserLost: EX_NOPERM
+        case let error as PushAgentError: error.isTemporary ? EX_TEMPFAIL : EX_CONFIG
+        case is StopSignals.Failure: EX_TEMPFAIL
+        case _ where TemporaryFailure(error) != nil: EX_TEMPFAIL
+        case let error as KiiError where error.status == 401 || error.status == 403 || error.refusesCredentials:
+            EX_NOPERM
+        default: EX_CONFIG
+        }
+    }
+}

@@ -1,0 +1,72 @@
+/// Watches over the agents of a service, and tells the service manager's watchdog that they are alive.
+package final class ServiceWatch: Sendable {
+    /// Who is watched, and how patiently.
+    package struct Watched: Sendable {
+        fileprivate let agents: [PushAgent]
+        fileprivate let limits: Watchdog.Limits
+        /// How long an attempt outside this process is past its deadline.
+        fileprivate let overdue: @Sendable () -> Duration
+        /// What the service manager is to read again when they are alive again.
+        fileprivate let status: @Sendable () -> String
+        /// Since when they are being ended. Stands still while the machine sleeps, as the watchdog does.
+        fileprivate var endingSince: SuspendingClock.Instant?
+
+        package init(
+            _ agents: [PushAgent], limits: Watchdog.Limits = .init(),
+            overdue: @escaping @Sendable () -> Duration = { .zero },
+            status: @escaping @Sendable () -> String
+        ) {
+            (self.agents, self.limits, self.overdue, self.status) = (agents, limits, overdue, status)
+        }
+    }
+
+    private static let longestEnd = Duration.seconds(90)
+
+    private let notifier: ServiceNotifier
+    private let watched = Locked<Watched?>(nil)
+
+    package init(_ notifier: ServiceNotifier) { self.notifier = notifier }
+
+    package func begin(_ watched: Watched) { self.watched.withLock { $0 = watched } }
+    package func end() { self.watched.withLock { $0?.endingSince = .now } }
+
+    /// Feeds `watchdog`, if there is one, until the task is cancelled.
+    ///
+    /// - Parameter report: is told why it is not fed, once, and `nil` when it is fed again.
+    package func feed(_ watchdog: Watchdog?, report: (_ complaint: String?) -> Void = { _ in }) async {
+        guard let watchdog else { return }
+        await watchdog.run(
+            pause: { try await Task.sleep(for: $0) }, check: { await self.complaint(watchdog) },
+            feed: { self.notifier.feedWatchdog() },
+            complain: { reason in
+                report(reason)
+                self.notifier.status("not alive: \(reason)")
+            },
+            recover: {
+                report(nil)
+                // A service that ends has said so, and that is its state.
+                guard let watched = self.watched.withLock({ $0 }), watched.endingSince == nil else { return }
+                self.notifier.status(watched.status())
+            })
+    }
+
+    private func complaint(_ watchdog: Watchdog) async -> String? {
+        guard let watched = self.watched.withLock({ $0 }) else { return nil }
+        if let since = watched.endingSince {
+            let elapsed = SuspendingClock.now - since
+            return elapsed > Self.longestEnd ? "it has been stopping for \(elapsed.text)" : nil
+        }
+        do {
+            for agent in watched.agents {
+                let health = try await agent.health()
+                let complaint = watchdog.complaint(health, attemptOverdue: watched.overdue(), watched.limits)
+                if let complaint { return complaint }
+            }
+            return nil
+        } catch {
+            // They may have begun to end meanwhile.
+            let isEnding = self.watched.withLock { $0?.endingSince != nil }
+            return isEnding ? nil : "the network thread has ended"
+        }
+    }
+}

@@ -1,0 +1,92 @@
+import CKiiPush
+import TestSupport
+import Testing
+
+/// What is wrong with a configuration is said by JSON Pointer, and never by its value.
+@Suite struct ConfigurationTests {
+    @Test(arguments: [
+        (#"[]"#, "the configuration has to be an object"),
+        (#"{"#, "the configuration is not JSON at byte 1"),
+        (#"{"stateDir": "/tmp"}"#, "/stateDir is unknown; there is stateDirectory,"),
+        (#"{"a/b": 1}"#, "/a~1b is unknown"),
+        (#"{"inbox": "file", "inbox": "memory"}"#, "/inbox is there twice"),
+        (#"{"inbox": "disk"}"#, "/inbox has to be one of file, memory"),
+        (#"{"stateDirectory": ""}"#, "/stateDirectory has to be a text"),
+        (#"{"stateDirectory": "a\u0000b"}"#, "/stateDirectory has to be a text"),
+        (#"{"concurrentHandlers": 0}"#, "/concurrentHandlers has to be 1 to 10,000"),
+        (#"{"concurrentHandlers": 1.5}"#, "/concurrentHandlers has to be a whole number"),
+        (#"{"concurrentHandlers": 1e30}"#, "/concurrentHandlers has to be a whole number"),
+        (#"{"retryDelays": [1, -1]}"#, "/retryDelays/1 has to be a number of seconds"),
+        (#"{"retryDelays": [1e7]}"#, "/retryDelays holds a pause"),
+        (#"{"shutdownGrace": 1e300}"#, "/shutdownGrace has to be a number of seconds"),
+        (#"{"isStrictlyOrdered": 1}"#, "/isStrictlyOrdered has to be true or false"),
+        (#"{"callTimeout": 0}"#, "/callTimeout has to be more than zero"),
+        (#"{"certificateAuthorityFile": "/nowhere.pem"}"#, ""),
+    ])
+    func aRuntimesMistakesAreNamed(json: String, text: String) {
+        var runtime: kii_push_runtime = 0
+        let failure = failure { kii_push_open(UInt32(KII_PUSH_API), json, json.utf8.count, &runtime, $0) }
+        #expect(failure?.code == KII_PUSH_E_CONFIGURATION)
+        #expect(failure?.text.hasPrefix(text) == true, "\(failure?.text ?? "")")
+        #expect(runtime == 0)
+    }
+
+    private static let app = #""app": {"id": "a", "key": "topsecret", "baseURL": "http://127.0.0.1:1/api"}"#
+    private static let user = #""account": {"type": "pseudoUser"}"#
+
+    @Test(arguments: [
+        (#"{\#(user)}"#, "/app is missing"),
+        (#"{\#(app)}"#, "/account is missing"),
+        (#"{"app": {"id": "a", "key": "topsecret"}, \#(user)}"#, "/app/baseURL is missing"),
+        (#"{"app": {"id": "a", "key": "topsecret", "baseURL": "ftp://x"}, \#(user)}"#, "/app/baseURL has to be"),
+        (#"{"app": {"id": "a", "key": "top secret", "baseURL": "https://x"}, \#(user)}"#, "/app/key has to be"),
+        (#"{\#(app), "account": {"type": "admin"}}"#, "/account/type has to be one of pseudoUser, user, thing"),
+        (#"{\#(app), "account": {"type": "pseudoUser", "name": "x"}}"#, "/account/name is unknown"),
+        (#"{\#(app), "account": {"type": "user", "name": "x"}}"#, "/account/password is missing"),
+        (#"{\#(app), "account": {"type": "thing", "password": "topsecret"}}"#, "/account/vendorThingID is missing"),
+        (#"{\#(app), \#(user), "name": "../x"}"#, "/name has to be 1 to 64"),
+        (#"{\#(app), \#(user), "keepAlive": 64801}"#, "/keepAlive is longer than 18 h"),
+        (#"{\#(app), \#(user), "subscriptions": [{"topic": "a"}, {"topic": "b c"}]}"#, "/subscriptions/1/topic has"),
+        (#"{\#(app), \#(user), "subscriptions": [{"topic": "a", "bucket": "b"}]}"#, "/subscriptions/0 has to have"),
+        (#"{\#(app), \#(user), "subscriptions": [{"topic": "a", "scope": "us"}]}"#, "/subscriptions/0/scope has"),
+        (#"{\#(app), \#(user), "subscriptions": [7]}"#, "/subscriptions/0 has to be an object"),
+    ])
+    func anAgentsMistakesAreNamed(json: String, text: String) async throws {
+        try await withRuntime { runtime in
+            var agent: kii_push_agent = 0
+            let failure = failure {
+                kii_push_agent_new(runtime, json, json.utf8.count, { _, _ in 0 }, nil, &agent, $0)
+            }
+            #expect(failure?.code == KII_PUSH_E_CONFIGURATION)
+            #expect(failure?.text.hasPrefix(text) == true, "\(failure?.text ?? "")")
+            #expect(failure?.text.contains("secret") == false)
+        }
+    }
+
+    @Test func aNameIsGivenOnce() async throws {
+        try await withRuntime { runtime in
+            let json = "{\(Self.app), \(Self.user)}"
+            var agent: kii_push_agent = 0
+            try succeed { kii_push_agent_new(runtime, json, json.utf8.count, { _, _ in 0 }, nil, &agent, $0) }
+            let failure = failure {
+                kii_push_agent_new(runtime, json, json.utf8.count, { _, _ in 0 }, nil, &agent, $0)
+            }
+            #expect(failure?.text.hasPrefix("/name is that of another agent") == true)
+        }
+    }
+}
+
+/// Runs `body` with a runtime of its own, which is closed afterwards.
+func withRuntime(
+    _ members: String = "", _ body: @escaping @Sendable (kii_push_runtime) throws -> Void
+) async throws {
+    try await withTemporaryDirectory { directory in
+        try await onThread {
+            let json = #"{"stateDirectory": "\#(directory)/state"\#(members)}"#
+            var runtime: kii_push_runtime = 0
+            try succeed { kii_push_open(UInt32(KII_PUSH_API), json, json.utf8.count, &runtime, $0) }
+            defer { _ = kii_push_close(runtime, nil) }
+            try body(runtime)
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import KiiPushCore
+import KiiPushEmulator
+import TestSupport
+import TestTraits
+import Testing
+
+/// `Examples/c/agent.c` is built and run as its page says.
+@Suite(.ownThreads) struct ExampleTests {
+    @Test func theExampleIsShort() throws {
+        let source = try String(contentsOf: CProgram.root.appending(path: "Examples/c/agent.c"), encoding: .utf8)
+        #expect(source.split(separator: "\n", omittingEmptySubsequences: false).count <= 60)
+    }
+
+    /// Killed amid a handler and started again: nothing is lost.
+    @Test func aKilledExampleHandlesItsMessagesAgain() async throws {
+        try await withEmulator { emulator, directory in
+            let program = try await CProgram.build("Examples/c/agent.c", in: directory)
+            let runtime = try emulator.runtime("\(directory)/sender")
+            let admin = try await emulator.adminToken(runtime.client(for: emulator.app))
+            let session = runtime.client(for: emulator.app).session(admin)
+            try await session.createTopic(Topic("alerts"))
+            let environment = [
+                "KII_APP_ID": emulator.appID, "KII_APP_KEY": emulator.appKey.reveal(), "KII_BASE_URL": emulator.baseURL,
+                "KII_CA_FILE": emulator.certificateAuthorityFile, "STATE_DIRECTORY": "\(directory)/state",
+                "XDG_RUNTIME_DIR": "\(directory)/run",
+            ]
+            let first = try ChildProgram([program], environment: environment)
+            // Sent again until the agent, which starts meanwhile, is subscribed.
+            var isSubscribed = false
+            while !isSubscribed {
+                _ = try await session.send(PushMessage(data: ["msg": "hello"]), to: .topic(Topic("alerts")))
+                isSubscribed = first.output.wait(0.1) { $0.contains("hello") }.contains("hello")
+            }
+            _ = try await session.send(PushMessage(data: ["msg": "slow", "seconds": 600]), to: .topic(Topic("alerts")))
+            _ = try await session.send(PushMessage(data: ["msg": "behind"]), to: .topic(Topic("alerts")))
+            #expect(first.output.wait(600) { $0.contains("slow") }.contains("attempt 1: slow"))
+            first.signal(SIGKILL)
+            #expect(first.wait() == -SIGKILL)
+            let second = try ChildProgram([program], environment: environment)
+            let text = second.output.wait(600) { $0.contains("slow") && $0.contains("behind") }
+            #expect(text.contains("attempt 2: slow") && text.contains("behind"), "\(text)\(second.errors)")
+            second.signal(SIGTERM)
+            #expect(second.wait() == 0)
+            #expect(second.errors.all().contains(#""state":"connected""#))
+            await runtime.shutdown()
+        }
+    }
+
+    @Test func theExampleSaysWhatIsMissing() async throws {
+        try await withTemporaryDirectory { directory in
+            let program = try await CProgram.build("Examples/c/agent.c", in: directory)
+            let result = try await ForeignProgram([program], environment: ["STATE_DIRECTORY": directory]).run()
+            #expect(result.status == 78 && result.errors == "/app/id is missing\n", "\(result)")
+        }
+    }
+}
