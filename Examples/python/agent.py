@@ -1,14 +1,16 @@
 #!/usr/bin/python3
-"""Receives the topic "alerts" and prints each message, until SIGTERM or Control-C."""
+"""Prints each push to the topic "alerts": its ID, the attempt, and what stands in "msg"."""
 
 import os
 import sys
+import time
 
 import kii_push
 
 
 def handle(message: kii_push.Message) -> None:
-    print(f"#{message.id} {message.kind.name} {message.get('msg', '')}", flush=True)
+    print(message.id, message.attempt, message.get("msg", ""), flush=True)
+    time.sleep(float(os.environ.get("KII_SLEEP", "0")))
 
 
 def main() -> int:
@@ -16,10 +18,6 @@ def main() -> int:
         app = kii_push.App(
             id=os.environ["KII_APP_ID"], key=os.environ["KII_APP_KEY"], base_url=os.environ["KII_BASE_URL"]
         )
-    except KeyError as missing:
-        print(f"set {missing.args[0]}", file=sys.stderr)
-        return 78
-    try:
         with kii_push.Runtime(certificate_authority_file=os.environ.get("KII_CA_FILE")) as runtime:
             kii_push.Agent(
                 runtime,
@@ -29,6 +27,9 @@ def main() -> int:
                 handler=handle,
             )
             return kii_push.run(runtime)
+    except KeyError as missing:
+        print(f"set {missing.args[0]}", file=sys.stderr)
+        return 78
     except kii_push.Error as error:
         print(error, file=sys.stderr)
         return 75 if error.is_temporary else 78

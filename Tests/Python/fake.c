@@ -136,7 +136,8 @@ EXPORT int32_t kii_push_agent_new(
     return end(0, NULL, NULL);
 }
 
-EXPORT int32_t kii_push_observe(kii_push_agent agent, kii_push_observer observer, void *context, kii_push_error *error) {
+EXPORT int32_t kii_push_observe(
+    kii_push_agent agent, kii_push_observer observer, void *context, kii_push_error *error) {
     int32_t code = begin(agent, AGENT, error);
     if (code) return code;
     slots[agent].observer = observer;
@@ -169,7 +170,8 @@ EXPORT int32_t kii_push_stop(kii_push_agent agent, kii_push_error *error) {
 static bool has_stopped(uint64_t agent) {
     if (slots[agent].runs) return false;
     for (uint64_t i = 1; i <= last; i++)
-        if (slots[i].kind == DELIVERY && slots[i].context == slots[agent].context && slots[i].answer == OPEN) return false;
+        if (slots[i].kind == DELIVERY && slots[i].context == slots[agent].context && slots[i].answer == OPEN)
+            return false;
     return true;
 }
 
@@ -229,8 +231,9 @@ EXPORT int32_t kii_push_dead_letters(
     char text[512] = "[";
     for (int64_t id = after_id + 1; id <= 3 && id <= after_id + 2; id++)
         snprintf(text + strlen(text), sizeof text - strlen(text),
-                 "%s{\"id\":%d,\"received_at\":1000,\"attempts\":6,\"reason\":\"failed\",\"payload\":\"{}\"}",
-                 id == after_id + 1 ? "" : ",", (int)id);
+                 "%s{\"id\":%d,\"received_at\":\"2023-11-14T22:13:20.123Z\",\"attempts\":6,\"reason\":\"failed\",%s}",
+                 id == after_id + 1 ? "" : ",", (int)id,
+                 id == 2 ? "\"payload_base64\":\"/w==\"" : "\"payload\":\"{}\"");
     strcat(text, "]");
     *json = copied(text, *length = strlen(text));
     return end(0, NULL, NULL);
@@ -246,8 +249,8 @@ EXPORT int32_t kii_push_drop(kii_push_runtime runtime, int64_t id, kii_push_erro
 }
 
 EXPORT int32_t kii_push_call(
-    kii_push_agent agent, const char *method, const char *path, const char *content_type, const char *body, size_t length,
-    char **result, size_t *result_length, kii_push_error *error) {
+    kii_push_agent agent, const char *method, const char *path, const char *content_type, const char *body,
+    size_t length, char **result, size_t *result_length, kii_push_error *error) {
     int32_t code = begin(agent, AGENT, error);
     if (code) return code;
     char text[512];

@@ -1,5 +1,6 @@
 """What the tests share: the package, the fake library, and programs that run beside the test."""
 
+import atexit
 import ctypes
 import os
 import shlex
@@ -11,13 +12,13 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "Bindings/python"
-EXAMPLE = ROOT / "Examples/python/agent.py"
 
 #: The library and the tool that the tests with the emulator use; "" where there are none.
 REAL_LIBRARY = os.environ.get("KII_PUSH_LIBRARY", "")
 TOOL = os.environ.get("KII_PUSH_TOOL", "")
 
 _directory = tempfile.TemporaryDirectory(prefix="kii-push-python-")
+atexit.register(_directory.cleanup)
 FAKE = Path(_directory.name) / "libkiipush-fake.so"
 
 subprocess.run(

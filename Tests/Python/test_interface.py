@@ -31,9 +31,7 @@ class InterfaceTests(unittest.TestCase):
 
     def test_enumerations_are_those_of_the_header(self) -> None:
         def members(name: str, prefix: str) -> dict[str, int]:
-            return {
-                member.removeprefix(prefix): number for member, number in ffi.typeof(name).relements.items()
-            }
+            return {member.removeprefix(prefix): number for member, number in ffi.typeof(name).relements.items()}
 
         codes = members("kii_push_code", "KII_PUSH_E_")
         self.assertEqual(codes.pop("KII_PUSH_OK"), 0)
@@ -46,6 +44,7 @@ class InterfaceTests(unittest.TestCase):
 
 if __name__ == "__main__":
     if "--write" in sys.argv:
-        MODULE.write_text(f'"""What kii_push.h declares: written by Tests/Python/test_interface.py --write."""\n\nCDEF = """\\\n{declarations()}"""\n')
+        head = '"""What kii_push.h declares: written by Tests/Python/test_interface.py --write."""'
+        MODULE.write_text(f'{head}\n\nCDEF = """\\\n{declarations()}"""\n')
     else:
         unittest.main()

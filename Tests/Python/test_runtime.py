@@ -3,6 +3,7 @@
 import json
 import threading
 import unittest
+from datetime import UTC, datetime
 from pathlib import Path
 
 import support
@@ -10,6 +11,9 @@ from support import fake
 
 import kii_push
 from kii_push import ErrorCode
+
+
+RECEIVED = datetime(2023, 11, 14, 22, 13, 20, 123000, UTC)
 
 
 class RuntimeTests(unittest.TestCase):
@@ -74,7 +78,8 @@ class RuntimeTests(unittest.TestCase):
         with kii_push.Runtime() as runtime:
             letters = list(runtime.dead_letters())
             self.assertEqual([letter.id for letter in letters], [1, 2, 3])
-            self.assertEqual(letters[0], kii_push.DeadLetter(1, 1000, 6, "failed", "{}"))
+            self.assertEqual(letters[0], kii_push.DeadLetter(1, RECEIVED, 6, "failed", b"{}"))
+            self.assertEqual(letters[1].payload, b"\xff")
             runtime.retry(3)
             runtime.drop(3)
             with self.assertRaises(kii_push.Error) as caught:

@@ -20,20 +20,20 @@ Observer = Callable[[dict[str, Any]], object]
 #: `KII_PUSH_LATER`: no answer of a handler's own, so no member of `FetchResult`.
 LATER = 3
 
-# The library is given numbers, and not addresses that might have become stale. Two callbacks serve all agents and live as
-# long as the process.
+# The library is given numbers, and not addresses that might have become stale. Two callbacks serve all agents and live
+# as long as the process.
 _numbers = itertools.count(1)
 _receivers: dict[int, Callable[[Any], int]] = {}
 _observers: dict[int, Observer] = {}
 
 
-@ffi.callback("int32_t(void *, const kii_push_message *)", error=FetchResult.FAILED.value)  # type: ignore[misc]
+@ffi.callback("kii_push_handler", error=FetchResult.FAILED.value)  # type: ignore[untyped-decorator]
 def _receive(context: Any, raw: Any) -> int:
     receiver = _receivers.get(int(ffi.cast("uintptr_t", context)))
     return FetchResult.FAILED.value if receiver is None else receiver(raw)
 
 
-@ffi.callback("void(void *, const char *, size_t)")  # type: ignore[misc]
+@ffi.callback("kii_push_observer")  # type: ignore[untyped-decorator]
 def _observe(context: Any, characters: Any, length: int) -> None:
     observer = _observers.get(int(ffi.cast("uintptr_t", context)))
     if observer is None:
@@ -69,10 +69,10 @@ def log_failure(message: Message) -> None:
 class Agent:
     """Receives an account's messages and hands each to its handler.
 
-    The handler is called on threads of the library, up to `concurrent_handlers` at once, and has 30 s. It answers with a
-    `FetchResult`; None is `NEW_DATA`. One that raises has failed: the message is tried again. `Reject` makes it a dead
-    letter at once. `Message.later` answers after the handler has returned. A handler may see a message again, with the
-    same `id`, after a failure or the death of the process.
+    The handler is called on threads of the library, up to `concurrent_handlers` at once, and has 30 s. It answers with
+    a `FetchResult`; None is `NEW_DATA`. One that raises has failed: the message is tried again. `Reject` makes it a
+    dead letter at once. `Message.later` answers after the handler has returned. A handler may see a message again, with
+    the same `id`, after a failure or the death of the process.
     """
 
     def __init__(
@@ -99,6 +99,7 @@ class Agent:
         if is_coroutine(handler):
             raise TypeError("the handler is a coroutine function: use AsyncAgent")
         self._handler = handler
+        self._runtime = runtime
         settings = json_object(
             app=app._json(),
             account=account._json(),
@@ -114,16 +115,17 @@ class Agent:
         context = ffi.cast("void *", self._numbers[0])
         try:
             call(library().kii_push_agent_new, runtime._handle, settings, len(settings), _receive, context, handle)
-        except BaseException:
+        except Error:
             self._forget()
             raise
         self._handle: int = handle[0]
         runtime._agents.append(self)
 
     def observe(self, observer: Observer) -> None:
-        """Calls `observer` with each event from now on: a dictionary with "v" and "type", as `kii-push listen --json` writes.
+        """Calls `observer` with each event from now on.
 
-        It is called on the thread where the event happens, which waits for it.
+        An event is a dictionary with "v" and "type", as `kii-push listen --json` writes it. The observer is called on
+        the thread where the event happens, which waits for it.
         """
         number = next(_numbers)
         _observers[number] = observer
@@ -131,7 +133,10 @@ class Agent:
         call(library().kii_push_observe, self._handle, _observe, ffi.cast("void *", number))
 
     def register(self) -> None:
-        """Makes the agent known to the cloud, so that messages wait for it from then on. Blocks; `start` does it as well."""
+        """Makes the agent known to the cloud, so that messages wait for it from then on. Blocks.
+
+        `start` does it as well.
+        """
         call(library().kii_push_register, self._handle)
 
     def start(self) -> None:
@@ -143,7 +148,10 @@ class Agent:
         call(library().kii_push_stop, self._handle)
 
     def wait(self, timeout: float | None = None) -> bool:
-        """Waits until the agent has stopped, in seconds: False when they have passed. Raises why it stopped by itself."""
+        """Waits until the agent has stopped, so many seconds at most: False when they have passed.
+
+        Raises why the agent has stopped by itself.
+        """
         end = None if timeout is None else time.monotonic() + timeout
         # Python handles a signal between two calls only, and on its main thread.
         longest = 0.25 if threading.current_thread() is threading.main_thread() else None
@@ -154,6 +162,8 @@ class Agent:
                 call(library().kii_push_wait, self._handle, -1 if part is None else round(part * 1000))
                 return True
             except Error as error:
+                if error.code == ErrorCode.HANDLE:  # another thread closes the runtime
+                    return self._runtime._closed.wait(rest)
                 if error.code != ErrorCode.TIMEOUT:
                     raise
                 if part == rest:

@@ -11,7 +11,7 @@ from ._agent import LATER, Agent, Observer, is_coroutine, log_failure, verdict
 from ._configuration import App, Bucket, PseudoUser, Thing, Topic, User
 from ._error import Error, ErrorCode, Reject
 from ._message import FetchResult, Message
-from ._runtime import Runtime, logger, run
+from ._runtime import Runtime, log_end, logger, served
 
 AsyncHandler = Callable[[Message], Awaitable[FetchResult | None]]
 
@@ -71,8 +71,8 @@ class AsyncAgent:
     async def run(self) -> None:
         """Receives until `stop` is called or the agent stops by itself: then it raises why.
 
-        Cancelled, it stops the agent in order: handlers that run have the runtime's `shutdown_grace` to answer, those that
-        have not are cancelled.
+        Cancelled, it stops the agent in order: handlers that run have the runtime's `shutdown_grace` to answer, and are
+        cancelled then. A second time, it cancels them at once.
         """
         self._agent.start()
         stopped = _on_thread(self._agent.wait)
@@ -143,18 +143,23 @@ class AsyncAgent:
 
 async def run_async(runtime: Runtime) -> int:
     """`run` beside an event loop. Cancelled, it closes the runtime in order."""
-    ended = _on_thread(lambda: run(runtime))
+    ended = _on_thread(lambda: served(runtime))
     try:
-        return await asyncio.shield(ended)
+        status, error = await asyncio.shield(ended)
     except asyncio.CancelledError:
         await _on_thread(runtime.close)
         with contextlib.suppress(Error):  # the runtime was closed before its agents began
             await ended
         raise
+    log_end(status, error)
+    return status
 
 
 def _on_thread(function: Callable[[], _Value]) -> asyncio.Future[_Value]:
-    """Calls a function that blocks. Executors have few threads, and the interpreter waits for theirs before `atexit`."""
+    """Calls a function that blocks on a thread of its own.
+
+    An executor has few threads, and the interpreter waits for them before it closes the runtimes.
+    """
     loop = asyncio.get_running_loop()
     future: asyncio.Future[_Value] = loop.create_future()
 
@@ -163,6 +168,7 @@ def _on_thread(function: Callable[[], _Value]) -> asyncio.Future[_Value]:
             set_outcome(outcome)
 
     def work() -> None:
+        outcome: tuple[Callable[[Any], None], Any]
         try:
             outcome = (future.set_result, function())
         except BaseException as error:

@@ -31,7 +31,7 @@ class ErrorCode(IntEnum):
 
 
 # Where Python has a remedy that the library's text cannot know.
-_HINTS = {
+_HINTS: dict[int, str] = {
     ErrorCode.VERSION: "install libkiipush1 and python3-kii-push of one version",
     ErrorCode.CALLBACK: "call it on another thread than the handler's",
     ErrorCode.FORKED: "open the runtime in the child, or use the start method 'spawn' of multiprocessing",

@@ -1,11 +1,14 @@
 """The runtime, and running it as a service."""
 
 import atexit
+import base64
 import json
 import logging
 import os
+import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from types import TracebackType
 from typing import Any, Literal, Self
 
@@ -20,11 +23,20 @@ class DeadLetter:
     """A message that was given up on."""
 
     id: int
-    #: In milliseconds since 1970.
-    received_at: int
+    #: When it reached this machine.
+    received_at: datetime
     attempts: int
     reason: str
-    payload: str
+    payload: bytes
+
+    @classmethod
+    def _of(cls, json: dict[str, Any]) -> "DeadLetter":
+        # A payload that is not UTF-8 is no text.
+        text, encoded = json.get("payload"), json.get("payload_base64", "")
+        payload = base64.b64decode(encoded) if text is None else text.encode()
+        return cls(
+            json["id"], datetime.fromisoformat(json["received_at"]), json["attempts"], json["reason"], payload
+        )
 
 
 class Runtime:
@@ -79,6 +91,7 @@ class Runtime:
         self._handle: int = handle[0]
         # Agents are kept here: one that runs goes on when the program lets go of it.
         self._agents: list[Any] = []
+        self._closed = threading.Event()
         _open.append(self)
 
     def close(self) -> None:
@@ -86,14 +99,21 @@ class Runtime:
 
         No handler is called after that. Closing twice is fine. A handler cannot close its own runtime (`CALLBACK`).
         """
+        is_closed = True
         try:
             call(library().kii_push_close, self._handle)
         except Error as error:
-            if error.code != ErrorCode.HANDLE:
+            if error.code == ErrorCode.HANDLE:
+                self._closed.wait()  # another thread may be closing it still
+            else:
+                is_closed = False
                 raise
-        self._forget()
+        finally:  # Control-C is raised when the library has closed it
+            if is_closed:
+                self._forget()
 
     def _forget(self) -> None:
+        self._closed.set()
         for agent in self._agents:
             agent._forget()
         self._agents = []
@@ -118,10 +138,7 @@ class Runtime:
     def _dead_letters(self, after: int) -> list[DeadLetter]:
         pointer, length = ffi.new("char **"), ffi.new("size_t *")
         call(library().kii_push_dead_letters, self._handle, after, pointer, length)
-        return [
-            DeadLetter(**{name: letter[name] for name in DeadLetter.__dataclass_fields__})
-            for letter in json.loads(taken(pointer[0], length[0]))
-        ]
+        return [DeadLetter._of(letter) for letter in json.loads(taken(pointer[0], length[0]))]
 
     def retry(self, id: int) -> None:
         """Has a dead letter handled again. `Error` with the code `STATE` where there is none."""
@@ -135,19 +152,31 @@ class Runtime:
 def run(runtime: Runtime) -> int:
     """Runs all agents of a runtime as a service, until SIGTERM or SIGINT, or until an agent stops by itself.
 
-    Takes over these two signals, tells systemd, and closes the runtime at the end. Returns the status to exit with: 0; 75
-    where the failure may pass; 77 or 78 where starting again would not help. The logger says why.
+    Takes over these two signals, tells systemd, and closes the runtime at the end. Returns the status to exit with: 0;
+    75 where the failure may pass; 77 or 78 where starting again would not help. The logger says why.
 
     Raises `Error` inside a handler, and for a runtime that is closed.
     """
-    error = ffi.new("kii_push_error *")
-    status: int = library().kii_push_run(runtime._handle, error)
-    if status == os.EX_SOFTWARE:
-        raise made(error, error.code)
-    if status:
-        logger.error("%s", made(error, error.code))
-    runtime._forget()
+    status, error = served(runtime)
+    log_end(status, error)
     return status
+
+
+def served(runtime: Runtime) -> tuple[int, Error]:
+    """How the service of a runtime has ended, and why."""
+    error = ffi.new("kii_push_error *")
+    status = library().kii_push_run(runtime._handle, error)
+    why = made(error, error.code)
+    if status == os.EX_SOFTWARE:
+        raise why
+    runtime._forget()
+    return status, why
+
+
+def log_end(status: int, error: Error) -> None:
+    """Logs why a service has failed."""
+    if status:
+        logger.error("%s", error)
 
 
 _open: list[Runtime] = []
