@@ -125,7 +125,7 @@ class Agent:
         """Calls `observer` with each event from now on.
 
         An event is a dictionary with "v" and "type", as `kii-push listen --json` writes it. The observer is called on
-        the thread where the event happens, which waits for it.
+        the thread where the event happens, and holds it up. It must not block: what blocks raises `CALLBACK` there.
         """
         number = next(_numbers)
         _observers[number] = observer
@@ -189,8 +189,8 @@ class Agent:
     ) -> bytes:
         """Calls the REST API as the agent's user or thing, and returns the body of the answer. Blocks.
 
-        path: below the app, as "/users/me". A mapping is sent as JSON. `Error` with the code `REFUSED` has the `status`
-        and the `refusal`.
+        path: below the app, percent-encoded, as "/users/me". A mapping is sent as JSON. `Error` with the code `REFUSED`
+        has the `status` and the `refusal`.
         """
         sent = body if body is None or isinstance(body, bytes) else json.dumps(dict(body), allow_nan=False).encode()
         answer, length = ffi.new("char **"), ffi.new("size_t *")
@@ -210,7 +210,7 @@ class Agent:
     def send(self, target: str, data: Mapping[str, Any]) -> str:
         """Sends a message as the agent's user or thing, and returns its pushMessageID. Blocks.
 
-        target: as `kii-push send` takes it: "topic:alerts", "topic:user:ID/todo" or "user:ID".
+        target: "topic:alerts", "topic:SCOPE/todo" with a scope as in a `Topic`, "user:me" or "user:ID".
         """
         text = json.dumps(dict(data), allow_nan=False).encode()
         id = ffi.new("char **")

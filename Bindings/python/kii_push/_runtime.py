@@ -155,7 +155,7 @@ def run(runtime: Runtime) -> int:
     Takes over these two signals, tells systemd, and closes the runtime at the end. Returns the status to exit with: 0;
     75 where the failure may pass; 77 or 78 where starting again would not help. The logger says why.
 
-    Raises `Error` inside a handler, and for a runtime that is closed.
+    Raises `Error` inside a handler, and for a runtime that is closed, has no agent or has one that runs.
     """
     status, error = served(runtime)
     log_end(status, error)
