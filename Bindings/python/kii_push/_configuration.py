@@ -1,0 +1,76 @@
+"""Whose messages an agent receives, and which."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+
+@dataclass(frozen=True)
+class App:
+    """An app of the cloud."""
+
+    id: str
+    key: str = field(repr=False)
+    base_url: str
+
+    def _json(self) -> dict[str, Any]:
+        return {"id": self.id, "key": self.key, "baseURL": self.base_url}
+
+
+@dataclass(frozen=True)
+class PseudoUser:
+    """A user that the first start makes, and that the state directory remembers."""
+
+    def _json(self) -> dict[str, Any]:
+        return {"type": "pseudoUser"}
+
+
+@dataclass(frozen=True)
+class User:
+    """A user by its login name, e-mail address, phone number or ID."""
+
+    name: str
+    password: str = field(repr=False)
+    creates_if_missing: bool = False
+
+    def _json(self) -> dict[str, Any]:
+        return {
+            "type": "user",
+            "name": self.name,
+            "password": self.password,
+            "createsIfMissing": self.creates_if_missing,
+        }
+
+
+@dataclass(frozen=True)
+class Thing:
+    """A thing by its vendor's ID; the first start registers it."""
+
+    vendor_thing_id: str
+    password: str = field(repr=False)
+    thing_type: str | None = None
+
+    def _json(self) -> dict[str, Any]:
+        members = {"type": "thing", "vendorThingID": self.vendor_thing_id, "password": self.password}
+        return members if self.thing_type is None else members | {"thingType": self.thing_type}
+
+
+@dataclass(frozen=True)
+class Topic:
+    """A topic. The scope is "app", "me", "user:ID", "group:ID" or "thing:ID"."""
+
+    name: str
+    scope: str = "app"
+
+    def _json(self) -> dict[str, Any]:
+        return {"topic": self.name, "scope": self.scope}
+
+
+@dataclass(frozen=True)
+class Bucket:
+    """A bucket: each change of an object in it is a message. Scopes are those of a `Topic`."""
+
+    name: str
+    scope: str = "app"
+
+    def _json(self) -> dict[str, Any]:
+        return {"bucket": self.name, "scope": self.scope}

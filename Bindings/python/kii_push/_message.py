@@ -1,0 +1,118 @@
+"""A message, and its answers."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from enum import Enum, IntEnum
+from functools import cached_property
+from typing import Any
+
+from ._library import call, ffi, library
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+
+class FetchResult(Enum):
+    """What a handler answers. `FAILED` has the message handled again."""
+
+    NEW_DATA = 0
+    NO_DATA = 1
+    FAILED = 2
+
+
+class Kind(IntEnum):
+    """What sort of push a message is."""
+
+    PUSH_TO_APP = 1
+    PUSH_TO_USER = 2
+    DIRECT_PUSH = 3
+    THING_COMMAND = 4
+    UNKNOWN = 5
+
+    @classmethod
+    def _missing_(cls, value: object) -> "Kind":
+        return cls.UNKNOWN
+
+
+class Completion:
+    """Answers a message after its handler has returned: once, on any thread, within 30 s of the handler's call.
+
+    A later or second answer raises `Error` with the code `HANDLE` and changes nothing. A completion that is released
+    unanswered has answered `FAILED`.
+    """
+
+    def __init__(self, handle: int) -> None:
+        self._handle = handle
+        self._is_open = True
+
+    def complete(self, result: FetchResult = FetchResult.NEW_DATA) -> None:
+        """Answers the message."""
+        value = FetchResult(result).value
+        self._is_open = False
+        call(library().kii_push_complete, self._handle, value)
+
+    def reject(self, reason: str) -> None:
+        """Answers that no further attempt would help: the message is a dead letter at once."""
+        text = reason.encode("utf-8", "replace")
+        self._is_open = False
+        call(library().kii_push_reject, self._handle, text, len(text))
+
+    def __del__(self) -> None:
+        if self._is_open:
+            try:
+                self.complete(FetchResult.FAILED)
+            except Exception:  # its time has passed, or the interpreter ends
+                pass
+
+
+class Message:
+    """A message. It may be kept, and read on any thread."""
+
+    #: The same at each attempt of one message.
+    id: int
+    #: 1 for the first.
+    attempt: int
+    kind: Kind
+    #: The bytes that came.
+    payload: bytes
+    #: The topic or bucket as a "kiicloud:" URI; None where the message names none.
+    source: str | None
+    #: When the message reached this machine, in UTC.
+    received_at: datetime
+
+    def __init__(self, raw: Any) -> None:
+        self.id = raw.id
+        self.attempt = raw.attempt
+        self.kind = Kind(raw.kind)
+        self.payload = bytes(ffi.buffer(raw.payload, raw.payload_length))
+        source = bytes(ffi.buffer(raw.source, raw.source_length)) if raw.source else None
+        self.source = None if source is None else source.decode("utf-8", "replace")
+        self.received_at = _EPOCH + timedelta(milliseconds=raw.received_at)
+        self._completion = Completion(raw.completion)
+        self._is_later = False
+
+    @cached_property
+    def fields(self) -> dict[str, Any]:
+        """The sender's members ("msg") and Kii's ("topic", "sender", "when"): the payload as JSON.
+
+        Empty where the payload is no JSON object.
+        """
+        try:
+            value = json.loads(self.payload.decode())
+        except (ValueError, RecursionError):
+            return {}
+        return value if isinstance(value, dict) else {}
+
+    def __getitem__(self, name: str) -> Any:
+        return self.fields[name]
+
+    def get(self, name: str, default: Any = None) -> Any:
+        """The field, or `default` where there is none."""
+        return self.fields.get(name, default)
+
+    def later(self) -> Completion:
+        """Has the message answered by the completion; what the handler returns does not count then."""
+        self._is_later = True
+        return self._completion
+
+    def __repr__(self) -> str:
+        return f"<kii_push.Message {self.id} {self.kind.name} attempt {self.attempt}>"

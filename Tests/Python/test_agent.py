@@ -1,0 +1,234 @@
+"""The contract between a handler and the library, told by the fake one."""
+
+import gc
+import json
+import queue
+import threading
+import unittest
+from datetime import UTC, datetime
+from typing import Any
+
+from support import FAILED, NEW_DATA, NO_DATA, REJECTED, deliver, fake
+
+import kii_push
+
+APP = kii_push.App(id="0a1b", key="secret", base_url="http://127.0.0.1:1/api")
+
+
+class AgentTestCase(unittest.TestCase):
+    def setUp(self) -> None:
+        self.runtime = kii_push.Runtime()
+        self.addCleanup(self.runtime.close)
+
+    def agent(self, handler: Any, **settings: Any) -> kii_push.Agent:
+        agent = kii_push.Agent(
+            self.runtime, app=APP, account=settings.pop("account", kii_push.PseudoUser()), handler=handler, **settings
+        )
+        agent.start()
+        return agent
+
+
+class HandlerTests(AgentTestCase):
+    def test_result_is_the_answer(self) -> None:
+        for result, answer in [
+            (None, NEW_DATA),
+            (kii_push.FetchResult.NEW_DATA, NEW_DATA),
+            (kii_push.FetchResult.NO_DATA, NO_DATA),
+            (kii_push.FetchResult.FAILED, FAILED),
+        ]:
+            with self.subTest(result=result):
+                self.agent(lambda message: result)
+                self.assertEqual(deliver(), answer)
+
+    def test_result_of_another_type_has_failed(self) -> None:
+        for result in [True, 0, "newData", object()]:
+            with self.subTest(result=result), self.assertLogs("kii_push", "ERROR") as logs:
+                self.agent(lambda message: result)
+                self.assertEqual(deliver(), FAILED)
+            self.assertIn(type(result).__name__, logs.output[0])
+
+    def test_exception_has_failed_and_is_logged_with_its_traceback(self) -> None:
+        for error in [ValueError("broken"), SystemExit(3), KeyboardInterrupt(), MemoryError()]:
+            def handler(message: kii_push.Message) -> None:
+                raise error
+
+            with self.subTest(error=error), self.assertLogs("kii_push", "ERROR") as logs:
+                self.agent(handler)
+                self.assertEqual(deliver(), FAILED)
+            self.assertIn("Traceback", logs.output[0])
+            self.assertIn(type(error).__name__, logs.output[0])
+
+    def test_rejection_has_its_reason(self) -> None:
+        def handler(message: kii_push.Message) -> None:
+            raise kii_push.Reject("no such order, “7”")
+
+        self.agent(handler)
+        self.assertEqual(deliver(), REJECTED)
+        self.assertEqual(fake.fake_reason().decode(), "no such order, “7”")
+
+    def test_message_is_good_after_its_handler(self) -> None:
+        kept: list[kii_push.Message] = []
+        self.agent(kept.append)
+        deliver('{"msg":"hé","n":[1]}')
+        message = kept[0]
+        self.assertEqual(message.payload, '{"msg":"hé","n":[1]}'.encode())
+        self.assertEqual((message["msg"], message["n"], message.get("m"), message.get("m", 2)), ("hé", [1], None, 2))
+        self.assertEqual((message.kind, message.attempt), (kii_push.Kind.PUSH_TO_USER, 2))
+        self.assertEqual(message.source, "kiicloud://topics/alerts")
+        self.assertEqual(message.received_at, datetime(2023, 11, 14, 22, 13, 20, 123000, UTC))
+        with self.assertRaises(KeyError):
+            message["m"]
+
+    def test_payload_that_is_no_object_has_no_fields(self) -> None:
+        kept: list[kii_push.Message] = []
+        self.agent(kept.append)
+        for payload in ["", "[1]", "7", "{", "[" * 100_000]:
+            deliver(payload)
+            self.assertEqual(kept[-1].fields, {})
+
+    def test_kind_of_a_newer_library_is_unknown(self) -> None:
+        self.assertEqual(kii_push.Kind(77), kii_push.Kind.UNKNOWN)
+
+    def test_agent_that_the_program_has_let_go_of_goes_on(self) -> None:
+        self.agent(lambda message: kii_push.FetchResult.NO_DATA)
+        gc.collect()
+        self.assertEqual(deliver(), NO_DATA)
+
+    def test_coroutine_function_is_refused(self) -> None:
+        async def handler(message: kii_push.Message) -> None: ...
+
+        with self.assertRaisesRegex(TypeError, "AsyncAgent"):
+            self.agent(handler)
+
+
+class CompletionTests(AgentTestCase):
+    def test_completion_answers_after_the_handler(self) -> None:
+        kept: queue.SimpleQueue[kii_push.Completion] = queue.SimpleQueue()
+        self.agent(lambda message: kept.put(message.later()))
+        number = fake.fake_deliver(b"{}")
+        completion = kept.get()
+        completion.complete(kii_push.FetchResult.NO_DATA)
+        self.assertEqual(fake.fake_answer(number), NO_DATA)
+        for answer in [completion.complete, lambda: completion.reject("late")]:
+            with self.assertRaises(kii_push.Error) as caught:
+                answer()
+            self.assertEqual(caught.exception.code, kii_push.ErrorCode.HANDLE)
+
+    def test_completion_rejects(self) -> None:
+        self.agent(lambda message: message.later().reject("stale"))
+        self.assertEqual(deliver(), REJECTED)
+
+    def test_completion_of_no_result_is_refused_and_stays_open(self) -> None:
+        def handler(message: kii_push.Message) -> None:
+            completion = message.later()
+            with self.assertRaises(ValueError):
+                completion.complete(3)  # type: ignore[arg-type]
+            completion.complete()
+
+        self.agent(handler)
+        self.assertEqual(deliver(), NEW_DATA)
+
+    def test_completion_that_is_released_has_failed(self) -> None:
+        def handler(message: kii_push.Message) -> None:
+            message.later()
+
+        self.agent(handler)
+        self.assertEqual(deliver(), FAILED)
+
+    def test_exception_after_later_has_failed(self) -> None:
+        kept = []
+
+        def handler(message: kii_push.Message) -> None:
+            kept.append(message.later())
+            raise ValueError
+
+        self.agent(handler)
+        with self.assertLogs("kii_push", "ERROR"):
+            self.assertEqual(deliver(), FAILED)
+        with self.assertRaises(kii_push.Error):
+            kept[0].complete()
+
+    def test_answer_after_the_runtime_is_an_error(self) -> None:
+        kept: queue.SimpleQueue[kii_push.Completion] = queue.SimpleQueue()
+        fake.fake_set_grace(0)
+        self.addCleanup(fake.fake_set_grace, 10_000)
+        self.agent(lambda message: kept.put(message.later()))
+        fake.fake_deliver(b"{}")
+        completion = kept.get()
+        self.runtime.close()
+        with self.assertRaises(kii_push.Error) as caught:
+            completion.complete()
+        self.assertEqual(caught.exception.code, kii_push.ErrorCode.HANDLE)
+
+
+class LifeTests(AgentTestCase):
+    def test_run_ends_at_stop(self) -> None:
+        agent = self.agent(lambda message: None)
+        self.assertFalse(agent.wait(0))
+        thread = threading.Thread(target=agent.stop)
+        thread.start()
+        self.assertTrue(agent.wait())
+        thread.join()
+
+    def test_run_raises_why_the_agent_has_stopped(self) -> None:
+        agent = kii_push.Agent(self.runtime, app=APP, account=kii_push.PseudoUser(), handler=lambda message: None)
+        threading.Timer(0.01, fake.fake_end_agent, [kii_push.ErrorCode.REFUSED]).start()
+        with self.assertRaisesRegex(kii_push.Error, "password"):
+            agent.run()
+
+    def test_start_of_an_agent_that_runs_is_refused(self) -> None:
+        with self.assertRaises(kii_push.Error) as caught:
+            self.agent(lambda message: None).start()
+        self.assertEqual(caught.exception.code, kii_push.ErrorCode.STATE)
+
+    def test_events_are_dictionaries_and_an_observer_may_raise(self) -> None:
+        events: list[dict[str, Any]] = []
+
+        def observer(event: dict[str, Any]) -> None:
+            events.append(event)
+            raise ValueError
+
+        self.agent(lambda message: None).observe(observer)
+        with self.assertLogs("kii_push", "ERROR"):
+            self.assertEqual(deliver(), NEW_DATA)
+        self.assertEqual(events, [{"v": 1, "type": "started"}])
+
+    def test_settings_are_the_headers(self) -> None:
+        self.agent(
+            lambda message: None,
+            account=kii_push.Thing("lamp-1", "of the lamp", "lamp"),
+            subscriptions=[kii_push.Topic("alerts"), kii_push.Bucket("orders", scope="group:7")],
+            name="meter",
+            keep_alive=30,
+        )
+        self.assertEqual(
+            json.loads(fake.fake_passed()),
+            {
+                "app": {"id": "0a1b", "key": "secret", "baseURL": "http://127.0.0.1:1/api"},
+                "account": {
+                    "type": "thing", "vendorThingID": "lamp-1", "password": "of the lamp", "thingType": "lamp"
+                },
+                "subscriptions": [{"topic": "alerts", "scope": "app"}, {"bucket": "orders", "scope": "group:7"}],
+                "name": "meter",
+                "keepAlive": 30,
+            },
+        )
+
+    def test_representations_have_no_secret(self) -> None:
+        for value in [APP, kii_push.User("ann", "secret"), kii_push.Thing("lamp-1", "secret")]:
+            self.assertNotIn("secret", repr(value))
+
+    def test_call_and_send(self) -> None:
+        agent = self.agent(lambda message: None)
+        agent.register()
+        self.assertEqual(agent.call("GET", "/users/me"), b"GET /users/me - ")
+        self.assertEqual(agent.call("POST", "/x", {"a": 1}), b'POST /x - {"a": 1}')
+        self.assertEqual(agent.call("PUT", "/x", b"\xff", content_type="image/png"), b"PUT /x image/png \xff")
+        self.assertEqual(agent.send("topic:alerts", {"msg": "hé"}), "push-1")
+        self.assertEqual(fake.fake_passed(), b'topic:alerts {"msg": "h\\u00e9"}')
+        with self.assertRaises(ValueError):
+            agent.send("topic:alerts", {"n": float("nan")})
+
+
+if __name__ == "__main__":
+    unittest.main()
