@@ -44,7 +44,7 @@ class FlowTests(InspectorCase):
         rows = self.texts(".times tbody tr")
         self.assertEqual(len(rows), 2, rows)
         self.assertIn("failed", rows[0])
-        self.assertIn("again after 1000 ms", rows[0])
+        self.assertIn("again after 1 s", rows[0])
 
     def test_a_message_is_sent_again_as_it_was_and_edited(self):
         self.make_topic()

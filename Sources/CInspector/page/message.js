@@ -1,6 +1,6 @@
 import { ask, call } from "./api.js";
 import { copyButtons } from "./copy.js";
-import { block, clock, dim, el, facts, table, tabs, tell } from "./dom.js";
+import { attempt, block, button, clock, dim, el, facts, say, table, tabs, tell } from "./dom.js";
 import { compact, member, members, pretty } from "./json.js";
 import { sendButtons } from "./sending.js";
 
@@ -36,9 +36,27 @@ export function receivers(message) {
   return [...found.values()];
 }
 
+const span = (milliseconds) => {
+  if (milliseconds < 1000) return `${milliseconds} ms`;
+  return milliseconds < 120_000 ? `${Math.round(milliseconds / 1000)} s` : `${Math.round(milliseconds / 60_000)} min`;
+};
+
 const verdictText = ({ kind, detail, pause_ms: pause }) =>
-  [kind === "done" ? (detail ?? "done") : kind + (detail ? `: ${detail}` : ""), pause && `again after ${pause} ms`]
+  [kind === "done" ? (detail ?? "done") : kind + (detail ? `: ${detail}` : ""), pause && `again after ${span(pause)}`]
     .filter(Boolean).join("; ");
+
+/** Has a receiver try a message again, or remove it. */
+export const decide = (receiver, id, action) => () =>
+  attempt(async () => {
+    const path = `/__kii/dead-letters/${encodeURIComponent(receiver)}/${id}/${action}`;
+    const { outcome: done } = JSON.parse(await call("POST", path));
+    const words = {
+      retried: "It is tried again.", dropped: "It is removed for good.",
+      running: "Its handler runs: nothing was changed.", notFound: "The receiver does not have it any more.",
+    };
+    say(words[done], !["retried", "dropped"].includes(done));
+    dispatchEvent(new Event("reload"));
+  });
 
 /** How it went, in the words of a list: `newData 2, failed 1`. */
 export function outcome(message) {
@@ -63,25 +81,29 @@ function timeline(message, sentAt, records) {
   const recorded = ({ name, id }, kind) => offset(records.get(`${name}/${id}`)?.[kind]);
   const broker = request?.status < 300 ? offset(request) : "–";
   const told = receivers(message);
-  const rows = told.slice(0, mostReceivers).flatMap((receiver) =>
-    receiver.attempts.map(({ start: begun, verdict }, index) => [
+  const rows = told.slice(0, mostReceivers).flatMap((receiver) => {
+    // A dead letter that is tried again counts anew.
+    let number = 0;
+    return receiver.attempts.map(({ start: begun, verdict }, index) => [
       index ? "" : (receiver.name ?? receiver.installation),
-      String((begun ?? verdict)?.attempt ?? index + 1),
+      String((number = Math.max((begun ?? verdict)?.attempt ?? 0, number + 1))),
       ...(index ? ["", "", "", ""] : ["0", broker, recorded(receiver, "stored"), recorded(receiver, "acknowledged")]),
       offset(begun),
       verdict ? [verdicts[verdict.kind], `${offset(verdict)} ${verdictText(verdict)}`] : "–",
-    ]),
-  );
+      receiver.attempts[index + 1] || !(verdict?.kind === "dead" || verdict?.pause_ms)
+        ? "" : button("Retry", decide(receiver.name, receiver.id, "retry")),
+    ]);
+  });
   const known = new Set(told.map(({ installation }) => installation));
   const silent = message.installations.filter((installation) => !known.has(installation));
   for (const installation of silent.slice(0, mostReceivers)) {
-    rows.push([installation, "", "0", broker, "–", "–", "–", ["dim", "as far as the broker knows"]]);
+    rows.push([installation, "", "0", broker, "–", "–", "–", ["dim", "as far as the broker knows"], ""]);
   }
   if (!rows.length) return [dim("It went to nobody.")];
-  const titles = ["receiver", "try", "sent", "broker", "stored", "ack", "handler", "verdict"];
+  const titles = ["receiver", "try", "sent", "broker", "stored", "ack", "handler", "verdict", "again"];
   const isCut = Math.max(told.length, silent.length) > mostReceivers;
   return [
-    table("Milliseconds from the send", titles, rows),
+    table("Receivers, in milliseconds from the send", titles, rows),
     dim(isCut ? `Of ${told.length + silent.length} only some are shown.` : ""),
   ];
 }
@@ -141,7 +163,7 @@ class KiiMessage extends HTMLElement {
     const request = () => this.#message?.request;
     this.replaceChildren(
       this.#head, el("p", { class: "buttons" }, sendButtons(request), copyButtons(request)),
-      row, this.#body, el("h3", {}, "Receivers"), this.#times);
+      this.#times, row, this.#body);
     this.refresh();
     this.#choose("explain");
     this.#fetch();
@@ -221,7 +243,7 @@ class KiiMessage extends HTMLElement {
     const states = { error: "bad", warning: "warn" };
     const rows = findings.map((one) => [[states[one.severity] ?? "dim", one.severity], one.pointer, one.text]);
     const titles = ["severity", "where", "what"];
-    const told = rows.length ? table("Findings", titles, rows) : dim("Nothing is wrong with it.");
+    const told = rows.length ? table("Findings", titles, rows) : dim("Nothing is wrong with the payload.");
     return [told, ...explanation(member(text, "message"))];
   }
 }

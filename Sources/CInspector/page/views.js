@@ -2,9 +2,9 @@
 // row is to be told anew. Some views are asked for (`load`), and again after the entries that `isMoved` names.
 import { ask, call, sendOf } from "./api.js";
 import { copyButtons } from "./copy.js";
-import { attempt, block, button, clock, dim, el, facts, say, table } from "./dom.js";
+import { block, button, clock, dim, el, facts, table } from "./dom.js";
 import { member, members, pretty } from "./json.js";
-import { kindText, outcome, requestParts, sourceText } from "./message.js";
+import { decide, kindText, outcome, requestParts, sourceText } from "./message.js";
 import { nameOf, sendButtons, sendTo } from "./sending.js";
 
 const buttons = (...all) => el("p", { class: "buttons" }, all);
@@ -79,17 +79,13 @@ function receiverDetail({ key, ...row }, log) {
   return [all];
 }
 
-function letterDetail({ receiver, id, reason, attempts, receivedAt, raw }) {
-  const act = (action) => () =>
-    attempt(async () => {
-      const path = `/__kii/dead-letters/${encodeURIComponent(receiver)}/${id}/${action}`;
-      say(JSON.parse(await call("POST", path)).outcome);
-      dispatchEvent(new Event("reload"));
-    });
+function letterDetail({ receiver, id, reason, attempts, receivedAt, raw }, log) {
+  const told = log.entries.findLast((entry) => entry.receiver === receiver && entry.id === id && entry.message);
   const payload = member(raw, "payload");
   return [
     el("h2", {}, `${receiver} #${id}`),
-    buttons(button("Retry", act("retry")), button("Drop", act("drop"))),
+    buttons(button("Retry", decide(receiver, id, "retry")), button("Drop", decide(receiver, id, "drop"))),
+    ...(told ? [el("p", {}, "message ", link(told.message))] : []),
     facts([["reason", reason], ["attempts", attempts], ["received", clock(receivedAt, true)]]),
     block(payload[0] === '"' ? JSON.parse(payload) : pretty(payload)),
   ];
@@ -145,7 +141,9 @@ export const views = {
     cells(row) {
       const [state, text] = outcome(row);
       const time = (row.request ?? row.deliveries[0]).time;
-      const words = [["word", kindText(row.kind)], ["what", sourceText(row.source)]];
+      const said = row.request ? member(row.request.raw, "body", "data") : null;
+      const what = [sourceText(row.source), said].filter(Boolean).join("  ");
+      const words = [["word", kindText(row.kind)], ["what", what]];
       return [["time", clock(time)], ...words, [`state ${state}`, text]];
     },
     // Also one that only the emulator still knows.
@@ -193,7 +191,7 @@ export const views = {
   }),
   "dead-letters": asked({
     item: "dead-letter",
-    empty: "No receiver on this machine has given up on a message.",
+    empty: "No receiver that runs on this machine has given up on a message.",
     async ask() {
       const letters = members(member(await call("GET", "/__kii/dead-letters"), "deadLetters"));
       return letters.map(([, raw]) => {
@@ -206,7 +204,7 @@ export const views = {
       return isListed || ["dead", "retried"].includes(kind);
     },
     cells: ({ receivedAt, receiver, id, reason, attempts }) => [
-      ["time", clock(receivedAt)], ["word", receiver], ["what", `#${id} ${reason}`], ["count", `${attempts} attempts`],
+      ["time", clock(receivedAt)], ["word", receiver], ["what", `#${id} ${reason}`], ["count", attempts === 1 ? "1 attempt" : `${attempts} attempts`],
     ],
     detail: letterDetail,
   }),
