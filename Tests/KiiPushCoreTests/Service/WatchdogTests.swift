@@ -63,7 +63,8 @@ import Testing
         let runtime = try PushRuntime(configuration: .init(stateDirectory: directory.path))
         let app = KiiApp(appID: "app", appKey: Secret("key"), baseURL: "http://127.0.0.1:1/api")
         let agent = PushAgent(
-            runtime: runtime, configuration: .init(app: app, account: .pseudoUser), handler: NoHandler())
+            runtime: runtime, configuration: .init(app: app, account: .pseudoUser)
+        ) { _, _ in .noData }
         let gate = DispatchSemaphore(value: 0)
         let record = Record()
         // The thread is held up until the semaphore lets it go.
