@@ -110,8 +110,8 @@ struct Room {
         Room(
             name: "KiiPushC",
             folder: "Sources/KiiPushC",
-            // Synchronization: what a fork asks must take no lock. Its own name: a function's argument may hide a function.
-            modules: ["KiiPushCore", "CKiiPush", "Glibc", "Synchronization", "KiiPushC"],
+            // Synchronization: what a fork asks must take no lock.
+            modules: ["KiiPushCore", "CKiiPush", "Glibc", "Synchronization"],
             knows: ["Values", "JSON", "Message", "Cloud", "Inbox", "Delivery", "Store", "Agent", "Service"]
         ),
     ]
