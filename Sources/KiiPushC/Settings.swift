@@ -36,7 +36,10 @@ struct Settings {
         return Failure(KII_PUSH_E_CONFIGURATION, "\(name) \(what)")
     }
 
-    private func member(_ key: String) -> JSONValue? { self.value[key].flatMap { $0.isNull ? nil : $0 } }
+    private func member(_ key: String) -> JSONValue? {
+        guard let member = self.value[key], !member.isNull else { return nil }
+        return member
+    }
 
     private func read<Value>(
         _ key: String, _ what: String, _ read: (JSONValue) -> Value?

@@ -82,7 +82,7 @@ func withRuntime(
 ) async throws {
     try await withTemporaryDirectory { directory in
         try await onThread {
-            let json = #"{"stateDirectory": "\#(directory)/state"\#(members)}"#
+            let json = #"{"stateDirectory": "\#(directory)/state", "proxy": null\#(members)}"#
             var runtime: kii_push_runtime = 0
             try succeed { kii_push_open(UInt32(KII_PUSH_API), json, json.utf8.count, &runtime, $0) }
             defer { _ = kii_push_close(runtime, nil) }
