@@ -154,7 +154,8 @@ EXPORT int32_t kii_push_start(kii_push_agent agent, kii_push_error *error) {
     int32_t code = begin(agent, AGENT, error);
     if (code) return code;
     bool ran = slots[agent].runs;
-    slots[agent].runs = slots[agent].has_run = true;
+    slots[agent].has_run = true;
+    slots[agent].runs = !slots[agent].failure;
     return end(ran ? KII_PUSH_E_STATE : 0, error, "the agent runs");
 }
 
@@ -285,7 +286,7 @@ EXPORT void fake_end_run(int status) {
     end(0, NULL, NULL);
 }
 
-/* The agent made last stops by itself. */
+/* The agent made last stops by itself, at once or when it is started. */
 EXPORT void fake_end_agent(int code) {
     pthread_mutex_lock(&lock);
     for (uint64_t i = last; i; i--)

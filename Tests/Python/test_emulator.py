@@ -83,7 +83,7 @@ class EmulatorTests(unittest.TestCase):
     def test_message_whose_process_is_killed_is_handled_again(self) -> None:
         receiving = """
 def handler(message):
-    say(message["msg"], message.attempt, message.kind.name)
+    say(message.id, message["msg"], message.kind.name)
     if sys.stdin.read(1) == "x":
         threading.Event().wait()
 
@@ -95,14 +95,14 @@ with opened() as runtime:
     sys.exit(kii_push.run(runtime))
 """
         process = self.start('import os; os.environ["COUNT"] = "3"\n' + receiving)
-        self.assertEqual(self.lines(process, 1), ["m0 1 DIRECT_PUSH"])
+        self.assertEqual(self.lines(process, 1), ["1 m0 DIRECT_PUSH"])
         process.kill()
         process.communicate()
         process = self.start(receiving)
         assert process.stdin is not None
         process.stdin.write("...")
         process.stdin.flush()
-        self.assertEqual(self.lines(process, 3), [f"m{n} {a} DIRECT_PUSH" for n, a in [(0, 2), (1, 1), (2, 1)]])
+        self.assertEqual(self.lines(process, 3), ["1 m0 DIRECT_PUSH", "2 m1 DIRECT_PUSH", "3 m2 DIRECT_PUSH"])
         process.terminate()
         output, errors = process.communicate()
         self.assertEqual((process.returncode, output, errors), (0, "", ""))
@@ -111,18 +111,18 @@ with opened() as runtime:
         status, output, errors = self.ended(
             """
 seen = queue.SimpleQueue()
+outcomes = {"good": [ValueError("broken"), None], "bad": [kii_push.Reject("of no use"), None]}
 
 def handler(message):
     seen.put((message["msg"], message.attempt))
-    if message["msg"] == "bad" and message.attempt == 1:
-        raise kii_push.Reject("of no use")
-    if message.attempt == 1:
-        raise ValueError("broken")
+    if error := outcomes[message["msg"]].pop(0):
+        raise error
 
 with opened(retry_delays=[0.01]) as runtime:
     receiver = agent(runtime, handler)
     dead = queue.SimpleQueue()
     receiver.observe(lambda event: dead.put(event) if event.get("result") == "dead" else None)
+    receiver.register()
     receiver.start()
     receiver.send("user:me", {"msg": "good"})
     say(seen.get(), seen.get())
@@ -146,7 +146,7 @@ with opened(retry_delays=[0.01]) as runtime:
         self.assertEqual(second, "('bad', 1)")
         self.assertIn("of no use", third)
         self.assertTrue(third.endswith("bad UTC"), third)
-        self.assertEqual(rest, ["('bad', 2)", "STATE"])
+        self.assertEqual(rest, ["('bad', 1)", "STATE"])
 
     def test_asyncio_and_control_c(self) -> None:
         process = self.start(
@@ -229,6 +229,7 @@ with opened() as runtime:
     receiver = agent(runtime, lambda message: completions.put(message.later()))
     done = queue.SimpleQueue()
     receiver.observe(lambda event: done.put(event) if event.get("result") == "noData" else None)
+    receiver.register()
     receiver.start()
     receiver.send("user:me", {})
     completion = completions.get()
@@ -264,6 +265,7 @@ def handler(message):
 
 runtime = opened(shutdown_grace=0.1)
 receiver = agent(runtime, handler)
+receiver.register()
 receiver.start()
 receiver.send("user:me", {{}})
 begun.wait()
@@ -277,6 +279,7 @@ begun.wait()
 handled = threading.Event()
 runtime = opened()
 receiver = agent(runtime, lambda message: handled.set())
+receiver.register()
 receiver.start()
 child = os.fork()
 if not child:

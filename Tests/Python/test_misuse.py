@@ -50,11 +50,18 @@ class ExitTests(unittest.TestCase):
             support.PREAMBLE
             + """
 agent = agent(lambda message: None)
-threading.Timer(0.01, print, ["running"], {"flush": True}).start()
+wait = agent.wait
+
+def waiting():
+    agent.wait = wait
+    print("running", flush=True)
+    return wait()
+
+agent.wait = waiting
 try:
     agent.run()
 except KeyboardInterrupt:
-    print("stopped", agent.wait(0))
+    print("stopped", wait(0))
 """
         )
         assert process.stdout is not None

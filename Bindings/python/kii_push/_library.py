@@ -22,7 +22,8 @@ def library() -> Any:
     $KII_PUSH_LIBRARY names another file than the system's.
     """
     name = os.environ.get("KII_PUSH_LIBRARY") or "libkiipush.so.1"
-    loaded = ffi.dlopen(name)
+    # Never unloaded: its threads outlive the last reference to it, which the interpreter drops when it ends.
+    loaded = ffi.dlopen(name, ffi.RTLD_NOW | os.RTLD_NODELETE)
     try:
         provided = loaded.kii_push_api()
     except AttributeError:
