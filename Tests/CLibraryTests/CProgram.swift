@@ -36,16 +36,20 @@ struct CFailure {
 }
 
 /// Calls a function; `nil` where it succeeds. Expects that the error has the code that is returned.
-func failure(_ function: (UnsafeMutablePointer<kii_push_error>) -> Int32) -> CFailure? {
+func failure(
+    sourceLocation: SourceLocation = #_sourceLocation, _ function: (UnsafeMutablePointer<kii_push_error>) -> Int32
+) -> CFailure? {
     var error = kii_push_error()
     error.code = -1
     let code = function(&error)
-    #expect(error.code == (code == 0 ? -1 : code))
+    #expect(error.code == (code == 0 ? -1 : code), sourceLocation: sourceLocation)
     return code == 0 ? nil : CFailure(code: kii_push_code(rawValue: UInt32(bitPattern: code)), error: error)
 }
 
 /// Calls a function, and requires that it succeeds.
-func succeed(_ function: (UnsafeMutablePointer<kii_push_error>) -> Int32) throws {
-    let failure = failure(function)
-    try #require(failure == nil, "\(failure?.text ?? "")")
+func succeed(
+    sourceLocation: SourceLocation = #_sourceLocation, _ function: (UnsafeMutablePointer<kii_push_error>) -> Int32
+) throws {
+    let text = failure(sourceLocation: sourceLocation, function)?.text
+    try #require(text == nil, sourceLocation: sourceLocation)
 }
