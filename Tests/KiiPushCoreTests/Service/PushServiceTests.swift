@@ -17,10 +17,10 @@ import Testing
             (PushAgentError.pseudoUserLost(refusal(401)), 77), (refusal(403), 77), (refusal(400, .invalidGrant), 77),
             (PushAgentError.stateDirectoryInUse(path: "/a", processID: 1), 75),
             (PushAgentError.file(.system(path: "/a", operation: "write", code: ENOSPC)), 75), (refusal(503), 75),
-            (TransportError(.connectionRefused), 75), (StopSignals.Failure("no thread"), 75),
+            (TransportError(.connectionRefused, detail: ""), 75), (StopSignals.Failure("no thread"), 75),
             (PushAgentError.file(.system(path: "/a", operation: "write", code: EACCES)), 78),
             (PushAgentError.stateOfAnotherAccount(path: "/a"), 78), (refusal(404), 78),
-            (TransportError(.invalidConfiguration), 78), (KiiInputError(.message, rule: "not empty"), 78),
+            (TransportError(.invalidConfiguration, detail: ""), 78), (KiiInputError(.message, rule: "not empty"), 78),
         ] as [(any Error, Int32)])
     func theStatusTellsWhetherToStartAgain(error: any Error, status: Int32) {
         #expect(PushService.status(after: error) == status)
