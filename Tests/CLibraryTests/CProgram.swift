@@ -46,6 +46,27 @@ func failure(
     return code == 0 ? nil : CFailure(code: kii_push_code(rawValue: UInt32(bitPattern: code)), error: error)
 }
 
+/// Calls a function, and expects that it fails in this way.
+///
+/// Macros that expand around closures are avoided in these tests: the compiler gives such a closure the name of another one
+/// of the same function, and one of the two is called in place of both.
+func expectFailure(
+    _ code: kii_push_code, sourceLocation: SourceLocation = #_sourceLocation,
+    _ function: (UnsafeMutablePointer<kii_push_error>) -> Int32
+) {
+    let failure = failure(sourceLocation: sourceLocation, function)
+    #expect(failure?.code == code, sourceLocation: sourceLocation)
+}
+
+/// Expects that all functions have failed in this way.
+func expectFailures(
+    _ failures: [CFailure?], _ code: kii_push_code, sourceLocation: SourceLocation = #_sourceLocation
+) {
+    for (index, failure) in failures.enumerated() {
+        #expect(failure?.code == code, "\(index)", sourceLocation: sourceLocation)
+    }
+}
+
 /// Calls a function, and requires that it succeeds.
 func succeed(
     sourceLocation: SourceLocation = #_sourceLocation, _ function: (UnsafeMutablePointer<kii_push_error>) -> Int32
