@@ -24,11 +24,11 @@ enum CProgram {
 }
 
 /// What a function has said of its failure.
-struct CFailure {
+struct ToldFailure {
     let code: kii_push_code
     let error: kii_push_error
 
-    var text: String { CFailure.text(self.error.text) }
+    var text: String { ToldFailure.text(self.error.text) }
 
     fileprivate static func text(_ field: some Any) -> String {
         withUnsafeBytes(of: field) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
@@ -38,12 +38,12 @@ struct CFailure {
 /// Calls a function; `nil` where it succeeds. Expects that the error has the code that is returned.
 func failure(
     sourceLocation: SourceLocation = #_sourceLocation, _ function: (UnsafeMutablePointer<kii_push_error>) -> Int32
-) -> CFailure? {
+) -> ToldFailure? {
     var error = kii_push_error()
     error.code = -1
     let code = function(&error)
     #expect(error.code == (code == 0 ? -1 : code), sourceLocation: sourceLocation)
-    return code == 0 ? nil : CFailure(code: kii_push_code(rawValue: UInt32(bitPattern: code)), error: error)
+    return code == 0 ? nil : ToldFailure(code: kii_push_code(rawValue: UInt32(bitPattern: code)), error: error)
 }
 
 /// Calls a function, and expects that it fails in this way.
@@ -60,7 +60,7 @@ func expectFailure(
 
 /// Expects that all functions have failed in this way.
 func expectFailures(
-    _ failures: [CFailure?], _ code: kii_push_code, sourceLocation: SourceLocation = #_sourceLocation
+    _ failures: [ToldFailure?], _ code: kii_push_code, sourceLocation: SourceLocation = #_sourceLocation
 ) {
     for (index, failure) in failures.enumerated() {
         #expect(failure?.code == code, "\(index)", sourceLocation: sourceLocation)
