@@ -1,4 +1,4 @@
-/* Receives the pushes of a topic until SIGTERM or SIGINT.
+/* Prints each push to the topic "alerts": its ID, the attempt, and what stands in "msg".
  *
  *     cc agent.c -o agent $(pkg-config --cflags --libs kii-push)
  *
@@ -13,10 +13,11 @@ static int32_t on_message(void *context, const kii_push_message *message) {
     const char *text;
     size_t length;
     (void)context;
-    if (kii_push_field(message, "msg", 3, &text, &length, NULL)) return KII_PUSH_NO_DATA;
-    printf("%lld, attempt %d: %.*s\n", (long long)message->id, message->attempt, (int)length, text);
-    /* Work that takes a while: a handler may block, for 30 s. */
-    if (message->attempt == 1 && !kii_push_field(message, "seconds", 7, &text, &length, NULL)) sleep(atoi(text));
+    const char *seconds = getenv("KII_SLEEP");
+    if (kii_push_field(message, "msg", 3, &text, &length, NULL)) text = "", length = 0;
+    printf("%lld %d %.*s\n", (long long)message->id, message->attempt, (int)length, text);
+    /* Work that takes a while: a handler may block. */
+    if (seconds) sleep(atoi(seconds));
     return KII_PUSH_NEW_DATA;
 }
 
@@ -42,11 +43,10 @@ int main(void) {
         "{\"app\": {%s, %s, %s}, \"account\": {\"type\": \"pseudoUser\"}, \"subscriptions\": [{\"topic\": \"alerts\"}]}",
         member(id, sizeof id, "id", "KII_APP_ID"), member(key, sizeof key, "key", "KII_APP_KEY"),
         member(url, sizeof url, "baseURL", "KII_BASE_URL"));
-    int status = 78;
-    if (!kii_push_open(KII_PUSH_API, settings, strlen(settings), &runtime, &error)
-        && !kii_push_agent_new(runtime, json, strlen(json), on_message, NULL, &agent, &error)
-        && !kii_push_observe(agent, on_event, stderr, &error))
-        status = kii_push_run(runtime, &error);
+    int failed = kii_push_open(KII_PUSH_API, settings, strlen(settings), &runtime, &error)
+        || kii_push_agent_new(runtime, json, strlen(json), on_message, NULL, &agent, &error)
+        || kii_push_observe(agent, on_event, stderr, &error);
+    int status = !failed ? kii_push_run(runtime, &error) : error.temporary ? 75 : 78;
     if (status) fprintf(stderr, "%s\n", error.text);
     return status;
 }

@@ -3,7 +3,7 @@ import KiiPushCore
 
 extension PushRuntime.Configuration {
     /// What `kii_push_open` takes; `nil` for the defaults.
-    init(json: String?) throws(Failure) {
+    init(json: String?) throws(CFailure) {
         self.init()
         let settings = try Settings(
             parsing: json ?? "{}",
@@ -26,7 +26,7 @@ extension PushRuntime.Configuration {
 
 extension PushAgent.Configuration {
     /// What `kii_push_agent_new` takes.
-    init(json: String) throws(Failure) {
+    init(json: String) throws(CFailure) {
         let settings = try Settings(
             parsing: json,
             members: ["app", "account", "name", "subscriptions", "usesTLS", "isDevelopment", "keepAlive"])
@@ -40,7 +40,7 @@ extension PushAgent.Configuration {
             self.name = name
         }
         self.subscriptions = try settings.objects("subscriptions", members: ["topic", "bucket", "scope"])
-            .map { target throws(Failure) in try SubscriptionTarget(target, of: account) }
+            .map { target throws(CFailure) in try SubscriptionTarget(target, of: account) }
         if let usesTLS = try settings.flag("usesTLS") { self.usesTLS = usesTLS }
         if let isDevelopment = try settings.flag("isDevelopment") { self.isDevelopment = isDevelopment }
         if let keepAlive = try settings.seconds("keepAlive") {
@@ -53,7 +53,7 @@ extension PushAgent.Configuration {
 }
 
 extension KiiApp {
-    fileprivate init(_ settings: Settings) throws(Failure) {
+    fileprivate init(_ settings: Settings) throws(CFailure) {
         let app = try settings.object("app", members: ["id", "key", "baseURL"])
         self.init(
             appID: try app.requiredText("id"), appKey: Secret(try app.requiredText("key")),
@@ -73,7 +73,7 @@ extension KiiApp {
 }
 
 extension KiiAccount {
-    fileprivate init(_ settings: Settings) throws(Failure) {
+    fileprivate init(_ settings: Settings) throws(CFailure) {
         let (user, thing) = (["name", "password", "createsIfMissing"], ["vendorThingID", "password", "thingType"])
         let any = try settings.object("account", members: ["type"] + user + thing)
         switch try any.word("type", of: ["pseudoUser", "user", "thing"]) {
@@ -104,7 +104,7 @@ extension KiiAccount {
 }
 
 extension SubscriptionTarget {
-    fileprivate init(_ settings: Settings, of account: KiiAccount) throws(Failure) {
+    fileprivate init(_ settings: Settings, of account: KiiAccount) throws(CFailure) {
         var scope = Scope.app
         if let text = try settings.text("scope") {
             guard let named = Scope(text, of: account) else {
@@ -141,8 +141,8 @@ extension Scope {
 
 extension PushDestination {
     /// A destination as `kii_push_send` takes it.
-    init(_ text: String, of account: KiiAccount) throws(Failure) {
-        let rule = Failure.argument("target has to be topic:NAME, topic:SCOPE/NAME, user:me or user:ID")
+    init(_ text: String, of account: KiiAccount) throws(CFailure) {
+        let rule = CFailure.argument("target has to be topic:NAME, topic:SCOPE/NAME, user:me or user:ID")
         let parts = text.split(separator: ":", maxSplits: 1)
         guard parts.count == 2 else { throw rule }
         switch parts[0] {

@@ -9,7 +9,7 @@ public func kii_push_agent_new(
     _ context: UnsafeMutableRawPointer!, _ agent: UnsafeMutablePointer<kii_push_agent>!,
     _ error: UnsafeMutablePointer<kii_push_error>!
 ) -> Int32 {
-    answering(error) { () throws(Failure) in
+    answering(error) { () throws(CFailure) in
         let handle = try required(agent, "agent")
         guard let handler else { throw .argument("handler is null") }
         let runtime = try KiiPushC.runtime(runtime)
@@ -26,7 +26,7 @@ public func kii_push_observe(
     _ agent: kii_push_agent, _ observer: kii_push_observer!, _ context: UnsafeMutableRawPointer!,
     _ error: UnsafeMutablePointer<kii_push_error>!
 ) -> Int32 {
-    answering(error) { () throws(Failure) in
+    answering(error) { () throws(CFailure) in
         guard let observer else { throw .argument("observer is null") }
         try KiiPushC.agent(agent).observe(observer, context)
     }
@@ -35,19 +35,19 @@ public func kii_push_observe(
 /// See `kii_push.h`.
 @c @implementation
 public func kii_push_register(_ agent: kii_push_agent, _ error: UnsafeMutablePointer<kii_push_error>!) -> Int32 {
-    answering(error) { () throws(Failure) in try KiiPushC.agent(agent).register() }
+    answering(error) { () throws(CFailure) in try KiiPushC.agent(agent).register() }
 }
 
 /// See `kii_push.h`.
 @c @implementation
 public func kii_push_start(_ agent: kii_push_agent, _ error: UnsafeMutablePointer<kii_push_error>!) -> Int32 {
-    answering(error) { () throws(Failure) in try KiiPushC.agent(agent).start() }
+    answering(error) { () throws(CFailure) in try KiiPushC.agent(agent).start() }
 }
 
 /// See `kii_push.h`.
 @c @implementation
 public func kii_push_stop(_ agent: kii_push_agent, _ error: UnsafeMutablePointer<kii_push_error>!) -> Int32 {
-    answering(error) { () throws(Failure) in try KiiPushC.agent(agent).stop() }
+    answering(error) { () throws(CFailure) in try KiiPushC.agent(agent).stop() }
 }
 
 /// See `kii_push.h`.
@@ -55,7 +55,7 @@ public func kii_push_stop(_ agent: kii_push_agent, _ error: UnsafeMutablePointer
 public func kii_push_wait(
     _ agent: kii_push_agent, _ milliseconds: Int64, _ error: UnsafeMutablePointer<kii_push_error>!
 ) -> Int32 {
-    answering(error) { () throws(Failure) in
+    answering(error) { () throws(CFailure) in
         guard Callback.current == nil else { throw .callback("kii_push_wait") }
         try KiiPushC.agent(agent).wait(milliseconds)
     }
@@ -69,7 +69,7 @@ public func kii_push_call(
     _ answer: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>!, _ answer_length: UnsafeMutablePointer<Int>!,
     _ error: UnsafeMutablePointer<kii_push_error>!
 ) -> Int32 {
-    answering(error) { () throws(Failure) in
+    answering(error) { () throws(CFailure) in
         let call = try KiiCall<[UInt8]>(
             method: text(method, "method"), path: text(path, "path"),
             mediaType: content_type == nil ? "application/json" : text(content_type, "content_type"),
@@ -89,7 +89,7 @@ public func kii_push_send(
     _ agent: kii_push_agent, _ target: UnsafePointer<CChar>!, _ json: UnsafePointer<CChar>!, _ length: Int,
     _ id: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>!, _ error: UnsafeMutablePointer<kii_push_error>!
 ) -> Int32 {
-    answering(error) { () throws(Failure) in
+    answering(error) { () throws(CFailure) in
         let hosted = try KiiPushC.agent(agent)
         let destination = try PushDestination(text(target, "target"), of: hosted.account)
         let content = try text(json, length, "json")
@@ -98,7 +98,7 @@ public func kii_push_send(
             do {
                 data = try JSONValue(parsing: content)
             } catch {
-                throw Failure(KII_PUSH_E_CONFIGURATION, "the message is \(error)")
+                throw CFailure(KII_PUSH_E_CONFIGURATION, "the message is \(error)")
             }
             return try await agent.session().send(PushMessage(data: data), to: destination)
         }
@@ -108,7 +108,7 @@ public func kii_push_send(
 
 extension KiiCall<[UInt8]> {
     /// A call of the program's own, whose answer is the body of a success.
-    fileprivate init(method: String, path: String, mediaType: String, body: [UInt8]?) throws(Failure) {
+    fileprivate init(method: String, path: String, mediaType: String, body: [UInt8]?) throws(CFailure) {
         guard let known = HTTPMethod(rawValue: method) else {
             throw .argument("method has to be GET, HEAD, POST, PUT, PATCH or DELETE")
         }

@@ -15,9 +15,9 @@ public func kii_push_open(
     _ api: UInt32, _ json: UnsafePointer<CChar>!, _ length: Int, _ runtime: UnsafeMutablePointer<kii_push_runtime>!,
     _ error: UnsafeMutablePointer<kii_push_error>!
 ) -> Int32 {
-    answering(error) { () throws(Failure) in
+    answering(error) { () throws(CFailure) in
         guard api / 1000 == kii_push_api() / 1000, api <= kii_push_api() else {
-            throw Failure(
+            throw CFailure(
                 KII_PUSH_E_VERSION,
                 "the program was built for interface \(api) of kii_push.h, and this library has \(kii_push_api()); "
                     + (api > kii_push_api() ? "install a newer libkiipush" : "build the program anew"))
@@ -33,7 +33,7 @@ public func kii_push_open(
 /// See `kii_push.h`.
 @c @implementation
 public func kii_push_close(_ runtime: kii_push_runtime, _ error: UnsafeMutablePointer<kii_push_error>!) -> Int32 {
-    answering(error) { () throws(Failure) in
+    answering(error) { () throws(CFailure) in
         guard Callback.current == nil else { throw .callback("kii_push_close") }
         guard let opened = handles.withLock({ $0.remove(runtime: runtime) }) else { throw .handle("runtime") }
         try close(opened)
@@ -45,19 +45,19 @@ public func kii_push_close(_ runtime: kii_push_runtime, _ error: UnsafeMutablePo
 public func kii_push_run(_ runtime: kii_push_runtime, _ error: UnsafeMutablePointer<kii_push_error>!) -> Int32 {
     // What a mistake of the program's is answered with: EX_SOFTWARE.
     var status: Int32 = 70
-    _ = answering(error) { () throws(Failure) in
+    _ = answering(error) { () throws(CFailure) in
         guard Callback.current == nil else { throw .callback("kii_push_run") }
         let served = try KiiPushC.runtime(runtime)
         let end = try waiting("kii_push_run") { try await served.serve() }
         status = end.status
         if handles.withLock({ $0.remove(runtime: runtime) }) != nil { try close(served) }
-        if let failure = end.error { throw Failure(failure) }
+        if let failure = end.error { throw CFailure(failure) }
     }
     return status
 }
 
 /// Stops a runtime whose handle has ended, and then ends the completions of its messages, which until then count.
-private func close(_ runtime: OpenRuntime) throws(Failure) {
+private func close(_ runtime: OpenRuntime) throws(CFailure) {
     try waiting("kii_push_close") { await runtime.close() }
     _ = handles.withLock { $0.removeCalls(of: runtime) }
 }
@@ -68,7 +68,7 @@ public func kii_push_dead_letters(
     _ runtime: kii_push_runtime, _ after: Int64, _ json: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>!,
     _ length: UnsafeMutablePointer<Int>!, _ error: UnsafeMutablePointer<kii_push_error>!
 ) -> Int32 {
-    answering(error) { () throws(Failure) in
+    answering(error) { () throws(CFailure) in
         let (text, count) = (try required(json, "json"), try required(length, "length"))
         let runtime = try KiiPushC.runtime(runtime).runtime
         let letters = try waiting("kii_push_dead_letters") {
@@ -90,7 +90,7 @@ public func kii_push_dead_letters(
 public func kii_push_retry(
     _ runtime: kii_push_runtime, _ id: Int64, _ error: UnsafeMutablePointer<kii_push_error>!
 ) -> Int32 {
-    answering(error) { () throws(Failure) in
+    answering(error) { () throws(CFailure) in
         let runtime = try KiiPushC.runtime(runtime).runtime
         let isRetried = try waiting("kii_push_retry") { try await runtime.retryDeadLetter(id) }
         guard isRetried else { throw .state("there is no dead letter \(id) that can be tried again") }
@@ -102,7 +102,7 @@ public func kii_push_retry(
 public func kii_push_drop(
     _ runtime: kii_push_runtime, _ id: Int64, _ error: UnsafeMutablePointer<kii_push_error>!
 ) -> Int32 {
-    answering(error) { () throws(Failure) in
+    answering(error) { () throws(CFailure) in
         let runtime = try KiiPushC.runtime(runtime).runtime
         let isDropped = try waiting("kii_push_drop") { try await runtime.dropDeadLetter(id) }
         guard isDropped else { throw .state("there is no dead letter \(id)") }

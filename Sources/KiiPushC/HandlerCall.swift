@@ -31,7 +31,7 @@ final class HandlerCall: Sendable {
     var isOver: Bool { self.context.timeRemaining == .zero && self.state.withLock { $0.texts == nil } }
 
     /// A text that is good until the handler returns.
-    func field(_ name: String) throws(Failure) -> (start: UnsafeMutablePointer<CChar>, length: Int) {
+    func field(_ name: String) throws(CFailure) -> (start: UnsafeMutablePointer<CChar>, length: Int) {
         guard let value = self.member(name) else { throw .state("the message has no such member") }
         let bytes = value.string.map { Array($0.utf8) } ?? value.serialized()
         let text = try duplicate(bytes)
@@ -49,10 +49,10 @@ final class HandlerCall: Sendable {
     /// Gives the answer by `answer`, which says whether it counts.
     ///
     /// - Returns: whether the handler has returned as well, so that the call is over.
-    func complete(_ answer: (FetchCompletion) -> Bool) throws(Failure) -> Bool {
+    func complete(_ answer: (FetchCompletion) -> Bool) throws(CFailure) -> Bool {
         let (completion, isReturned) = self.state.withLock { ($0.completion.take(), $0.texts == nil) }
         guard let completion, self.context.timeRemaining > .zero, answer(completion) else {
-            throw Failure(
+            throw CFailure(
                 KII_PUSH_E_HANDLE, "the message was answered before, or its 30 s are over, or the runtime has ended")
         }
         return isReturned

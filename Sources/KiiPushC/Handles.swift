@@ -59,17 +59,17 @@ struct HandleTable {
 /// The handles of this process.
 let handles = Locked(HandleTable())
 
-func runtime(_ number: UInt64) throws(Failure) -> OpenRuntime {
+func runtime(_ number: UInt64) throws(CFailure) -> OpenRuntime {
     guard let runtime = handles.withLock({ $0.runtime(number) }) else { throw .handle("runtime") }
     return runtime
 }
 
-func agent(_ number: UInt64) throws(Failure) -> HostedAgent {
+func agent(_ number: UInt64) throws(CFailure) -> HostedAgent {
     guard let agent = handles.withLock({ $0.agent(number) }) else { throw .handle("agent") }
     return agent
 }
 
-func call(_ number: UInt64) throws(Failure) -> HandlerCall {
+func call(_ number: UInt64) throws(CFailure) -> HandlerCall {
     guard let call = handles.withLock({ $0.call(number) }) else { throw .handle("completion of a message in hand") }
     return call
 }

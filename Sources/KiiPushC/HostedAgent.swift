@@ -10,10 +10,10 @@ final class HostedAgent: Sendable {
         var activity: Activity?
         var task: Task<Void, Never>?
         /// How the last run ended.
-        var end: Result<Void, Failure>?
+        var end: Result<Void, CFailure>?
         var isClosed = false
 
-        mutating func begin(_ activity: Activity) -> Failure? {
+        mutating func begin(_ activity: Activity) -> CFailure? {
             guard !self.isClosed else { return .handle("agent") }
             guard self.activity == nil else { return .state("the agent is running, or registering, already") }
             self.activity = activity
@@ -41,12 +41,12 @@ final class HostedAgent: Sendable {
         if isFirst { self.agent.observe { [callbacks] event in callbacks.tell(event) } }
     }
 
-    func begin(_ activity: Activity) throws(Failure) {
+    func begin(_ activity: Activity) throws(CFailure) {
         if let failure = self.state.withLock({ $0.begin(activity) }) { throw failure }
     }
 
     /// - Parameter end: how a run has ended; `nil` where there was none.
-    func finish(_ end: Result<Void, Failure>?) {
+    func finish(_ end: Result<Void, CFailure>?) {
         self.state.withLock { state in
             (state.activity, state.task) = (nil, nil)
             if let end { state.end = end }
@@ -54,13 +54,13 @@ final class HostedAgent: Sendable {
         self.state.signalAll()
     }
 
-    func register() throws(Failure) {
+    func register() throws(CFailure) {
         try self.begin(.registering)
         defer { self.finish(nil) }
         try waiting("kii_push_register") { [agent] in _ = try await agent.register() }
     }
 
-    func start() throws(Failure) {
+    func start() throws(CFailure) {
         let failure = self.state.withLock { state in
             let failure = state.begin(.running)
             if failure == nil { state.task = Task { self.finish(await self.run()) } }
@@ -69,30 +69,30 @@ final class HostedAgent: Sendable {
         if let failure { throw failure }
     }
 
-    private func run() async -> Result<Void, Failure> {
+    private func run() async -> Result<Void, CFailure> {
         do {
             return .success(try await self.agent.run())
         } catch {
-            return .failure(Failure(error))
+            return .failure(CFailure(error))
         }
     }
 
-    func stop() throws(Failure) {
+    func stop() throws(CFailure) {
         let (task, hasRun) = self.state.withLock { ($0.task, $0.end != nil) }
         guard task != nil || hasRun else { throw .state("the agent was not started") }
         task?.cancel()
     }
 
     /// Waits until a run has ended, for so many milliseconds; below zero without end.
-    func wait(_ milliseconds: Int64) throws(Failure) {
+    func wait(_ milliseconds: Int64) throws(CFailure) {
         // In a hundred years, which the clock can count to.
         let limit = Duration.milliseconds(min(milliseconds, 3_155_760_000_000))
         let deadline = milliseconds < 0 ? nil : MonotonicInstant.now() + limit
-        let end: Result<Void, Failure> = self.state.wait { state in
+        let end: Result<Void, CFailure> = self.state.wait { state in
             if let end = state.end { return .leave(end) }
             guard state.activity == .running else { return .leave(.failure(.state("the agent was not started"))) }
             if let deadline, MonotonicInstant.now() >= deadline {
-                var failure = Failure(KII_PUSH_E_TIMEOUT, "the agent is still running")
+                var failure = CFailure(KII_PUSH_E_TIMEOUT, "the agent is still running")
                 failure.isTemporary = true
                 return .leave(.failure(failure))
             }

@@ -12,29 +12,29 @@ final class OpenRuntime: Sendable {
     let runtime: PushRuntime
     private let state = Locked(State())
 
-    init(_ configuration: PushRuntime.Configuration) throws(Failure) {
+    init(_ configuration: PushRuntime.Configuration) throws(CFailure) {
         do {
             self.runtime = try PushRuntime(configuration: configuration)
         } catch {
-            throw Failure(error)
+            throw CFailure(error)
         }
     }
 
     /// Whether the program must not be called any more.
     var isClosed: Bool { self.state.withLock { $0.isClosed } }
 
-    func add(_ agent: HostedAgent) throws(Failure) {
-        try self.state.withLock { state throws(Failure) in
+    func add(_ agent: HostedAgent) throws(CFailure) {
+        try self.state.withLock { state throws(CFailure) in
             guard !state.isEnding else { throw .handle("runtime") }
             guard !state.agents.contains(where: { $0.name == agent.name }) else {
-                throw Failure(KII_PUSH_E_CONFIGURATION, "/name is that of another agent of this runtime")
+                throw CFailure(KII_PUSH_E_CONFIGURATION, "/name is that of another agent of this runtime")
             }
             state.agents.append(agent)
         }
     }
 
     /// Its agents as a service, until it has stopped and the runtime is shut down.
-    func serve() async throws(Failure) -> PushService.End {
+    func serve() async throws(CFailure) -> PushService.End {
         let agents = self.state.withLock { $0.agents }
         guard !agents.isEmpty else { throw .state("the runtime has no agent; make one first") }
         for (index, agent) in agents.enumerated() {

@@ -12,10 +12,10 @@ func claimProcess() {
 }
 
 /// A fork has the memory of the process that opened the runtime, and none of its threads.
-func requireOwnProcess() throws(Failure) {
+func requireOwnProcess() throws(CFailure) {
     let owner = openingProcess.load(ordering: .sequentiallyConsistent)
     guard owner == 0 || owner == getpid() else {
-        throw Failure(
+        throw CFailure(
             KII_PUSH_E_FORKED,
             "this process is a fork of the one that opened the runtime; fork before a runtime is opened, or exec")
     }
@@ -53,7 +53,7 @@ enum Callback: Int {
 /// Callers are threads of the program, or workers that call handlers: never one of the pool that runs tasks.
 func waiting<Value: Sendable>(
     _ function: String, _ body: @escaping @Sendable () async throws -> Value
-) throws(Failure) -> Value {
+) throws(CFailure) -> Value {
     guard Callback.current != .observer else { throw .callback(function) }
     let outcome = Monitor<Result<Value, any Error>?>(nil)
     Task {
@@ -68,15 +68,15 @@ func waiting<Value: Sendable>(
     }
     switch outcome.wait({ $0.map { .leave($0) } ?? .sleep(until: nil) }) {
     case .success(let value): return value
-    case .failure(let error): throw Failure(error)
+    case .failure(let error): throw CFailure(error)
     }
 }
 
 /// As every function answers: with `KII_PUSH_OK`, or with a code that `error` has as well.
 func answering(
-    _ error: UnsafeMutablePointer<kii_push_error>?, _ body: () throws(Failure) -> Void
+    _ error: UnsafeMutablePointer<kii_push_error>?, _ body: () throws(CFailure) -> Void
 ) -> Int32 {
-    do throws(Failure) {
+    do throws(CFailure) {
         try requireOwnProcess()
         try body()
         return Int32(KII_PUSH_OK.rawValue)

@@ -6,14 +6,14 @@ private let longestText = 4 << 20
 /// A text that the program passes.
 ///
 /// - Parameter name: what it is, for people.
-func text(_ start: UnsafePointer<CChar>?, _ length: Int, _ name: String) throws(Failure) -> String {
+func text(_ start: UnsafePointer<CChar>?, _ length: Int, _ name: String) throws(CFailure) -> String {
     let bytes = try data(start, length, name, atMost: longestText)
     guard let text = String(validating: bytes, as: UTF8.self) else { throw .argument("\(name) is not UTF-8") }
     return text
 }
 
 /// A text that ends with a zero.
-func text(_ start: UnsafePointer<CChar>?, _ name: String) throws(Failure) -> String {
+func text(_ start: UnsafePointer<CChar>?, _ name: String) throws(CFailure) -> String {
     guard let start else { throw .argument("\(name) is null") }
     return try text(start, strnlen(start, longestText + 1), name)
 }
@@ -21,7 +21,7 @@ func text(_ start: UnsafePointer<CChar>?, _ name: String) throws(Failure) -> Str
 /// Bytes that the program passes, copied.
 func data(
     _ start: UnsafePointer<CChar>?, _ length: Int, _ name: String, atMost limit: Int
-) throws(Failure) -> [UInt8] {
+) throws(CFailure) -> [UInt8] {
     // More than half of what an address can be arrives as a negative number.
     guard (0...limit).contains(length) else { throw .argument("the length of \(name) is more than \(limit)") }
     guard let start else { throw .argument("\(name) is null") }
@@ -31,13 +31,13 @@ func data(
 /// A pointer through which something is handed out.
 func required<Value>(
     _ pointer: UnsafeMutablePointer<Value>?, _ name: String
-) throws(Failure) -> UnsafeMutablePointer<Value> {
+) throws(CFailure) -> UnsafeMutablePointer<Value> {
     guard let pointer else { throw .argument("\(name) is null") }
     return pointer
 }
 
 /// A copy that ends with a zero, for `free`.
-func duplicate(_ bytes: some Collection<UInt8>) throws(Failure) -> UnsafeMutablePointer<CChar> {
+func duplicate(_ bytes: some Collection<UInt8>) throws(CFailure) -> UnsafeMutablePointer<CChar> {
     guard let memory = malloc(bytes.count + 1) else { throw .state("there is no memory for what is to be handed out") }
     let buffer = UnsafeMutableRawBufferPointer(start: memory, count: bytes.count + 1)
     buffer.copyBytes(from: bytes)

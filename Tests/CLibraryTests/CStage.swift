@@ -53,7 +53,8 @@ final class CStage: Sendable {
     func send(_ json: String, as agent: kii_push_agent) throws {
         var id: UnsafeMutablePointer<CChar>?
         try succeed { kii_push_send(agent, "topic:me/todo", json, json.utf8.count, &id, $0) }
-        #expect(id.map { !String(cString: $0).isEmpty } == true)
+        let isNamed = id.map { !String(cString: $0).isEmpty }
+        #expect(isNamed == true)
         kii_push_free(id)
     }
 

@@ -41,9 +41,7 @@ import Testing
                 failure { kii_push_field(nil, "msg", 3, nil, nil, $0) },
                 failure { kii_push_reject(1, nil, 0, $0) },
             ]
-            for (index, failure) in failures.enumerated() {
-                #expect(failure?.code == KII_PUSH_E_ARGUMENT, "\(index): \(failure?.text ?? "")")
-            }
+            expectFailures(failures, KII_PUSH_E_ARGUMENT)
             kii_push_free(nil)
             #expect(kii_push_start(0, nil) == Int32(KII_PUSH_E_HANDLE.rawValue))
         }
@@ -70,9 +68,7 @@ import Testing
                 failure { kii_push_complete(1, Int32(KII_PUSH_LATER.rawValue), $0) },
                 failure { kii_push_complete(1, -7, $0) },
             ]
-            for (index, failure) in failures.enumerated() {
-                #expect(failure?.code == KII_PUSH_E_ARGUMENT, "\(index): \(failure?.text ?? "")")
-            }
+            expectFailures(failures, KII_PUSH_E_ARGUMENT)
         }
     }
 
@@ -100,7 +96,7 @@ import Testing
                 failure { kii_push_dead_letters(runtime, 0, &text, &length, $0) },
                 failure { kii_push_retry(runtime, 1, $0) }, failure { kii_push_drop(runtime, 1, $0) },
             ]
-            #expect(failures.allSatisfy { $0?.code == KII_PUSH_E_HANDLE })
+            expectFailures(failures, KII_PUSH_E_HANDLE)
             var error = kii_push_error()
             #expect(kii_push_run(runtime, &error) == 70 && error.code == Int32(KII_PUSH_E_HANDLE.rawValue))
         }
@@ -112,7 +108,7 @@ import Testing
                 failure { kii_push_call(agent, "GET", "/users/me", nil, nil, 0, nil, nil, $0) },
                 failure { kii_push_send(agent, "user:me", "{}", 2, nil, $0) },
             ]
-            #expect(failures.allSatisfy { $0?.code == KII_PUSH_E_HANDLE })
+            expectFailures(failures, KII_PUSH_E_HANDLE)
         }
         for completion in completions {
             let message = kii_push_message(
@@ -125,7 +121,7 @@ import Testing
                     withUnsafePointer(to: message) { kii_push_field($0, "msg", 3, &value, &length, error) }
                 },
             ]
-            #expect(failures.allSatisfy { $0?.code == KII_PUSH_E_HANDLE })
+            expectFailures(failures, KII_PUSH_E_HANDLE)
         }
     }
 
@@ -134,14 +130,14 @@ import Testing
             var error = kii_push_error()
             #expect(kii_push_run(runtime, &error) == 70 && error.code == Int32(KII_PUSH_E_STATE.rawValue))
             let agent = try Self.agent(in: runtime)
-            #expect(failure { kii_push_wait(agent, -1, $0) }?.code == KII_PUSH_E_STATE)
-            #expect(failure { kii_push_stop(agent, $0) }?.code == KII_PUSH_E_STATE)
-            #expect(failure { kii_push_drop(runtime, 1, $0) }?.code == KII_PUSH_E_STATE)
-            #expect(failure { kii_push_retry(runtime, 1, $0) }?.code == KII_PUSH_E_STATE)
+            expectFailure(KII_PUSH_E_STATE) { kii_push_wait(agent, -1, $0) }
+            expectFailure(KII_PUSH_E_STATE) { kii_push_stop(agent, $0) }
+            expectFailure(KII_PUSH_E_STATE) { kii_push_drop(runtime, 1, $0) }
+            expectFailure(KII_PUSH_E_STATE) { kii_push_retry(runtime, 1, $0) }
             // Nobody answers on that port, which an agent goes on with.
             try succeed { kii_push_start(agent, $0) }
-            #expect(failure { kii_push_start(agent, $0) }?.code == KII_PUSH_E_STATE)
-            #expect(failure { kii_push_register(agent, $0) }?.code == KII_PUSH_E_STATE)
+            expectFailure(KII_PUSH_E_STATE) { kii_push_start(agent, $0) }
+            expectFailure(KII_PUSH_E_STATE) { kii_push_register(agent, $0) }
             #expect(kii_push_run(runtime, &error) == 70 && error.code == Int32(KII_PUSH_E_STATE.rawValue))
             let timeout = failure { kii_push_wait(agent, 1, $0) }
             #expect(timeout?.code == KII_PUSH_E_TIMEOUT && timeout?.error.temporary == 1)

@@ -29,12 +29,20 @@ import Testing
             let (uri, kind) = (call[1] ?? "", KII_PUSH_KIND_PUSH_TO_USER.rawValue)
             #expect(uri.hasPrefix("kiicloud://users/") && uri.hasSuffix("/topics/todo"))
             #expect(call == ["}", uri, "hällo", "4", "todo", nil, "\(kind) 1"])
-            var told: [JSONValue] = []
-            repeat { told.append(lines.next()) } while told.last?["type"] != "verdict"
-            #expect(told.allSatisfy { $0["v"] == 1 })
-            #expect(told.contains { $0["state"] == "connected" && $0["installation"]?.string != nil })
-            #expect(told.contains { $0["type"] == "message" && $0["payload"]?["msg"] == "hällo" })
-            #expect(told.last?["result"] == "newData")
+            // A message that the broker had kept may come before it confirms that there is a connection.
+            var (connected, message, verdict): (JSONValue?, JSONValue?, JSONValue?)
+            while connected == nil || message == nil || verdict == nil {
+                let line = lines.next()
+                #expect(line["v"] == 1)
+                switch (line["type"]?.string, line["state"]?.string) {
+                case ("state", "connected"): connected = line
+                case ("message", _): message = line
+                case ("verdict", _): verdict = line
+                default: break
+                }
+            }
+            #expect(connected?["installation"]?.string != nil && message?["payload"]?["msg"] == "hällo")
+            #expect(verdict?["result"] == "newData")
         }
         withExtendedLifetime(observer) {}
     }
@@ -50,7 +58,7 @@ import Testing
             try stage.send(#"{"n": 1}"#, as: agent)
             let first = completions.next()
             try succeed { kii_push_reject(first, "not mine", 8, $0) }
-            #expect(failure { kii_push_complete(first, 0, $0) }?.code == KII_PUSH_E_HANDLE)
+            expectFailure(KII_PUSH_E_HANDLE) { kii_push_complete(first, 0, $0) }
             var letters = try stage.deadLetters(runtime)
             while letters.isEmpty { letters = try stage.deadLetters(runtime) }
             #expect(letters.first?["reason"] == "rejected: not mine")
@@ -58,9 +66,9 @@ import Testing
             try succeed { kii_push_retry(runtime, id, $0) }
             let second = completions.next()
             #expect(second != first)
-            #expect(failure { kii_push_drop(runtime, id, $0) }?.code == KII_PUSH_E_STATE)
+            expectFailure(KII_PUSH_E_STATE) { kii_push_drop(runtime, id, $0) }
             try succeed { kii_push_complete(second, 0, $0) }
-            #expect(failure { kii_push_reject(second, "", 0, $0) }?.code == KII_PUSH_E_HANDLE)
+            expectFailure(KII_PUSH_E_HANDLE) { kii_push_reject(second, "", 0, $0) }
             #expect(try stage.deadLetters(runtime).isEmpty)
         }
     }
@@ -100,7 +108,7 @@ import Testing
             var (value, length): (UnsafePointer<CChar>?, Int) = (nil, 0)
             // It may be returning still.
             while kii_push_field(&copy, "n", 1, &value, &length, nil) == 0 {}
-            #expect(failure { kii_push_field(&copy, "n", 1, &value, &length, $0) }?.code == KII_PUSH_E_HANDLE)
+            expectFailure(KII_PUSH_E_HANDLE) { kii_push_field(&copy, "n", 1, &value, &length, $0) }
             // The answer inside counted, and the number that was returned did not: the message is done.
             try stage.send(#"{"n": 2}"#, as: agent)
             #expect(codes.next().last == -1)
@@ -125,11 +133,11 @@ import Testing
             try stage.send(#"{"n": 1}"#, as: agent)
             let completion = begun.next()
             try succeed { kii_push_close(runtime, $0) }
-            #expect(failure { kii_push_complete(completion, 0, $0) }?.code == KII_PUSH_E_HANDLE)
-            #expect(failure { kii_push_start(agent, $0) }?.code == KII_PUSH_E_HANDLE)
+            expectFailure(KII_PUSH_E_HANDLE) { kii_push_complete(completion, 0, $0) }
+            expectFailure(KII_PUSH_E_HANDLE) { kii_push_start(agent, $0) }
             release.signal()
         }
-        let reader = try #require(stage.inbox.withLock { $0 })
-        #expect(reader.received == 1 && reader.done == 0)
+        let ledger = stage.inbox.withLock { $0 }
+        #expect(ledger?.received == 1 && ledger?.done == 0)
     }
 }

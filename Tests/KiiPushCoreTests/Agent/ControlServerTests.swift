@@ -145,7 +145,7 @@ import Testing
 
     @Test func takesNoMoreRequestsOfWhoReadsNoAnswers() async throws {
         try await self.serve { _, path in
-            let descriptor = try ControlSocket.connect(in: path)
+            let descriptor = try ControlSocket.connect(in: path, patience: ControlSocket.patience)
             defer { close(descriptor) }
             let other = try #require(try ControlClient(stateDirectory: path))
             let lines = [UInt8](repeating: UInt8(ascii: "\n"), count: 16_384)
@@ -166,7 +166,7 @@ import Testing
     @Test func endsWhoSpeaksNoSense() async throws {
         try await self.serve { server, path in
             for bytes in [Array("nonsense\n".utf8), [UInt8](repeating: 65, count: 100_000)] {
-                let descriptor = try ControlSocket.connect(in: path)
+                let descriptor = try ControlSocket.connect(in: path, patience: ControlSocket.patience)
                 defer { close(descriptor) }
                 _ = send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
                 var chunk = [UInt8](repeating: 0, count: 1024)

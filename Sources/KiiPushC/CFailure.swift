@@ -3,7 +3,7 @@ import Glibc
 import KiiPushCore
 
 /// Why a function fails, as `kii_push_error` says it.
-struct Failure: Error {
+struct CFailure: Error {
     let code: kii_push_code
     let text: String
     var status: Int32 = 0
@@ -12,22 +12,22 @@ struct Failure: Error {
 
     init(_ code: kii_push_code, _ text: String) { (self.code, self.text) = (code, text) }
 
-    static func argument(_ text: String) -> Failure { Failure(KII_PUSH_E_ARGUMENT, text) }
-    static func state(_ text: String) -> Failure { Failure(KII_PUSH_E_STATE, text) }
+    static func argument(_ text: String) -> CFailure { CFailure(KII_PUSH_E_ARGUMENT, text) }
+    static func state(_ text: String) -> CFailure { CFailure(KII_PUSH_E_STATE, text) }
 
-    static func handle(_ kind: String) -> Failure {
-        Failure(KII_PUSH_E_HANDLE, "this is no \(kind): it has ended, was never given out, or is of another kind")
+    static func handle(_ kind: String) -> CFailure {
+        CFailure(KII_PUSH_E_HANDLE, "this is no \(kind): it has ended, was never given out, or is of another kind")
     }
 
-    static func callback(_ function: String) -> Failure {
-        Failure(
+    static func callback(_ function: String) -> CFailure {
+        CFailure(
             KII_PUSH_E_CALLBACK, "\(function) would wait for itself inside this callback; call it on another thread")
     }
 
     /// Whatever the library throws.
     init(_ error: any Error) {
         switch error {
-        case let error as Failure: self = error
+        case let error as CFailure: self = error
         case let error as PushAgentError: self.init(error)
         case let error as KiiError: self.init(error, error.description)
         case let error as KiiInputError: self.init(KII_PUSH_E_CONFIGURATION, error.description)
@@ -71,8 +71,8 @@ struct Failure: Error {
         error.pointee.code = Int32(self.code.rawValue)
         error.pointee.status = self.status
         error.pointee.temporary = self.isTemporary ? 1 : 0
-        withUnsafeMutableBytes(of: &error.pointee.refusal) { Failure.write(self.refusal, to: $0) }
-        withUnsafeMutableBytes(of: &error.pointee.text) { Failure.write(self.text, to: $0) }
+        withUnsafeMutableBytes(of: &error.pointee.refusal) { CFailure.write(self.refusal, to: $0) }
+        withUnsafeMutableBytes(of: &error.pointee.text) { CFailure.write(self.text, to: $0) }
     }
 
     /// One line of it, cut before the character that does not fit, and a zero.
