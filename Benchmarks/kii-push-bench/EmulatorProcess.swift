@@ -14,7 +14,10 @@ final class EmulatorProcess {
         guard try ChildProcess(["mkdir", "-p", "-m", "700", folder]).wait().succeeded else {
             throw ChildProcess.Failure(description: "cannot make \(folder)")
         }
-        self.child = try ChildProcess([program, "emulator", "--json"], environment: ["XDG_RUNTIME_DIR": folder])
+        // Quiet: a line for each request is for whoever looks, and is paid by who asks for it.
+        self.child = try ChildProcess(
+            [program, "emulator", "--json", "--quiet"],
+            environment: ["XDG_RUNTIME_DIR": folder, "XDG_STATE_HOME": folder])
         guard self.child.nextLine() != nil else { throw ChildProcess.Failure(description: "the emulator ended") }
         let description = try JSONValue(parsing: try readFile("\(folder)/kii-push/emulator.json"))
         guard let baseURL = description["baseURL"]?.string, let appID = description["appID"]?.string,

@@ -112,10 +112,10 @@ struct SubscriptionTarget: Sendable, Hashable {
         .init(kind: .bucket, scope: bucket.scope, id: bucket.id)
     }
 
-    var path: String { "\(self.scope.pathPrefix)\(self.kind)s/\(self.id)" }
+    var path: String { "\(self.scope.pathPrefix)\(self.kind.rawValue)s/\(self.id)" }
 
     /// The members of an answer that name it.
     func fields(app: String) -> JSONMembers {
-        [("\(self.kind)ID", JSONValue(self.id)), ("objectScope", self.scope.json(app: app))]
+        [("\(self.kind.rawValue)ID", JSONValue(self.id)), ("objectScope", self.scope.json(app: app))]
     }
 }

@@ -42,8 +42,10 @@ extension EmulatedCloud {
     }
 
     private func caller(token: String, now: Timestamp) throws(KiiFailure) -> Caller {
-        if let pageToken = self.settings.pageToken, pageToken.isEqual(to: token) { return .admin }
-        guard let record = self.state.tokens[token] else { throw .wrongToken }
+        guard let record = self.state.tokens[token] else {
+            guard let pageToken = self.settings.pageToken, pageToken.isEqual(to: token) else { throw .wrongToken }
+            return .admin
+        }
         if let expiresAt = record.expiresAt, expiresAt <= now { throw .wrongToken }
         try self.checkIsEnabled(record.caller)
         return record.caller

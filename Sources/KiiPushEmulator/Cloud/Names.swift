@@ -4,8 +4,10 @@ enum Names {
     static func isLegal(_ text: String, _ length: ClosedRange<Int>, extra: String) -> Bool {
         length.contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in
-                let character = Character(Unicode.Scalar(byte))
-                return character.isASCII && (character.isLetter || character.isNumber) || extra.utf8.contains(byte)
+                switch Unicode.Scalar(byte) {
+                case "a"..."z", "A"..."Z", "0"..."9": true
+                default: extra.utf8.contains(byte)
+                }
             }
     }
 

@@ -70,10 +70,13 @@ extension EmulatedCloud {
             object: object, creator: call.caller, createdAt: call.now, modifiedAt: call.now, data: data)
         self.state.save(record)
         self.announce(.created, of: object, modifiedAt: call.now, call)
-        let type = call.mediaType.isEmpty ? "application/json" : call.mediaType
+        let type = call.mediaType
         return .json(
             201, "ObjectCreationResponse",
-            .object(all: ["objectID": object.id, "createdAt": call.now.json, "dataType": type]),
+            .object([
+                ("objectID", JSONValue(object.id)), ("createdAt", call.now.json),
+                ("dataType", JSONValue(type.isEmpty ? "application/json" : type)),
+            ]),
             fields: [self.location(object.path, call), .entityTag(record.version)])
     }
 
@@ -120,7 +123,8 @@ extension EmulatedCloud {
     /// The body of any JSON media type: Kii's samples name types of their own, `application/vnd.{appID}.{type}+json`. A
     /// live test of Kii's Java client names none.
     private func data(_ call: CloudCall) throws(KiiFailure) -> JSONValue {
-        guard ["", "application/json"].contains(call.mediaType) || call.mediaType.hasSuffix("+json") else {
+        let type = call.mediaType
+        guard type.isEmpty || type == "application/json" || type.hasSuffix("+json") else {
             throw .mediaType(["application/json", "application/vnd.{appID}.{type}+json"])
         }
         return try self.objectData(call)

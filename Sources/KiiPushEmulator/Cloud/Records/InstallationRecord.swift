@@ -49,10 +49,11 @@ struct InstallationRecord: StoredRecord {
 
     /// The members of `application/vnd.kii.InstallationRetrievalResponse+json`.
     var description: JSONMembers {
-        JSONMembers(all: [
-            "installationID": self.id, "installationRegistrationID": self.registrationID,
-            "deviceType": self.deviceType.rawValue, "development": self.isDevelopment,
-        ]) + [self.owner.field]
+        [
+            ("installationID", JSONValue(self.id)), ("installationRegistrationID", JSONValue(self.registrationID)),
+            ("deviceType", JSONValue(self.deviceType.rawValue)), ("development", JSONValue(self.isDevelopment)),
+            self.owner.field,
+        ]
     }
 }
 

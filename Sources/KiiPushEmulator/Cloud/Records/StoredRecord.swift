@@ -35,7 +35,9 @@ package enum StateChange: Sendable, Equatable {
 extension JSONMembers {
     /// All of the members; those without a value are null.
     init(all members: KeyValuePairs<String, (any JSONConvertible)?>) {
-        self = members.map { ($0.key, $0.value?.json ?? .null) }
+        self.init()
+        self.reserveCapacity(members.count)
+        for (key, value) in members { self.append((key, value?.json ?? .null)) }
     }
 }
 

@@ -21,8 +21,9 @@ struct CloudCall: Sendable {
 
     /// The media type in lower case, without its parameters.
     var mediaType: String {
-        let value = (self.field("Content-Type") ?? "").unicodeScalars.prefix { $0 != ";" }
-        return String(String.UnicodeScalarView(value.filter { $0 != " " && $0 != "\t" })).lowercased()
+        let value = (self.field("Content-Type") ?? "").utf8.prefix { $0 != UInt8(ascii: ";") }
+        let type = value.filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
+        return String(decoding: type, as: UTF8.self).lowercased()
     }
 
     /// The body as a JSON object, if it comes as `application/vnd.kii.{name}+json` or `application/json`.

@@ -1,7 +1,7 @@
 import KiiPushCore
 
-/// One thing that can be asked of the cloud.
-struct Route: Sendable {
+/// One thing that can be asked of the cloud. A class, as a request goes past a hundred of them.
+final class Route: Sendable {
     /// Who may ask, before the handler looks closer.
     enum Need: Sendable {
         /// Anybody at all; the handler looks at the body for who it is.
@@ -40,7 +40,7 @@ struct Route: Sendable {
     }
 
     /// A route whose answer is 204.
-    init(
+    convenience init(
         _ method: String, _ path: String, need: Need = .principal,
         _ change: @escaping @Sendable (inout EmulatedCloud, CloudCall) throws(KiiFailure) -> Void
     ) {
@@ -76,8 +76,7 @@ struct Route: Sendable {
     func match(_ path: ArraySlice<String>) -> [String: String]? {
         guard path.count == self.pattern.count else { return nil }
         // Looked at before anything is kept, since most routes are another's.
-        let isMeant = zip(self.pattern, path).allSatisfy { $0.isName || $0.word == $1 }
-        guard isMeant else { return nil }
+        for (segment, text) in zip(self.pattern, path) where !segment.isName && segment.word != text { return nil }
         var parameters: [String: String] = [:]
         for (segment, text) in zip(self.pattern, path) where segment.isName { parameters[segment.word] = text }
         return parameters
