@@ -11,10 +11,7 @@ enum ProcessSection {
             operation: "start",
             [
                 Contender(name: self.agent, count: 1) {
-                    try self.idle(bench) { port, directory in
-                        let made = try AgentReceiver.makeStateDirectory(in: directory, port: port)
-                        return bench.own(["agent", "idle", made, "1"])
-                    }
+                    try self.idle(bench) { bench.own(["agent", "idle", $0, "1"]) }
                 },
                 Contender(name: self.floor, count: 1) {
                     try self.idle(bench) { port, directory in
@@ -44,14 +41,25 @@ enum ProcessSection {
             reached: resident.median <= 16e6,
             headline: "memory of a process that is connected and idle"
         )
-        var status = stat()
-        let size = stat(bench.program("kii-push"), &status) == 0 ? Double(status.st_size) : .nan
+        let size = self.size(of: bench.program("kii-push"))
         report.add(
             "kii-push, static standard library, stripped",
             ours: Shown.megabytes(Figure([size])),
             target: "<= 14 MB (13.4 MiB)",
             reached: size <= 14e6
         )
+    }
+
+    static func size(of path: String) -> Double {
+        var status = stat()
+        return stat(path, &status) == 0 ? Double(status.st_size) : .nan
+    }
+
+    /// - Parameter receiver: its command line for a state directory with a registration.
+    static func idle(_ bench: Workbench, receiver: (_ stateDirectory: String) -> [String]) throws -> Sample {
+        try self.idle(bench) { port, directory in
+            receiver(try AgentReceiver.makeStateDirectory(in: directory, port: port))
+        }
     }
 
     /// - Parameter receiver: its command line for a port and an empty directory.

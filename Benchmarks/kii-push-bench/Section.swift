@@ -3,6 +3,7 @@ enum Section: String, CaseIterable {
     case decode
     case receive
     case handler
+    case embedding
     case listen
     case broker
     case rest
@@ -19,6 +20,7 @@ enum Section: String, CaseIterable {
         case .decode: try DecodeSection.run(bench, into: &report)
         case .receive: try ReceiveSection.run(bench, into: &report)
         case .handler: try HandlerSection.run(bench, into: &report)
+        case .embedding: try EmbeddingSection.run(bench, into: &report)
         case .listen: try ListenSection.run(bench, into: &report)
         case .broker: try BrokerSection.run(bench, into: &report)
         case .rest: try RestSection.run(bench, into: &report)

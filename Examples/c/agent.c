@@ -2,7 +2,8 @@
  *
  *     cc agent.c -o agent $(pkg-config --cflags --libs kii-push)
  *
- * KII_APP_ID, KII_APP_KEY and KII_BASE_URL name the app; KII_CA_FILE a file of certificates to trust, where it is set. */
+ * KII_APP_ID, KII_APP_KEY and KII_BASE_URL name the app; KII_CA_FILE a file of certificates to trust, where it is set,
+ * and KII_SLEEP how many seconds a handler takes. */
 #include <kii_push.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -40,6 +40,9 @@ struct CFailure: Error {
         case is TransportError, is KiiResponseError:
             self.init(KII_PUSH_E_NETWORK, "\(error)")
             self.isTemporary = true
+        case let error as StopSignals.Failure:
+            self.init(KII_PUSH_E_STATE, error.description)
+            self.isTemporary = true
         case is CancellationError: self = .state("it was stopped meanwhile")
         default: self = .state("\(error)")
         }

@@ -39,10 +39,12 @@ final class Callbacks: RemoteNotificationHandler, ThingCommandHandler {
     }
 
     private func tell(_ line: [UInt8]) {
-        guard !self.runtime.isClosed else { return }
-        let text = (line + [0]).map { CChar(bitPattern: $0) }
-        for observer in self.observers.withLock({ $0 }) {
-            Callback.observer.run { observer.function(observer.context, text, line.count) }
+        self.runtime.observing {
+            for observer in self.observers.withLock({ $0 }) {
+                withText(line) { start in
+                    Callback.observer.run { observer.function(observer.context, start, line.count) }
+                }
+            }
         }
     }
 
@@ -74,15 +76,14 @@ final class Callbacks: RemoteNotificationHandler, ThingCommandHandler {
     ) {
         guard !self.runtime.isClosed else { return }
         let number = handles.withLock { $0.add(call) }.number
-        let payloadText = (payload + [0]).map { CChar(bitPattern: $0) }
-        let sourceText = source.map { $0.utf8CString }
-        let result = payloadText.withUnsafeBufferPointer { payloadBuffer in
-            sourceText.withPointer { sourceStart in
+        let source = source.map { Array($0.utf8) }
+        let result = withText(payload) { payloadStart in
+            withText(source) { sourceStart in
                 var message = kii_push_message(
                     completion: number, id: context.messageID,
                     received_at: context.receivedAt.millisecondsSinceEpoch, attempt: Int32(clamping: context.attempt),
-                    kind: Int32(kind.rawValue), payload: payloadBuffer.baseAddress, payload_length: payload.count,
-                    source: sourceStart, source_length: max(0, (sourceText?.count ?? 0) - 1),
+                    kind: Int32(kind.rawValue), payload: payloadStart, payload_length: payload.count,
+                    source: sourceStart, source_length: source?.count ?? 0,
                     // The number again: one that was copied and is used too late can be told.
                     fields: UnsafeRawPointer(bitPattern: UInt(number)))
                 return Callback.handler.run { self.handler.function(self.handler.context, &message) }
@@ -92,11 +93,10 @@ final class Callbacks: RemoteNotificationHandler, ThingCommandHandler {
     }
 }
 
-extension ContiguousArray<CChar>? {
-    fileprivate func withPointer<Result>(_ body: (UnsafePointer<CChar>?) -> Result) -> Result {
-        guard let self else { return body(nil) }
-        return self.withUnsafeBufferPointer { body($0.baseAddress) }
-    }
+/// Calls `body` with a text of these bytes that ends with a zero; with `nil` for none.
+private func withText<Result>(_ bytes: [UInt8]?, _ body: (UnsafePointer<CChar>?) -> Result) -> Result {
+    guard let bytes else { return body(nil) }
+    return (bytes + [0]).withUnsafeBytes { body($0.bindMemory(to: CChar.self).baseAddress) }
 }
 
 extension ReceivedMessage {

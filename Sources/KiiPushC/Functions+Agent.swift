@@ -12,11 +12,13 @@ public func kii_push_agent_new(
     answering(error) { () throws(CFailure) in
         let handle = try required(agent, "agent")
         guard let handler else { throw .argument("handler is null") }
-        let runtime = try KiiPushC.runtime(runtime)
+        let opened = try KiiPushC.runtime(runtime)
         let configuration = try PushAgent.Configuration(json: text(json, length, "json"))
-        let hosted = HostedAgent(runtime, configuration, Callbacks(runtime, handler, context))
-        try runtime.add(hosted)
-        handle.pointee = handles.withLock { $0.add(hosted) }
+        let hosted = HostedAgent(opened, configuration, Callbacks(opened, handler, context))
+        try opened.add(hosted)
+        // Another thread may have closed it since.
+        guard let number = handles.withLock({ $0.add(hosted, to: runtime) }) else { throw .handle("runtime") }
+        handle.pointee = number
     }
 }
 

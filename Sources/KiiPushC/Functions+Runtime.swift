@@ -59,6 +59,7 @@ public func kii_push_run(_ runtime: kii_push_runtime, _ error: UnsafeMutablePoin
 /// Stops a runtime whose handle has ended, and then ends the completions of its messages, which until then count.
 private func close(_ runtime: OpenRuntime) throws(CFailure) {
     try waiting("kii_push_close") { await runtime.close() }
+    runtime.waitForObservers()
     _ = handles.withLock { $0.removeCalls(of: runtime) }
 }
 

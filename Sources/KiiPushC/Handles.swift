@@ -16,7 +16,9 @@ struct HandleTable {
         return self.last
     }
 
-    mutating func add(_ agent: HostedAgent) -> UInt64 {
+    /// - Returns: `nil` where the handle of the agent's runtime, which is `number`, has ended meanwhile.
+    mutating func add(_ agent: HostedAgent, to number: UInt64) -> UInt64? {
+        guard self.runtimes[number] != nil else { return nil }
         self.last += 1
         self.agents[self.last] = agent
         return self.last
@@ -24,15 +26,16 @@ struct HandleTable {
 
     /// - Returns: the number, and the calls that it is too late to answer, to be let go of.
     mutating func add(_ call: HandlerCall) -> (number: UInt64, over: [HandlerCall]) {
-        var over: [HandlerCall] = []
+        var over: [UInt64: HandlerCall] = [:]
         if self.calls.count >= self.sweep {
-            over = self.calls.values.filter(\.isOver)
-            self.calls = self.calls.filter { !$0.value.isOver }
+            // Asked once: one that is over a moment later would be let go of in here.
+            over = self.calls.filter { $0.value.isOver }
+            for number in over.keys { self.calls[number] = nil }
             self.sweep = max(64, 2 * self.calls.count)
         }
         self.last += 1
         self.calls[self.last] = call
-        return (self.last, over)
+        return (self.last, Array(over.values))
     }
 
     func runtime(_ number: UInt64) -> OpenRuntime? { self.runtimes[number] }

@@ -3,21 +3,19 @@ import KiiPushCore
 
 /// An agent that a program holds, and how its runs end.
 final class HostedAgent: Sendable {
-    /// What it does; one thing at a time.
-    enum Activity { case registering, running, serving }
-
     private struct State: Sendable {
-        var activity: Activity?
+        /// It does one thing at a time: it registers, runs, or is run as a service.
+        var isBusy = false
+        /// Its run.
         var task: Task<Void, Never>?
         /// How the last run ended.
         var end: Result<Void, CFailure>?
         var isClosed = false
 
-        mutating func begin(_ activity: Activity) -> CFailure? {
+        mutating func begin() -> CFailure? {
             guard !self.isClosed else { return .handle("agent") }
-            guard self.activity == nil else { return .state("the agent is running, or registering, already") }
-            self.activity = activity
-            if activity != .registering { self.end = nil }
+            guard !self.isBusy else { return .state("the agent is running, or registering, already") }
+            self.isBusy = true
             return nil
         }
     }
@@ -41,28 +39,28 @@ final class HostedAgent: Sendable {
         if isFirst { self.agent.observe { [callbacks] event in callbacks.tell(event) } }
     }
 
-    func begin(_ activity: Activity) throws(CFailure) {
-        if let failure = self.state.withLock({ $0.begin(activity) }) { throw failure }
+    func begin() throws(CFailure) {
+        if let failure = self.state.withLock({ $0.begin() }) { throw failure }
     }
 
     /// - Parameter end: how a run has ended; `nil` where there was none.
     func finish(_ end: Result<Void, CFailure>?) {
         self.state.withLock { state in
-            (state.activity, state.task) = (nil, nil)
+            (state.isBusy, state.task) = (false, nil)
             if let end { state.end = end }
         }
         self.state.signalAll()
     }
 
     func register() throws(CFailure) {
-        try self.begin(.registering)
+        try self.begin()
         defer { self.finish(nil) }
         try waiting("kii_push_register") { [agent] in _ = try await agent.register() }
     }
 
     func start() throws(CFailure) {
         let failure = self.state.withLock { state in
-            let failure = state.begin(.running)
+            let failure = state.begin()
             if failure == nil { state.task = Task { self.finish(await self.run()) } }
             return failure
         }
@@ -78,7 +76,7 @@ final class HostedAgent: Sendable {
     }
 
     func stop() throws(CFailure) {
-        let (task, hasRun) = self.state.withLock { ($0.task, $0.end != nil) }
+        let (task, hasRun) = self.state.withLock { ($0.task, $0.end != nil && !$0.isBusy) }
         guard task != nil || hasRun else { throw .state("the agent was not started") }
         task?.cancel()
     }
@@ -89,8 +87,9 @@ final class HostedAgent: Sendable {
         let limit = Duration.milliseconds(min(milliseconds, 3_155_760_000_000))
         let deadline = milliseconds < 0 ? nil : MonotonicInstant.now() + limit
         let end: Result<Void, CFailure> = self.state.wait { state in
-            if let end = state.end { return .leave(end) }
-            guard state.activity == .running else { return .leave(.failure(.state("the agent was not started"))) }
+            guard state.task != nil else {
+                return .leave(state.end ?? .failure(.state("the agent was not started")))
+            }
             if let deadline, MonotonicInstant.now() >= deadline {
                 var failure = CFailure(KII_PUSH_E_TIMEOUT, "the agent is still running")
                 failure.isTemporary = true

@@ -11,6 +11,8 @@ final class OpenRuntime: Sendable {
 
     let runtime: PushRuntime
     private let state = Locked(State())
+    /// How many threads call observers, or are about to.
+    private let observerCalls = Monitor(0)
 
     init(_ configuration: PushRuntime.Configuration) throws(CFailure) {
         do {
@@ -22,6 +24,18 @@ final class OpenRuntime: Sendable {
 
     /// Whether the program must not be called any more.
     var isClosed: Bool { self.state.withLock { $0.isClosed } }
+
+    /// Runs `body`, which calls observers, unless the program must not be called any more.
+    func observing(_ body: () -> Void) {
+        // Counted before it is asked, so that who has closed the runtime need only wait for those that are counted.
+        self.observerCalls.withLock { $0 += 1 }
+        if !self.isClosed { body() }
+        self.observerCalls.withLock { $0 -= 1 }
+        self.observerCalls.signalAll()
+    }
+
+    /// After ``close()``: until no observer is being called any more. One that is must not block, so this is soon.
+    func waitForObservers() { self.observerCalls.wait { $0 == 0 ? .leave(()) : .sleep(until: nil) } }
 
     func add(_ agent: HostedAgent) throws(CFailure) {
         try self.state.withLock { state throws(CFailure) in
@@ -39,14 +53,14 @@ final class OpenRuntime: Sendable {
         guard !agents.isEmpty else { throw .state("the runtime has no agent; make one first") }
         for (index, agent) in agents.enumerated() {
             do {
-                try agent.begin(.serving)
+                try agent.begin()
             } catch {
-                for begun in agents[..<index] { begun.finish(.success(())) }
+                for begun in agents[..<index] { begun.finish(nil) }
                 throw error
             }
         }
         let end = await PushService(agents.map(\.agent)).run()
-        for agent in agents { agent.finish(.success(())) }
+        for agent in agents { agent.finish(nil) }
         return end
     }
 
@@ -59,10 +73,12 @@ final class OpenRuntime: Sendable {
         for agent in agents { agent.close() }
         for agent in agents { await agent.end() }
         await self.runtime.shutdown()
-        self.state.withLock { state in
-            state.isClosed = true
-            // They hold this runtime as it holds them.
-            state.agents = []
+        let ended = self.state.withLock { state in
+            defer { (state.isClosed, state.agents) = (true, []) }
+            return state.agents
         }
+        // They hold this runtime as it holds them. Let go of here, and not under the lock: an agent whose badge cannot be
+        // written tells its observers so with its last breath, and they ask whether the runtime is closed.
+        withExtendedLifetime(ended) {}
     }
 }

@@ -9,7 +9,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define SLOTS 256
+#define SLOTS 1024
 #define EXPORT __attribute__((visibility("default")))
 
 enum { NONE, RUNTIME, AGENT, DELIVERY };

@@ -1,5 +1,6 @@
 """The contract between a handler and the library, told by the fake one."""
 
+import copy
 import gc
 import json
 import queue
@@ -86,6 +87,20 @@ class HandlerTests(AgentTestCase):
             deliver(payload)
             self.assertEqual(kept[-1].fields, {})
 
+    def test_fields_of_kii_have_their_long_names_in_a_payload_of_apns(self) -> None:
+        kept: list[kii_push.Message] = []
+        self.agent(kept.append)
+        deliver('{"aps":{"badge":1},"to":"alerts","w":7,"t":"x","type":null,"su":["u"],"msg":"hi"}')
+        message = kept[0]
+        self.assertEqual((message["topic"], message["when"], message["msg"]), ("alerts", 7, "hi"))
+        self.assertEqual((message["to"], message["aps"]), ("alerts", {"badge": 1}))
+        # A member of that name is the sender's own; one of the wrong type is no field of Kii's.
+        self.assertIsNone(message["type"])
+        self.assertNotIn("objectScopeUserID", message.fields)
+        for payload in ['{"to":"alerts"}', '{"aps":1,"to":"alerts"}']:
+            deliver(payload)
+            self.assertNotIn("topic", kept[-1].fields)
+
     def test_kind_of_a_newer_library_is_unknown(self) -> None:
         self.assertEqual(kii_push.Kind(77), kii_push.Kind.UNKNOWN)
 
@@ -148,6 +163,24 @@ class CompletionTests(AgentTestCase):
         with self.assertRaises(kii_push.Error):
             kept[0].complete()
 
+    def test_rejection_after_the_answer_is_logged(self) -> None:
+        def handler(message: kii_push.Message) -> None:
+            message.later().complete()
+            raise kii_push.Reject("stale")
+
+        self.agent(handler)
+        with self.assertLogs("kii_push", "WARNING") as logs:
+            self.assertEqual(deliver(), NEW_DATA)
+        self.assertIn("the rejection of message", logs.output[0])
+
+    def test_completion_cannot_be_copied(self) -> None:
+        def handler(message: kii_push.Message) -> None:
+            with self.assertRaises(TypeError):
+                copy.deepcopy(message)
+
+        self.agent(handler)
+        self.assertEqual(deliver(), NEW_DATA)
+
     def test_answer_after_the_runtime_is_an_error(self) -> None:
         kept: queue.SimpleQueue[kii_push.Completion] = queue.SimpleQueue()
         fake.fake_set_grace(0)
@@ -192,6 +225,15 @@ class LifeTests(AgentTestCase):
         with self.assertLogs("kii_push", "ERROR"):
             self.assertEqual(deliver(), NEW_DATA)
         self.assertEqual(events, [{"v": 1, "type": "started"}])
+
+    def test_agent_of_a_runtime_that_is_closed_answers(self) -> None:
+        agent = self.agent(lambda message: None)
+        self.runtime.close()
+        self.assertTrue(agent.wait(0))
+        for use in [lambda: agent.observe(print), agent.stop, agent.start]:
+            with self.assertRaises(kii_push.Error) as caught:
+                use()
+            self.assertEqual(caught.exception.code, kii_push.ErrorCode.HANDLE)
 
     def test_settings_are_the_headers(self) -> None:
         self.agent(

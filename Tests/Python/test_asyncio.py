@@ -52,11 +52,24 @@ class AsyncAgentTests(unittest.IsolatedAsyncioTestCase):
         async def rejects(message: kii_push.Message) -> None:
             raise kii_push.Reject("stale")
 
+        async def exits(message: kii_push.Message) -> None:
+            raise SystemExit(3)
+
         self.assertEqual(await self.answer(returns), NEW_DATA)
         self.assertEqual(await self.answer(rejects), REJECTED)
-        with self.assertLogs("kii_push", "ERROR") as logs:
-            self.assertEqual(await self.answer(raises), FAILED)
-        self.assertIn("ValueError: broken", logs.output[0])
+        for handler, error in [(raises, "ValueError: broken"), (exits, "SystemExit: 3")]:
+            with self.subTest(error=error), self.assertLogs("kii_push", "ERROR") as logs:
+                self.assertEqual(await self.answer(handler), FAILED)
+            self.assertIn(error, logs.output[0])
+
+    async def test_rejection_after_the_answer_is_logged(self) -> None:
+        async def handler(message: kii_push.Message) -> None:
+            message.later().complete()
+            raise kii_push.Reject("stale")
+
+        with self.assertLogs("kii_push", "WARNING") as logs:
+            self.assertEqual(await self.answer(handler), NEW_DATA)
+        self.assertIn("the rejection of message", logs.output[0])
 
     async def test_completion_answers_after_the_coroutine(self) -> None:
         async def handler(message: kii_push.Message) -> None:

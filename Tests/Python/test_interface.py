@@ -7,10 +7,11 @@ import unittest
 from pathlib import Path
 
 import support
-from kii_push import ErrorCode, FetchResult, Kind, _agent, _cdef
+from kii_push import ErrorCode, FetchResult, Kind, _agent, _cdef, _message
 from kii_push._library import ffi
 
 HEADER = support.ROOT / "Sources/CKiiPush/include/kii_push.h"
+FIELDS = support.ROOT / "Sources/KiiPushCore/Message/MessageField.swift"
 MODULE = support.ROOT / "Bindings/python/kii_push/_cdef.py"
 
 
@@ -36,10 +37,15 @@ class InterfaceTests(unittest.TestCase):
         codes = members("kii_push_code", "KII_PUSH_E_")
         self.assertEqual(codes.pop("KII_PUSH_OK"), 0)
         self.assertEqual(codes, {code.name: code.value for code in ErrorCode})
-        self.assertEqual(members("kii_push_kind", "KII_PUSH_KIND_"), {kind.name: kind.value for kind in Kind})
+        kinds = {kind.name: kind.value for kind in Kind if kind is not Kind.UNKNOWN}
+        self.assertEqual(members("kii_push_kind", "KII_PUSH_KIND_"), kinds)
         results = members("kii_push_result", "KII_PUSH_")
         self.assertEqual(results.pop("LATER"), _agent.LATER)
         self.assertEqual(results, {result.name: result.value for result in FetchResult})
+
+    def test_names_of_fields_are_those_of_the_library(self) -> None:
+        pairs = re.findall(r'case \.\w+: \("(\w+)", "(\w+)"\)', FIELDS.read_text())
+        self.assertEqual(dict(pairs), _message._SHORT_KEYS)
 
 
 if __name__ == "__main__":

@@ -145,6 +145,30 @@ class CallbackTests(unittest.TestCase):
         )
         self.assertEqual((status, output, errors), (0, "handled\n", ""))
 
+    def test_signal_handler_that_raises_leaves_the_runtime_closed(self) -> None:
+        status, output, errors = support.ended(
+            """
+            import signal
+
+            def interrupt(number, frame):
+                raise InterruptedError
+
+            def end():
+                signal.raise_signal(signal.SIGUSR1)
+                fake.fake_end_run(-1)
+
+            signal.signal(signal.SIGUSR1, interrupt)
+            agent(lambda message: None)
+            try:
+                with runtime:
+                    threading.Timer(0.1, end).start()
+                    kii_push.run(runtime)
+            except InterruptedError:
+                print("closed", flush=True)
+            """
+        )
+        self.assertEqual((status, output, errors), (0, "closed\n", ""))
+
 
 if __name__ == "__main__":
     unittest.main()

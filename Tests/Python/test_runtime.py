@@ -1,6 +1,7 @@
 """The runtime, its errors, and the service."""
 
 import json
+import pickle
 import threading
 import unittest
 from datetime import UTC, datetime
@@ -64,6 +65,11 @@ class RuntimeTests(unittest.TestCase):
             with self.assertRaises(kii_push.Error) as caught:
                 runtime.retry(1)
             self.assertEqual(caught.exception.code, 99)
+
+    def test_error_may_be_sent_to_another_process(self) -> None:
+        error = kii_push.Error("forked", 11, status=404, refusal="TOPIC_NOT_FOUND", is_temporary=True)
+        copy = pickle.loads(pickle.dumps(error))
+        self.assertEqual((str(copy), vars(copy)), (str(error), vars(error)))
 
     def test_runtime_that_is_closed_answers(self) -> None:
         runtime = kii_push.Runtime()

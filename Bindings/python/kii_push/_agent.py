@@ -1,8 +1,10 @@
 """The agent."""
 
+import contextlib
 import inspect
 import itertools
 import json
+import math
 import threading
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -59,6 +61,14 @@ def verdict(message: Message, result: FetchResult | None) -> int:
         return result.value
     logger.error("the handler of message %d has returned %s, no FetchResult", message.id, type(result).__name__)
     return FetchResult.FAILED.value
+
+
+def reject(message: Message, rejection: Reject) -> None:
+    """Makes it a dead letter, unless it is answered or its time is over."""
+    try:
+        message.later().reject(str(rejection))
+    except Error as error:
+        logger.warning("the rejection of message %d does not count: %s", message.id, error)
 
 
 def log_failure(message: Message) -> None:
@@ -129,8 +139,12 @@ class Agent:
         """
         number = next(_numbers)
         _observers[number] = observer
+        try:
+            call(library().kii_push_observe, self._handle, _observe, ffi.cast("void *", number))
+        except Error:
+            del _observers[number]
+            raise
         self._numbers.append(number)
-        call(library().kii_push_observe, self._handle, _observe, ffi.cast("void *", number))
 
     def register(self) -> None:
         """Makes the agent known to the cloud, so that messages wait for it from then on. Blocks.
@@ -152,22 +166,22 @@ class Agent:
 
         Raises why the agent has stopped by itself.
         """
-        end = None if timeout is None else time.monotonic() + timeout
+        end = math.inf if timeout is None else time.monotonic() + timeout
         # Python handles a signal between two calls only, and on its main thread.
-        longest = 0.25 if threading.current_thread() is threading.main_thread() else None
+        longest = 0.25 if threading.current_thread() is threading.main_thread() else 3600.0
         while True:
-            rest = None if end is None else max(0.0, end - time.monotonic())
-            part = min((time for time in (rest, longest) if time is not None), default=None)
+            part = min(longest, max(0.0, end - time.monotonic()))
             try:
-                call(library().kii_push_wait, self._handle, -1 if part is None else round(part * 1000))
+                call(library().kii_push_wait, self._handle, math.ceil(part * 1000))
                 return True
             except Error as error:
                 if error.code == ErrorCode.HANDLE:  # another thread closes the runtime
-                    return self._runtime._closed.wait(rest)
-                if error.code != ErrorCode.TIMEOUT:
+                    if self._runtime._closed.wait(part):
+                        return True
+                elif error.code != ErrorCode.TIMEOUT:
                     raise
-                if part == rest:
-                    return False
+            if time.monotonic() >= end:
+                return False
 
     def run(self) -> None:
         """Receives until `stop` is called or the agent stops by itself: then it raises why.
@@ -180,8 +194,9 @@ class Agent:
         except Error:
             raise
         except BaseException:
-            self.stop()
-            self.wait()
+            with contextlib.suppress(Error):  # it has stopped by itself meanwhile
+                self.stop()
+                self.wait()
             raise
 
     def call(
@@ -189,8 +204,8 @@ class Agent:
     ) -> bytes:
         """Calls the REST API as the agent's user or thing, and returns the body of the answer. Blocks.
 
-        path: below the app, percent-encoded, as "/users/me". A mapping is sent as JSON. `Error` with the code `REFUSED`
-        has the `status` and the `refusal`.
+        path: below the app, percent-encoded, as "/users/me". A mapping is sent as JSON; bytes are JSON too where no
+        `content_type` says otherwise. `Error` with the code `REFUSED` has the `status` and the `refusal`.
         """
         sent = body if body is None or isinstance(body, bytes) else json.dumps(dict(body), allow_nan=False).encode()
         answer, length = ffi.new("char **"), ffi.new("size_t *")
@@ -228,7 +243,7 @@ class Agent:
         try:
             return verdict(message, self._handler(message))
         except Reject as rejection:
-            message.later().reject(str(rejection))
+            reject(message, rejection)
             return LATER
         except BaseException:  # a thread of the library must not see it, whatever it is
             log_failure(message)

@@ -7,9 +7,9 @@ import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from ._agent import LATER, Agent, Observer, is_coroutine, log_failure, verdict
+from ._agent import LATER, Agent, Observer, is_coroutine, log_failure, reject, verdict
 from ._configuration import App, Bucket, PseudoUser, Thing, Topic, User
-from ._error import Error, ErrorCode, Reject
+from ._error import Error, Reject
 from ._message import FetchResult, Message
 from ._runtime import Runtime, log_end, logger, served
 
@@ -123,9 +123,9 @@ class AsyncAgent:
             async with asyncio.timeout(_DEADLINE):
                 answer = verdict(message, await self._handler(message))
         except Reject as rejection:
-            message.later().reject(str(rejection))
+            reject(message, rejection)
             answer = LATER
-        except Exception:
+        except (Exception, SystemExit):  # which would end the loop
             log_failure(message)
         finally:
             if answer != LATER:
@@ -135,10 +135,8 @@ class AsyncAgent:
         try:
             message._completion.complete(result)
         except Error as error:
-            if error.code != ErrorCode.HANDLE:
-                raise
             if result is not FetchResult.FAILED:
-                logger.warning("the answer of message %d came too late", message.id)
+                logger.warning("the answer of message %d does not count: %s", message.id, error)
 
 
 async def run_async(runtime: Runtime) -> int:

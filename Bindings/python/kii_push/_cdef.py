@@ -34,8 +34,7 @@ typedef enum kii_push_kind {
     KII_PUSH_KIND_PUSH_TO_APP = 1,
     KII_PUSH_KIND_PUSH_TO_USER = 2,
     KII_PUSH_KIND_DIRECT_PUSH = 3,
-    KII_PUSH_KIND_THING_COMMAND = 4,
-    KII_PUSH_KIND_UNKNOWN = 5
+    KII_PUSH_KIND_THING_COMMAND = 4
 } kii_push_kind;
 typedef enum kii_push_result {
     KII_PUSH_NEW_DATA = 0,

@@ -1,6 +1,8 @@
 """What can go wrong."""
 
+import functools
 from enum import IntEnum
+from typing import Any
 
 
 class ErrorCode(IntEnum):
@@ -63,6 +65,11 @@ class Error(Exception):
         self.hint = _HINTS.get(code)
         if self.hint is not None:
             self.add_note(self.hint)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        # An exception is made again with its text alone, as in the parent of a process pool.
+        details: dict[str, Any] = {"status": self.status, "refusal": self.refusal, "is_temporary": self.is_temporary}
+        return functools.partial(Error, **details), (str(self), self.code)
 
 
 class Reject(Exception):

@@ -4,11 +4,30 @@ import json
 from datetime import UTC, datetime, timedelta
 from enum import Enum, IntEnum
 from functools import cached_property
-from typing import Any
+from typing import Any, NoReturn
 
 from ._library import call, ffi, library
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+
+# The names of Kii's members in a payload with `aps`.
+_SHORT_KEYS = {
+    "appID": "a",
+    "sender": "s",
+    "type": "t",
+    "when": "w",
+    "origin": "o",
+    "topic": "to",
+    "objectScopeAppID": "sa",
+    "objectScopeUserID": "su",
+    "objectScopeGroupID": "sg",
+    "objectScopeType": "st",
+    "bucketID": "bi",
+    "bucketType": "bt",
+    "objectID": "oi",
+    "modifiedAt": "om",
+    "objectScopeThingID": "sth",
+}
 
 
 class FetchResult(Enum):
@@ -20,13 +39,13 @@ class FetchResult(Enum):
 
 
 class Kind(IntEnum):
-    """What sort of push a message is."""
+    """What sort of push a message is; UNKNOWN is one that a later library names."""
 
+    UNKNOWN = 0
     PUSH_TO_APP = 1
     PUSH_TO_USER = 2
     DIRECT_PUSH = 3
     THING_COMMAND = 4
-    UNKNOWN = 5
 
     @classmethod
     def _missing_(cls, value: object) -> "Kind":
@@ -55,6 +74,10 @@ class Completion:
         text = reason.encode("utf-8", "replace")
         self._is_open = False
         call(library().kii_push_reject, self._handle, text, len(text))
+
+    def __reduce__(self) -> NoReturn:
+        # A copy that is released would answer the message.
+        raise TypeError("a completion cannot be copied")
 
     def __del__(self) -> None:
         if self._is_open:
@@ -94,13 +117,20 @@ class Message:
     def fields(self) -> dict[str, Any]:
         """The sender's members ("msg") and Kii's ("topic", "sender", "when"): the payload as JSON.
 
-        Empty where the payload is no JSON object.
+        Kii's have these names too where the payload has `aps` and the short keys of APNs. Empty where the payload is no
+        JSON object.
         """
         try:
             value = json.loads(self.payload.decode())
         except (ValueError, RecursionError):
             return {}
-        return value if isinstance(value, dict) else {}
+        if not isinstance(value, dict):
+            return {}
+        if isinstance(value.get("aps"), dict):
+            for name, short in _SHORT_KEYS.items():
+                if not isinstance(value.get(short), dict | list | None):
+                    value.setdefault(name, value[short])
+        return value
 
     def __getitem__(self, name: str) -> Any:
         return self.fields[name]

@@ -92,7 +92,7 @@ class Runtime:
         # Agents are kept here: one that runs goes on when the program lets go of it.
         self._agents: list[Any] = []
         self._closed = threading.Event()
-        _open.append(self)
+        _open[self] = None
 
     def close(self) -> None:
         """Stops the agents, gives running handlers their grace, and stores what they have not answered.
@@ -117,8 +117,7 @@ class Runtime:
         for agent in self._agents:
             agent._forget()
         self._agents = []
-        if self in _open:
-            _open.remove(self)
+        _open.pop(self, None)
 
     def __enter__(self) -> Self:
         return self
@@ -165,11 +164,16 @@ def run(runtime: Runtime) -> int:
 def served(runtime: Runtime) -> tuple[int, Error]:
     """How the service of a runtime has ended, and why."""
     error = ffi.new("kii_push_error *")
-    status = library().kii_push_run(runtime._handle, error)
+    is_closed = True
+    try:
+        status = library().kii_push_run(runtime._handle, error)
+        is_closed = status != os.EX_SOFTWARE
+    finally:  # what a signal handler raises comes when the library has closed it
+        if is_closed:
+            runtime._forget()
     why = made(error, error.code)
-    if status == os.EX_SOFTWARE:
+    if not is_closed:
         raise why
-    runtime._forget()
     return status, why
 
 
@@ -179,7 +183,8 @@ def log_end(status: int, error: Error) -> None:
         logger.error("%s", error)
 
 
-_open: list[Runtime] = []
+# In the order in which they were opened.
+_open: dict[Runtime, None] = {}
 
 
 @atexit.register

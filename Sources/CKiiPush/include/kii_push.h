@@ -9,8 +9,10 @@
  *     kii_push_agent agent;
  *     kii_push_error error;
  *     if (kii_push_open(KII_PUSH_API, runtime_json, strlen(runtime_json), &runtime, &error)
- *         || kii_push_agent_new(runtime, agent_json, strlen(agent_json), on_message, NULL, &agent, &error))
+ *         || kii_push_agent_new(runtime, agent_json, strlen(agent_json), on_message, NULL, &agent, &error)) {
  *         fprintf(stderr, "%s\n", error.text);
+ *         exit(1);
+ *     }
  *     exit(kii_push_run(runtime, &error));
  *
  * Rules for all of it:
@@ -28,6 +30,8 @@
  *   up the library, and a function that blocks fails there with KII_PUSH_E_CALLBACK. Neither may leave by longjmp or an
  *   exception.
  * - In JSON that is passed a member that is null counts as missing. Seconds are numbers from 0 to 1000000000.
+ * - Before the process leaves main or calls exit its runtimes have to be closed: threads of theirs work with libraries that
+ *   exit takes down.
  * - After kii_push_open a process must not fork without exec: in the child every function answers KII_PUSH_E_FORKED.
  * - No token, password or message stands in an error's text.
  */
@@ -92,7 +96,8 @@ typedef struct kii_push_error {
 /* ---- a runtime ---- */
 
 /*
- * Opens a runtime.
+ * Opens a runtime. The state directory is opened, and locked until the runtime is closed, by what needs it first: an agent
+ * that registers or runs, or a function for dead letters; that one fails with KII_PUSH_E_FILE where it cannot be.
  *
  * api: KII_PUSH_API.
  * json: an object, or NULL for the defaults. Unknown members are refused. All may be missing:
@@ -112,8 +117,9 @@ int32_t kii_push_open(
 
 /*
  * Stops the runtime's agents, gives running handlers their grace, stores what they have not answered, and ends the handles of
- * the runtime and of all that is in it. Blocks. No callback begins after it has returned; a handler that has not returned within
- * the grace goes on, with its thread, and what its context leads to has to stay.
+ * the runtime and of all that is in it. Blocks. No observer runs after it has returned, and no handler begins; a handler that
+ * has not returned within the grace goes on, with its thread, and what its context leads to has to stay. Takes up to twice the
+ * grace then.
  * Fails with KII_PUSH_E_CALLBACK inside a callback.
  */
 int32_t kii_push_close(kii_push_runtime runtime, kii_push_error *error);
@@ -124,8 +130,7 @@ typedef enum kii_push_kind {
     KII_PUSH_KIND_PUSH_TO_APP = 1,
     KII_PUSH_KIND_PUSH_TO_USER = 2,
     KII_PUSH_KIND_DIRECT_PUSH = 3,
-    KII_PUSH_KIND_THING_COMMAND = 4,
-    KII_PUSH_KIND_UNKNOWN = 5
+    KII_PUSH_KIND_THING_COMMAND = 4
 } kii_push_kind;
 
 /* The answers of UIKit's fetch-completion contract, and "later". */
@@ -177,23 +182,24 @@ typedef void (*kii_push_observer)(void *context, const char *json, size_t length
  *   "usesTLS": default true
  *   "isDevelopment": default false
  *   "keepAlive": seconds; default 60
- * handler: never NULL. context is passed to it as it is.
+ * handler: never NULL. context is passed to it as it is, and has to stay good until the runtime is closed.
  */
 int32_t kii_push_agent_new(
     kii_push_runtime runtime, const char *json, size_t length, kii_push_handler handler, void *context,
     kii_push_agent *agent, kii_push_error *error);
 
-/* Calls `observer` with everything that happens to the agent from now on. There may be several. */
+/* Calls `observer` with everything that happens to the agent from now on, until the runtime is closed; `context` has to stay
+ * good as long. There may be several. */
 int32_t kii_push_observe(kii_push_agent agent, kii_push_observer observer, void *context, kii_push_error *error);
 
 /*
  * Makes the agent known to the cloud, so that messages wait for it from then on. Blocks, up to minutes where the network does
- * not answer. kii_push_start does it as well.
+ * not answer. kii_push_start does it as well. Fails with KII_PUSH_E_STATE where the agent runs, or registers already.
  */
 int32_t kii_push_register(kii_push_agent agent, kii_push_error *error);
 
 /* Begins to receive, on threads of the library, and returns at once. What goes wrong later and cannot pass by itself is said by
- * kii_push_wait. Fails with KII_PUSH_E_STATE where the agent runs. */
+ * kii_push_wait. Fails with KII_PUSH_E_STATE where the agent runs, or registers. */
 int32_t kii_push_start(kii_push_agent agent, kii_push_error *error);
 
 /* Asks the agent to stop receiving, and returns at once; kii_push_wait says when it has. Fails with KII_PUSH_E_STATE where the
@@ -209,7 +215,8 @@ int32_t kii_push_wait(kii_push_agent agent, int64_t milliseconds, kii_push_error
 
 /*
  * Runs all agents of a runtime as a service does, until SIGTERM or SIGINT, or until an agent stops by itself: takes over these two
- * signals, tells systemd (sd_notify: READY, STATUS, WATCHDOG, STOPPING), and closes the runtime at the end. Returns the
+ * signals (a second one ends the process at once with 128 and its number as the status; one that was set to be ignored stays
+ * ignored), tells systemd (sd_notify: READY, STATUS, WATCHDOG, STOPPING), and closes the runtime at the end. Returns the
  * status to exit with: 0; 75 where the failure may pass; 78, or 77 where the cloud refuses what the agent signs in with, where
  * starting again would not help. `error` says why. Fails with 70, and changes nothing, inside a callback, for a handle that has
  * ended, for a runtime without an agent, and where one of its agents runs.
@@ -231,7 +238,8 @@ int32_t kii_push_field(
  * 30 s or after kii_push_close, is KII_PUSH_E_HANDLE and changes nothing. result: not KII_PUSH_LATER. */
 int32_t kii_push_complete(kii_push_completion completion, int32_t result, kii_push_error *error);
 
-/* Answers that no further attempt would help: the message is a dead letter at once. reason: for people, stored with it. */
+/* Answers that no further attempt would help: the message is a dead letter at once. reason: for people, stored with it, and cut
+ * to 500 characters. As kii_push_complete otherwise. */
 int32_t kii_push_reject(
     kii_push_completion completion, const char *reason, size_t length, kii_push_error *error);
 
@@ -240,7 +248,7 @@ int32_t kii_push_reject(
 /*
  * The messages that were given up on, oldest first: up to a hundred with a greater id than `after` (0 for all). json: an array of
  * {"id", "received_at", "attempts", "reason", "payload"}, to be freed with kii_push_free. "received_at" is as in
- * "2026-05-16T01:46:41.908Z"; a payload that is not UTF-8 stands in "payload_base64" instead.
+ * "2026-05-16T01:46:41.908Z"; a payload that is not UTF-8 stands in "payload_base64" instead. Blocks, as the next two do.
  */
 int32_t kii_push_dead_letters(
     kii_push_runtime runtime, int64_t after, char **json, size_t *length, kii_push_error *error);
@@ -259,7 +267,7 @@ int32_t kii_push_drop(kii_push_runtime runtime, int64_t id, kii_push_error *erro
  * path: below the app, percent-encoded, as "/users/me" or "/topics/alerts/acl"; may have a query.
  * content_type: of the body; NULL without a body, and for "application/json".
  * body, length: NULL and 0 for none.
- * answer: the body of a success, to be freed with kii_push_free; may be NULL where nobody wants it.
+ * answer, answer_length: the body of a success, to be freed with kii_push_free; may both be NULL where nobody wants it.
  * KII_PUSH_E_REFUSED with `status` and `refusal` for a refusal.
  */
 int32_t kii_push_call(
@@ -267,7 +275,7 @@ int32_t kii_push_call(
     char **answer, size_t *answer_length, kii_push_error *error);
 
 /*
- * Sends a message as the agent's user or thing.
+ * Sends a message as the agent's user or thing; blocks, and fails, as kii_push_call does.
  *
  * target: "topic:alerts", "topic:SCOPE/todo" with a scope as in a subscription, "user:me" or "user:ID".
  * json: an object; its members are the message's data.

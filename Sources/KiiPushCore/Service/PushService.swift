@@ -35,8 +35,9 @@ public struct PushService: Sendable {
     /// signals do again what they did before.
     ///
     /// systemd is told `READY=1` when every agent has been connected, `STATUS=` whenever a connection changes, `STOPPING=1`,
-    /// and `WATCHDOG=1` as long as the agents are alive: the network thread takes turns, the broker was heard within 100 s or
-    /// another connection is tried, and no handler is more than 60 s past its deadline.
+    /// and `WATCHDOG=1` as long as the agents are alive: the network thread takes turns, the broker was heard within 100 s (or
+    /// ``PushAgent/Configuration/keepAlive`` and 40 s, where that is longer) or another connection is tried, and no handler
+    /// is more than 60 s past its deadline.
     public func run() async -> End {
         let failure: (any Error)?
         do {

@@ -54,12 +54,16 @@ package final class ServiceWatch: Sendable {
         guard let watched = self.watched.withLock({ $0 }) else { return nil }
         if let since = watched.endingSince {
             let elapsed = SuspendingClock.now - since
-            return elapsed > Self.longestEnd ? "it has been stopping for \(elapsed.text)" : nil
+            // Handlers may take all of their grace, once when the agents stop and once when the runtime does.
+            let grace = watched.agents.map(\.runtime.configuration.shutdownGrace).max() ?? .zero
+            let longest = max(Self.longestEnd, grace * 2 + .seconds(30))
+            return elapsed > longest ? "it has been stopping for \(elapsed.text)" : nil
         }
         do {
             for agent in watched.agents {
                 let health = try await agent.health()
-                let complaint = watchdog.complaint(health, attemptOverdue: watched.overdue(), watched.limits)
+                let limits = watched.limits.allowing(keepAlive: agent.configuration.keepAlive)
+                let complaint = watchdog.complaint(health, attemptOverdue: watched.overdue(), limits)
                 if let complaint { return complaint }
             }
             return nil

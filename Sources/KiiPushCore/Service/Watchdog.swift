@@ -16,6 +16,13 @@ package struct Watchdog: Sendable {
         package init(grace: Duration? = nil) {
             if let grace { self.overdue = max(self.overdue, grace * 2 + .seconds(30)) }
         }
+
+        /// The same for an agent that asks its broker so seldom: with zero or less never, and it may hear nothing for ever.
+        func allowing(keepAlive: Duration) -> Limits {
+            var limits = self
+            limits.silence = keepAlive > .zero ? max(self.silence, keepAlive + .seconds(40)) : .seconds(Int64.max)
+            return limits
+        }
     }
 
     /// How often it is fed: twice in the time that the manager has set.
