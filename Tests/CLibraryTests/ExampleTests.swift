@@ -12,6 +12,25 @@ import Testing
         #expect(source.split(separator: "\n", omittingEmptySubsequences: false).count <= 60)
     }
 
+    @Test func theHandlerOfTheReadmeCompiles() async throws {
+        let readme = try String(contentsOf: CProgram.root.appending(path: "README.md"), encoding: .utf8)
+        let handler = try #require(readme.components(separatedBy: "```c\n").dropFirst().first)
+        let source = """
+            #include <kii_push.h>
+            #include <stdio.h>
+            \(handler.components(separatedBy: "```")[0])
+            kii_push_handler handler = on_message;
+            """
+        try await withTemporaryDirectory { directory in
+            try source.write(toFile: "\(directory)/handler.c", atomically: true, encoding: .utf8)
+            let result = try await ForeignProgram(
+                "cc", "-std=c11", "-Wall", "-Werror", "-fsyntax-only", "-I", CProgram.headers.path,
+                "\(directory)/handler.c"
+            ).run()
+            #expect(result.status == 0, "\(result.errors)")
+        }
+    }
+
     /// Killed amid a handler and started again: nothing is lost.
     @Test func aKilledExampleHandlesItsMessagesAgain() async throws {
         try await withEmulator { emulator, directory in

@@ -1,4 +1,4 @@
-"""The page shows the example as it is."""
+"""The page shows the example as it is, and what the README shows runs."""
 
 import unittest
 
@@ -11,6 +11,12 @@ class PageTests(unittest.TestCase):
         page = (support.ROOT / "Documentation/embedding.md").read_text()
         self.assertIn(f"```python\n{example}```", page)
         self.assertLess(example.count("\n"), 60)
+
+    def test_the_readmes_program_runs(self) -> None:
+        readme = (support.ROOT / "README.md").read_text()
+        program = readme.split("```python\n")[1].split("```")[0]
+        status, _, errors = support.ended(f"fake.fake_end_run(-1)\nkey = 'k'\n{program}")
+        self.assertEqual((status, errors), (0, ""))
 
 
 if __name__ == "__main__":
