@@ -3,7 +3,8 @@
  *
  * A program opens a runtime (a state directory with an inbox), makes an agent in it with a handler, and starts the agent.
  * From then on the library receives: it writes each message to the inbox, acknowledges it, and calls the handler, which
- * answers within 30 s. A message whose handler answers KII_PUSH_FAILED, or whose process dies, is handled again.
+ * answers within 30 s. A message whose handler answers KII_PUSH_FAILED, or whose process dies, is handled again. After as many
+ * failures, or deaths while it was handled alone, as "retryDelays" allows attempts, it is a dead letter.
  *
  *     kii_push_runtime runtime;
  *     kii_push_agent agent;
@@ -11,9 +12,11 @@
  *     if (kii_push_open(KII_PUSH_API, runtime_json, strlen(runtime_json), &runtime, &error)
  *         || kii_push_agent_new(runtime, agent_json, strlen(agent_json), on_message, NULL, &agent, &error)) {
  *         fprintf(stderr, "%s\n", error.text);
- *         exit(1);
+ *         return 1;  // after kii_push_close, where the runtime is open
  *     }
- *     exit(kii_push_run(runtime, &error));
+ *     int status = kii_push_run(runtime, &error);
+ *     if (status) fprintf(stderr, "%s\n", error.text);
+ *     return status;
  *
  * Rules for all of it:
  *
@@ -23,10 +26,11 @@
  * - A handle is a number that is never given out twice. Zero is none. One that has ended, or is of another kind, is answered
  *   with KII_PUSH_E_HANDLE; it is never undefined what happens.
  * - A function returns KII_PUSH_OK (0) or a kii_push_code, which also stands in `error` with a text for people. `error` may
- *   be NULL.
+ *   be NULL. kii_push_run alone returns the status to exit with.
  * - Every function may be called on any thread, and inside callbacks unless it says otherwise.
- * - Callbacks come on threads of the library: those of one message one after the other, those of different messages at once
- *   (runtime member "concurrentHandlers"). A handler may block, and may call functions that do. An observer must not: it holds
+ * - Callbacks come on threads of the library. Messages of one source (a topic, a bucket, the sender of direct pushes) are
+ *   handled one at a time: the next one waits for the answer, KII_PUSH_LATER included. Those of different sources are handled
+ *   at once (runtime member "concurrentHandlers"). A handler may block, and may call functions that do. An observer must not: it holds
  *   up the library, and a function that blocks fails there with KII_PUSH_E_CALLBACK. Neither may leave by longjmp or an
  *   exception.
  * - In JSON that is passed a member that is null counts as missing. Seconds are numbers from 0 to 1000000000.
@@ -101,11 +105,13 @@ typedef struct kii_push_error {
  *
  * api: KII_PUSH_API.
  * json: an object, or NULL for the defaults. Unknown members are refused. All may be missing:
- *   "stateDirectory": default $STATE_DIRECTORY, else kii-push in the user's state directory ($XDG_STATE_HOME)
+ *   "stateDirectory": made where it is missing; default $STATE_DIRECTORY, else kii-push in the user's state directory
+ *     ($XDG_STATE_HOME). One process has it at a time. Inbox "memory" uses it too, for the agents' registrations
  *   "inbox": "file" (default) or "memory"
- *   "concurrentHandlers": how many handlers run at once; default 4
- *   "isStrictlyOrdered": whether messages of one source wait for one that is tried again; default false
- *   "retryDelays": seconds before each further attempt, as [1, 5, 30]; after the last one a message is a dead letter
+ *   "concurrentHandlers": how many sources are handled at once; default 4
+ *   "isStrictlyOrdered": whether the next messages of a source also wait while one waits for its next attempt; default false
+ *   "retryDelays": seconds before each further attempt; after the last one a message is a dead letter; default
+ *     [1, 5, 30, 300, 1800]
  *   "shutdownGrace": seconds that handlers have to answer when the runtime is closed; default 10
  *   "hasControlSocket": whether kii-push (listen, inbox) may ask this process; default false
  *   "certificateAuthorityFile": certificates in PEM to trust instead of the system's
@@ -148,7 +154,7 @@ typedef struct kii_push_message {
     kii_push_completion completion; /* for KII_PUSH_LATER */
     int64_t id;                     /* the same at each attempt of one message */
     int64_t received_at;            /* when it reached this machine, in milliseconds since 1970 */
-    int32_t attempt;                /* 1 for the first */
+    int32_t attempt;                /* 1 for the first; the attempt that a process died in counts only where it ran alone */
     int32_t kind;                   /* kii_push_kind */
     const char *payload;            /* the bytes that came, JSON as a rule */
     size_t payload_length;
@@ -159,7 +165,8 @@ typedef struct kii_push_message {
 
 /*
  * Handles a message. Returns a kii_push_result; any other number counts as KII_PUSH_FAILED. It may see a message again, with the
- * same `id`, after a failure or the death of the process.
+ * same `id`, after a failure or the death of the process; `id` is never given to another message
+ * (with inbox "memory": of the process).
  */
 typedef int32_t (*kii_push_handler)(void *context, const kii_push_message *message);
 
@@ -178,8 +185,11 @@ typedef void (*kii_push_observer)(void *context, const char *json, size_t length
  *     {"type": "thing", "vendorThingID": …, "password": …, "thingType": …}
  *   "name": of the agent within its runtime; default "default"
  *   "subscriptions": [{"topic": "alerts"}, {"topic": "todo", "scope": "me"}, {"bucket": "orders", "scope": "group:ID"}, …]; a
- *     scope is "app" (default), "me", "user:ID", "group:ID" or "thing:ID"
- *   "usesTLS": default true
+ *     scope is "app" (default), "me", "user:ID", "group:ID" or "thing:ID". A topic has to exist: the app's are made by its
+ *     administrator (`kii-push subscribe` makes one at the emulator). The agent goes on trying to subscribe to what it cannot
+ *     yet, and tells observers why: {"type": "state", "state": "not subscribed", "reason": …}
+ *   "usesTLS": whether the connection to the broker is encrypted; default true. The runtime's "certificateAuthorityFile" names
+ *     whom to trust: for the emulator `caFile` of its emulator.json
  *   "isDevelopment": default false
  *   "keepAlive": seconds; default 60
  * handler: never NULL. context is passed to it as it is, and has to stay good until the runtime is closed.
