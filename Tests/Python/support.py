@@ -4,11 +4,15 @@ import atexit
 import ctypes
 import os
 import shlex
+import signal
 import subprocess
 import sys
 import tempfile
 import textwrap
 from pathlib import Path
+
+# A shell has its jobs in the background ignore ^C, which the programs of the tests would inherit.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "Bindings/python"
