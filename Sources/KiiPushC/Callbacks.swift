@@ -4,9 +4,9 @@ import KiiPushCore
 /// The program's functions, called for one agent.
 final class Callbacks: RemoteNotificationHandler, ThingCommandHandler {
     /// A function of the program's, and what it is passed.
+    // Sendable, unchecked. The proof: both members are constants, a C function has no state of its own, and the library
+    // passes the context on and never reads behind it. What is there is the program's to guard (`kii_push.h`, threads).
     struct Bound<Function>: @unchecked Sendable {
-        // The proof, since the compiler cannot check it: a C function has no state, and the library never looks behind
-        // the context.
         let function: Function
         let context: UnsafeMutableRawPointer?
     }

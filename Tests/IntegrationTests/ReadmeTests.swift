@@ -76,6 +76,17 @@ import Testing
         }
     }
 
+    @Test func aUsersCommandsShowAPush() async throws {
+        try await withEmulator { emulator, directory in
+            let lines = try self.block("run: from packages").split(separator: "\n")
+            // The installation is tried by `script/package --check`; the emulator is this test's.
+            #expect(lines.count == 5 && lines[0].contains("apt install") && lines[1].contains("kii-push emulator"))
+            let output = try await self.run(
+                lines.dropFirst(2).joined(separator: "\n"), beside: emulator, in: directory)
+            #expect(output.contains("msg=\"hi\"") && output.contains("<-- newData"))
+        }
+    }
+
     @Test func theExampleReceives() async throws {
         try await withEmulator { emulator, directory in
             let runtime = try emulator.runtime("\(directory)/sender")
