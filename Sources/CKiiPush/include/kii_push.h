@@ -3,8 +3,8 @@
  *
  * A program opens a runtime (a state directory with an inbox), makes an agent in it with a handler, and starts the agent.
  * From then on the library receives: it writes each message to the inbox, acknowledges it, and calls the handler, which
- * answers within 30 s. A message whose handler answers KII_PUSH_FAILED, or whose process dies, is handled again. After as many
- * failures, or deaths while it was handled alone, as "retryDelays" allows attempts, it is a dead letter.
+ * answers within 30 s. A message whose handler answers KII_PUSH_FAILED, or whose process dies, is handled again. "retryDelays"
+ * limits the attempts: after the last one the message is a dead letter. A death counts only if no other message was being handled.
  *
  *     kii_push_runtime runtime;
  *     kii_push_agent agent;
@@ -109,7 +109,7 @@ typedef struct kii_push_error {
  *     ($XDG_STATE_HOME). One process has it at a time. Inbox "memory" uses it too, for the agents' registrations
  *   "inbox": "file" (default) or "memory"
  *   "concurrentHandlers": how many sources are handled at once; default 4
- *   "isStrictlyOrdered": whether the next messages of a source also wait while one waits for its next attempt; default false
+ *   "isStrictlyOrdered": whether a message that failed holds up its source until it is done; default false
  *   "retryDelays": seconds before each further attempt; after the last one a message is a dead letter; default
  *     [1, 5, 30, 300, 1800]
  *   "shutdownGrace": seconds that handlers have to answer when the runtime is closed; default 10
@@ -154,7 +154,7 @@ typedef struct kii_push_message {
     kii_push_completion completion; /* for KII_PUSH_LATER */
     int64_t id;                     /* the same at each attempt of one message */
     int64_t received_at;            /* when it reached this machine, in milliseconds since 1970 */
-    int32_t attempt;                /* 1 for the first; the attempt that a process died in counts only where it ran alone */
+    int32_t attempt;                /* 1 for the first; an attempt in which the process died counts only if it ran alone */
     int32_t kind;                   /* kii_push_kind */
     const char *payload;            /* the bytes that came, JSON as a rule */
     size_t payload_length;
