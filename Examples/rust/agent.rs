@@ -9,7 +9,7 @@ struct Error { code: i32, status: i32, temporary: i32, refusal: [u8; 64], text: 
 #[repr(C)]
 struct Message {
     completion: u64, id: i64, received_at: i64, attempt: i32, kind: i32, payload: *const u8, payload_length: usize,
-    source: *const u8, source_length: usize, fields: *const c_void,
+    fields: *const c_void,
 }
 
 type Handler = extern "C" fn(*mut c_void, *const Message) -> i32;

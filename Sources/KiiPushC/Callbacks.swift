@@ -1,5 +1,6 @@
 import CKiiPush
 import KiiPushCore
+import Synchronization
 
 /// The program's functions, called for one agent.
 final class Callbacks: RemoteNotificationHandler, ThingCommandHandler {
@@ -14,6 +15,7 @@ final class Callbacks: RemoteNotificationHandler, ThingCommandHandler {
     private let runtime: OpenRuntime
     private let handler: Bound<kii_push_handler>
     private let observers = Locked<[Bound<kii_push_observer>]>([])
+    private let hasObservers = Atomic(false)
     private let installationID = Locked<String?>(nil)
 
     init(_ runtime: OpenRuntime, _ handler: kii_push_handler, _ context: UnsafeMutableRawPointer?) {
@@ -26,6 +28,7 @@ final class Callbacks: RemoteNotificationHandler, ThingCommandHandler {
         let bound = Bound(function: observer, context: context)
         return self.observers.withLock { observers in
             observers.append(bound)
+            self.hasObservers.store(true, ordering: .sequentiallyConsistent)
             return observers.count == 1
         }
     }
@@ -51,7 +54,7 @@ final class Callbacks: RemoteNotificationHandler, ThingCommandHandler {
     func didReceiveRemoteNotification(
         _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
     ) {
-        if self.observers.withLock({ !$0.isEmpty }) {
+        if self.hasObservers.load(ordering: .sequentiallyConsistent) {
             self.tell(EventLine.bytes("message") { message.describe(context, in: &$0) })
         }
         let kind =
@@ -60,55 +63,49 @@ final class Callbacks: RemoteNotificationHandler, ThingCommandHandler {
             case .pushToUser: KII_PUSH_KIND_PUSH_TO_USER
             case .directPush: KII_PUSH_KIND_DIRECT_PUSH
             }
-        let call = HandlerCall(self.runtime, context, completion) { message.member($0) }
-        self.handle(call, kind, message.payloadBytes, source: message.sourceAddress, context)
+        withUnsafePointer(to: message) {
+            self.handle(UInt(bitPattern: $0), kind, message.payloadBytes, context, completion)
+        }
     }
 
     func didReceiveThingCommand(
         _ command: ThingCommand, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
     ) {
-        let call = HandlerCall(self.runtime, context, completion) { command.rawPayload[$0] }
-        self.handle(call, KII_PUSH_KIND_THING_COMMAND, command.rawPayload.documentBytes, source: nil, context)
+        let payload = command.rawPayload.documentBytes
+        withUnsafePointer(to: command) {
+            self.handle(UInt(bitPattern: $0), KII_PUSH_KIND_THING_COMMAND, payload, context, completion)
+        }
     }
 
+    /// - Parameter address: where the message, or the command, is until this returns.
     private func handle(
-        _ call: HandlerCall, _ kind: kii_push_kind, _ payload: [UInt8], source: String?, _ context: DeliveryContext
+        _ address: UInt, _ kind: kii_push_kind, _ payload: [UInt8], _ context: DeliveryContext,
+        _ completion: FetchCompletion
     ) {
         guard !self.runtime.isClosed else { return }
-        let number = handles.withLock { $0.add(call) }.number
-        let source = source.map { Array($0.utf8) }
-        let result = withText(payload) { payloadStart in
-            withText(source) { sourceStart in
-                var message = kii_push_message(
-                    completion: number, id: context.messageID,
-                    received_at: context.receivedAt.millisecondsSinceEpoch, attempt: Int32(clamping: context.attempt),
-                    kind: Int32(kind.rawValue), payload: payloadStart, payload_length: payload.count,
-                    source: sourceStart, source_length: source?.count ?? 0,
-                    // The number again: one that was copied and is used too late can be told.
-                    fields: UnsafeRawPointer(bitPattern: UInt(number)))
-                return Callback.handler.run { self.handler.function(self.handler.context, &message) }
-            }
+        let (runtime, isCommand) = (ObjectIdentifier(self.runtime), kind == KII_PUSH_KIND_THING_COMMAND)
+        let number = handles.withLock {
+            $0.add { HandlerCall($0, runtime, at: address, isCommand: isCommand, context, completion) }
+        }.number
+        let result = withText(payload) { start in
+            var message = kii_push_message(
+                completion: number, id: context.messageID,
+                received_at: context.receivedAt.millisecondsSinceEpoch, attempt: Int32(clamping: context.attempt),
+                kind: Int32(kind.rawValue), payload: start, payload_length: payload.count,
+                // The number again: one that was copied and is used too late can be told.
+                fields: UnsafeRawPointer(bitPattern: UInt(number)))
+            return Callback.handler.run { self.handler.function(self.handler.context, &message) }
         }
-        if call.returned(result) { handles.withLock { $0.remove(call: number) } }
+        HandlerCall.returned(number, result)
     }
 }
 
-/// Calls `body` with a text of these bytes that ends with a zero; with `nil` for none.
-private func withText<Result>(_ bytes: [UInt8]?, _ body: (UnsafePointer<CChar>?) -> Result) -> Result {
-    guard let bytes else { return body(nil) }
-    return (bytes + [0]).withUnsafeBytes { body($0.bindMemory(to: CChar.self).baseAddress) }
-}
-
-extension ReceivedMessage {
-    /// A member by the sender's name for it, or by Kii's, whichever keys the payload is written with.
-    fileprivate func member(_ name: String) -> JSONValue? {
-        if let value = self[name] { return value }
-        let field = MessageField.allCases.first { $0.key(in: .long) == name }
-        return field.flatMap { self.value(of: $0) }.map { JSONValue($0) }
-    }
-
-    /// The topic or bucket.
-    fileprivate var sourceAddress: String? {
-        (self.sourceTopic.map(KiiURI.topic) ?? self.sourceBucket.map(KiiURI.bucket))?.description
+/// Calls `body` with a text of these bytes that ends with a zero.
+private func withText<Result>(_ bytes: [UInt8], _ body: (UnsafePointer<CChar>?) -> Result) -> Result {
+    // On the stack, where it is short.
+    withUnsafeTemporaryAllocation(byteCount: bytes.count + 1, alignment: 1) { text in
+        text.copyBytes(from: bytes)
+        text[bytes.count] = 0
+        return body(UnsafePointer(text.bindMemory(to: CChar.self).baseAddress))
     }
 }

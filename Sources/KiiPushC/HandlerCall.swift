@@ -3,43 +3,83 @@ import Glibc
 import KiiPushCore
 
 /// One call of a handler: what it may ask of its message, and the answer that it owes.
-final class HandlerCall: Sendable {
-    private struct State {
-        /// `nil` when the answer was given.
-        var completion: FetchCompletion?
-        /// The addresses of what the handler was handed out of the message; `nil` when it has returned.
-        var texts: [UInt]? = []
+struct HandlerCall {
+    /// What a handler is called with.
+    enum Content {
+        case message(ReceivedMessage)
+        case command(ThingCommand)
     }
 
-    let runtime: OpenRuntime
-    private let context: DeliveryContext
-    private let member: @Sendable (String) -> JSONValue?
-    private let state: Locked<State>
+    let number: UInt64
+    let runtime: ObjectIdentifier
+    /// The address at which the call's thread has its message; `nil` when the handler has returned.
+    private var address: UInt?
+    private let isCommand: Bool
+    let deadline: MonotonicInstant
+    /// `nil` when the answer was given.
+    private var completion: FetchCompletion?
+    /// The addresses of what the handler was handed out of the message.
+    private var texts: [UInt] = []
 
-    /// - Parameter member: a member of the message by its name.
+    /// - Parameter address: of a ``ThingCommand`` where `isCommand`, else of a ``ReceivedMessage``.
     init(
-        _ runtime: OpenRuntime, _ context: DeliveryContext, _ completion: FetchCompletion,
-        member: @escaping @Sendable (String) -> JSONValue?
+        _ number: UInt64, _ runtime: ObjectIdentifier, at address: UInt, isCommand: Bool, _ context: DeliveryContext,
+        _ completion: FetchCompletion
     ) {
-        (self.runtime, self.context, self.member) = (runtime, context, member)
-        self.state = Locked(State(completion: completion))
+        (self.number, self.runtime, self.address, self.isCommand) = (number, runtime, address, isCommand)
+        (self.deadline, self.completion) = (context.deadlineInstant, completion)
     }
 
-    deinit { self.freeTexts() }
+    /// Changes the call where it stands.
+    mutating func change<Result>(_ body: (inout HandlerCall) -> Result) -> Result { body(&self) }
+
+    /// Whether the answer was given, and the handler has returned.
+    var isDone: Bool { self.completion == nil && self.address == nil }
 
     /// Whether nothing can come of it any more, though its answer was not given.
-    var isOver: Bool { self.context.timeRemaining == .zero && self.state.withLock { $0.texts == nil } }
+    func isOver(at now: MonotonicInstant) -> Bool { self.address == nil && self.deadline <= now }
 
-    /// A text that is good until the handler returns.
-    func field(_ name: String) throws(CFailure) -> (start: UnsafeMutablePointer<CChar>, length: Int) {
-        guard let value = self.member(name) else { throw .state("the message has no such member") }
-        let bytes = value.string.map { Array($0.utf8) } ?? value.serialized()
+    /// A copy of the message; `nil` when the handler has returned.
+    var content: Content? {
+        guard let start = self.address.flatMap(UnsafeRawPointer.init(bitPattern:)) else { return nil }
+        return self.isCommand
+            ? .command(start.assumingMemoryBound(to: ThingCommand.self).pointee)
+            : .message(start.assumingMemoryBound(to: ReceivedMessage.self).pointee)
+    }
+
+    /// - Returns: whether the handler still runs, so that a text at this address is its own until it returns.
+    mutating func keep(_ text: UInt) -> Bool {
+        guard self.address != nil else { return false }
+        self.texts.append(text)
+        return true
+    }
+
+    /// The completion, for who gives the answer; `nil` for a second one.
+    mutating func takeCompletion() -> FetchCompletion? { self.completion.take() }
+
+    /// The handler has returned.
+    ///
+    /// - Returns: what it was handed out.
+    mutating func handlerReturned() -> [UInt] {
+        defer { (self.address, self.texts) = (nil, []) }
+        return self.texts
+    }
+}
+
+/// What `kii_push.h` lets a program do with a call, by its number. Completions are asked, and let go of, outside the lock.
+extension HandlerCall {
+    /// Hands a text out of the message, which is good until the handler returns.
+    ///
+    /// - Parameter read: `nil` where the message has no such thing.
+    static func handOut(
+        _ number: UInt64, _ read: (Content) -> [UInt8]?
+    ) throws(CFailure) -> (start: UnsafeMutablePointer<CChar>, length: Int) {
+        let content = handles.withLock { $0.calls.change(number) { $0.content } }
+        guard let content = content ?? nil else { throw .handle("message in hand") }
+        guard let bytes = read(content) else { throw .state("the message has no such member") }
         let text = try duplicate(bytes)
-        let isKept = self.state.withLock { [address = UInt(bitPattern: text)] state in
-            state.texts?.append(address)
-            return state.texts != nil
-        }
-        guard isKept else {
+        let address = UInt(bitPattern: text)
+        guard handles.withLock({ $0.calls.change(number) { $0.keep(address) } }) == true else {
             free(text)
             throw .handle("message in hand")
         }
@@ -47,31 +87,23 @@ final class HandlerCall: Sendable {
     }
 
     /// Gives the answer by `answer`, which says whether it counts.
-    ///
-    /// - Returns: whether the handler has returned as well, so that the call is over.
-    func complete(_ answer: (FetchCompletion) -> Bool) throws(CFailure) -> Bool {
-        let (completion, isReturned) = self.state.withLock { ($0.completion.take(), $0.texts == nil) }
-        guard let completion, self.context.timeRemaining > .zero, answer(completion) else {
+    static func complete(_ number: UInt64, _ answer: (FetchCompletion) -> Bool) throws(CFailure) {
+        let taken = handles.withLock { $0.calls.change(number) { ($0.takeCompletion(), $0.deadline) } }
+        guard let taken else { throw .handle("completion of a message in hand") }
+        guard let completion = taken.0, MonotonicInstant.now() < taken.1, answer(completion) else {
             throw CFailure(
                 KII_PUSH_E_HANDLE, "the message was answered before, or its 30 s are over, or the runtime has ended")
         }
-        return isReturned
     }
 
-    /// The handler has returned.
-    ///
-    /// - Returns: whether the call is over; if not, its answer is still to come.
-    func returned(_ result: Int32) -> Bool {
-        self.freeTexts()
-        guard result != Int32(KII_PUSH_LATER.rawValue) else { return self.state.withLock { $0.completion == nil } }
-        let completion = self.state.withLock { $0.completion.take() }
-        completion?(FetchResult(code: result) ?? .failed)
-        return true
-    }
-
-    private func freeTexts() {
-        let addresses = self.state.withLock { $0.texts.take() } ?? []
-        for address in addresses { free(UnsafeMutableRawPointer(bitPattern: address)) }
+    /// The handler has returned: gives its answer, unless that comes later, and frees what it was handed out.
+    static func returned(_ number: UInt64, _ result: Int32) {
+        let isLater = result == Int32(KII_PUSH_LATER.rawValue)
+        let taken = handles.withLock {
+            $0.calls.change(number) { (isLater ? nil : $0.takeCompletion(), $0.handlerReturned()) }
+        }
+        taken?.0?(FetchResult(code: result) ?? .failed)
+        for address in taken?.1 ?? [] { free(UnsafeMutableRawPointer(bitPattern: address)) }
     }
 }
 

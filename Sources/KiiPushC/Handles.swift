@@ -6,9 +6,7 @@ struct HandleTable {
     private var last: UInt64 = 0
     private var runtimes: [UInt64: OpenRuntime] = [:]
     private var agents: [UInt64: HostedAgent] = [:]
-    private var calls: [UInt64: HandlerCall] = [:]
-    /// How many calls there are when those are looked for that nobody can answer any more.
-    private var sweep = 64
+    var calls = HandlerCalls()
 
     mutating func add(_ runtime: OpenRuntime) -> UInt64 {
         self.last += 1
@@ -24,38 +22,20 @@ struct HandleTable {
         return self.last
     }
 
-    /// - Returns: the number, and the calls that it is too late to answer, to be let go of.
-    mutating func add(_ call: HandlerCall) -> (number: UInt64, over: [HandlerCall]) {
-        var over: [UInt64: HandlerCall] = [:]
-        if self.calls.count >= self.sweep {
-            // Asked once: one that is over a moment later would be let go of in here.
-            over = self.calls.filter { $0.value.isOver }
-            for number in over.keys { self.calls[number] = nil }
-            self.sweep = max(64, 2 * self.calls.count)
-        }
-        self.last += 1
-        self.calls[self.last] = call
-        return (self.last, Array(over.values))
+    /// - Returns: the call's number, and the calls that it is too late to answer, to be let go of.
+    mutating func add(_ make: (UInt64) -> HandlerCall) -> (number: UInt64, over: [HandlerCall]) {
+        let over = self.calls.add(after: &self.last, make)
+        return (self.last, over)
     }
 
     func runtime(_ number: UInt64) -> OpenRuntime? { self.runtimes[number] }
     func agent(_ number: UInt64) -> HostedAgent? { self.agents[number] }
-    func call(_ number: UInt64) -> HandlerCall? { self.calls[number] }
 
     /// Ends a runtime's handle and those of its agents; `nil` where it has ended.
     mutating func remove(runtime number: UInt64) -> OpenRuntime? {
         guard let runtime = self.runtimes.removeValue(forKey: number) else { return nil }
         self.agents = self.agents.filter { $0.value.runtime !== runtime }
         return runtime
-    }
-
-    mutating func remove(call number: UInt64) { self.calls[number] = nil }
-
-    /// The calls of a runtime, to be let go of.
-    mutating func removeCalls(of runtime: OpenRuntime) -> [HandlerCall] {
-        let ended = self.calls.values.filter { $0.runtime === runtime }
-        self.calls = self.calls.filter { $0.value.runtime !== runtime }
-        return ended
     }
 }
 
@@ -70,9 +50,4 @@ func runtime(_ number: UInt64) throws(CFailure) -> OpenRuntime {
 func agent(_ number: UInt64) throws(CFailure) -> HostedAgent {
     guard let agent = handles.withLock({ $0.agent(number) }) else { throw .handle("agent") }
     return agent
-}
-
-func call(_ number: UInt64) throws(CFailure) -> HandlerCall {
-    guard let call = handles.withLock({ $0.call(number) }) else { throw .handle("completion of a message in hand") }
-    return call
 }

@@ -1,16 +1,18 @@
 import CKiiPush
 import KiiPushCore
+import Synchronization
 
 /// A runtime that a program holds, and the agents in it.
 final class OpenRuntime: Sendable {
     private struct State {
         var agents: [HostedAgent] = []
         var isEnding = false
-        var isClosed = false
     }
 
     let runtime: PushRuntime
     private let state = Locked(State())
+    // Asked before each call of the program's.
+    private let hasClosed = Atomic(false)
     /// How many threads call observers, or are about to.
     private let observerCalls = Monitor(0)
 
@@ -23,7 +25,7 @@ final class OpenRuntime: Sendable {
     }
 
     /// Whether the program must not be called any more.
-    var isClosed: Bool { self.state.withLock { $0.isClosed } }
+    var isClosed: Bool { self.hasClosed.load(ordering: .sequentiallyConsistent) }
 
     /// Runs `body`, which calls observers, unless the program must not be called any more.
     func observing(_ body: () -> Void) {
@@ -73,8 +75,9 @@ final class OpenRuntime: Sendable {
         for agent in agents { agent.close() }
         for agent in agents { await agent.end() }
         await self.runtime.shutdown()
+        self.hasClosed.store(true, ordering: .sequentiallyConsistent)
         let ended = self.state.withLock { state in
-            defer { (state.isClosed, state.agents) = (true, []) }
+            defer { state.agents = [] }
             return state.agents
         }
         // They hold this runtime as it holds them. Let go of here, and not under the lock: an agent whose badge cannot be

@@ -72,6 +72,13 @@ final class CStage: Sendable {
         return Self.text(value, length)
     }
 
+    /// The topic or bucket; `nil` where the message names none.
+    static func source(_ message: UnsafePointer<kii_push_message>) -> String? {
+        var (value, length): (UnsafePointer<CChar>?, Int) = (nil, 0)
+        guard kii_push_source(message, &value, &length, nil) == 0 else { return nil }
+        return Self.text(value, length)
+    }
+
     /// A text that was handed out, which ends with a zero beside.
     static func text(_ start: UnsafePointer<CChar>?, _ length: Int) -> String {
         guard let start else { return "" }

@@ -9,7 +9,7 @@ import Testing
         "kii_push_agent_new", "kii_push_api", "kii_push_call", "kii_push_close", "kii_push_complete",
         "kii_push_dead_letters", "kii_push_drop", "kii_push_field", "kii_push_free", "kii_push_observe",
         "kii_push_open", "kii_push_register", "kii_push_reject", "kii_push_retry", "kii_push_run", "kii_push_send",
-        "kii_push_start", "kii_push_stop", "kii_push_wait",
+        "kii_push_source", "kii_push_start", "kii_push_stop", "kii_push_wait",
     ]
 
     @Test func theLibraryExportsWhatTheHeaderDeclares() async throws {
@@ -32,12 +32,10 @@ import Testing
             MemoryLayout<kii_push_message>.offset(of: \.attempt), MemoryLayout<kii_push_message>.offset(of: \.kind),
             MemoryLayout<kii_push_message>.offset(of: \.payload),
             MemoryLayout<kii_push_message>.offset(of: \.payload_length),
-            MemoryLayout<kii_push_message>.offset(of: \.source),
-            MemoryLayout<kii_push_message>.offset(of: \.source_length),
             MemoryLayout<kii_push_message>.offset(of: \.fields),
         ]
-        #expect(offsets == [0, 8, 16, 24, 28, 32, 40, 48, 56, 64])
-        #expect(MemoryLayout<kii_push_message>.size == 72)
+        #expect(offsets == [0, 8, 16, 24, 28, 32, 40, 48])
+        #expect(MemoryLayout<kii_push_message>.size == 56)
     }
 
     @Test(arguments: [

@@ -39,6 +39,7 @@ import Testing
                 failure { kii_push_send(agent, nil, "{}", 2, nil, $0) },
                 failure { kii_push_send(agent, "user:me", nil, 0, nil, $0) },
                 failure { kii_push_field(nil, "msg", 3, nil, nil, $0) },
+                failure { kii_push_source(nil, nil, nil, $0) },
                 failure { kii_push_reject(1, nil, 0, $0) },
             ]
             expectFailures(failures, KII_PUSH_E_ARGUMENT)
@@ -113,13 +114,14 @@ import Testing
         for completion in completions {
             let message = kii_push_message(
                 completion: completion, id: 1, received_at: 0, attempt: 1, kind: 1, payload: nil, payload_length: 0,
-                source: nil, source_length: 0, fields: UnsafeRawPointer(bitPattern: UInt(completion)))
+                fields: UnsafeRawPointer(bitPattern: UInt(completion)))
             var value: UnsafePointer<CChar>?
             let failures = [
                 failure { kii_push_complete(completion, 0, $0) }, failure { kii_push_reject(completion, "no", 2, $0) },
                 failure { error in
                     withUnsafePointer(to: message) { kii_push_field($0, "msg", 3, &value, &length, error) }
                 },
+                failure { error in withUnsafePointer(to: message) { kii_push_source($0, &value, &length, error) } },
             ]
             expectFailures(failures, KII_PUSH_E_HANDLE)
         }

@@ -15,7 +15,7 @@ import Testing
         let stage = CStage { message in
             seen.add([
                 CStage.text(message.pointee.payload, message.pointee.payload_length).last.map { "\($0)" },
-                CStage.text(message.pointee.source, message.pointee.source_length), CStage.field(message, "msg"),
+                CStage.source(message), CStage.field(message, "msg"),
                 CStage.field(message, "n"), CStage.field(message, "topic"), CStage.field(message, "nothing"),
                 "\(message.pointee.kind) \(message.pointee.attempt)",
             ])

@@ -50,8 +50,6 @@ typedef struct kii_push_message {
     int32_t kind;
     const char *payload;
     size_t payload_length;
-    const char *source;
-    size_t source_length;
     const void *fields;
 } kii_push_message;
 typedef int32_t (*kii_push_handler)(void *context, const kii_push_message *message);
@@ -68,6 +66,8 @@ int32_t kii_push_run(kii_push_runtime runtime, kii_push_error *error);
 int32_t kii_push_field(
     const kii_push_message *message, const char *name, size_t name_length, const char **value, size_t *value_length,
     kii_push_error *error);
+int32_t kii_push_source(
+    const kii_push_message *message, const char **value, size_t *value_length, kii_push_error *error);
 int32_t kii_push_complete(kii_push_completion completion, int32_t result, kii_push_error *error);
 int32_t kii_push_reject(
     kii_push_completion completion, const char *reason, size_t length, kii_push_error *error);

@@ -158,9 +158,7 @@ typedef struct kii_push_message {
     int32_t kind;                   /* kii_push_kind */
     const char *payload;            /* the bytes that came, JSON as a rule */
     size_t payload_length;
-    const char *source;             /* the topic or bucket as a "kiicloud:" URI; NULL where it names none */
-    size_t source_length;
-    const void *fields;             /* for kii_push_field */
+    const void *fields;             /* for kii_push_field and kii_push_source */
 } kii_push_message;
 
 /*
@@ -243,6 +241,11 @@ int32_t kii_push_run(kii_push_runtime runtime, kii_push_error *error);
 int32_t kii_push_field(
     const kii_push_message *message, const char *name, size_t name_length, const char **value, size_t *value_length,
     kii_push_error *error);
+
+/* The topic or bucket that the message came from, as a "kiicloud:" URI. KII_PUSH_E_STATE where it names none. As kii_push_field
+ * otherwise. */
+int32_t kii_push_source(
+    const kii_push_message *message, const char **value, size_t *value_length, kii_push_error *error);
 
 /* Answers a message for which the handler has returned KII_PUSH_LATER, or will return it. Once: a second answer, and one after its
  * 30 s or after kii_push_close, is KII_PUSH_E_HANDLE and changes nothing. result: not KII_PUSH_LATER. */

@@ -1,0 +1,60 @@
+import KiiPushCore
+
+/// The calls of handlers that are not done.
+///
+/// Each stands where the last bits of its number say, and ``add(_:after:)`` gives out no number whose place is taken: a call
+/// costs no hash, and no memory of its own.
+struct HandlerCalls {
+    private var places: [HandlerCall?] = Array(repeating: nil, count: 64)
+    private var count = 0
+
+    private func place(of number: UInt64) -> Int { Int(truncatingIfNeeded: number) & (self.places.count - 1) }
+
+    /// Adds the call that `make` makes with a number.
+    ///
+    /// - Parameter last: the last number of all; set to the call's.
+    /// - Returns: the calls that it is too late to answer, to be let go of.
+    mutating func add(after last: inout UInt64, _ make: (UInt64) -> HandlerCall) -> [HandlerCall] {
+        var over: [HandlerCall] = []
+        if self.count >= self.places.count / 2 {
+            let now = MonotonicInstant.now()
+            over = self.removeAll { $0.isOver(at: now) }
+            if self.count >= self.places.count / 4 { self.grow() }
+        }
+        repeat { last += 1 } while self.places[self.place(of: last)] != nil
+        self.places[self.place(of: last)] = make(last)
+        self.count += 1
+        return over
+    }
+
+    /// Changes the call with this number, which is let go of when it is done; `nil` where there is none.
+    mutating func change<Result>(_ number: UInt64, _ body: (inout HandlerCall) -> Result) -> Result? {
+        let place = self.place(of: number)
+        guard self.places[place]?.number == number else { return nil }
+        defer { if self.places[place]?.isDone == true { self.remove(at: place) } }
+        return self.places[place]?.change(body)
+    }
+
+    /// - Returns: the calls that were removed, to be let go of.
+    mutating func removeAll(where isEnded: (HandlerCall) -> Bool) -> [HandlerCall] {
+        var ended: [HandlerCall] = []
+        for place in self.places.indices {
+            guard let call = self.places[place], isEnded(call) else { continue }
+            ended.append(call)
+            self.remove(at: place)
+        }
+        return ended
+    }
+
+    private mutating func remove(at place: Int) {
+        self.places[place] = nil
+        self.count -= 1
+    }
+
+    /// Calls whose numbers differ in fewer bits differ in more: they stay apart.
+    private mutating func grow() {
+        let calls = self.places.compactMap(\.self)
+        self.places = Array(repeating: nil, count: 2 * self.places.count)
+        for call in calls { self.places[self.place(of: call.number)] = call }
+    }
+}
