@@ -205,6 +205,14 @@ EXPORT int32_t kii_push_field(
     return fail(error, KII_PUSH_E_STATE, "no such member");
 }
 
+EXPORT int32_t kii_push_source(
+    const kii_push_message *message, const char **value, size_t *value_length, kii_push_error *error) {
+    (void)message, (void)error;
+    *value = "kiicloud://topics/alerts";
+    *value_length = strlen(*value);
+    return 0;
+}
+
 static int32_t answer(kii_push_completion completion, int result, kii_push_error *error) {
     int32_t code = begin(completion, DELIVERY, error);
     if (code) return code;
@@ -301,11 +309,9 @@ EXPORT void fake_end_agent(int code) {
 static void *deliver(void *argument) {
     uint64_t number = (uint64_t)(uintptr_t)argument;
     struct slot *delivery = &slots[number];
-    const char *source = "kiicloud://topics/alerts";
     kii_push_message message = {
         .completion = number, .id = delivery->id, .received_at = 1700000000123, .attempt = 2,
-        .kind = KII_PUSH_KIND_PUSH_TO_USER, .payload = delivery->payload, .payload_length = strlen(delivery->payload),
-        .source = source, .source_length = strlen(source)};
+        .kind = KII_PUSH_KIND_PUSH_TO_USER, .payload = delivery->payload, .payload_length = strlen(delivery->payload)};
     is_callback = true;
     if (delivery->observer) {
         const char *event = "{\"v\":1,\"type\":\"started\"}";
