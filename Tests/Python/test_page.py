@@ -1,5 +1,7 @@
 """The page shows the example as it is, and what the README shows runs."""
 
+import subprocess
+import tomllib
 import unittest
 
 import support
@@ -17,6 +19,11 @@ class PageTests(unittest.TestCase):
         program = readme.split("```python\n")[1].split("```")[0]
         status, _, errors = support.ended(f"fake.fake_end_run(-1)\nkey = 'k'\n{program}")
         self.assertEqual((status, errors), (0, ""))
+
+    def test_the_module_has_the_tools_version(self) -> None:
+        project = tomllib.loads((support.ROOT / "Bindings/python/pyproject.toml").read_text())["project"]
+        tool = subprocess.run([support.TOOL, "--version"], capture_output=True, text=True, check=True)
+        self.assertIn(project["version"], tool.stdout.split())
 
 
 if __name__ == "__main__":
