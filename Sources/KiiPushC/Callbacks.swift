@@ -82,11 +82,16 @@ final class Callbacks: RemoteNotificationHandler, ThingCommandHandler {
         _ address: UInt, _ kind: kii_push_kind, _ payload: [UInt8], _ context: DeliveryContext,
         _ completion: FetchCompletion
     ) {
-        guard !self.runtime.isClosed else { return }
-        let (runtime, isCommand) = (ObjectIdentifier(self.runtime), kind == KII_PUSH_KIND_THING_COMMAND)
-        let number = handles.withLock {
-            $0.add { HandlerCall($0, runtime, at: address, isCommand: isCommand, context, completion) }
-        }.number
+        let isCommand = kind == KII_PUSH_KIND_THING_COMMAND
+        // Asked under the lock that `kii_push_close` takes afterwards: no call is added behind its back.
+        let added = handles.withLock { [runtime = self.runtime] handles in
+            runtime.isClosed
+                ? nil
+                : handles.add {
+                    HandlerCall($0, ObjectIdentifier(runtime), at: address, isCommand: isCommand, context, completion)
+                }
+        }
+        guard let number = added?.number else { return }
         let result = withText(payload) { start in
             var message = kii_push_message(
                 completion: number, id: context.messageID,

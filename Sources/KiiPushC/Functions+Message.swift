@@ -13,7 +13,8 @@ public func kii_push_field(
         guard let message else { throw .argument("message is null") }
         let (start, count) = (try required(value, "value"), try required(value_length, "value_length"))
         let name = try text(name, name_length, "name")
-        let field = try HandlerCall.handOut(UInt64(UInt(bitPattern: message.pointee.fields))) { $0.member(name) }
+        let number = UInt64(UInt(bitPattern: message.pointee.fields))
+        let field = try HandlerCall.handOut(number, "such member") { $0.member(name) }
         (start.pointee, count.pointee) = (UnsafePointer(field.start), field.length)
     }
 }
@@ -27,7 +28,8 @@ public func kii_push_source(
     answering(error) { () throws(CFailure) in
         guard let message else { throw .argument("message is null") }
         let (start, count) = (try required(value, "value"), try required(value_length, "value_length"))
-        let source = try HandlerCall.handOut(UInt64(UInt(bitPattern: message.pointee.fields))) { $0.source }
+        let number = UInt64(UInt(bitPattern: message.pointee.fields))
+        let source = try HandlerCall.handOut(number, "topic and no bucket") { $0.source }
         (start.pointee, count.pointee) = (UnsafePointer(source.start), source.length)
     }
 }

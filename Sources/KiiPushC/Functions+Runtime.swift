@@ -60,7 +60,7 @@ public func kii_push_run(_ runtime: kii_push_runtime, _ error: UnsafeMutablePoin
 private func close(_ runtime: OpenRuntime) throws(CFailure) {
     try waiting("kii_push_close") { await runtime.close() }
     runtime.waitForObservers()
-    _ = handles.withLock { [id = ObjectIdentifier(runtime)] in $0.calls.removeAll { $0.runtime == id } }
+    _ = handles.withLock { [id = ObjectIdentifier(runtime)] in $0.calls.end(id) }
 }
 
 /// See `kii_push.h`.

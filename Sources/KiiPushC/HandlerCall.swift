@@ -70,13 +70,15 @@ struct HandlerCall {
 extension HandlerCall {
     /// Hands a text out of the message, which is good until the handler returns.
     ///
-    /// - Parameter read: `nil` where the message has no such thing.
+    /// - Parameters:
+    ///   - name: what it is, for people.
+    ///   - read: `nil` where the message has none.
     static func handOut(
-        _ number: UInt64, _ read: (Content) -> [UInt8]?
+        _ number: UInt64, _ name: String, _ read: (Content) -> [UInt8]?
     ) throws(CFailure) -> (start: UnsafeMutablePointer<CChar>, length: Int) {
         let content = handles.withLock { $0.calls.change(number) { $0.content } }
         guard let content = content ?? nil else { throw .handle("message in hand") }
-        guard let bytes = read(content) else { throw .state("the message has no such member") }
+        guard let bytes = read(content) else { throw .state("the message has no \(name)") }
         let text = try duplicate(bytes)
         let address = UInt(bitPattern: text)
         guard handles.withLock({ $0.calls.change(number) { $0.keep(address) } }) == true else {

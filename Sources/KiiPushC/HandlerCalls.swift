@@ -15,12 +15,7 @@ struct HandlerCalls {
     /// - Parameter last: the last number of all; set to the call's.
     /// - Returns: the calls that it is too late to answer, to be let go of.
     mutating func add(after last: inout UInt64, _ make: (UInt64) -> HandlerCall) -> [HandlerCall] {
-        var over: [HandlerCall] = []
-        if self.count >= self.places.count / 2 {
-            let now = MonotonicInstant.now()
-            over = self.removeAll { $0.isOver(at: now) }
-            if self.count >= self.places.count / 4 { self.grow() }
-        }
+        let over = self.count < self.places.count / 2 ? [] : self.makeRoom()
         repeat { last += 1 } while self.places[self.place(of: last)] != nil
         self.places[self.place(of: last)] = make(last)
         self.count += 1
@@ -35,15 +30,24 @@ struct HandlerCalls {
         return self.places[place]?.change(body)
     }
 
-    /// - Returns: the calls that were removed, to be let go of.
-    mutating func removeAll(where isEnded: (HandlerCall) -> Bool) -> [HandlerCall] {
-        var ended: [HandlerCall] = []
+    /// Takes the answers of a runtime's calls, to be let go of. A call whose handler still runs stays until it returns.
+    mutating func end(_ runtime: ObjectIdentifier) -> [FetchCompletion] {
+        self.places.indices.compactMap { place in
+            guard let call = self.places[place], call.runtime == runtime else { return nil }
+            return self.change(call.number) { $0.takeCompletion() } ?? nil
+        }
+    }
+
+    private mutating func makeRoom() -> [HandlerCall] {
+        let now = MonotonicInstant.now()
+        var over: [HandlerCall] = []
         for place in self.places.indices {
-            guard let call = self.places[place], isEnded(call) else { continue }
-            ended.append(call)
+            guard let call = self.places[place], call.isOver(at: now) else { continue }
+            over.append(call)
             self.remove(at: place)
         }
-        return ended
+        if self.count >= self.places.count / 4 { self.grow() }
+        return over
     }
 
     private mutating func remove(at place: Int) {

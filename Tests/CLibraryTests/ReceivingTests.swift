@@ -123,9 +123,12 @@ import Testing
 
     @Test func aHandlerThatNeverReturnsHoldsNothingUp() async throws {
         let (begun, release) = (Channel<kii_push_completion>(), DispatchSemaphore(value: 0))
+        let read = Channel<String?>()
         let stage = CStage { message in
             begun.add(message.pointee.completion)
             release.wait()
+            // Its message stays its own.
+            read.add(CStage.field(message, "n"))
             return Int32(KII_PUSH_NEW_DATA.rawValue)
         }
         try await stage.play { runtime, agent in
@@ -136,6 +139,7 @@ import Testing
             expectFailure(KII_PUSH_E_HANDLE) { kii_push_complete(completion, 0, $0) }
             expectFailure(KII_PUSH_E_HANDLE) { kii_push_start(agent, $0) }
             release.signal()
+            #expect(read.next() == "1")
         }
         let ledger = stage.inbox.withLock { $0 }
         #expect(ledger?.received == 1 && ledger?.done == 0)

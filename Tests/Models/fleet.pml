@@ -8,14 +8,15 @@
  *
  * What is shown, for every order of the steps, while one gateway is killed and one is held up past its lease:
  *
- *   writing    only the holder of a shard writes for it (assertion in carryOut)
- *   storing    a message that is acknowledged to the broker is stored (assertion in Gateway)
- *   handling   a message is handled twice only where a lease was lost; a hand-over does not cause it (assertion)
- *   ending     no execution is without end (spin finds no cycle), and when nothing can happen any more every message is
- *              handled and acknowledged (assertion in Faults); so none is lost, and no two gateways hold each other up
+ *   writing    only the holder of a shard writes for it, under its present lease (carryOut)
+ *   storing    a message that is acknowledged to the broker is stored (acknowledge)
+ *   handling   a message is handled once, and again only where its holder has lost the lease while it was in hand;
+ *              a hand-over has none handled again (Holder)
+ *   ending     no execution is without end (spin finds no cycle; with both faults: `script/models --full`), and when
+ *              nothing can happen any more every message is handled and acknowledged (Faults)
  *
- * A lease may expire at any moment here. So nothing that is shown rests on how fast a clock runs. Retries, order, and
- * turns of several messages are not in the model.
+ * A lease may expire at any moment here, and that of a dead gateway does so in the end. Nothing else that is shown
+ * rests on how fast a clock runs. Retries, order, and turns of several messages are not in the model.
  *
  * Each of these leaves out one rule, and must fail:
  *
@@ -59,9 +60,8 @@ byte mine[GATEWAYS];       /* the token that it has */
 byte running[GATEWAYS] = NOBODY; /* the message that its handler has */
 bool isWatched[4];   /* [gateway * SHARDS + shard]: it has learned that the shard is its own */
 
-/* What is counted. */
-bool wasHandled[SHARDS];
-bool wasLost[SHARDS]; /* a lease was lost under it */
+/* How often the message may still be handled: once, and once more for each lease lost while it was in hand. */
+byte mayHandle[SHARDS] = 1;
 #ifndef KILLS
 #define KILLS 1
 #endif
@@ -84,7 +84,7 @@ inline dispossess(g) {
         i = 0;
         do
         :: i < SHARDS && owner[i] == g ->
-            owner[i] = NOBODY; heir[i] = NOBODY; wasLost[i] = true; i++
+            owner[i] = NOBODY; heir[i] = NOBODY; mayHandle[i] = (row[i] == held -> mayHandle[i] + 1 : mayHandle[i]); i++
         :: i < SHARDS && owner[i] != g ->
             if :: heir[i] == g -> heir[i] = NOBODY :: else fi;
             i++
@@ -111,6 +111,8 @@ inline forget(g) {
 /* As before the first turn, so that what is over makes no more states. */
 inline rest(t) { kind[t] = store; subject[t] = 0; stamp[t] = 0; state[t] = idle }
 
+inline acknowledge(s) { isAcknowledged[s] = true; assert(row[s] != fresh) }
+
 inline send(g, what, s) {
     kind[life(g)] = what; subject[life(g)] = s; stamp[life(g)] = mine[g]; state[life(g)] = sent
 }
@@ -128,12 +130,12 @@ inline send(g, what, s) {
 #endif
 
 inline carryOut(t, g) {
-    assert(owner[subject[t]] == g);
+    assert(owner[subject[t]] == g && token[g] == stamp[t]);
     if
     :: kind[t] == store && row[subject[t]] == fresh -> row[subject[t]] = waiting
     :: kind[t] == claim && row[subject[t]] == waiting -> row[subject[t]] = held
     :: kind[t] == verdict && row[subject[t]] == held -> row[subject[t]] = done
-    :: else
+    :: else -> assert(false)
     fi;
     state[t] = committed
 }
@@ -199,29 +201,28 @@ end:
     :: atomic { isIdle(g) && connection[s] == g && !isAcknowledged[s] && row[s] == fresh ->
         send(g, store, s);
 #ifdef EARLY
-        isAcknowledged[s] = true
+        acknowledge(s)
 #endif
         }
-    :: atomic { isIdle(g) && connection[s] == g && !isAcknowledged[s] && row[s] != fresh -> isAcknowledged[s] = true }
+    :: atomic { isIdle(g) && connection[s] == g && !isAcknowledged[s] && row[s] != fresh -> acknowledge(s) }
     :: atomic { isIdle(g) && watches(g, s) && heir[s] == NOBODY && row[s] == waiting && running[g] == NOBODY ->
         send(g, claim, s) }
     :: atomic { isIdle(g) && running[g] == s -> send(g, verdict, s) }
     :: atomic { isUp[g] && state[life(g)] == committed && subject[life(g)] == s ->
         if
-        :: kind[life(g)] == store -> if :: connection[s] == g -> isAcknowledged[s] = true :: else fi
+        :: kind[life(g)] == store -> if :: connection[s] == g -> acknowledge(s) :: else fi
         :: kind[life(g)] == claim ->
-            assert(!wasHandled[s] || wasLost[s]);
-            running[g] = s; wasHandled[s] = true
+            assert(mayHandle[s] > 0);
+            running[g] = s; mayHandle[s]--
         :: kind[life(g)] == verdict -> running[g] = NOBODY
         fi;
-        rest(life(g));
-        assert(!isAcknowledged[s] || row[s] != fresh) }
+        rest(life(g)) }
     od
 }
 
 /* A gateway is killed, or held up until its lease has ended. The lease of a dead one always ends. */
 proctype Faults() {
-    byte i, g;
+    byte i;
 end:
     do
     :: atomic { kills > 0 && isUp[0] -> kills--; forget(0) }

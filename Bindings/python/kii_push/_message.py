@@ -108,8 +108,9 @@ class Message:
         self.kind = Kind(raw.kind)
         self.payload = bytes(ffi.buffer(raw.payload, raw.payload_length))
         (value, length) = (ffi.new("const char **"), ffi.new("size_t *"))
-        has_source = library().kii_push_source(raw, value, length, ffi.NULL) == 0
-        self.source = bytes(ffi.buffer(value[0], length[0])).decode("utf-8", "replace") if has_source else None
+        self.source = None
+        if library().kii_push_source(raw, value, length, ffi.NULL) == 0:
+            self.source = bytes(ffi.buffer(value[0], length[0])).decode("utf-8", "replace")
         self.received_at = _EPOCH + timedelta(milliseconds=raw.received_at)
         self._completion = Completion(raw.completion)
         self._is_later = False
