@@ -83,7 +83,7 @@ final class Callbacks: RemoteNotificationHandler, ThingCommandHandler {
         _ completion: FetchCompletion
     ) {
         let isCommand = kind == KII_PUSH_KIND_THING_COMMAND
-        // Asked under the lock that `kii_push_close` takes afterwards: no call is added behind its back.
+        // Asked under the lock under which `kii_push_close` ends the calls: none is added after that.
         let added = handles.withLock { [runtime = self.runtime] handles in
             runtime.isClosed
                 ? nil

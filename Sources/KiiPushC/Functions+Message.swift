@@ -9,13 +9,10 @@ public func kii_push_field(
     _ value: UnsafeMutablePointer<UnsafePointer<CChar>?>!, _ value_length: UnsafeMutablePointer<Int>!,
     _ error: UnsafeMutablePointer<kii_push_error>!
 ) -> Int32 {
-    answering(error) { () throws(CFailure) in
-        guard let message else { throw .argument("message is null") }
-        let (start, count) = (try required(value, "value"), try required(value_length, "value_length"))
+    handingOut(message, value, value_length, error) { content throws(CFailure) in
         let name = try text(name, name_length, "name")
-        let number = UInt64(UInt(bitPattern: message.pointee.fields))
-        let field = try HandlerCall.handOut(number, "such member") { $0.member(name) }
-        (start.pointee, count.pointee) = (UnsafePointer(field.start), field.length)
+        guard let member = content.member(name) else { throw .state("the message has no such member") }
+        return member
     }
 }
 
@@ -25,12 +22,9 @@ public func kii_push_source(
     _ message: UnsafePointer<kii_push_message>!, _ value: UnsafeMutablePointer<UnsafePointer<CChar>?>!,
     _ value_length: UnsafeMutablePointer<Int>!, _ error: UnsafeMutablePointer<kii_push_error>!
 ) -> Int32 {
-    answering(error) { () throws(CFailure) in
-        guard let message else { throw .argument("message is null") }
-        let (start, count) = (try required(value, "value"), try required(value_length, "value_length"))
-        let number = UInt64(UInt(bitPattern: message.pointee.fields))
-        let source = try HandlerCall.handOut(number, "topic and no bucket") { $0.source }
-        (start.pointee, count.pointee) = (UnsafePointer(source.start), source.length)
+    handingOut(message, value, value_length, error) { content throws(CFailure) in
+        guard let source = content.source else { throw .state("the message names no topic and no bucket") }
+        return source
     }
 }
 
@@ -56,6 +50,20 @@ public func kii_push_reject(
     answering(error) { () throws(CFailure) in
         let reason = try text(reason, length, "reason")
         try HandlerCall.complete(completion) { $0.reject(reason) }
+    }
+}
+
+/// Hands out what `read` finds in a message.
+private func handingOut(
+    _ message: UnsafePointer<kii_push_message>?, _ value: UnsafeMutablePointer<UnsafePointer<CChar>?>?,
+    _ length: UnsafeMutablePointer<Int>?, _ error: UnsafeMutablePointer<kii_push_error>?,
+    _ read: (HandlerCall.Content) throws(CFailure) -> [UInt8]
+) -> Int32 {
+    answering(error) { () throws(CFailure) in
+        guard let message else { throw .argument("message is null") }
+        let (value, length) = (try required(value, "value"), try required(length, "value_length"))
+        let text = try HandlerCall.handOut(UInt64(UInt(bitPattern: message.pointee.fields)), read)
+        (value.pointee, length.pointee) = (UnsafePointer(text.start), text.length)
     }
 }
 

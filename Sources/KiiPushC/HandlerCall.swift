@@ -68,17 +68,13 @@ struct HandlerCall {
 
 /// What `kii_push.h` lets a program do with a call, by its number. Completions are asked, and let go of, outside the lock.
 extension HandlerCall {
-    /// Hands a text out of the message, which is good until the handler returns.
-    ///
-    /// - Parameters:
-    ///   - name: what it is, for people.
-    ///   - read: `nil` where the message has none.
+    /// Hands out a text that `read` finds in the message. It is good until the handler returns.
     static func handOut(
-        _ number: UInt64, _ name: String, _ read: (Content) -> [UInt8]?
+        _ number: UInt64, _ read: (Content) throws(CFailure) -> [UInt8]
     ) throws(CFailure) -> (start: UnsafeMutablePointer<CChar>, length: Int) {
         let content = handles.withLock { $0.calls.change(number) { $0.content } }
         guard let content = content ?? nil else { throw .handle("message in hand") }
-        guard let bytes = read(content) else { throw .state("the message has no \(name)") }
+        let bytes = try read(content)
         let text = try duplicate(bytes)
         let address = UInt(bitPattern: text)
         guard handles.withLock({ $0.calls.change(number) { $0.keep(address) } }) == true else {

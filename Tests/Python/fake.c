@@ -207,7 +207,7 @@ EXPORT int32_t kii_push_field(
 
 EXPORT int32_t kii_push_source(
     const kii_push_message *message, const char **value, size_t *value_length, kii_push_error *error) {
-    (void)message, (void)error;
+    if (strstr(message->payload, "\"direct\"")) return fail(error, KII_PUSH_E_STATE, "no topic");
     *value = "kiicloud://topics/alerts";
     *value_length = strlen(*value);
     return 0;

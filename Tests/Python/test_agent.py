@@ -80,6 +80,12 @@ class HandlerTests(AgentTestCase):
         with self.assertRaises(KeyError):
             message["m"]
 
+    def test_message_that_names_no_topic_has_no_source(self) -> None:
+        kept: list[kii_push.Message] = []
+        self.agent(kept.append)
+        deliver('{"direct":1}')
+        self.assertIsNone(kept[0].source)
+
     def test_payload_that_is_no_object_has_no_fields(self) -> None:
         kept: list[kii_push.Message] = []
         self.agent(kept.append)

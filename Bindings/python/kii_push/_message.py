@@ -6,6 +6,7 @@ from enum import Enum, IntEnum
 from functools import cached_property
 from typing import Any, NoReturn
 
+from ._error import Error, ErrorCode
 from ._library import call, ffi, library
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -108,9 +109,13 @@ class Message:
         self.kind = Kind(raw.kind)
         self.payload = bytes(ffi.buffer(raw.payload, raw.payload_length))
         (value, length) = (ffi.new("const char **"), ffi.new("size_t *"))
-        self.source = None
-        if library().kii_push_source(raw, value, length, ffi.NULL) == 0:
+        try:
+            call(library().kii_push_source, raw, value, length)
             self.source = bytes(ffi.buffer(value[0], length[0])).decode("utf-8", "replace")
+        except Error as error:
+            if error.code != ErrorCode.STATE:
+                raise
+            self.source = None
         self.received_at = _EPOCH + timedelta(milliseconds=raw.received_at)
         self._completion = Completion(raw.completion)
         self._is_later = False
