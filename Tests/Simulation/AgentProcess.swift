@@ -58,7 +58,7 @@ final class AgentProcess: @unchecked Sendable {
         self.loop.turnEnded = { [weak self] in self?.judgeBounds() }
         for index in 0..<plan.installations {
             let client = History.topic(index)
-            let key = try pipeline.installation(id: client)
+            let key = try self.answer { pipeline.store.installation(id: client, of: nil, completion: $0) }
             guard !self.isDead else { return }
             let hub = EventHub()
             hub.observe { [weak self] in self?.heard($0, index) }
@@ -67,15 +67,25 @@ final class AgentProcess: @unchecked Sendable {
                 clientID: client, topicFilter: client, keepAlive: plan.agent.keepAlive)
             session.maximumPacketBytes = History.packetBytes
             session.expectsSession = true
-            let link = try pipeline.link(
-                installation: key, configuration: session, verifiesCertificates: true,
-                report: { [weak self] in self?.heard($0, index) })
+            let link = try self.answer {
+                pipeline.link(
+                    installation: key, configuration: session, verifiesCertificates: true,
+                    report: { [weak self] in self?.heard($0, index) }, completion: $0)
+            }
             guard !self.isDead else { return }
             self.lines.append(Line(client: client, link: link))
             pipeline.attach(installation: key, id: client, receiver: Handler(self))
         }
         for index in self.lines.indices { self.connect(index) }
         self.loop.wake()
+    }
+
+    /// What a store answers that answers at once, as both of these do.
+    private func answer<Answer>(_ question: (@escaping StoreCompletion<Answer>) -> Void) throws -> Answer {
+        var answer: Result<Answer, InboxError>?
+        question { answer = $0 }
+        guard let answer else { preconditionFailure("the store has not answered yet") }
+        return try answer.get()
     }
 
     private var configuration: PushRuntime.Configuration {

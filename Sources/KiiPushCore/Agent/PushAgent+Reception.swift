@@ -28,8 +28,8 @@ extension PushAgent {
             while !Task.isCancelled {
                 let after = last
                 // What cannot be read now is presented again by the next run.
-                let page = try? await self.runtime.loop.run {
-                    try core.pipeline.value.store.presented(installation: key, after: after, limit: 100)
+                let page = try? await self.runtime.loop.ask(core.pipeline) {
+                    $0.store.presented(installation: key, after: after, limit: 100, completion: $1)
                 }
                 guard let page, let next = page.last?.sequence else { break }
                 last = next

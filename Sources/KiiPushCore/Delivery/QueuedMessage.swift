@@ -4,6 +4,8 @@ package struct SourceID: Sendable, Hashable {
     package var installation: Int64
     /// As ``SourceKey/number`` has it.
     package var number: Int64
+
+    package init(installation: Int64, number: Int64) { (self.installation, self.number) = (installation, number) }
 }
 
 /// A message that some handler is meant for, decoded, on its way through delivery's memory.

@@ -47,4 +47,6 @@ package struct StoreAnswer: Sendable, Hashable {
     /// Why the store could not be read, if it could not; delivery asks again in a second.
     package var failure: String?
     package var isFailure: Bool { self.failure != nil }
+
+    package init(failure: String? = nil) { self.failure = failure }
 }

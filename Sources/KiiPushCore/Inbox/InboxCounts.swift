@@ -20,7 +20,7 @@ package struct InboxCounts: Sendable, Hashable {
     /// What a row can take: a packet, and what it costs beside.
     static let rowBytes: ClosedRange<Int64> = 0...(1 << 30)
 
-    static func bytes(topic: Int, payload: Int) -> Int64 { Int64(topic + payload) + InboxCounts.rowOverhead }
+    package static func bytes(topic: Int, payload: Int) -> Int64 { Int64(topic + payload) + InboxCounts.rowOverhead }
 
     private var tallies: [Tally] = .init(repeating: Tally(), count: RowState.allCases.count)
 

@@ -1,7 +1,8 @@
 import CSQLite
 import Glibc
 
-/// Why the inbox failed: SQLite's codes and the name of the step, and never a row, a topic or a payload.
+/// Why the inbox failed: the codes of SQLite or of a database server and the name of the step, and never a row, a topic
+/// or a payload.
 package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What the caller does next depends on this alone.
     package enum Kind: Sendable, Hashable {
@@ -19,6 +20,8 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         /// There is a link, a pipe or a directory in the place of the file.
         case notAFile
         case notPermitted, cannotOpen, io
+        /// The database cannot be reached, or it was cut off.
+        case away
         /// Anything else: a defect of this library, or no memory.
         case other
     }
@@ -30,10 +33,14 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
     package var extendedCode: Int32
     /// The `errno` of the system call below, 0 where there was none.
     package var systemError: Int32
+    /// The five letters in which a database server says why, such as `53100`; `nil` where none was asked.
+    package var sqlState: String?
     package var step: String
 
-    package init(_ kind: Kind, step: String, extendedCode: Int32 = 0, systemError: Int32 = 0) {
-        (self.kind, self.step) = (kind, step)
+    package init(
+        _ kind: Kind, step: String, extendedCode: Int32 = 0, systemError: Int32 = 0, sqlState: String? = nil
+    ) {
+        (self.kind, self.step, self.sqlState) = (kind, step, sqlState)
         (self.extendedCode, self.systemError) = (extendedCode, systemError)
     }
 
@@ -56,6 +63,8 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
 
     package var advice: String {
         switch self.kind {
+        case .full where self.sqlState != nil:
+            "free some space for the database; nothing is acknowledged until there is"
         case .full:
             "free some space on the disk (an inbox needs \(InboxShares.leastRoom >> 20) MiB at least, and more for what "
                 + "waits); nothing is acknowledged until there is"
@@ -65,9 +74,11 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         case .notMade: "start the program that receives with it"
         case .locked: "stop the other program that changes this file"
         case .notAFile: "it is a link or not a regular file; move it out of the way"
+        case .notPermitted where self.sqlState != nil: "let this user of the database read and write the inbox's tables"
         case .notPermitted: "make the file and its directory writable for this user"
         case .cannotOpen: "check that the directory exists and belongs to this user"
         case .io: "check the disk"
+        case .away: "check that the database runs and can be reached; nothing is acknowledged until it can"
         case .other: "report this as a defect of kii-push"
         }
     }
@@ -79,6 +90,7 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         default: break
         }
         if self.code != 0 { facts.append("SQLite code \(self.code), extended \(self.extendedCode)") }
+        if let sqlState { facts.append("SQLSTATE \(sqlState)") }
         if self.systemError != 0 { facts.append("errno \(self.systemError)") }
         let detail = facts.isEmpty ? "" : " (\(facts.joined(separator: ", ")))"
         return "\(self.step) failed\(detail)"

@@ -8,6 +8,10 @@ package struct InboxNotice: Equatable {
     package var takenOver: Int
     /// How many were lost; `nil` when that is not known.
     package var lost: Int?
+
+    package init(path: String, reason: String, takenOver: Int, lost: Int?) {
+        (self.path, self.reason, self.takenOver, self.lost) = (path, reason, takenOver, lost)
+    }
 }
 
 extension InboxStatements {

@@ -73,6 +73,14 @@ package struct StoredRow: Sendable, Hashable {
     /// What the user chose on the notification that showed it.
     package var openedBy: String?
 
+    package init(
+        sequence: Int64, message: NewRow, attempts: Int, crashes: Int, nextAttempt: Timestamp? = nil,
+        updatedAt: Timestamp, openedBy: String? = nil
+    ) {
+        (self.sequence, self.message, self.attempts, self.crashes) = (sequence, message, attempts, crashes)
+        (self.nextAttempt, self.updatedAt, self.openedBy) = (nextAttempt, updatedAt, openedBy)
+    }
+
     package var state: RowState { self.message.state }
 }
 

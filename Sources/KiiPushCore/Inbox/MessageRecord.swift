@@ -74,7 +74,7 @@ public struct MessageRecord: Sendable, Hashable {
     /// What is not among the events.
     public var missing: [Gap] = []
 
-    init(_ row: StoredRow, installationID: String?) {
+    package init(_ row: StoredRow, installationID: String?) {
         let message = row.message
         (self.messageID, self.installationID, self.connection) = (row.sequence, installationID, message.connection)
         (self.topic, self.payload, self.originalLength) = (message.topic, message.payload, message.originalLength)

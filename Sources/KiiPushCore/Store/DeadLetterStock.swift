@@ -8,7 +8,7 @@ package struct DeadLetterStock: Sendable, Hashable {
     /// ``PushRuntime/Bounds/deadLetterBytes``, on a small disk less.
     package var bytesLimit: Int64
 
-    init(_ tally: InboxCounts.Tally, limit: InboxCounts.Tally) {
+    package init(_ tally: InboxCounts.Tally, limit: InboxCounts.Tally) {
         (self.count, self.bytes) = (tally.rows, tally.bytes)
         (self.countLimit, self.bytesLimit) = (limit.rows, limit.bytes)
     }

@@ -1,5 +1,5 @@
 /// The durable store: an ``Inbox`` file. What its commit has returned for survives the process and the power.
-package final class FileStore: Store {
+package final class FileStore: ImmediateStore {
     let path: String
     let configuration: Inbox.Configuration
     /// `nil` while a damaged file is to be replaced.
@@ -41,25 +41,29 @@ package final class FileStore: Store {
         self.seenReplacements = self.replacements
     }
 
-    var isDurable: Bool { true }
-    var hasMoreToWrite: Bool { !self.provenThrough.isEmpty || self.calendarShift != .zero }
-    var pendingBytes: Int64 { (self.inbox?.ledger ?? self.damage?.remembered?.ledger)?.counts.pendingBytes ?? 0 }
-    var deadLetterStock: DeadLetterStock? { self.inbox.map { DeadLetterStock($0.counts[.dead], limit: $0.deadLimit) } }
-    var pendingShare: Int64 { self.room.shares.waitingBytes }
-    var commitBytes: Int64? {
+    package var isDurable: Bool { true }
+    package var hasMoreToWrite: Bool { !self.provenThrough.isEmpty || self.calendarShift != .zero }
+    package var pendingBytes: Int64 {
+        (self.inbox?.ledger ?? self.damage?.remembered?.ledger)?.counts.pendingBytes ?? 0
+    }
+    package var deadLetterStock: DeadLetterStock? {
+        self.inbox.map { DeadLetterStock($0.counts[.dead], limit: $0.deadLimit) }
+    }
+    package var pendingShare: Int64 { self.room.shares.waitingBytes }
+    package var commitBytes: Int64? {
         self.room.shares.transactionBytes ?? (self.room.hasReserve ? nil : InboxShares.mostInScarcity)
     }
-    var ledger: MessageLedger {
+    package var ledger: MessageLedger {
         self.inbox?.messageLedger ?? self.damage?.remembered?.ledger.summary ?? MessageLedger()
     }
-    var backlogRevision: Int { self.retries + self.replacements }
-    var notices: [InboxNotice] { self.inbox?.notices ?? [] }
+    package var backlogRevision: Int { self.retries + self.replacements }
+    package var notices: [InboxNotice] { self.inbox?.notices ?? [] }
 
     /// Leaves an exact mark: nothing is written any more.
-    func close() { self.writeMark(isFlushed: true) }
+    package func close() { self.writeMark(isFlushed: true) }
 
     /// Forgets the notices, which were told. What cannot be removed now is told once more by the next process.
-    func removeNotices() {
+    package func removeNotices() {
         let told = self.replacements
         try? self.use { inbox throws(InboxError) in
             // A file that took its place just now has a notice of its own.
@@ -68,7 +72,7 @@ package final class FileStore: Store {
         }
     }
 
-    func makeRoom() -> Int? {
+    package func makeRoom() -> Int? {
         self.room.giveUpReserve()
         // Why there was no room is what the next commit says.
         let removed = try? self.use { inbox throws(InboxError) in
@@ -81,7 +85,7 @@ package final class FileStore: Store {
 
     // MARK: - Turns
 
-    func commit(_ turn: Turn, completion: @escaping (Result<TurnOutcome, InboxError>) -> Void) {
+    package func commit(_ turn: Turn, completion: @escaping StoreCompletion<TurnOutcome>) {
         completion(Result { () throws(InboxError) in try self.commit(turn) })
     }
 
@@ -183,11 +187,11 @@ package final class FileStore: Store {
 
     // MARK: - What the runtime asks for
 
-    func pendingBytes(besides installations: Set<Int64>) throws(InboxError) -> Int64 {
+    package func pendingBytes(besides installations: Set<Int64>) throws(InboxError) -> Int64 {
         try self.use { inbox throws(InboxError) in try inbox.pendingBytes(besides: installations) }
     }
 
-    func installation(id: String, of owner: InboxOwner?) throws(InboxError) -> Int64 {
+    package func installation(id: String, of owner: InboxOwner?) throws(InboxError) -> Int64 {
         let key = try self.use { inbox throws(InboxError) -> Int64 in
             if let key = try inbox.installation(id: id) {
                 guard let owner, try !inbox.isOwn(key, owner) else { return key }
@@ -202,7 +206,7 @@ package final class FileStore: Store {
         return key
     }
 
-    func unproven(installation: Int64) throws(InboxError) -> [UnprovenRow] {
+    package func unproven(installation: Int64) throws(InboxError) -> [UnprovenRow] {
         try self.use { inbox throws(InboxError) in
             // A note counts before it is written. Before the first call nothing is received: all rows are earlier ones.
             let noted = self.provenThrough[installation]
@@ -216,23 +220,24 @@ package final class FileStore: Store {
         }
     }
 
-    func proven(installation: Int64, through sequence: Int64) { self.provenThrough[installation] = sequence }
-    func doubt(installation: Int64, through sequence: Int64) { self.provenThrough[installation] = sequence }
-    func acknowledged(_ sequence: Int64, at now: Timestamp) { self.acknowledgements.note(sequence, at: now) }
-    func calendarMoved(by shift: Duration) { self.calendarShift += shift }
+    package func proven(installation: Int64, through sequence: Int64) { self.provenThrough[installation] = sequence }
+    package func doubt(installation: Int64, through sequence: Int64) { self.provenThrough[installation] = sequence }
+    package func acknowledged(_ sequence: Int64, at now: Timestamp) { self.acknowledgements.note(sequence, at: now) }
+    package func calendarMoved(by shift: Duration) { self.calendarShift += shift }
 
-    func deadLetters(after sequence: Int64, limit: Int) throws(InboxError) -> [MessageRecord] {
+    package func deadLetters(after sequence: Int64, limit: Int) throws(InboxError) -> [MessageRecord] {
         try self.use { inbox throws(InboxError) in try inbox.deadLetterRecords(after: sequence, limit: limit) }
     }
 
-    func presented(installation: Int64, after sequence: Int64, limit: Int) throws(InboxError) -> [StoredMessage] {
+    package func presented(installation: Int64, after sequence: Int64, limit: Int) throws(InboxError) -> [StoredMessage]
+    {
         try self.use { inbox throws(InboxError) in
             try inbox.rows(.presented, installation: installation, after: sequence, limit: limit)
                 .map { StoredMessage($0) }
         }
     }
 
-    func standing(of sequence: Int64) throws(InboxError) -> MessageStanding? {
+    package func standing(of sequence: Int64) throws(InboxError) -> MessageStanding? {
         try self.use { inbox throws(InboxError) in
             guard let row = try inbox.row(sequence) else { return nil }
             let installation = row.message.installation
@@ -241,7 +246,7 @@ package final class FileStore: Store {
         }
     }
 
-    func requeue(_ sequence: Int64, at now: Timestamp) throws(InboxError) -> Int64? {
+    package func requeue(_ sequence: Int64, at now: Timestamp) throws(InboxError) -> Int64? {
         let source = try self.use { inbox throws(InboxError) -> Int64? in
             guard let row = try inbox.row(sequence) else { return nil }
             // Its topic is not what it is given up on again.
@@ -257,13 +262,13 @@ package final class FileStore: Store {
         return source
     }
 
-    func drop(_ sequence: Int64) throws(InboxError) {
+    package func drop(_ sequence: Int64) throws(InboxError) {
         try self.use { inbox throws(InboxError) in
             _ = try inbox.transaction { transaction throws(InboxError) in try transaction.drop(sequence) }
         }
     }
 
-    func takeOver(_ installation: Int64, besides running: Set<Int64>) throws(InboxError) -> [Adoption] {
+    package func takeOver(_ installation: Int64, besides running: Set<Int64>) throws(InboxError) -> [Adoption] {
         try self.use { inbox throws(InboxError) -> [Adoption] in
             var counts: [Int64: Int] = [:]
             for former in try inbox.sameOwner(as: installation) where !running.contains(former) {
@@ -280,7 +285,7 @@ package final class FileStore: Store {
         }
     }
 
-    func adopt(_ formerID: String, by installationID: String) throws(InboxError) -> Adoption? {
+    package func adopt(_ formerID: String, by installationID: String) throws(InboxError) -> Adoption? {
         let adoption = try self.use { inbox throws(InboxError) -> Adoption? in
             guard let former = try inbox.installation(id: formerID),
                 let installation = try inbox.installation(id: installationID)
@@ -295,15 +300,15 @@ package final class FileStore: Store {
 }
 
 /// What is left of the weight that the rows for a claim may have.
-struct ClaimRoom {
+package struct ClaimRoom {
     private let scale: DeliveryScale
     private var weight: Int
     private var isEmpty = true
-    private(set) var isFull = false
+    package private(set) var isFull = false
 
-    init(_ claim: StoreClaim) { (self.scale, self.weight) = (claim.scale, claim.limit) }
+    package init(_ claim: StoreClaim) { (self.scale, self.weight) = (claim.scale, claim.limit) }
 
-    mutating func takes(_ row: StoredRow) -> Bool {
+    package mutating func takes(_ row: StoredRow) -> Bool {
         let weight = self.scale.weight(of: row.message.payload.count + row.message.topic.utf8.count)
         guard !self.isFull, self.isEmpty || weight <= self.weight else {
             self.isFull = true
@@ -317,7 +322,7 @@ struct ClaimRoom {
 }
 
 extension StoredMessage {
-    init(_ row: StoredRow) {
+    package init(_ row: StoredRow) {
         let message = row.message
         self.init(
             sequence: row.sequence, installation: message.installation, topic: message.topic, payload: message.payload,

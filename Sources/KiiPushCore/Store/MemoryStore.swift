@@ -1,6 +1,6 @@
 /// The store without a file. A message is acknowledged only when its outcome is final, so the broker is what keeps it.
 /// The smaller promise: what the handler gave up on, and messages that end the process, are not kept.
-final class MemoryStore: Store {
+final class MemoryStore: ImmediateStore {
     // A class: looking up a message then costs no copy of it.
     private final class Entry {
         var message: StoredMessage
@@ -119,7 +119,7 @@ final class MemoryStore: Store {
 
     // MARK: - Turns
 
-    func commit(_ turn: Turn, completion: @escaping (Result<TurnOutcome, InboxError>) -> Void) {
+    func commit(_ turn: Turn, completion: @escaping StoreCompletion<TurnOutcome>) {
         var outcome = TurnOutcome()
         let now = self.clocks.monotonic()
         let changes = turn.changes.span

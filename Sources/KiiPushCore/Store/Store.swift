@@ -1,5 +1,9 @@
-/// Where messages are kept, as a queue by source: a file, memory, or another process. Lives on the loop thread.
-protocol Store: AnyObject {
+/// What takes a store's answer. Called on the loop's thread, now or in a later turn; answers come in the order of the
+/// questions, and after a commit that is under way.
+package typealias StoreCompletion<Answer> = (Result<Answer, InboxError>) -> Void
+
+/// Where messages are kept, as a queue by source: a file, memory, another process, or a server. Lives on the loop thread.
+package protocol Store: AnyObject {
     /// Whether a message may be acknowledged when it is committed. Otherwise its acknowledgement waits for its outcome.
     var isDurable: Bool { get }
     /// Whether a message that is given up on is kept, so that a late success still ends it.
@@ -21,16 +25,16 @@ protocol Store: AnyObject {
 
     /// Writes a turn, or a part of one, whole or not at all, and answers its claims. Calls `completion` on the loop's
     /// thread, now or in a later turn. One commit is under way at a time.
-    func commit(_ turn: Turn, completion: @escaping (Result<TurnOutcome, InboxError>) -> Void)
+    func commit(_ turn: Turn, completion: @escaping StoreCompletion<TurnOutcome>)
     /// Makes room on a full disk. Returns how many handled messages it has removed; `nil` if it knows no way.
     func makeRoom() -> Int?
-    /// Nothing follows: what is put off otherwise is written now.
+    /// Nothing follows: what is put off otherwise is written now, and completions that were not called are let go of.
     func close()
 
     /// The key of an installation, made if it is new; it is noted whose it is, if that is known.
-    func installation(id: String, of owner: InboxOwner?) throws(InboxError) -> Int64
+    func installation(id: String, of owner: InboxOwner?, completion: @escaping StoreCompletion<Int64>)
     /// The rows that may come again: their acknowledgement may not have arrived.
-    func unproven(installation: Int64) throws(InboxError) -> [UnprovenRow]
+    func unproven(installation: Int64, completion: @escaping StoreCompletion<[UnprovenRow]>)
     /// Notes that the broker will not repeat rows up to `sequence`, and may repeat later ones. Written with the next commit.
     func proven(installation: Int64, through sequence: Int64)
     /// Notes that the broker may have forgotten the session of the rows up to `sequence`. Nothing counts as a repetition
@@ -47,62 +51,62 @@ protocol Store: AnyObject {
     func pendingBytes(besides installations: Set<Int64>) throws(InboxError) -> Int64
 
     /// The messages that were given up on and are kept, in the order of reception: the page after `sequence`.
-    func deadLetters(after sequence: Int64, limit: Int) throws(InboxError) -> [MessageRecord]
+    func deadLetters(after sequence: Int64, limit: Int, completion: @escaping StoreCompletion<[MessageRecord]>)
     /// The messages of an installation that the user is shown, in the order of reception: the page after `sequence`.
-    func presented(installation: Int64, after sequence: Int64, limit: Int) throws(InboxError) -> [StoredMessage]
+    func presented(
+        installation: Int64, after sequence: Int64, limit: Int, completion: @escaping StoreCompletion<[StoredMessage]>)
     /// Where a message stands that is kept on file; `nil` if it is not there.
-    func standing(of sequence: Int64) throws(InboxError) -> MessageStanding?
+    func standing(of sequence: Int64, completion: @escaping StoreCompletion<MessageStanding?>)
     /// Makes a message wait for delivery, now: one that waits for its retry goes on from there, any other begins anew.
-    /// Returns the number of its source; `nil` of one that no handler is to see.
-    func requeue(_ sequence: Int64, at now: Timestamp) throws(InboxError) -> Int64?
-    func drop(_ sequence: Int64) throws(InboxError)
-    /// Has an installation handle the messages of its owner's other ones, but for those that are received as now. Returns
-    /// all installations whose messages it handles besides its own, earlier adopted ones included.
-    func takeOver(_ installation: Int64, besides running: Set<Int64>) throws(InboxError) -> [Adoption]
+    /// Answers with the number of its source; `nil` of one that no handler is to see.
+    func requeue(_ sequence: Int64, at now: Timestamp, completion: @escaping StoreCompletion<Int64?>)
+    func drop(_ sequence: Int64, completion: @escaping StoreCompletion<Void>)
+    /// Has an installation handle the messages of its owner's other ones, but for those that are received as now. Answers
+    /// with all installations whose messages it handles besides its own, earlier adopted ones included.
+    func takeOver(_ installation: Int64, besides running: Set<Int64>, completion: @escaping StoreCompletion<[Adoption]>)
     /// Has an installation handle the messages of another one; `nil` unless both are known.
-    func adopt(_ formerID: String, by installationID: String) throws(InboxError) -> Adoption?
+    func adopt(_ formerID: String, by installationID: String, completion: @escaping StoreCompletion<Adoption?>)
 }
 
-/// What a store has that keeps nothing beyond the process: no record, no dead letters, and nothing to take over.
+/// What a store has that keeps nothing beyond the process: no record and no dead letters.
 extension Store {
-    var keepsDeadLetters: Bool { self.isDurable }
-    var hasMoreToWrite: Bool { false }
-    var pendingShare: Int64 { .max }
-    var deadLetterStock: DeadLetterStock? { nil }
-    var commitBytes: Int64? { nil }
-    var backlogRevision: Int { 0 }
-    var ledger: MessageLedger { MessageLedger() }
-    var notices: [InboxNotice] { [] }
-    func makeRoom() -> Int? { nil }
-    func close() {}
-    func unproven(installation: Int64) throws(InboxError) -> [UnprovenRow] { [] }
-    func proven(installation: Int64, through sequence: Int64) {}
-    func doubt(installation: Int64, through sequence: Int64) {}
-    func calendarMoved(by shift: Duration) {}
-    func machineSlept(_ duration: Duration) {}
-    func acknowledged(_ sequence: Int64, at now: Timestamp) {}
-    func removeNotices() {}
-    func pendingBytes(besides installations: Set<Int64>) throws(InboxError) -> Int64 { 0 }
-    func deadLetters(after sequence: Int64, limit: Int) throws(InboxError) -> [MessageRecord] { [] }
-    func presented(installation: Int64, after sequence: Int64, limit: Int) throws(InboxError) -> [StoredMessage] { [] }
-    func standing(of sequence: Int64) throws(InboxError) -> MessageStanding? { nil }
-    func requeue(_ sequence: Int64, at now: Timestamp) throws(InboxError) -> Int64? { nil }
-    func drop(_ sequence: Int64) throws(InboxError) {}
-    func takeOver(_ installation: Int64, besides running: Set<Int64>) throws(InboxError) -> [Adoption] { [] }
-    func adopt(_ formerID: String, by installationID: String) throws(InboxError) -> Adoption? { nil }
+    package var keepsDeadLetters: Bool { self.isDurable }
+    package var hasMoreToWrite: Bool { false }
+    package var pendingShare: Int64 { .max }
+    package var deadLetterStock: DeadLetterStock? { nil }
+    package var commitBytes: Int64? { nil }
+    package var backlogRevision: Int { 0 }
+    package var ledger: MessageLedger { MessageLedger() }
+    package var notices: [InboxNotice] { [] }
+    package func makeRoom() -> Int? { nil }
+    package func close() {}
+    package func proven(installation: Int64, through sequence: Int64) {}
+    package func doubt(installation: Int64, through sequence: Int64) {}
+    package func calendarMoved(by shift: Duration) {}
+    package func machineSlept(_ duration: Duration) {}
+    package func acknowledged(_ sequence: Int64, at now: Timestamp) {}
+    package func removeNotices() {}
+    package func pendingBytes(besides installations: Set<Int64>) throws(InboxError) -> Int64 { 0 }
 }
 
 /// Where a message stands, and whose it is.
-struct MessageStanding {
-    var state: RowState
-    var installation: Int64
-    var hasInstallation: Bool
+package struct MessageStanding: Sendable {
+    package var state: RowState
+    package var installation: Int64
+    /// Whether it is known who receives as its installation.
+    package var hasInstallation: Bool
+
+    package init(state: RowState, installation: Int64, hasInstallation: Bool) {
+        (self.state, self.installation, self.hasInstallation) = (state, installation, hasInstallation)
+    }
 }
 
 /// An installation whose messages another one handles.
-struct Adoption {
-    var key: Int64
-    var id: String
+package struct Adoption: Sendable {
+    package var key: Int64
+    package var id: String
     /// How many messages were taken over just now; 0 for one that was adopted earlier.
-    var messages = 0
+    package var messages: Int
+
+    package init(key: Int64, id: String, messages: Int = 0) { (self.key, self.id, self.messages) = (key, id, messages) }
 }

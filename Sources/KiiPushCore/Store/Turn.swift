@@ -1,5 +1,5 @@
 /// What a message's connection is to the store and the pipeline. Loop thread only.
-protocol MessageLink: AnyObject {
+package protocol MessageLink: AnyObject {
     var installation: Int64 { get }
     /// The one topic that pushes arrive on.
     var topic: String { get }
@@ -32,19 +32,19 @@ protocol MessageLink: AnyObject {
 }
 
 /// A message on its way from a connection into the store.
-struct Arrival {
-    let link: any MessageLink
-    let message: MQTTSession.InboundMessage
+package struct Arrival {
+    package let link: any MessageLink
+    package let message: MQTTSession.InboundMessage
     /// Which connection it came on; rises with every connection, also across restarts.
-    let connection: Int64
-    let receivedAt: Timestamp
-    let content: DecodedContent
+    package let connection: Int64
+    package let receivedAt: Timestamp
+    package let content: DecodedContent
     /// Its source; `nil` of a message that no handler is to see.
-    let source: SourceID?
+    package let source: SourceID?
     /// Whether delivery has room for it; otherwise it waits in the store.
-    var isInHand = false
+    package var isInHand = false
 
-    init(link: any MessageLink, message: MQTTSession.InboundMessage, connection: Int64, receivedAt: Timestamp) {
+    package init(link: any MessageLink, message: MQTTSession.InboundMessage, connection: Int64, receivedAt: Timestamp) {
         (self.link, self.message, self.connection, self.receivedAt) = (link, message, connection, receivedAt)
         self.content = DecodedContent(
             payload: message.payload, originalLength: message.truncatedLength,
@@ -53,23 +53,27 @@ struct Arrival {
         self.source = self.content.source.map { SourceID(installation: link.installation, number: $0) }
     }
 
-    var bytes: Int { self.message.payload.count + self.message.topic.utf8.count }
+    package var bytes: Int { self.message.payload.count + self.message.topic.utf8.count }
 }
 
 /// What a store made of an ``Arrival``.
-enum StoredArrival {
+package enum StoredArrival {
     case new(Int64)
     /// It is this row once more. `isFinal`: its outcome is known, nothing waits for it. `isInHand`: delivery has it.
     case redelivered(Int64, isFinal: Bool, isInHand: Bool)
 }
 
 /// Everything that one turn wants of the store, in this order: what is claimed sees all that is written.
-struct Turn {
-    var changes: [MessageChange] = []
-    var arrivals: [Arrival] = []
-    var claims: [StoreClaim] = []
+package struct Turn {
+    package var changes: [MessageChange]
+    package var arrivals: [Arrival]
+    package var claims: [StoreClaim]
 
-    var isEmpty: Bool { self.changes.isEmpty && self.arrivals.isEmpty && self.claims.isEmpty }
+    package init(changes: [MessageChange] = [], arrivals: [Arrival] = [], claims: [StoreClaim] = []) {
+        (self.changes, self.arrivals, self.claims) = (changes, arrivals, claims)
+    }
+
+    package var isEmpty: Bool { self.changes.isEmpty && self.arrivals.isEmpty && self.claims.isEmpty }
 
     /// A verdict changes a page, which is written whole.
     private static let changeBytes: Int64 = 4096
@@ -107,23 +111,29 @@ struct Turn {
 }
 
 /// What has become of a turn's work once it is committed.
-struct TurnOutcome {
+package struct TurnOutcome {
     /// A message that waits and did not before.
-    struct Appearance {
-        var sequence: Int64
-        var installation: Int64
+    package struct Appearance {
+        package var sequence: Int64
+        package var installation: Int64
         /// `nil` while it belongs to no source.
-        var source: Int64?
+        package var source: Int64?
+
+        package init(sequence: Int64, installation: Int64, source: Int64?) {
+            (self.sequence, self.installation, self.source) = (sequence, installation, source)
+        }
     }
 
-    var arrivals: [StoredArrival] = []
-    var answers: [StoreAnswer] = []
-    var appeared: [Appearance] = []
+    package var arrivals: [StoredArrival] = []
+    package var answers: [StoreAnswer] = []
+    package var appeared: [Appearance] = []
     /// The rows whose outcome became final in this turn.
-    var finished: [Int64] = []
+    package var finished: [Int64] = []
     /// How many dead letters that nobody can handle made room for newer ones.
-    var removedDeadLetters = 0
-    var isMoved = false
+    package var removedDeadLetters = 0
+    package var isMoved = false
     /// How long until the store wants to be looked after, in a commit of its own if there is no other; `nil`: never.
-    var upkeepDue: Duration?
+    package var upkeepDue: Duration?
+
+    package init() {}
 }

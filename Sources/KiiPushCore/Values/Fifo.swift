@@ -1,20 +1,22 @@
 /// A queue that gives its elements away without copying them.
-struct Fifo<Element> {
+package struct Fifo<Element> {
     private var elements: [Element?] = []
     private var head = 0
 
-    var count: Int { self.elements.count - self.head }
-    var isEmpty: Bool { self.head == self.elements.count }
-    var first: Element? { self.isEmpty ? nil : self.elements[self.head] }
-    var last: Element? { self.isEmpty ? nil : self.elements[self.elements.count - 1] }
+    package init() {}
 
-    func contains(where isMatch: (Element) -> Bool) -> Bool {
+    package var count: Int { self.elements.count - self.head }
+    package var isEmpty: Bool { self.head == self.elements.count }
+    package var first: Element? { self.isEmpty ? nil : self.elements[self.head] }
+    package var last: Element? { self.isEmpty ? nil : self.elements[self.elements.count - 1] }
+
+    package func contains(where isMatch: (Element) -> Bool) -> Bool {
         self.elements[self.head...].contains { $0.map(isMatch) ?? false }
     }
 
-    mutating func append(_ element: Element) { self.elements.append(element) }
+    package mutating func append(_ element: Element) { self.elements.append(element) }
 
-    mutating func popFirst() -> Element? {
+    package mutating func popFirst() -> Element? {
         guard !self.isEmpty else { return nil }
         let element = self.elements[self.head].take()
         self.head += 1
@@ -29,7 +31,7 @@ struct Fifo<Element> {
         return element
     }
 
-    mutating func popLast() -> Element? {
+    package mutating func popLast() -> Element? {
         guard !self.isEmpty else { return nil }
         let last = self.elements.removeLast()
         if self.isEmpty {
@@ -39,13 +41,13 @@ struct Fifo<Element> {
         return last
     }
 
-    mutating func popFirst(where isWanted: (Element) -> Bool) -> Element? {
+    package mutating func popFirst(where isWanted: (Element) -> Bool) -> Element? {
         guard !self.isEmpty, let first = self.elements[self.head], isWanted(first) else { return nil }
         return self.popFirst()
     }
 
     /// Puts `element` before the first one that `isAfter` says comes after it, looking from the front.
-    mutating func insert(_ element: Element, before isAfter: (Element) -> Bool) {
+    package mutating func insert(_ element: Element, before isAfter: (Element) -> Bool) {
         var index = self.head
         while index < self.elements.count, let present = self.elements[index], !isAfter(present) { index += 1 }
         if index == self.head, self.head > 0 {
@@ -57,7 +59,7 @@ struct Fifo<Element> {
     }
 
     /// Takes out every element that `isMatch` says yes to, in order.
-    mutating func removeAll(where isMatch: (Element) -> Bool) -> [Element] {
+    package mutating func removeAll(where isMatch: (Element) -> Bool) -> [Element] {
         var removed: [Element] = []
         var kept: [Element?] = []
         for case .some(let element) in self.elements[self.head...] {

@@ -103,10 +103,10 @@ extension BrokerLink {
             link.streamDidConnect(stream)
             link.disconnect()
             var latest = [isLatest()]
-            _ = try pipeline.link(
+            pipeline.link(
                 installation: link.installation,
                 configuration: MQTTSession.Configuration(clientID: "c", topicFilter: "c"),
-                verifiesCertificates: true, report: { _ in })
+                verifiesCertificates: true, report: { _ in }, completion: { _ in })
             latest.append(isLatest())
             return latest
         }

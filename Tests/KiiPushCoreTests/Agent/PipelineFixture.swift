@@ -136,8 +136,8 @@ final class TestPipeline {
 }
 
 /// A store that fails when it is told to.
-final class FlakyStore: Store {
-    private let store: any Store
+final class FlakyStore: ImmediateStore {
+    private let store: any ImmediateStore
     /// Why it fails, as often as it is to.
     var failures: [InboxError] = []
     /// How many messages it can remove to make room.
@@ -151,7 +151,7 @@ final class FlakyStore: Store {
     /// How often it was to write.
     private(set) var commits = 0
 
-    init(_ store: any Store) { self.store = store }
+    init(_ store: any ImmediateStore) { self.store = store }
 
     var isDurable: Bool { self.store.isDurable }
     var pendingBytes: Int64 { self.store.pendingBytes }

@@ -122,13 +122,18 @@ import Testing
         #expect(line.called.entries == [1, 2, 3, 4])
     }
 
-    @Test func aDecisionThatTheStoreRefusesChangesNothing() throws {
+    @Test func aDecisionThatTheStoreRefusesChangesNothing() {
         let loop = ManualLoop()
         let line = TestPipeline(FlakyStore(JournalStore(loop.clock)), on: loop)
         for ticket in 1...3 as ClosedRange<UInt64> { line.receive(on: TestLink(), ticket: ticket) }
         loop.turns()
-        #expect(throws: InboxError.self) { try line.pipeline.decide(.retry, 2) }
-        #expect(throws: InboxError.self) { try line.pipeline.decide(.drop, 3) }
+        var refusals: [InboxError.Kind] = []
+        for (decision, message) in [(.retry, 2), (.drop, 3)] as [(PushRuntime.Decision, Int64)] {
+            line.pipeline.decide(decision, message) { answer in
+                if case .failure(let error) = answer { refusals.append(error.kind) }
+            }
+        }
+        #expect(refusals == [.full, .full])
         loop.turns()
         line.work()
         #expect(line.called.entries == [1, 2, 3])

@@ -112,7 +112,7 @@ final class JournalListener: Sendable {
 }
 
 /// A store in memory that a test may put messages into, and that remembers what it was told, but for when attempts ran.
-final class JournalStore: Store, Sendable {
+final class JournalStore: ImmediateStore, Sendable {
     let changes = Journal<MessageChange>()
     private let rows = Locked(TestRows())
     private let clock: TestClock

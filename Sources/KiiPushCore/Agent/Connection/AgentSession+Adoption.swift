@@ -3,17 +3,16 @@ extension AgentSession {
     /// that nobody receives as any more.
     func takeOver() async throws {
         let (key, runtime) = (self.installation.key, self.agent.runtime)
-        let adoptions = try await self.loop.run { [core] () -> [Adoption] in
-            do throws(InboxError) {
-                let running = Set(runtime.hubs.withLock { $0.keys })
-                return try core.pipeline.value.store.takeOver(key, besides: running)
-            } catch {
-                // The messages have waited already; the next start adopts them.
-                if [.full, .locked, .io].contains(error.kind) { return [] }
-                throw PushAgentError(error, in: runtime.configuration.stateDirectory)
+        do {
+            let adoptions = try await self.loop.ask(self.core.pipeline) {
+                $0.store.takeOver(key, besides: Set(runtime.hubs.withLock { $0.keys }), completion: $1)
             }
+            for adoption in adoptions { self.note(adoption) }
+        } catch let error as InboxError {
+            // The messages have waited already; the next start adopts them.
+            if [.full, .locked, .io, .away].contains(error.kind) { return }
+            throw PushAgentError(error, in: runtime.configuration.stateDirectory)
         }
-        for adoption in adoptions { self.note(adoption) }
     }
 
     /// A person had the messages of another installation taken over while this one is received as.

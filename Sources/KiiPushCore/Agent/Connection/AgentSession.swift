@@ -50,34 +50,36 @@ final class AgentSession: Sendable {
         let voidsEarlierRows = core.isDurable && enrolment.current?.usesInboxFile != true
         let owner = agent.inboxOwner
         let former = enrolment.current?.formerInstallationIDs ?? []
-        let installations: [(key: Int64, id: String)]
-        (installations, self.link) = try await loop.run { [configuration] in
-            let pipeline = core.pipeline.value
-            do throws(InboxError) {
-                let own = try pipeline.store.installation(id: endpoint.installationID, of: owner)
-                var installations = [(key: own, id: endpoint.installationID)]
-                for id in former where id != endpoint.installationID {
-                    // Whose a former one was is what it was noted as.
-                    installations.append((try pipeline.store.installation(id: id, of: nil), id))
-                }
-                let link = try pipeline.link(
-                    installation: own, configuration: configuration, voidsEarlierRows: voidsEarlierRows,
-                    verifiesCertificates: settings.verifiesCertificates
-                ) { event in
-                    if case .connected = event {
-                        enrolment.sessionOpened(withInboxFile: core.isDurable)
-                        let waiting = connection.withLock { connection in
-                            connection.isUp = true
-                            return connection.waitsForUp ? connection.waiting : nil
-                        }
-                        waiting?.resume(.connected)
-                    }
-                    hub.emit(event)
-                }
-                return (installations, LoopIsolated(confining: link, to: loop))
-            } catch {
-                throw PushAgentError(error, in: settings.stateDirectory)
+        var installations: [(key: Int64, id: String)] = []
+        do {
+            let own = try await loop.ask(core.pipeline) {
+                $0.store.installation(id: endpoint.installationID, of: owner, completion: $1)
             }
+            installations.append((own, endpoint.installationID))
+            for id in former where id != endpoint.installationID {
+                // Whose a former one was is what it was noted as.
+                let key = try await loop.ask(core.pipeline) { $0.store.installation(id: id, of: nil, completion: $1) }
+                installations.append((key, id))
+            }
+            let report = { @Sendable (event: PushEvent) in
+                if case .connected = event {
+                    enrolment.sessionOpened(withInboxFile: core.isDurable)
+                    let waiting = connection.withLock { connection in
+                        connection.isUp = true
+                        return connection.waitsForUp ? connection.waiting : nil
+                    }
+                    waiting?.resume(.connected)
+                }
+                hub.emit(event)
+            }
+            self.link = try await loop.ask(core.pipeline) { [configuration] pipeline, completion in
+                pipeline.link(
+                    installation: own, configuration: configuration, voidsEarlierRows: voidsEarlierRows,
+                    verifiesCertificates: settings.verifiesCertificates, report: report
+                ) { completion($0.map { LoopIsolated(confining: $0, to: loop) }) }
+            }
+        } catch let error as InboxError {
+            throw PushAgentError(error, in: settings.stateDirectory)
         }
         self.installation = installations[0]
         self.installations = Locked(installations)

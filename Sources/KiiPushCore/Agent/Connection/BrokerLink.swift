@@ -11,7 +11,7 @@ package final class BrokerLink: ByteStreamDelegate, MessageLink {
     private let probeLimit: Duration
     package let installation: Int64
     /// The one topic that pushes arrive on.
-    let topic: String
+    package let topic: String
     private let loop: any Loop
     private let pipeline: Pipeline
     private let verifiesCertificates: Bool
@@ -39,7 +39,7 @@ package final class BrokerLink: ByteStreamDelegate, MessageLink {
     private var insertedInTurn: [UInt16: Int64] = [:]
     private var storedThrough: UInt64?
     /// Whether the pipeline is to call ``flush()`` in this turn.
-    var isQueuedForFlush = false
+    package var isQueuedForFlush = false
     private let connectionBase: Int64
     /// The number of the connection that stands; `nil` without one, also while the next is being made.
     private var openConnection: Int64?
@@ -107,7 +107,7 @@ extension BrokerLink {
 
 extension BrokerLink {
     /// The stored rows that this message may be a repetition of; whether it is, its bytes decide.
-    func redeliveryCandidate(of arrival: Arrival) -> Int64? {
+    package func redeliveryCandidate(of arrival: Arrival) -> Int64? {
         // At QoS 0 nothing is sent again.
         guard let packetID = arrival.message.packetID else { return nil }
         if arrival.message.isUnreleased, let row = self.insertedInTurn[packetID] { return row }
@@ -120,51 +120,51 @@ extension BrokerLink {
     }
 
     /// Notes, until the turn is committed or has failed, that a row has been repeated in this turn.
-    func absorbs(_ row: Int64) { self.absorbedInTurn.insert(row) }
+    package func absorbs(_ row: Int64) { self.absorbedInTurn.insert(row) }
 
     /// Notes, for as long, that a message of QoS 2 is to be this row.
-    func inserted(_ row: Int64, _ arrival: Arrival) {
+    package func inserted(_ row: Int64, _ arrival: Arrival) {
         if let packetID = arrival.message.packetID { self.insertedInTurn[packetID] = row }
     }
 
     /// Takes back what ``absorbs(_:)`` and ``inserted(_:_:)`` noted: the commit failed, and the turn's work will come again.
-    func forgetAbsorptions() {
+    package func forgetAbsorptions() {
         self.absorbedInTurn.removeAll()
         self.insertedInTurn.removeAll()
     }
 
     /// The message is now this row.
-    func stored(_ row: Int64, _ arrival: Arrival) {
+    package func stored(_ row: Int64, _ arrival: Arrival) {
         if !self.insertedInTurn.isEmpty { self.insertedInTurn.removeAll() }
         guard arrival.message.packetID != nil, self.isLatest(arrival) else { return }
         self.filter.stored(sequence: row, as: arrival.message)
     }
 
     /// The message was this row once more.
-    func absorbed(_ row: Int64, _ arrival: Arrival) {
+    package func absorbed(_ row: Int64, _ arrival: Arrival) {
         self.absorbedInTurn.remove(row)
         self.filter.absorbed(sequence: row, by: arrival.message)
     }
 
     /// Whether the installation's last connection brought this message, and no other has begun since. The state of a later
     /// connection says nothing about an earlier one's messages, and its session may be another.
-    func isLatest(_ arrival: Arrival) -> Bool {
+    package func isLatest(_ arrival: Arrival) -> Bool {
         self.pipeline.connections[self.installation] == arrival.connection
     }
 
     /// Whether the connection that brought a message stands, so that its acknowledgement can leave.
-    func stillCarries(_ arrival: Arrival) -> Bool { arrival.connection == self.openConnection }
+    package func stillCarries(_ arrival: Arrival) -> Bool { arrival.connection == self.openConnection }
 
     /// Opens the gate of one acknowledgement. One of an earlier connection is ignored: its message comes again.
-    func acknowledge(_ ticket: UInt64) {
+    package func acknowledge(_ ticket: UInt64) {
         self.session.acknowledge(ticket: ticket, into: &self.output)
     }
 
     /// Opens the gates of everything received up to this ticket, with the next ``flush()``.
-    func acknowledgeThrough(_ ticket: UInt64) { self.storedThrough = ticket }
+    package func acknowledgeThrough(_ ticket: UInt64) { self.storedThrough = ticket }
 
     /// Sends what the turn has written, in one piece.
-    func flush() {
+    package func flush() {
         if let ticket = self.storedThrough {
             self.storedThrough = nil
             self.session.acknowledge(through: ticket, into: &self.output)

@@ -1,17 +1,21 @@
 /// How much waits to be stored and handled, and whether reading from the network stops for that. Loop thread only.
-struct BackPressure {
+package struct BackPressure {
     /// How much is kept before reading from the network stops. What is kept in memory counts as what it takes there:
     /// ``MemoryStore/memory(of:)``.
-    struct Limits: Sendable {
+    package struct Limits: Sendable {
         /// Received and not stored: in one turn, or because the store cannot be written.
-        var unstoredBytes: Int64
+        package var unstoredBytes: Int64
         /// Waiting for a handler, received in this turn or stored.
-        var pendingBytes: Int64
+        package var pendingBytes: Int64
+
+        package init(unstoredBytes: Int64, pendingBytes: Int64) {
+            (self.unstoredBytes, self.pendingBytes) = (unstoredBytes, pendingBytes)
+        }
 
         /// For a store on a disk.
-        static let file = Limits(unstoredBytes: 8 << 20, pendingBytes: 1 << 30)
+        package static let file = Limits(unstoredBytes: 8 << 20, pendingBytes: 1 << 30)
         /// For a store in memory, where nothing that waits is stored.
-        static let memory = Limits(unstoredBytes: 8 << 20, pendingBytes: 8 << 20)
+        package static let memory = Limits(unstoredBytes: 8 << 20, pendingBytes: 8 << 20)
     }
 
     private let limits: Limits

@@ -19,4 +19,24 @@ extension EventLoop {
         if !isAccepted { hasCome.resume(false) }
         return await hasCome.value()
     }
+
+    /// Has `question` asked on the loop's thread, and waits for the answer, in whichever turn it comes.
+    ///
+    /// - Throws: ``InboxError``; ``TransportError`` with code `shutDown` where the loop ends before the answer, too.
+    func ask<Answer: Sendable>(
+        _ pipeline: LoopIsolated<Pipeline>,
+        _ question: @escaping @Sendable (Pipeline, @escaping StoreCompletion<Answer>) -> Void
+    ) async throws -> Answer {
+        let answer = OneShot<Result<Answer, any Error>>()
+        let isAccepted = self.submit {
+            let (pipeline, key) = (pipeline.value, ObjectIdentifier(answer))
+            pipeline.questions[key] = { answer.resume(.failure(TransportError.shutDown)) }
+            question(pipeline) { [weak pipeline] result in
+                pipeline?.questions[key] = nil
+                answer.resume(result.mapError { $0 })
+            }
+        }
+        if !isAccepted { answer.resume(.failure(TransportError.shutDown)) }
+        return try await answer.value().get()
+    }
 }

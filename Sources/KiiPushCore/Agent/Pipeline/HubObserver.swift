@@ -1,16 +1,20 @@
 /// Tells each agent what happened to its messages.
-struct HubObserver {
+package struct HubObserver {
     let hubs: Locked<[Int64: EventHub]>
     let keeping: Keeping
     /// How many listen to these hubs.
     let listeners: Locked<Int>
+
+    package init(hubs: Locked<[Int64: EventHub]>, keeping: Keeping, listeners: Locked<Int>) {
+        (self.hubs, self.keeping, self.listeners) = (hubs, keeping, listeners)
+    }
 
     /// Whether anybody hears of events, so that they are worth being made.
     var isListening: Bool { self.listeners.withLock { $0 } > 0 }
     var running: Set<Int64> { self.hubs.withLock { Set($0.keys) } }
 
     /// Where messages are kept; `launcher`: another process has them, which started this one.
-    enum Keeping: Sendable { case file, memory, launcher }
+    package enum Keeping: Sendable { case file, memory, launcher }
 
     /// These things happened, in this order.
     ///

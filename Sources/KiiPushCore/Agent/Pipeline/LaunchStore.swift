@@ -1,5 +1,5 @@
 /// What delivery has of the messages that an ``Activator`` sent: they are kept over there, where the verdicts go.
-final class LaunchStore: Store {
+final class LaunchStore: ImmediateStore {
     private struct Entry {
         var message: StoredMessage
         /// It is not in delivery's memory.
@@ -29,7 +29,7 @@ final class LaunchStore: Store {
 
     var openMessages: [Int64] { self.entries.keys.sorted() }
 
-    func commit(_ turn: Turn, completion: @escaping (Result<TurnOutcome, InboxError>) -> Void) {
+    func commit(_ turn: Turn, completion: @escaping StoreCompletion<TurnOutcome>) {
         for change in turn.changes { self.apply(change) }
         var outcome = TurnOutcome()
         outcome.answers = turn.claims.map(self.answer)

@@ -192,6 +192,18 @@ extension Pipeline {
         self.report(answer.failure.map { PushEvent.readingFailed(reason: $0) } ?? .readingRecovered)
     }
 
+    /// Tells what became of damaged files as soon as an agent runs that can be told.
+    func tellNotices() {
+        let notices = self.store.notices
+        guard !notices.isEmpty, !self.pressure.running().isEmpty else { return }
+        for notice in notices {
+            self.report(
+                .inboxMovedAside(
+                    path: notice.path, reason: notice.reason, takenOver: notice.takenOver, lost: notice.lost))
+        }
+        self.store.removeNotices()
+    }
+
     /// Tells what happened, and sees to it that the next turn comes in time.
     func finishTurn(at now: MonotonicInstant) {
         if !self.notes.isEmpty {
@@ -255,7 +267,7 @@ extension Pipeline {
                 switch wait.event {
                 case .calls(let installation?): self.scheduler.isIdle(installation)
                 case .calls(nil): self.scheduler.isIdle
-                case .writing: self.turn.isEmpty && !self.isCommitUnderWay
+                case .writing: self.turn.isEmpty && self.withheld.isEmpty && !self.isCommitUnderWay
                 }
             if hasCome || wait.deadline <= now { wait.done(hasCome) } else { left.append(wait) }
         }
@@ -263,8 +275,9 @@ extension Pipeline {
     }
 
     func endWaits() {
-        let waits = self.waits
-        self.waits = []
+        let (waits, questions) = (self.waits, self.questions)
+        (self.waits, self.questions) = ([], [:])
         for wait in waits { wait.done(false) }
+        for end in questions.values { end() }
     }
 }

@@ -22,9 +22,6 @@ extension Pipeline {
             wake: wake, threads: threads)
     }
 
-    /// The key of an installation, made if it is new.
-    package func installation(id: String) throws(InboxError) -> Int64 { try self.store.installation(id: id, of: nil) }
-
     package var ledger: MessageLedger { self.store.ledger }
 
     /// The way of an installation to its broker. It knows what of earlier processes the broker may send again.
@@ -33,21 +30,27 @@ extension Pipeline {
     ///   have used the session since, and the broker may have begun a new one then.
     package func link(
         installation: Int64, configuration: MQTTSession.Configuration, voidsEarlierRows: Bool = false,
-        verifiesCertificates: Bool, report: @escaping (PushEvent) -> Void
-    ) throws(InboxError) -> BrokerLink {
-        // What an earlier link has received and is not stored yet is not among these.
+        verifiesCertificates: Bool, report: @escaping (PushEvent) -> Void,
+        completion: @escaping StoreCompletion<BrokerLink>
+    ) {
+        // What an earlier link has received and is not stored yet is not among the rows that are asked for.
         self.connections[installation] = nil
-        var unproven = try self.store.unproven(installation: installation)
-        if voidsEarlierRows, let last = unproven.last {
-            self.store.proven(installation: installation, through: last.sequence)
-            unproven = []
+        self.store.unproven(installation: installation) { answer in
+            completion(
+                answer.map { rows in
+                    var unproven = rows
+                    if voidsEarlierRows, let last = rows.last {
+                        self.store.proven(installation: installation, through: last.sequence)
+                        unproven = []
+                    }
+                    return BrokerLink(
+                        installation: installation, configuration: configuration,
+                        filter: RedeliveryFilter(restoring: unproven.map { ($0.sequence, $0.packetID) }),
+                        // Above every number of an earlier process, as long as the calendar goes forward; if it does
+                        // not, a redelivery may be taken for a new message, which loses nothing.
+                        connectionBase: self.loop.clocks.calendar.millisecondsSinceEpoch, pipeline: self,
+                        verifiesCertificates: verifiesCertificates, report: report)
+                })
         }
-        return BrokerLink(
-            installation: installation, configuration: configuration,
-            filter: RedeliveryFilter(restoring: unproven.map { ($0.sequence, $0.packetID) }),
-            // Above every number of an earlier process, as long as the calendar goes forward; if it does not, a
-            // redelivery may be taken for a new message, which loses nothing.
-            connectionBase: self.loop.clocks.calendar.millisecondsSinceEpoch, pipeline: self,
-            verifiesCertificates: verifiesCertificates, report: report)
     }
 }

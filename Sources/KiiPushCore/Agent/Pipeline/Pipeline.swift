@@ -14,7 +14,7 @@ package final class Pipeline: TurnDelegate {
 
     private enum CommitState { case written, underWay, failed }
 
-    let store: any Store
+    package let store: any Store
     let loop: any Loop
     package let workers: Workers
     let clock: @Sendable () -> MonotonicInstant
@@ -27,6 +27,10 @@ package final class Pipeline: TurnDelegate {
     /// One commit is under way at a time.
     private var commitState = CommitState.written
     private var hasMadeRoom = false
+    /// What is not written yet of messages that somebody decides about; see ``withholdChanges()``.
+    var withheld: [Int64: [MessageChange]] = [:]
+    /// What ends the wait for an answer that the store has not given.
+    var questions: [ObjectIdentifier: () -> Void] = [:]
     var notes: [DeliveryNote] = []
     /// Taken and handled in every turn; kept for its memory.
     var posts: [AnswerBox.Post] = []
@@ -55,7 +59,7 @@ package final class Pipeline: TurnDelegate {
     private static let retryInterval: Duration = .seconds(1)
 
     /// A pipeline over any store. Made on the loop's thread.
-    init(
+    package init(
         store: any Store, on loop: any Loop, configuration: DeliveryConfiguration, limits: BackPressure.Limits,
         clock: @escaping @Sendable () -> MonotonicInstant, observer: HubObserver,
         wake: @escaping @Sendable () -> Void, threads: DeliveryThreads
@@ -126,6 +130,7 @@ package final class Pipeline: TurnDelegate {
         if self.isLastTurn { self.scheduler.stop() }
         self.scheduler.timePassed(at: now)
         self.settle(at: now)
+        self.withholdChanges()
         defer { self.tellNotices() }
         guard
             !self.turn.isEmpty || self.store.hasMoreToWrite || self.isUpkeepDue || self.upkeep.isDue
@@ -137,18 +142,6 @@ package final class Pipeline: TurnDelegate {
         }
         if self.isLastTurn || self.retryAt.map({ self.loop.now >= $0 }) ?? true { self.commitTurn() }
         self.applyBackPressure()
-    }
-
-    /// Tells what became of damaged files as soon as an agent runs that can be told.
-    private func tellNotices() {
-        let notices = self.store.notices
-        guard !notices.isEmpty, !self.pressure.running().isEmpty else { return }
-        for notice in notices {
-            self.report(
-                .inboxMovedAside(
-                    path: notice.path, reason: notice.reason, takenOver: notice.takenOver, lost: notice.lost))
-        }
-        self.store.removeNotices()
     }
 
     private func commitTurn() {
@@ -246,14 +239,18 @@ package final class Pipeline: TurnDelegate {
     }
 
     package func afterCommit() {
-        let committed = self.committed
-        self.committed.removeAll(keepingCapacity: true)
-        for (turn, outcome) in committed { self.follow(turn, outcome) }
+        self.followCommitted()
         self.flushLinks()
         self.releaseHeld()
         let now = self.clock()
         self.settle(at: now)
         self.finishTurn(at: now)
+    }
+
+    func followCommitted() {
+        let committed = self.committed
+        self.committed.removeAll(keepingCapacity: true)
+        for (turn, outcome) in committed { self.follow(turn, outcome) }
     }
 
     private func follow(_ turn: Turn, _ outcome: TurnOutcome) {
@@ -382,6 +379,7 @@ package final class Pipeline: TurnDelegate {
     /// Lets go of the links, which hold the pipeline: otherwise the inbox stays open while a message of theirs waits.
     package func release() {
         self.turn = Turn()
+        self.withheld = [:]
         self.committed = []
         self.gates = SequenceMap()
         self.links = [:]

@@ -70,7 +70,7 @@ extension PushRuntime.Configuration {
             readClocks: self.environment.readClocks)
     }
 
-    var delivery: DeliveryConfiguration {
+    package var delivery: DeliveryConfiguration {
         var delivery = self.inbox == .memory ? DeliveryConfiguration.memoryInbox : DeliveryConfiguration()
         delivery.concurrentHandlers = self.concurrentHandlers
         delivery.deadline = self.environment.handlerDeadline

@@ -7,8 +7,8 @@ extension PushRuntime {
     /// - Parameter messageID: lists the messages with a greater number. Default: all.
     public func deadLetters(after messageID: Int64 = 0) -> DeadLetters {
         DeadLetters(after: messageID) { last in
-            try await self.withPipeline { pipeline throws(InboxError) in
-                try pipeline.store.deadLetters(after: last, limit: DeadLetters.pageLimit)
+            try await self.withPipeline {
+                $0.store.deadLetters(after: last, limit: DeadLetters.pageLimit, completion: $1)
             }
         }
     }
@@ -35,16 +35,18 @@ extension PushRuntime {
         try await self.decide(.drop, messageID, onlyDead: true) == .carriedOut
     }
 
-    /// Runs `body` on the loop's thread, after the verdicts that were given until now are committed.
-    func withPipeline<Result: Sendable>(
-        _ body: @escaping @Sendable (Pipeline) throws(InboxError) -> Result
-    ) async throws -> Result {
+    /// Has `question` asked on the loop's thread, after the verdicts that were given until now are committed: a store that
+    /// answers later has been handed them by then, unless it was at work already.
+    func withPipeline<Answer: Sendable>(
+        _ question: @escaping @Sendable (Pipeline, @escaping StoreCompletion<Answer>) -> Void
+    ) async throws -> Answer {
         let core = try await self.open()
         // They are committed at the end of this turn.
         try await self.loop.run {}
-        return try await self.loop.run {
-            let done = Swift.Result { () throws(InboxError) in try body(core.pipeline.value) }
-            return try done.mapError { PushAgentError.inbox(reason: $0.description) }.get()
+        do {
+            return try await self.loop.ask(core.pipeline, question)
+        } catch let error as InboxError {
+            throw PushAgentError.inbox(reason: error.description)
         }
     }
 }

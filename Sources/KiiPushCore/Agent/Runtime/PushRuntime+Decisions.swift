@@ -34,24 +34,25 @@ extension PushRuntime {
     ///   of the two, or an agent of this runtime receives as the former.
     /// - Throws: As ``retryDeadLetter(_:)``.
     package func adopt(_ formerID: String, by installationID: String) async throws -> Int? {
-        try await self.withPipeline { pipeline throws(InboxError) in
-            try self.adopt(formerID, by: installationID, pipeline.store)
+        try await self.withPipeline { [adopters = self.adopters] pipeline, completion in
+            Self.adopt(formerID, by: installationID, pipeline.store, adopters, completion: completion)
         }
     }
 
     func decide(_ decision: Decision, _ messageID: Int64, onlyDead: Bool = false) async throws -> MessageDecision {
-        try await self.withPipeline { pipeline throws(InboxError) in
-            try pipeline.decide(decision, messageID, onlyDead: onlyDead)
-        }
+        try await self.withPipeline { $0.decide(decision, messageID, onlyDead: onlyDead, completion: $1) }
     }
 
-    private func adopt(_ formerID: String, by installationID: String, _ store: any Store) throws(InboxError) -> Int? {
-        let running = Set(self.adopters.withLock { $0.keys })
-        guard !running.contains(formerID), formerID != installationID,
-            let adoption = try store.adopt(formerID, by: installationID)
-        else { return nil }
-        self.adopters.withLock { $0[installationID] }?(adoption)
-        return adoption.messages
+    private static func adopt(
+        _ formerID: String, by installationID: String, _ store: any Store, _ adopters: Adopters,
+        completion: @escaping StoreCompletion<Int?>
+    ) {
+        let isRunning = adopters.withLock { $0[formerID] != nil }
+        guard !isRunning, formerID != installationID else { return completion(.success(nil)) }
+        store.adopt(formerID, by: installationID) { answer in
+            if case .success(let adoption?) = answer { adopters.withLock { $0[installationID] }?(adoption) }
+            completion(answer.map { $0?.messages })
+        }
     }
 
     /// Does for another process what it asks for; the answer comes on the loop's thread, or not at all when the runtime
@@ -66,52 +67,27 @@ extension PushRuntime {
         self.loop.submit { [weak self] in
             guard let self else { return }
             self.loop.submit {
-                do throws(InboxError) {
-                    reply(try self.answer(to: request, core.pipeline.value))
-                } catch {
-                    fail(PushAgentError.inbox(reason: error.description).description)
+                self.answer(request, core.pipeline.value) { answer in
+                    switch answer {
+                    case .success(let answer): reply(answer)
+                    case .failure(let error): fail(PushAgentError.inbox(reason: error.description).description)
+                    }
                 }
             }
         }
     }
 
-    private func answer(to request: ControlRequest, _ pipeline: Pipeline) throws(InboxError) -> ControlReply {
+    private func answer(
+        _ request: ControlRequest, _ pipeline: Pipeline, completion: @escaping StoreCompletion<ControlReply>
+    ) {
         switch request {
-        case .watch: .failed(id: nil, reason: "watching is the connection's own")
-        case .decide(let decision, let id): .decided(id: id, try pipeline.decide(decision, id))
+        case .watch: completion(.success(.failed(id: nil, reason: "watching is the connection's own")))
+        case .decide(let decision, let id):
+            pipeline.decide(decision, id) { completion($0.map { .decided(id: id, $0) }) }
         case .adopt(let formerID, let installationID):
-            .adopted(formerID: formerID, try self.adopt(formerID, by: installationID, pipeline.store))
+            Self.adopt(formerID, by: installationID, pipeline.store, self.adopters) {
+                completion($0.map { .adopted(formerID: formerID, $0) })
+            }
         }
-    }
-}
-
-extension Pipeline {
-    /// Carries out what a person decides about a message, now.
-    func decide(
-        _ decision: PushRuntime.Decision, _ messageID: Int64, onlyDead: Bool = false
-    ) throws(InboxError) -> MessageDecision {
-        guard let standing = try self.store.standing(of: messageID), !onlyDead || standing.state == .dead else {
-            return .notFound
-        }
-        // Of one whose installation is unknown nobody knows who may have it.
-        if decision == .retry, !standing.hasInstallation { return .notFound }
-        let installation = standing.installation
-        self.collectAnswers(closing: messageID)
-        if let call = self.scheduler.callHolding(messageID) { self.cut(call) }
-        if let since = self.scheduler.runningSince(messageID) { return .running(for: self.clock() - since) }
-        var source: Int64?
-        // First: where the store refuses, delivery goes on with what it has.
-        switch decision {
-        case .drop: try self.store.drop(messageID)
-        case .retry where standing.state == .waiting: break
-        case .retry: source = try self.store.requeue(messageID, at: self.loop.clocks.calendar)
-        }
-        self.scheduler.letGo(messageID, installation: installation)
-        self.turn.changes.removeAll { $0.sequence == messageID }
-        if decision == .retry {
-            self.scheduler.appeared(messageID, source: source, installation: installation, goesFirst: true)
-        }
-        self.takeTurn()
-        return .carriedOut
     }
 }

@@ -87,7 +87,8 @@ public final class PushRuntime: Sendable {
     let listeners = Locked(0)
     /// By the IDs of the installations that are received as: what takes over another one's messages. Called on the loop's
     /// thread.
-    let adopters = Locked<[String: @Sendable (Adoption) -> Void]>([:])
+    let adopters = Adopters([:])
+    typealias Adopters = Locked<[String: @Sendable (Adoption) -> Void]>
 
     var opened: Core? {
         get { self.core.withLock { $0 } }

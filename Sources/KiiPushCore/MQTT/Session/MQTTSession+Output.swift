@@ -28,19 +28,29 @@ extension MQTTSession {
         /// Compare it by its UTF-8: two topics can be equal as Swift strings and differ as MQTT topics.
         package var topic: String
         package var payload: [UInt8]
-        package var qos = QoS.atMostOnce
+        package var qos: QoS
         /// The broker has sent this packet before, or says so. It does not say that this side has received it before.
-        package var duplicate = false
+        package var duplicate: Bool
         /// The broker has sent a message of QoS 2 with this packet identifier before and has not released it since: this is
         /// that message again, [MQTT-4.3.3-2], if its bytes are the same.
-        package var isUnreleased = false
-        package var retain = false
+        package var isUnreleased: Bool
+        package var retain: Bool
         /// `nil` at QoS 0.
         package var packetID: UInt16?
         /// Opens the gate of this message's acknowledgement; `nil` at QoS 0, which has none. Never used twice.
         package var ticket: UInt64?
         /// The length that the payload had, where it was larger than this side takes and was cut.
         package var truncatedLength: Int?
+
+        package init(
+            topic: String, payload: [UInt8], qos: QoS = .atMostOnce, duplicate: Bool = false,
+            isUnreleased: Bool = false, retain: Bool = false, packetID: UInt16? = nil, ticket: UInt64? = nil,
+            truncatedLength: Int? = nil
+        ) {
+            (self.topic, self.payload, self.qos, self.retain) = (topic, payload, qos, retain)
+            (self.duplicate, self.isUnreleased) = (duplicate, isUnreleased)
+            (self.packetID, self.ticket, self.truncatedLength) = (packetID, ticket, truncatedLength)
+        }
     }
 
     package enum Event: Sendable, Hashable {
