@@ -1,0 +1,89 @@
+// Without what tests may see besides: so it is known that another target of this package can have a store.
+import KiiPushCore
+
+/// A store that does one thing after the other, when it is told to, as one on the other side of a network does.
+final class HeldStore: Store {
+    private let store: any Store
+    /// Whether things wait until ``step()``.
+    var isHolding = false
+    /// What it is to do, in order.
+    private var steps: [() -> Void] = []
+    private let asked: () -> Void
+
+    /// - Parameter asked: called whenever something waits.
+    init(_ store: any Store, asked: @escaping () -> Void = {}) { (self.store, self.asked) = (store, asked) }
+
+    private func pass(_ body: @escaping () -> Void) {
+        guard self.isHolding else { return body() }
+        self.steps.append(body)
+        self.asked()
+    }
+
+    /// How many things wait.
+    var waiting: Int { self.steps.count }
+
+    /// Does what has waited the longest, and calls its completion.
+    func step() { self.steps.removeFirst()() }
+
+    /// Does everything that waits, and holds nothing any more.
+    func release() {
+        while !self.steps.isEmpty { self.step() }
+        self.isHolding = false
+    }
+
+    // MARK: - As a store
+
+    var isDurable: Bool { self.store.isDurable }
+    var pendingBytes: Int64 { self.store.pendingBytes }
+    var ledger: MessageLedger { self.store.ledger }
+
+    func close() {
+        self.steps = []
+        self.store.close()
+    }
+
+    func commit(_ turn: Turn, completion: @escaping StoreCompletion<TurnOutcome>) {
+        self.pass { self.store.commit(turn, completion: completion) }
+    }
+
+    func installation(id: String, of owner: InboxOwner?, completion: @escaping StoreCompletion<Int64>) {
+        self.pass { self.store.installation(id: id, of: owner, completion: completion) }
+    }
+
+    func unproven(installation: Int64, completion: @escaping StoreCompletion<[UnprovenRow]>) {
+        self.pass { self.store.unproven(installation: installation, completion: completion) }
+    }
+
+    func deadLetters(after sequence: Int64, limit: Int, completion: @escaping StoreCompletion<[MessageRecord]>) {
+        self.pass { self.store.deadLetters(after: sequence, limit: limit, completion: completion) }
+    }
+
+    func presented(
+        installation: Int64, after sequence: Int64, limit: Int, completion: @escaping StoreCompletion<[StoredMessage]>
+    ) {
+        self.pass {
+            self.store.presented(installation: installation, after: sequence, limit: limit, completion: completion)
+        }
+    }
+
+    func standing(of sequence: Int64, completion: @escaping StoreCompletion<MessageStanding?>) {
+        self.pass { self.store.standing(of: sequence, completion: completion) }
+    }
+
+    func requeue(_ sequence: Int64, at now: Timestamp, completion: @escaping StoreCompletion<Int64?>) {
+        self.pass { self.store.requeue(sequence, at: now, completion: completion) }
+    }
+
+    func drop(_ sequence: Int64, completion: @escaping StoreCompletion<Void>) {
+        self.pass { self.store.drop(sequence, completion: completion) }
+    }
+
+    func takeOver(_ installation: Int64, besides running: Set<Int64>, completion: @escaping StoreCompletion<[Adoption]>)
+    {
+        self.pass { self.store.takeOver(installation, besides: running, completion: completion) }
+    }
+
+    func adopt(_ formerID: String, by installationID: String, completion: @escaping StoreCompletion<Adoption?>) {
+        self.pass { self.store.adopt(formerID, by: installationID, completion: completion) }
+    }
+}

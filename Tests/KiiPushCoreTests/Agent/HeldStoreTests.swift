@@ -1,0 +1,159 @@
+import TestSupport
+import Testing
+
+@testable import KiiPushCore
+
+/// The pipeline with a store that answers in a later turn.
+@Suite struct HeldStoreTests {
+    /// A pipeline over an inbox in a file, whose one message is in hand and whose handler keeps its completion.
+    private struct Stage {
+        let loop = ManualLoop()
+        let store: HeldStore
+        let line: TestPipeline
+        let link = TestLink()
+
+        init(_ directory: String) throws {
+            let file = try FileStore(
+                path: directory + "/inbox.db", configuration: Inbox.Configuration(), longestDelay: .seconds(1800))
+            _ = try file.installation(id: "installation-1", of: nil)
+            self.store = HeldStore(file)
+            self.line = TestPipeline(self.store, on: self.loop) { _ in nil }
+            self.line.receive(on: self.link, ticket: 1)
+            self.loop.turns()
+        }
+
+        /// Has the message decided about while the store holds everything, until its row is to be changed.
+        func decide(_ decision: PushRuntime.Decision) -> Locked<MessageDecision?> {
+            let decided = Locked<MessageDecision?>(nil)
+            self.store.isHolding = true
+            self.line.pipeline.decide(decision, 1) { answer in decided.withLock { $0 = try? answer.get() } }
+            self.store.step()
+            #expect(self.store.waiting == 1)
+            return decided
+        }
+
+        func goOn() {
+            self.store.release()
+            self.loop.turns()
+            self.line.work()
+        }
+    }
+
+    @Test func whatIsCalledWhileItIsMadeToWaitIsNotCalledTwiceAtOnce() throws {
+        try withTemporaryDirectory { directory in
+            let stage = try Stage(directory)
+            let decided = stage.decide(.retry)
+            stage.loop.turns()
+            stage.line.work()
+            #expect(stage.line.called.entries == [1])
+            stage.loop.clock.advance(.seconds(2))
+            stage.store.step()
+            #expect(decided.withLock { $0 } == .running(for: .seconds(2)))
+            stage.goOn()
+            // As any other that is called: should the process end now, it is known for that.
+            #expect(stage.store.ledger.running == 1)
+            #expect(stage.line.answer(.newData))
+            stage.goOn()
+            #expect(stage.line.called.entries == [1])
+            #expect(stage.store.ledger.done == 1)
+        }
+    }
+
+    @Test func whatIsCalledWhileItIsDroppedIsGone() throws {
+        try withTemporaryDirectory { directory in
+            let stage = try Stage(directory)
+            let decided = stage.decide(.drop)
+            stage.loop.turns()
+            stage.line.work()
+            stage.store.step()
+            #expect(decided.withLock { $0 } == .carriedOut)
+            #expect(stage.line.answer(.failed))
+            stage.goOn()
+            stage.line.advance(.seconds(1))
+            stage.line.work()
+            #expect(stage.line.called.entries == [1])
+            #expect(stage.store.ledger.dropped == 1)
+            #expect(stage.store.ledger.isBalanced)
+        }
+    }
+
+    /// The store would write it after it has made the message wait.
+    @Test func anAnswerFromBeforeADecisionDoesNotUndoIt() throws {
+        try withTemporaryDirectory { directory in
+            let stage = try Stage(directory)
+            stage.line.work()
+            #expect(stage.line.answer(.newData))
+            let decided = stage.decide(.retry)
+            stage.loop.turns()
+            #expect(stage.store.waiting == 1)
+            stage.store.step()
+            #expect(decided.withLock { $0 } == .carriedOut)
+            stage.goOn()
+            #expect(stage.line.called.entries == [1, 1])
+            #expect(stage.line.answer(.newData))
+            stage.goOn()
+            #expect(stage.store.ledger.done == 1)
+        }
+    }
+
+    @Test func whatComesWhileAQuestionIsOpenIsAcknowledgedInOrderWhenItIsStored() throws {
+        try withTemporaryDirectory { directory in
+            let stage = try Stage(directory)
+            stage.store.isHolding = true
+            let answered = Locked<[Int64]>([])
+            stage.line.pipeline.store.presented(installation: 1, after: 0, limit: 9) { _ in
+                answered.withLock { $0 = stage.link.acknowledged.entries.map { Int64($0) } }
+            }
+            for ticket in 2...3 as ClosedRange<UInt64> { stage.line.receive(on: stage.link, ticket: ticket) }
+            stage.loop.turns()
+            // It comes with the next commit: one is under way at a time.
+            stage.line.receive(on: stage.link, ticket: 4)
+            stage.loop.turns()
+            #expect(stage.store.waiting == 2)
+            #expect(stage.link.acknowledged.entries == [1])
+            stage.store.step()
+            #expect(answered.withLock { $0 } == [1])
+            stage.store.step()
+            #expect(stage.link.acknowledged.entries == [1])
+            stage.loop.turns()
+            #expect(stage.link.acknowledged.entries == [1, 2, 3])
+            stage.goOn()
+            #expect(stage.link.acknowledged.entries == [1, 2, 3, 4])
+            #expect(stage.store.ledger.received == 4)
+        }
+    }
+
+    @Test(.timeLimit(.minutes(1))) func whoAsksIsToldWhenTheLoopEndsFirst() async throws {
+        let loop = try EventLoop()
+        let asked = Journal<Bool>()
+        let pipeline = try await loop.run {
+            let store = HeldStore(MemoryStore()) { asked.add(true) }
+            store.isHolding = true
+            return loop.drive(Pipeline.idle(over: store, on: loop))
+        }
+        async let end: Void = {
+            // The pipeline's first commit, which a new store always gets, and the question.
+            await asked.first(2)
+            loop.shutdown()
+        }()
+        // The second one is asked after the end.
+        for _ in 1...2 {
+            await #expect {
+                try await loop.ask(pipeline) { $0.store.installation(id: "i", of: nil, completion: $1) }
+            } throws: { error in
+                (error as? TransportError)?.code == .shutDown
+            }
+        }
+        await end
+    }
+
+    @Test func aFailureOfADatabaseIsToldInItsOwnTerms() {
+        let error = InboxError(.away, step: "storing a turn", sqlState: "57P01")
+        #expect(
+            error.description
+                == "inbox: storing a turn failed (SQLSTATE 57P01); check that the database runs and can be "
+                + "reached; nothing is acknowledged until it can")
+        #expect(
+            InboxError(.full, step: "storing", sqlState: "53100").advice.hasPrefix("free some space for the database;"))
+    }
+}
