@@ -26,7 +26,7 @@ public enum PushEvent: Sendable {
     /// signs in with: then ``PushAgent/run()`` ends and throws that.
     case subscriptionFailed(SubscriptionTarget, reason: String, retryIn: Duration?)
     /// The inbox cannot be written: nothing is acknowledged, so nothing is lost, until ``storageRecovered``. On a full disk
-    /// the inbox has made room before, as far as it could (``historyCut(messages:)``).
+    /// the inbox has made room before, as far as it could (``historyCut(messages:)``). Told once for each reason.
     case storageFailed(reason: String)
     /// The inbox can be written again.
     case storageRecovered

@@ -2,9 +2,9 @@
 /// and more if it is large. So one number bounds both how many messages are in memory and how many bytes.
 package struct DeliveryScale: Sendable, Hashable {
     /// From every so many bytes on a message weighs 1 more.
-    private let step: Int
+    package let step: Int
     /// No message weighs more, or it might never find room.
-    private let heaviest: Int
+    package let heaviest: Int
 
     package static let uniform = DeliveryScale(messages: 1, bytes: .max)
 

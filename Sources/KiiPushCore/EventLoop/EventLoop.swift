@@ -143,6 +143,20 @@ extension EventLoop {
     /// When the loop has ended, its timers are gone, and nothing is to be done.
     package func cancel(_ timer: TimerID) { self.core?.timers.cancel(timer) }
 
+    /// Has `owner` told, between two turns, when a descriptor that it has opened can be read, or written to where that is
+    /// asked for as well. The loop holds the owner until ``forget(_:)``, or until it ends.
+    ///
+    /// - Throws: `TransportError` when the kernel refuses to watch it.
+    package func watch(
+        _ descriptor: Int32, isWriting: Bool, owner: any DescriptorOwner
+    ) throws(TransportError) {
+        let interest = isWriting ? Epoll.readable | Epoll.writable : Epoll.readable
+        try self.live.sockets.watch(descriptor, for: interest, owner: .guest(owner))
+    }
+
+    /// Watches a descriptor no longer; before it is closed.
+    package func forget(_ descriptor: Int32) { self.core?.sockets.forget(descriptor) }
+
     /// Has `delegate` called in every turn, from this one on. The loop holds it until it is replaced or shut down.
     package func setTurnDelegate(_ delegate: (any TurnDelegate)?) { self.live.turnDelegate = delegate }
 

@@ -78,3 +78,9 @@ extension TurnDelegate {
     package func loopEnds() {}
     package func loopEnded() {}
 }
+
+/// Who has a descriptor of its own watched by the loop: the connection of a library that has its own way with sockets.
+package protocol DescriptorOwner: AnyObject {
+    /// The descriptor is ready, or broken. On the loop's thread, between two turns.
+    func descriptorReady()
+}

@@ -3,7 +3,7 @@ import Glibc
 /// The loop itself: everything that lives on its thread, and the turn.
 final class LoopCore {
     private let queue: CommandQueue
-    private let sockets: SocketTable
+    let sockets: SocketTable
     private var commands: [CommandQueue.Command] = []
     let timers: TimerHeap
     let transfers: TransferSet

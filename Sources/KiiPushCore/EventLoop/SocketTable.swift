@@ -7,6 +7,8 @@ final class SocketTable {
         case stream(SocketStream)
         /// No socket: it tells that the clocks have jumped.
         case alarm(ClockAlarm)
+        /// Another library's.
+        case guest(any DescriptorOwner)
     }
 
     private struct Watch {
@@ -56,6 +58,7 @@ final class SocketTable {
             switch self.watches[descriptor]?.owner {
             case .stream(let stream): stream.socketReady(events)
             case .alarm(let alarm): alarm.acknowledge()
+            case .guest(let owner): owner.descriptorReady()
             case .multi(let multi): multi.socketReady(descriptor, events: events)
             case nil:
                 self.watches[descriptor] = nil

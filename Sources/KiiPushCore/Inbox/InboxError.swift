@@ -22,6 +22,10 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         case notPermitted, cannotOpen, io
         /// The database cannot be reached, or it was cut off.
         case away
+        /// The database has no tables of this library.
+        case noSchema
+        /// Another process has taken over what this one was to write.
+        case fenced
         /// Anything else: a defect of this library, or no memory.
         case other
     }
@@ -72,6 +76,7 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         case .newerVersion: "run the newer version of this program, or use another state directory"
         case .olderVersion: "start the program that receives with it once, in this version"
         case .notMade: "start the program that receives with it"
+        case .locked where self.sqlState != nil: "let no other gateway have the same messages; it is tried again"
         case .locked: "stop the other program that changes this file"
         case .notAFile: "it is a link or not a regular file; move it out of the way"
         case .notPermitted where self.sqlState != nil: "let this user of the database read and write the inbox's tables"
@@ -79,6 +84,8 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         case .cannotOpen: "check that the directory exists and belongs to this user"
         case .io: "check the disk"
         case .away: "check that the database runs and can be reached; nothing is acknowledged until it can"
+        case .noSchema: "make them with the administrator's tool for this database"
+        case .fenced: "let one process alone run under this name"
         case .other: "report this as a defect of kii-push"
         }
     }

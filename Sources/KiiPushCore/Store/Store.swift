@@ -28,6 +28,8 @@ package protocol Store: AnyObject {
     func commit(_ turn: Turn, completion: @escaping StoreCompletion<TurnOutcome>)
     /// Makes room on a full disk. Returns how many handled messages it has removed; `nil` if it knows no way.
     func makeRoom() -> Int?
+    /// Blocks until what is under way is answered, for some seconds at most: the loop is about to end.
+    func settle()
     /// Nothing follows: what is put off otherwise is written now, and completions that were not called are let go of.
     func close()
 
@@ -79,6 +81,7 @@ extension Store {
     package var ledger: MessageLedger { MessageLedger() }
     package var notices: [InboxNotice] { [] }
     package func makeRoom() -> Int? { nil }
+    package func settle() {}
     package func close() {}
     package func proven(installation: Int64, through sequence: Int64) {}
     package func doubt(installation: Int64, through sequence: Int64) {}

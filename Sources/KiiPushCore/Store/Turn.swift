@@ -57,7 +57,7 @@ package struct Arrival {
 }
 
 /// What a store made of an ``Arrival``.
-package enum StoredArrival {
+package enum StoredArrival: Sendable, Hashable {
     case new(Int64)
     /// It is this row once more. `isFinal`: its outcome is known, nothing waits for it. `isInHand`: delivery has it.
     case redelivered(Int64, isFinal: Bool, isInHand: Bool)
@@ -111,9 +111,9 @@ package struct Turn {
 }
 
 /// What has become of a turn's work once it is committed.
-package struct TurnOutcome {
+package struct TurnOutcome: Sendable {
     /// A message that waits and did not before.
-    package struct Appearance {
+    package struct Appearance: Sendable, Hashable {
         package var sequence: Int64
         package var installation: Int64
         /// `nil` while it belongs to no source.

@@ -1,22 +1,20 @@
 /// A queue that gives its elements away without copying them.
-package struct Fifo<Element> {
+struct Fifo<Element> {
     private var elements: [Element?] = []
     private var head = 0
 
-    package init() {}
+    var count: Int { self.elements.count - self.head }
+    var isEmpty: Bool { self.head == self.elements.count }
+    var first: Element? { self.isEmpty ? nil : self.elements[self.head] }
+    var last: Element? { self.isEmpty ? nil : self.elements[self.elements.count - 1] }
 
-    package var count: Int { self.elements.count - self.head }
-    package var isEmpty: Bool { self.head == self.elements.count }
-    package var first: Element? { self.isEmpty ? nil : self.elements[self.head] }
-    package var last: Element? { self.isEmpty ? nil : self.elements[self.elements.count - 1] }
-
-    package func contains(where isMatch: (Element) -> Bool) -> Bool {
+    func contains(where isMatch: (Element) -> Bool) -> Bool {
         self.elements[self.head...].contains { $0.map(isMatch) ?? false }
     }
 
-    package mutating func append(_ element: Element) { self.elements.append(element) }
+    mutating func append(_ element: Element) { self.elements.append(element) }
 
-    package mutating func popFirst() -> Element? {
+    mutating func popFirst() -> Element? {
         guard !self.isEmpty else { return nil }
         let element = self.elements[self.head].take()
         self.head += 1
@@ -31,7 +29,7 @@ package struct Fifo<Element> {
         return element
     }
 
-    package mutating func popLast() -> Element? {
+    mutating func popLast() -> Element? {
         guard !self.isEmpty else { return nil }
         let last = self.elements.removeLast()
         if self.isEmpty {
@@ -41,13 +39,13 @@ package struct Fifo<Element> {
         return last
     }
 
-    package mutating func popFirst(where isWanted: (Element) -> Bool) -> Element? {
+    mutating func popFirst(where isWanted: (Element) -> Bool) -> Element? {
         guard !self.isEmpty, let first = self.elements[self.head], isWanted(first) else { return nil }
         return self.popFirst()
     }
 
     /// Puts `element` before the first one that `isAfter` says comes after it, looking from the front.
-    package mutating func insert(_ element: Element, before isAfter: (Element) -> Bool) {
+    mutating func insert(_ element: Element, before isAfter: (Element) -> Bool) {
         var index = self.head
         while index < self.elements.count, let present = self.elements[index], !isAfter(present) { index += 1 }
         if index == self.head, self.head > 0 {
@@ -59,7 +57,7 @@ package struct Fifo<Element> {
     }
 
     /// Takes out every element that `isMatch` says yes to, in order.
-    package mutating func removeAll(where isMatch: (Element) -> Bool) -> [Element] {
+    mutating func removeAll(where isMatch: (Element) -> Bool) -> [Element] {
         var removed: [Element] = []
         var kept: [Element?] = []
         for case .some(let element) in self.elements[self.head...] {

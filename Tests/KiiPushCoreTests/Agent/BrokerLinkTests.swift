@@ -163,6 +163,28 @@ extension BrokerLink {
         #expect(begun == [false, true])
     }
 
+    /// A store on the other side of a network has more to write until its answer comes.
+    @Test func connectWaitsForTheCommitThatIsUnderWay() async throws {
+        let begun = try await Self.withLink(over: {
+            let store = HeldStore(MemoryStore())
+            (store.isHolding, store.hasMoreToWrite) = (true, true)
+            return store
+        }) { link, stream, pipeline in
+            let store = pipeline.store as? HeldStore
+            link.streamDidConnect(stream)
+            pipeline.commit()
+            // The commit has taken it along.
+            store?.hasMoreToWrite = false
+            pipeline.afterCommit()
+            var begun = [Self.carries(101, link)]
+            store?.release()
+            pipeline.afterCommit()
+            begun.append(Self.carries(101, link))
+            return begun
+        }
+        #expect(begun == [false, true])
+    }
+
     @Test func aBrokerThatDoesNotReadIsLeft() async throws {
         let loop = try EventLoop()
         defer { loop.shutdown() }

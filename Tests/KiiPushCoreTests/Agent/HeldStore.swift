@@ -6,6 +6,8 @@ final class HeldStore: Store {
     private let store: any Store
     /// Whether things wait until ``step()``.
     var isHolding = false
+    /// Whether something was noted that no commit has taken.
+    var hasMoreToWrite = false
     /// What it is to do, in order.
     private var steps: [() -> Void] = []
     private let asked: () -> Void

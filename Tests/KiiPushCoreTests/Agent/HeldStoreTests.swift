@@ -123,6 +123,24 @@ import Testing
         }
     }
 
+    @Test func aCommitThatTakesLongIsTold() throws {
+        let loop = ManualLoop()
+        let store = HeldStore(MemoryStore(clocks: loop.clocks))
+        let line = TestPipeline(store, on: loop, .memoryInbox)
+        store.isHolding = true
+        line.receive(on: TestLink(), ticket: 1)
+        line.advance(.seconds(4))
+        #expect(line.reports == [])
+        line.advance(.seconds(2))
+        line.advance(.seconds(60))
+        #expect(line.reports == ["storageFailed"])
+        store.release()
+        loop.turns()
+        #expect(line.reports == ["storageFailed", "storageRecovered"])
+        line.work()
+        #expect(line.called.entries == [1])
+    }
+
     @Test(.timeLimit(.minutes(1))) func whoAsksIsToldWhenTheLoopEndsFirst() async throws {
         let loop = try EventLoop()
         let asked = Journal<Bool>()

@@ -154,6 +154,17 @@ import Testing
         #expect(loop.nextTurn == next)
     }
 
+    @Test func eachReasonWhyTheStoreFailsIsToldOnce() {
+        let loop = ManualLoop()
+        let store = FlakyStore(JournalStore(loop.clock))
+        let line = TestPipeline(store, on: loop)
+        store.failures = [.io, .io, .away].map { InboxError($0, step: "testing") }
+        line.receive(on: TestLink(), ticket: 1)
+        loop.turns()
+        for _ in 1...4 { line.advance(.seconds(1)) }
+        #expect(line.reports == ["storageFailed", "storageFailed", "storageRecovered"])
+    }
+
     @Test func aVerdictThatCannotBeStoredIsKept() {
         let loop = ManualLoop()
         let journal = JournalStore(loop.clock)

@@ -26,6 +26,7 @@ package final class Pipeline: TurnDelegate {
     private var committed: [(turn: Turn, outcome: TurnOutcome)] = []
     /// One commit is under way at a time.
     private var commitState = CommitState.written
+    private var reports: StorageReports
     private var hasMadeRoom = false
     /// What is not written yet of messages that somebody decides about; see ``withholdChanges()``.
     var withheld: [Int64: [MessageChange]] = [:]
@@ -46,7 +47,7 @@ package final class Pipeline: TurnDelegate {
     /// until CONNECT is sent.
     var connections: [Int64: Int64] = [:]
     private var timersFired: [BrokerLink] = []
-    private var held: [BrokerLink] = []
+    private var held = HeldLinks()
     let alarm: TurnAlarm
     /// When the store wants to be looked after. Set until that was done.
     private let upkeep: TurnAlarm
@@ -73,6 +74,7 @@ package final class Pipeline: TurnDelegate {
         self.observer = observer
         self.alarm = TurnAlarm(loop)
         self.upkeep = TurnAlarm(loop)
+        self.reports = StorageReports(loop)
     }
 
     func report(_ event: PushEvent) { self.observer.emit(event) }
@@ -93,7 +95,7 @@ package final class Pipeline: TurnDelegate {
     func timerFired(_ link: BrokerLink) { self.timersFired.append(link) }
 
     /// Calls ``BrokerLink/goOn()`` once the store has written everything it was told.
-    func hold(_ link: BrokerLink) { self.held.append(link) }
+    func hold(_ link: BrokerLink) { self.held.add(link) }
 
     /// Connections are asked whether they still stand; retries keep their delays.
     package func clocksJumped(_ jump: ClockJump) {
@@ -131,6 +133,7 @@ package final class Pipeline: TurnDelegate {
         self.scheduler.timePassed(at: now)
         self.settle(at: now)
         self.withholdChanges()
+        if let reason = self.reports.silence(at: self.loop.now) { self.report(.storageFailed(reason: reason)) }
         defer { self.tellNotices() }
         guard
             !self.turn.isEmpty || self.store.hasMoreToWrite || self.isUpkeepDue || self.upkeep.isDue
@@ -149,7 +152,7 @@ package final class Pipeline: TurnDelegate {
         self.hasMadeRoom = false
         if self.isLastTurn { self.declineClaims { _ in true } }
         // A full disk may have room for the notes that links wait for, though it has none for messages.
-        if self.retryAt != nil, self.store.hasMoreToWrite { self.commit(Turn()) }
+        if self.retryAt != nil, self.store.hasMoreToWrite, !self.isLastTurn { self.commit(Turn()) }
         guard self.commitState != .underWay else { return }
         repeat {
             self.commitPart()
@@ -164,22 +167,27 @@ package final class Pipeline: TurnDelegate {
 
     private func commit(_ part: Turn) {
         self.commitState = .underWay
+        self.held.commitBegins()
         self.store.commit(part) { [part] in self.partEnded(part, $0) }
+        if self.commitState == .underWay { self.reports.waits(since: self.loop.now) }
     }
 
     /// Called now, or in a later turn: a store may be on the other side of a network.
     private func partEnded(_ part: Turn, _ result: Result<TurnOutcome, InboxError>) {
+        self.reports.answered()
         switch result {
         case .success(let outcome):
             self.committed.append((part, outcome))
             self.commitState = .written
+            self.held.commitEnded(isWritten: true)
             self.countUnstored()
-            guard self.turn.isEmpty, self.retryAt != nil else { return }
+            guard self.turn.isEmpty || self.retryAt == nil, self.reports.recovers() else { return }
             self.retryAt = nil
             self.scheduler.isStoreFailing = false
             self.report(.storageRecovered)
         case .failure(let error):
             self.takeBack(part)
+            self.held.commitEnded(isWritten: false)
             if error.kind == .full, !self.hasMadeRoom, self.makeRoom() {
                 self.hasMadeRoom = true
                 self.commitState = .written
@@ -223,7 +231,7 @@ package final class Pipeline: TurnDelegate {
 
     private func commitFailed(_ error: InboxError) {
         self.countUnstored()
-        if self.retryAt == nil { self.report(.storageFailed(reason: error.description)) }
+        if self.reports.fails(error.description) { self.report(.storageFailed(reason: error.description)) }
         self.retryAt = self.loop.now + Pipeline.retryInterval
         // Asked for anew when the store works: an agent may stop meanwhile.
         self.declineClaims { _ in true }
@@ -241,7 +249,7 @@ package final class Pipeline: TurnDelegate {
     package func afterCommit() {
         self.followCommitted()
         self.flushLinks()
-        self.releaseHeld()
+        for link in self.held.take(hasMore: self.store.hasMoreToWrite) { link.goOn() }
         let now = self.clock()
         self.settle(at: now)
         self.finishTurn(at: now)
@@ -354,13 +362,6 @@ package final class Pipeline: TurnDelegate {
         self.toFlush.removeAll(keepingCapacity: true)
     }
 
-    private func releaseHeld() {
-        guard !self.held.isEmpty, !self.store.hasMoreToWrite else { return }
-        let held = self.held
-        self.held = []
-        for link in held { link.goOn() }
-    }
-
     private func applyBackPressure() {
         guard self.pressure.isChanged(self.store, report: self.report) else { return }
         for link in self.links.values { link.setReadingPaused(self.pressure.isReadingPaused) }
@@ -369,7 +370,12 @@ package final class Pipeline: TurnDelegate {
     // MARK: - The end
 
     /// What could not be written a moment ago is tried once more.
-    package func loopEnds() { self.isLastTurn = true }
+    package func loopEnds() {
+        self.isLastTurn = true
+        // What is under way makes room for what else there is.
+        self.store.settle()
+        self.followCommitted()
+    }
 
     package func loopEnded() {
         self.store.close()
@@ -384,7 +390,7 @@ package final class Pipeline: TurnDelegate {
         self.gates = SequenceMap()
         self.links = [:]
         self.timersFired = []
-        self.held = []
+        self.held = HeldLinks()
         self.attachments = [:]
         self.endWaits()
     }

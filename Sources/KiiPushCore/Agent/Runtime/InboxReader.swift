@@ -174,7 +174,7 @@ public enum InboxReadingError: Error, Sendable, Hashable, CustomStringConvertibl
             case .olderVersion(let version): .olderVersion(path: path, version: version)
             case .notMade: .missing(path: path)
             case .corrupt: .damaged(path: path, reason: error.description)
-            case .full, .locked, .notAFile, .notPermitted, .cannotOpen, .io, .away, .other:
+            case .full, .locked, .notAFile, .notPermitted, .cannotOpen, .io, .away, .noSchema, .fenced, .other:
                 .unusable(path: path, reason: error.description)
             }
     }
