@@ -1,6 +1,9 @@
 // swift-tools-version: 6.2
 import PackageDescription
 
+/// Whether everything that is built from this folder has the trait `Postgres`: one build for all of the scripts.
+let hasPostgres = Context.environment["KII_PUSH_POSTGRES"] != nil
+
 // One list for every target, so that no room is compiled under softer rules than another.
 let settings: [SwiftSetting] = [
     .treatAllWarnings(as: .error),
@@ -27,12 +30,22 @@ let package = Package(
         .executable(name: "kii-push", targets: ["kii-push-program"]),
         .library(name: "kiipush", type: .dynamic, targets: ["KiiPushC"]),
     ],
+    traits: [
+        .trait(name: "Postgres", description: "Messages in a PostgreSQL that gateways share. Needs libpq-dev."),
+        .default(enabledTraits: hasPostgres ? ["Postgres"] : []),
+    ],
     targets: [
         .systemLibrary(name: "CCurl", pkgConfig: "libcurl", providers: [.apt(["libcurl4-openssl-dev"])]),
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         // Without a pkg-config name: SwiftPM would warn every user of KiiPushCore, which does not need this library.
         .systemLibrary(name: "CMicroHTTPD", providers: [.apt(["libmicrohttpd-dev"])]),
+        // As CMicroHTTPD, and only with the trait.
+        .systemLibrary(name: "CPostgres", providers: [.apt(["libpq-dev"])]),
         .target(name: "KiiPushCore", dependencies: ["CCurl", "CSQLite"]),
+        // Empty without the trait.
+        .target(
+            name: "KiiPushPostgres",
+            dependencies: ["KiiPushCore", .target(name: "CPostgres", condition: .when(traits: ["Postgres"]))]),
         // The header that programs in other languages are built with; what it declares is in KiiPushC.
         .target(name: "CKiiPush"),
         .target(name: "KiiPushC", dependencies: ["KiiPushCore", "CKiiPush"]),
@@ -59,7 +72,10 @@ let package = Package(
         .testTarget(name: "ContractTests", dependencies: ["Contract"]),
         .testTarget(
             name: "KiiPushCoreTests",
-            dependencies: ["KiiPushCore", "Contract", "FuzzTargets", "SeededNumbers", "TestSupport", "TestTraits"]),
+            dependencies: [
+                "KiiPushCore", "KiiPushPostgres", "Contract", "FuzzTargets", "SeededNumbers", "TestSupport",
+                "TestTraits",
+            ]),
         .testTarget(
             name: "KiiPushEmulatorTests",
             dependencies: [

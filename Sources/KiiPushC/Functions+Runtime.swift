@@ -1,4 +1,5 @@
 // swift-format-ignore-file: AlwaysUseLowerCamelCase
+
 public import CKiiPush
 import Glibc
 import KiiPushCore

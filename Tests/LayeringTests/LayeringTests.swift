@@ -29,6 +29,14 @@ import Testing
         #expect(places("sqlite3_open") == [] && places("sqlite3_open16") == [])
     }
 
+    /// Nobody needs libpq without the trait, whose import is the one of this folder (``Room/all``).
+    @Test func whatNeedsLibpqIsBehindItsTrait() throws {
+        let files = try Self.swiftFiles(under: ["Sources/KiiPushPostgres"])
+        #expect(files.count > 5)
+        let bare = files.filter { !$0.text.hasPrefix("#if Postgres\n") || !$0.text.hasSuffix("\n#endif\n") }
+        #expect(bare.map(\.path) == [])
+    }
+
     private static func swiftFiles(under folders: [String]) throws -> [LayeringChecker.File] {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent()

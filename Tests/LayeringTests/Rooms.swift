@@ -87,6 +87,12 @@ struct Room {
             knows: ["Values", "Cloud", "Agent"]
         ),
         Room(
+            name: "KiiPushPostgres",
+            folder: "Sources/KiiPushPostgres",
+            modules: ["KiiPushCore", "CPostgres", "Glibc"],
+            knows: ["Values", "Message", "MQTT/Session", "EventLoop", "Inbox", "Delivery", "Store"]
+        ),
+        Room(
             name: "KiiPushEmulator",
             folder: "Sources/KiiPushEmulator",
             modules: ["KiiPushCore", "CInspector", "CMicroHTTPD", "CSQLite", "Glibc"],

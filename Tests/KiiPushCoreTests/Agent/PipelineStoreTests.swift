@@ -2,32 +2,35 @@ import Testing
 
 @testable import KiiPushCore
 
-/// The pipeline with an inbox in a file.
-@Suite struct PipelineFileTests {
-    /// A process that keeps messages in the file at a path, with real threads and by the machine's clocks.
-    private final class FileProcess: Sendable {
+/// The pipeline with a store that outlives it.
+@Suite struct PipelineStoreTests {
+    /// A process that keeps messages at a place, with real threads and by the machine's clocks.
+    final class StoreProcess: Sendable {
         let loop: EventLoop
         let pipeline: LoopIsolated<Pipeline>
         let workers: Workers
         /// The store's key of the installation.
         let installation: Int64
 
-        init(_ path: String, _ handler: any NotificationHandler) async throws {
+        init(_ place: StorePlace, _ handler: any NotificationHandler) async throws {
             let loop = try EventLoop()
             self.loop = loop
-            (self.pipeline, self.workers, self.installation) = try await loop.run {
-                let configuration = DeliveryConfiguration()
-                let store = try FileStore(
-                    path: path, configuration: Inbox.Configuration(), longestDelay: .seconds(1800))
-                let installation = try store.installation(id: "installation", of: nil)
+            let store = try await place.makeStore(on: loop)
+            let found = OneShot<Result<Int64, InboxError>>()
+            try await loop.run {
+                store.value.installation(id: "installation", of: nil) { found.resume($0) }
+            }
+            let installation = try await found.value().get()
+            self.installation = installation
+            (self.pipeline, self.workers) = try await loop.run {
                 let pipeline = Pipeline(
-                    store: store, on: loop, configuration: configuration, limits: .file, clock: { .now() },
-                    observer: JournalListener(installation: installation).observer,
+                    store: store.value, on: loop, configuration: DeliveryConfiguration(), limits: .file,
+                    clock: { .now() }, observer: JournalListener(installation: installation).observer,
                     wake: { [weak loop] in _ = loop?.submit {} }, threads: .init())
                 loop.setTurnDelegate(pipeline)
                 pipeline.attach(
                     installation: installation, id: "installation", receiver: TestReceiver(handler: handler))
-                return (LoopIsolated(confining: pipeline, to: loop), pipeline.workers, installation)
+                return (LoopIsolated(confining: pipeline, to: loop), pipeline.workers)
             }
         }
 
@@ -56,12 +59,13 @@ import Testing
         }
     }
 
-    @Test func whatIsAcknowledgedIsOnTheDiskAndHandedOverByTheNextProcess() async throws {
-        try await withTemporaryDirectory { directory in
-            let path = directory + "/inbox.db"
+    @Test(arguments: StoreKind.durable) func whatIsAcknowledgedIsKeptAndHandedOverByTheNextProcess(
+        _ kind: StoreKind
+    ) async throws {
+        try await withStorePlace(kind) { place in
             let (started, gate) = (Journal<Int64>(), Journal<Int>())
-            let first = try await FileProcess(
-                path,
+            let first = try await StoreProcess(
+                place,
                 AsyncClosureHandler { _, context in
                     started.add(context.messageID)
                     await gate.first(1)
@@ -75,8 +79,8 @@ import Testing
             first.end()
             gate.add(1)
             let seen = Journal<[Int64]>()
-            let second = try await FileProcess(
-                path,
+            let second = try await StoreProcess(
+                place,
                 ClosureHandler { _, context, completion in
                     seen.add([context.messageID, Int64(context.attempt)])
                     completion(.newData)
@@ -132,28 +136,6 @@ import Testing
             loop.turn()
             #expect(store.ledger.waiting == 1)
             #expect(store.ledger.running == 0)
-        }
-    }
-
-    /// For an agent that begins anew before it is written.
-    @Test func whatIsNotedOfTheSessionCountsAtOnce() throws {
-        try withTemporaryDirectory { directory in
-            let store = try Self.store(directory)
-            let key = try store.installation(id: "installation", of: nil)
-            let message = MQTTSession.InboundMessage(
-                topic: "t", payload: [UInt8](TestPipeline.push().utf8), qos: .atLeastOnce, packetID: 7, ticket: 1)
-            let link = TestLink(installation: key)
-            let arrival = Arrival(link: link, message: message, connection: 1, receivedAt: .now())
-            store.commit(Turn(arrivals: [arrival])) { _ in }
-            func count() throws -> Int { try store.unproven(installation: key).count }
-            var counts = [try count()]
-            store.doubt(installation: key, through: 1)
-            counts.append(try count())
-            store.commit(Turn()) { _ in }
-            counts.append(try count())
-            store.proven(installation: key, through: 0)
-            counts.append(try count())
-            #expect(counts == [1, 0, 0, 1])
         }
     }
 

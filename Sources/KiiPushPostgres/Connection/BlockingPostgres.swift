@@ -1,0 +1,106 @@
+#if Postgres
+import CPostgres
+import KiiPushCore
+
+/// A connection whose statements are waited for: for opening a session, on a thread that may block, and for the schema.
+final class BlockingPostgres {
+    private var handle: OpaquePointer?
+    private let warnings: PostgresWarnings
+
+    /// What every session goes by, whatever the database's defaults are.
+    private static let settings = """
+        SET search_path = pg_catalog; SET client_min_messages = warning; SET synchronous_commit = on;
+        -- Later statements of a transaction have to see what was committed while earlier ones have waited.
+        SET default_transaction_isolation = 'read committed'; SET default_transaction_read_only = off;
+        SET statement_timeout = 0; SET lock_timeout = 0;
+        -- The server finds out by itself that a gateway is gone which has sent half a turn.
+        SET tcp_keepalives_idle = 3; SET tcp_keepalives_interval = 1; SET tcp_keepalives_count = 3;
+        SET tcp_user_timeout = 6000;
+        -- Plans must not follow from statistics, which say nothing of a queue: a plan that was made for an empty table
+        -- would read a full one from its beginning.
+        SET jit = off; SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_hashjoin = off;
+        SET enable_mergejoin = off; SET enable_bitmapscan = off
+        """
+
+    /// Connects.
+    ///
+    /// - Parameters:
+    ///   - target: a URL or keywords, as libpq takes them; a password is better left to a file.
+    ///   - name: what the server calls the session.
+    /// - Throws: ``InboxError`` of kind `away` with libpq's words, which hold no password.
+    init(_ target: String, name: String) throws(InboxError) {
+        // libpq quotes what it cannot read.
+        let options = PQconninfoParse(target, nil)
+        guard let options else {
+            throw InboxError(.other, step: "reading the database's address, which is no connection string of libpq's,")
+        }
+        PQconninfoFree(options)
+        let words = [
+            // One that is gone is found before its gateway's time is over, and so is one that takes no connection.
+            ("dbname", target), ("client_encoding", "UTF8"), ("fallback_application_name", name),
+            ("connect_timeout", "5"), ("tcp_user_timeout", "6000"), ("keepalives_idle", "3"),
+            ("keepalives_interval", "1"), ("keepalives_count", "3"),
+        ]
+        let handle = Self.withTexts(words.map(\.0)) { keys in
+            Self.withTexts(words.map(\.1)) { values in PQconnectdbParams(keys, values, 1) }
+        }
+        self.handle = handle
+        self.warnings = PostgresWarnings(of: handle)
+        guard PQstatus(handle) == CONNECTION_OK else {
+            let words = String(cString: PQerrorMessage(handle)).split(whereSeparator: \.isNewline)
+            throw .away("connecting to the database (\(words.joined(separator: "; ")))")
+        }
+        try self.execute(Self.settings, step: "preparing a session")
+    }
+
+    deinit { PQfinish(self.handle) }
+
+    /// Gives the connection away, which has another receiver of warnings then.
+    func release() -> OpaquePointer? { self.handle.take() }
+
+    func execute(_ sql: String, step: String) throws(InboxError) { _ = try self.check(PQexec(self.handle, sql), step) }
+
+    func prepare(_ statements: [PostgresStatement]) throws(InboxError) {
+        for statement in statements {
+            _ = try self.check(PQprepare(self.handle, statement.name, statement.sql, 0, nil), statement.step)
+        }
+    }
+
+    /// Runs one statement, whose parameters are texts to the server.
+    func rows(_ sql: String, _ texts: [String] = [], step: String) throws(InboxError) -> PostgresRows {
+        let result = Self.withTexts(texts) { values in
+            PQexecParams(self.handle, sql, Int32(texts.count), nil, values, nil, nil, 1)
+        }
+        return try self.check(result, step)
+    }
+
+    private func check(_ result: OpaquePointer?, _ step: String) throws(InboxError) -> PostgresRows {
+        guard let result else { throw .away(step) }
+        switch PQresultStatus(result) {
+        case PGRES_TUPLES_OK, PGRES_COMMAND_OK:
+            let rows = PostgresRows(owning: result)
+            guard !self.warnings.hasSome else { throw .away(step) }
+            return rows
+        default:
+            defer { PQclear(result) }
+            guard PQstatus(self.handle) == CONNECTION_OK else { throw .away(step) }
+            throw InboxError(result, step: step)
+        }
+    }
+
+    /// Calls `body` with the texts as C has them, and a null pointer behind them.
+    private static func withTexts<Result>(
+        _ texts: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Result
+    ) -> Result {
+        var bytes: [CChar] = []
+        let starts = texts.map { text in
+            defer { bytes.append(contentsOf: text.utf8CString) }
+            return bytes.count
+        }
+        return bytes.withUnsafeBufferPointer { bytes in
+            let pointers = starts.map { bytes.baseAddress?.advanced(by: $0) } + [nil]
+            return pointers.withUnsafeBufferPointer { body($0.baseAddress) }
+        }
+    }
+}
+#endif

@@ -1,0 +1,171 @@
+#if Postgres
+import CPostgres
+import Glibc
+import KiiPushCore
+
+/// A connection on which statements are sent without waiting for the answers of earlier ones. Lives on the loop's
+/// thread, which watches its socket.
+///
+/// - Source: "Pipeline Mode" in the manual of libpq.
+final class PostgresConnection: DescriptorOwner {
+    typealias Step = (statement: PostgresStatement, parameters: PostgresParameters)
+    /// What a batch came to.
+    typealias Answer = Result<[PostgresRows], BatchError>
+
+    /// Why a batch was not answered with rows.
+    enum BatchError: Error {
+        /// The server refused it, and has done nothing of it; with the places that an error of this schema's own names.
+        case refused(InboxError, places: [Int])
+        /// The connection broke. Whether it was done is not known.
+        case unknown(InboxError)
+    }
+
+    private struct Batch {
+        var steps: [PostgresStatement]
+        var answers: [PostgresRows] = []
+        var error: (InboxError, places: [Int])?
+        let completion: (Answer) -> Void
+    }
+
+    private let handle: OpaquePointer
+    private let warnings: PostgresWarnings
+    private let loop: EventLoop
+    private let descriptor: Int32
+    private var underWay: [Batch] = []
+    private var isWriting = false
+    /// Called once, after every batch that was under way has been told.
+    private let broke: (InboxError) -> Void
+    private var isBroken = false
+
+    /// Takes over a connection of libpq's that stands and is idle.
+    init(
+        owning handle: OpaquePointer, on loop: EventLoop, broke: @escaping (InboxError) -> Void
+    ) throws(InboxError) {
+        (self.handle, self.loop, self.broke) = (handle, loop, broke)
+        self.warnings = PostgresWarnings(of: handle)
+        self.descriptor = PQsocket(handle)
+        PQsetnonblocking(handle, 1)
+        guard self.descriptor >= 0, PQenterPipelineMode(handle) == 1 else {
+            throw .away("beginning to use the database's connection")
+        }
+        do throws(TransportError) {
+            try loop.watch(self.descriptor, isWriting: false, owner: self)
+        } catch {
+            throw .away("watching the database's connection")
+        }
+    }
+
+    deinit { PQfinish(self.handle) }
+
+    var isIdle: Bool { self.underWay.isEmpty }
+
+    /// Sends statements in one piece, which are one transaction: it is committed when its answer comes, or nothing of it is
+    /// done. `completion` is called in a later turn of the loop's thread, after those of earlier batches.
+    func send(_ steps: [Step], completion: @escaping (Answer) -> Void) {
+        guard !self.isBroken else { return completion(.failure(.unknown(.away("using the database's connection")))) }
+        let batch = Batch(steps: steps.map(\.statement), completion: completion)
+        self.underWay.append(batch)
+        // One that cannot be queued breaks the connection: it tells all that is under way.
+        for step in steps where !self.isBroken { self.queue(step) }
+        guard !self.isBroken else { return }
+        if PQpipelineSync(self.handle) == 0 { return self.breaks() }
+        self.flush()
+    }
+
+    private func queue(_ step: Step) {
+        let parameters = step.parameters
+        let isQueued = parameters.bytes.withUnsafeBytes { bytes in
+            let values = parameters.ranges.map { range in
+                range.flatMap { bytes.baseAddress?.advanced(by: $0.lowerBound).assumingMemoryBound(to: CChar.self) }
+            }
+            let lengths = parameters.ranges.map { Int32($0?.count ?? 0) }
+            let formats = [Int32](repeating: 1, count: parameters.ranges.count)
+            return PQsendQueryPrepared(
+                self.handle, step.statement.name, Int32(values.count), values, lengths, formats, 1)
+        }
+        if isQueued == 0 { self.breaks() }
+    }
+
+    private func flush() {
+        let left = PQflush(self.handle)
+        guard left >= 0 else { return self.breaks() }
+        guard (left == 1) != self.isWriting else { return }
+        self.isWriting = left == 1
+        do throws(TransportError) {
+            try self.loop.watch(self.descriptor, isWriting: self.isWriting, owner: self)
+        } catch {
+            self.breaks()
+        }
+    }
+
+    // MARK: - Answers
+
+    func descriptorReady() {
+        guard !self.isBroken else { return }
+        if PQconsumeInput(self.handle) == 0 { return self.breaks() }
+        if self.isWriting { self.flush() }
+        self.readAnswers()
+    }
+
+    private func readAnswers() {
+        while !self.isBroken, !self.underWay.isEmpty, PQisBusy(self.handle) == 0 {
+            // A statement's answers end with nothing, and a batch with a result that says so.
+            guard let result = PQgetResult(self.handle) else { continue }
+            self.read(result)
+        }
+        // What is told of without having been asked, such as the server's end, is found by the next look.
+        if !self.isBroken, PQstatus(self.handle) == CONNECTION_BAD { self.breaks() }
+    }
+
+    private func read(_ result: OpaquePointer) {
+        switch PQresultStatus(result) {
+        case PGRES_TUPLES_OK, PGRES_COMMAND_OK:
+            self.underWay[0].answers.append(PostgresRows(owning: result))
+            return
+        case PGRES_PIPELINE_SYNC:
+            PQclear(result)
+            guard !self.warnings.hasSome else { return self.breaks() }
+            let batch = self.underWay.removeFirst()
+            batch.completion(batch.error.map { .failure(.refused($0.0, places: $0.places)) } ?? .success(batch.answers))
+            return
+        case PGRES_PIPELINE_ABORTED: break
+        default:
+            if self.underWay[0].error == nil {
+                let steps = self.underWay[0].steps
+                let step = steps[min(self.underWay[0].answers.count, steps.count - 1)].step
+                let words = PQresultErrorField(result, cpostgres_message).map { String(cString: $0) }
+                self.underWay[0].error = (
+                    InboxError(result, step: step), places: words?.split(separator: ",").compactMap { Int($0) } ?? []
+                )
+            }
+        }
+        PQclear(result)
+    }
+
+    // MARK: - The end
+
+    /// Lets go of the socket. What is under way is told that it is not known what became of it.
+    func breaks(_ error: InboxError = .away("waiting for the database")) {
+        guard !self.isBroken else { return }
+        self.isBroken = true
+        self.loop.forget(self.descriptor)
+        let underWay = self.underWay
+        self.underWay = []
+        for batch in underWay { batch.completion(.failure(.unknown(error))) }
+        self.broke(error)
+    }
+
+    /// Blocks until all that is under way is answered, for so long at most: the loop ends.
+    func finish(within limit: Duration) {
+        let deadline = MonotonicInstant.now() + limit
+        while !self.isBroken, !self.underWay.isEmpty {
+            let left = (deadline - .now()).wholeMillisecondsRoundedUp
+            guard left > 0 else { return }
+            var entry = pollfd(
+                fd: self.descriptor, events: Int16(POLLIN | (self.isWriting ? POLLOUT : 0)), revents: 0)
+            poll(&entry, 1, Int32(clamping: left))
+            self.descriptorReady()
+        }
+    }
+}
+#endif

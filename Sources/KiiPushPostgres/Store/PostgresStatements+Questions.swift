@@ -1,0 +1,160 @@
+#if Postgres
+import KiiPushCore
+
+extension PostgresStatements {
+    /// How many bytes of an installation wait for a handler, and how many messages are neither done nor given up on.
+    private static func waitingBytes(of key: String) -> String {
+        """
+        (SELECT coalesce(sum(bytes), 0)::bigint FROM kii_push.message WHERE installation = \(key) AND state = 0)
+        + (SELECT coalesce(sum(bytes), 0)::bigint FROM kii_push.message
+            WHERE installation = \(key) AND state BETWEEN 1 AND 3 AND state <> 3)
+        """
+    }
+
+    private static func openCount(of key: String) -> String {
+        """
+        (SELECT count(*) FROM kii_push.message WHERE installation = \(key) AND state = 0)
+        + (SELECT count(*) FROM kii_push.message WHERE installation = \(key) AND state BETWEEN 1 AND 3)
+        """
+    }
+
+    static let installation = PostgresStatement(
+        "installation", "adding an installation",
+        """
+        WITH written AS (
+            INSERT INTO kii_push.installation (id, shard, site, app, principal)
+            VALUES ($1::text, kii_push.shard_of($1::text), $2::text, $3::text, $4::text)
+            ON CONFLICT (id) DO UPDATE SET site = excluded.site, app = excluded.app,
+                principal = excluded.principal, adopter = NULL
+            WHERE excluded.principal IS NOT NULL AND (installation.adopter IS NOT NULL OR (
+                installation.site, installation.app, installation.principal
+            ) IS DISTINCT FROM (excluded.site, excluded.app, excluded.principal))
+            RETURNING key, shard
+        ), entry AS (
+            SELECT key, shard FROM written
+            UNION ALL
+            SELECT key, shard FROM kii_push.installation WHERE id = $1::text AND NOT EXISTS (SELECT FROM written)
+        )
+        SELECT key, shard, \(waitingBytes(of: "entry.key")) FROM entry
+        """)
+    static let unproven = PostgresStatement(
+        "unproven", "reading unproven rows",
+        """
+        SELECT sequence, packet_id FROM kii_push.message
+        WHERE installation = $1::bigint AND packet_id IS NOT NULL AND sequence > coalesce(
+            $2::bigint, (SELECT proven_sequence FROM kii_push.installation WHERE key = $1::bigint))
+        ORDER BY sequence
+        """)
+    static let deadLetters = PostgresStatement(
+        "dead_letters", "reading dead letters",
+        """
+        SELECT \(columns), (SELECT id FROM kii_push.installation WHERE key = message.installation)
+        FROM kii_push.message WHERE state = 5 AND sequence > $1::bigint ORDER BY sequence LIMIT $2::bigint
+        """)
+    static let presented = PostgresStatement(
+        "presented", "reading what is shown",
+        """
+        SELECT \(columns) FROM kii_push.message
+        WHERE installation = $1::bigint AND state BETWEEN 1 AND 3 AND state = 3 AND sequence > $2::bigint
+        ORDER BY sequence LIMIT $3::bigint
+        """)
+    /// By its number alone, which a person has: a look at each installation.
+    static let found = PostgresStatement(
+        "found", "looking for a message",
+        """
+        SELECT message.state, message.installation, message.original_length, message.payload
+        FROM kii_push.installation JOIN kii_push.message
+            ON message.installation = installation.key AND message.sequence = $1::bigint
+        """)
+    static let requeue = PostgresStatement(
+        "requeue", "making a message wait",
+        """
+        WITH former AS (
+            SELECT state, bytes FROM kii_push.message WHERE installation = $1::bigint AND sequence = $2::bigint
+        ), waiting AS (
+            UPDATE kii_push.message SET state = 0, attempts = CASE state WHEN 2 THEN attempts ELSE 0 END,
+                crashes = CASE state WHEN 2 THEN crashes ELSE 0 END, next_attempt_ms = NULL,
+                reason = CASE state WHEN 2 THEN reason END, updated_ms = $3::bigint, started_after = NULL,
+                answer = NULL, source = coalesce($4::bigint, source),
+                events = CASE state WHEN 2 THEN events ELSE least(events + 1, 257) END
+            WHERE installation = $1::bigint AND sequence = $2::bigint RETURNING events
+        ), recorded AS (
+            INSERT INTO kii_push.event (message, number, at_ms, kind)
+            SELECT $2::bigint, events, $3::bigint, \(MessageEvent.Kind.retried.parts.code) FROM waiting, former
+            WHERE former.state <> 2 AND events <= 256
+        )
+        SELECT state, bytes FROM former
+        """)
+    static let drop = PostgresStatement(
+        "drop", "removing a message",
+        """
+        WITH gone AS (
+            DELETE FROM kii_push.message WHERE installation = $1::bigint AND sequence = $2::bigint
+            RETURNING state, bytes
+        ), forgotten AS (
+            DELETE FROM kii_push.event USING gone WHERE event.message = $2::bigint
+        ), counted AS (
+            UPDATE kii_push.gateway SET
+                pruned = pruned + CASE gone.state WHEN 4 THEN 1 ELSE 0 END,
+                dropped = dropped + CASE gone.state WHEN 4 THEN 0 ELSE 1 END
+            FROM gone WHERE gateway.id = $3::bigint::integer
+        )
+        SELECT state, bytes FROM gone
+        """)
+    static let takeOver = PostgresStatement(
+        "take_over", "looking for former installations",
+        """
+        WITH former AS (
+            SELECT other.key FROM kii_push.installation AS mine JOIN kii_push.installation AS other
+                ON other.principal = mine.principal AND other.app = mine.app AND other.site = mine.site
+            WHERE mine.key = $1::bigint AND other.key <> $1::bigint AND other.adopter IS DISTINCT FROM $1::bigint
+                AND other.key <> ALL ($2::bigint[])
+        ), moved AS (
+            UPDATE kii_push.installation SET adopter = $1::bigint FROM former
+            WHERE (installation.key = former.key OR installation.adopter = former.key)
+                AND installation.key <> $1::bigint
+        )
+        SELECT key, \(openCount(of: "former.key")) FROM former
+        """)
+    static let adopted = PostgresStatement(
+        "adopted", "reading former installations",
+        """
+        SELECT key, id, \(waitingBytes(of: "installation.key")), shard FROM kii_push.installation
+        WHERE adopter = $1::bigint
+        """)
+    static let adopt = PostgresStatement(
+        "adopt", "recording who handles messages",
+        """
+        WITH pair AS (
+            SELECT former.key AS former, taker.key AS taker
+            FROM kii_push.installation AS former, kii_push.installation AS taker
+            WHERE former.id = $1::text AND taker.id = $2::text
+        ), moved AS (
+            UPDATE kii_push.installation SET adopter = pair.taker FROM pair
+            WHERE (installation.key = pair.former OR installation.adopter = pair.former)
+                AND installation.key <> pair.taker
+        )
+        SELECT former, \(openCount(of: "pair.former")) FROM pair
+        """)
+
+    static let questions = [
+        installation, unproven, deadLetters, presented, found, requeue, drop, takeOver, adopted, adopt,
+    ]
+
+    // MARK: - Opening
+
+    /// What all gateways have counted, and what is not done: the rest of what was stored is.
+    static let ledger = """
+        SELECT sum(received)::bigint, sum(duplicates)::bigint, sum(pruned)::bigint, sum(expired)::bigint,
+            sum(dropped)::bigint FROM kii_push.gateway
+        """
+    static let open = """
+        SELECT installation, state, count(*), sum(bytes)::bigint FROM kii_push.message WHERE state = 0 GROUP BY 1, 2
+        UNION ALL
+        SELECT installation, state, count(*), sum(bytes)::bigint FROM kii_push.message WHERE state BETWEEN 1 AND 3
+        GROUP BY 1, 2
+        UNION ALL
+        SELECT 0, state, count(*), sum(bytes)::bigint FROM kii_push.message WHERE state = 5 GROUP BY 2
+        """
+}
+#endif

@@ -1,0 +1,132 @@
+#if Postgres
+import KiiPushCore
+
+/// What a turn consists of. Conditions are written out as they stand in the partial indexes.
+enum PostgresStatements {
+    static let beginTurn = PostgresStatement(
+        "begin_turn", "beginning a turn",
+        """
+        SELECT FROM kii_push.begin_turn($1::bigint::integer, $2::bigint, $3::bigint, $4::bigint,
+            $5::bigint[]::integer[], $6::bigint, $7::bigint)
+        """)
+    static let takeNumbers = PostgresStatement(
+        "numbers", "taking numbers for messages", "SELECT nextval('kii_push.message_block')")
+    static let absorb = PostgresStatement(
+        "absorb", "recording a redelivery",
+        "SELECT * FROM kii_push.absorb($1::bigint[], $2::bigint[], $3::text[], $4::bytea[], $5::bigint[], $6::bigint)")
+
+    static let insert = PostgresStatement(
+        "insert", "storing messages",
+        """
+        INSERT INTO kii_push.message (installation, sequence, state, turn, bytes, updated_ms, received_ms, qos,
+            duplicate, retain, packet_id, connection, original_length, reason, topic, payload, stored_after, source,
+            events, acknowledged_after)
+        SELECT installation, sequence, state::smallint, $1::bigint, bytes, received, received, (flags & 3)::smallint,
+            flags & 4 <> 0, flags & 8 <> 0, packet_id::integer, connection, original_length, reason, topic, payload,
+            $2::bigint - received, source, CASE state WHEN 5 THEN 1 ELSE 0 END, acknowledged - received
+        FROM unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[],
+            $10::bigint[], $11::bigint[], $12::text[], $13::text[], $14::bytea[], $15::bigint[], $16::bigint[])
+            AS arrival (installation, sequence, state, bytes, received, flags, packet_id, connection, original_length,
+                reason, topic, payload, source, acknowledged)
+        """)
+    static let recordRefusals = PostgresStatement(
+        "record_refusals", "recording dead letters",
+        """
+        INSERT INTO kii_push.event (message, number, at_ms, kind, detail)
+        SELECT message, 1, $1::bigint, \(MessageEvent.Kind.dead(.other(""), attempt: nil).parts.code), detail
+        FROM unnest($2::bigint[], $3::text[]) AS refusal (message, detail)
+        """)
+
+    /// A message that the user has opened stays in hand where it is; all else becomes what it is told.
+    static let change = PostgresStatement(
+        "change", "recording verdicts",
+        """
+        WITH changed AS (
+            UPDATE kii_push.message SET
+                state = CASE WHEN wanted.opened IS NOT NULL AND message.state = 1 THEN 1 ELSE wanted.state END::smallint,
+                attempts = CASE WHEN wanted.opened IS NOT NULL AND message.state = 1 THEN message.attempts
+                    ELSE coalesce(wanted.attempts, message.attempts) END,
+                crashes = CASE WHEN wanted.opened IS NOT NULL AND message.state = 1 THEN message.crashes
+                    ELSE coalesce(wanted.crashes, message.crashes) END,
+                next_attempt_ms = kii_push.now_ms() + wanted.pause,
+                reason = CASE wanted.state WHEN 4 THEN NULL ELSE coalesce(wanted.reason, message.reason) END,
+                updated_ms = wanted.updated,
+                acknowledged_after = coalesce(message.acknowledged_after, wanted.acknowledged - message.received_ms),
+                started_after = CASE wanted.state WHEN 4 THEN wanted.started - message.received_ms END,
+                answer = wanted.answer,
+                events = CASE WHEN wanted.kind IS NULL THEN message.events ELSE least(message.events + 1, 257) END,
+                opened = coalesce(wanted.opened, message.opened),
+                source = CASE wanted.moves WHEN 0 THEN message.source ELSE wanted.source END
+            FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[],
+                $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::text[], $13::bigint[], $14::bigint[],
+                $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[], $19::text[])
+                AS wanted (installation, sequence, state, attempts, crashes, pause, reason, updated, acknowledged,
+                    started, answer, opened, moves, source, only_in, kind, attempt, event_pause, detail)
+                JOIN kii_push.message AS former
+                    ON former.installation = wanted.installation AND former.sequence = wanted.sequence
+            WHERE message.installation = wanted.installation AND message.sequence = wanted.sequence
+                AND message.state = coalesce(wanted.only_in, message.state)
+            RETURNING message.installation, message.sequence, former.state AS former_state, message.state,
+                message.bytes, message.source, message.events, wanted.opened, wanted.only_in, wanted.updated,
+                wanted.kind, wanted.attempt, wanted.started, wanted.event_pause, wanted.detail
+        ), recorded AS (
+            INSERT INTO kii_push.event (message, number, at_ms, kind, attempt, started_ms, pause_ms, detail)
+            SELECT sequence, events, updated, kind, attempt, started, event_pause, detail FROM changed
+            WHERE kind IS NOT NULL AND events <= 256
+        )
+        SELECT installation, sequence, former_state, state, bytes, source,
+            (opened IS NOT NULL OR only_in IS NOT NULL)::integer FROM changed
+        """)
+
+    static let prove = PostgresStatement(
+        "prove", "recording proven acknowledgements",
+        """
+        UPDATE kii_push.installation SET proven_sequence = proven.sequence
+        FROM unnest($1::bigint[], $2::bigint[]) AS proven (key, sequence) WHERE installation.key = proven.key
+        """)
+    static let prunedAtOnce = 2000
+    /// One part of the shards at a time, so that messages do not wait for a look at every installation.
+    static let pruningParts: Int64 = 6
+    static let prune = PostgresStatement(
+        "prune", "removing old rows",
+        """
+        SELECT kii_push.prune($1::bigint::integer, $2::bigint, \(pruningParts), $3::bigint::integer, \(prunedAtOnce))
+        """)
+    /// The dead letters that no handler was meant for, the oldest of them: beyond so many rows, or so many bytes.
+    static let trim = PostgresStatement(
+        "trim", "removing dead letters",
+        """
+        WITH refused AS (
+            SELECT installation, sequence, row_number() OVER newest AS place, sum(bytes) OVER newest AS total
+            FROM kii_push.message WHERE state = 5 AND reason ~ '^(undecodable|unexpectedTopic|oversized)'
+            WINDOW newest AS (ORDER BY sequence DESC)
+        ), gone AS (
+            DELETE FROM kii_push.message USING refused
+            WHERE message.installation = refused.installation AND message.sequence = refused.sequence
+                AND (refused.place > $2::bigint OR refused.total > $3::bigint)
+            RETURNING message.sequence, message.bytes
+        ), forgotten AS (
+            DELETE FROM kii_push.event USING gone WHERE event.message = gone.sequence
+        ), counted AS (
+            UPDATE kii_push.gateway SET expired = expired + (SELECT count(*) FROM gone) WHERE id = $1::bigint::integer
+        )
+        SELECT count(*), coalesce(sum(bytes), 0)::bigint FROM gone
+        """)
+    static let giveBack = PostgresStatement(
+        "give_back", "giving messages back",
+        """
+        UPDATE kii_push.message SET state = 0 FROM kii_push.shard JOIN kii_push.installation
+            ON installation.shard = shard.id
+        WHERE shard.gateway = $1::bigint::integer AND message.installation = installation.key
+            AND message.state BETWEEN 1 AND 3 AND message.state = 1 AND message.turn = $2::bigint
+            AND message.sequence <> ALL ($3::bigint[])
+        RETURNING message.bytes
+        """)
+    /// The state of an error of this schema's own: a message is another one than the row that it was held against.
+    static let notTheSame = "KII02"
+
+    static let turn = [
+        beginTurn, takeNumbers, absorb, insert, recordRefusals, change, prove, prune, trim, giveBack,
+    ]
+}
+#endif

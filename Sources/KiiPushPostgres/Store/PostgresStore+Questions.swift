@@ -1,0 +1,211 @@
+#if Postgres
+package import KiiPushCore
+
+/// What the runtime asks for.
+extension PostgresStore {
+    package func installation(
+        id: String, of owner: InboxOwner?, completion: @escaping StoreCompletion<Int64>
+    ) {
+        var parameters = PostgresParameters()
+        for text in [id, owner?.site, owner?.app, owner?.principal] { parameters.add(text) }
+        self.write([(PostgresStatements.installation, parameters)], shards: []) { answer in
+            completion(
+                answer.map { rows in
+                    self.know(rows[0], 0, key: 0, shard: 1, pendingBytes: 2)
+                    return rows[0].integer(0, 0)
+                })
+        }
+    }
+
+    private func know(_ rows: PostgresRows, _ row: Int, key: Int, shard: Int, pendingBytes: Int) {
+        self.installations.know(
+            rows.integer(row, key), shard: rows.integer(row, shard), pendingBytes: rows.integer(row, pendingBytes))
+    }
+
+    package func unproven(
+        installation: Int64, completion: @escaping StoreCompletion<[UnprovenRow]>
+    ) {
+        var parameters = PostgresParameters()
+        parameters.add(installation)
+        // A note counts before it is written.
+        parameters.add(self.unprovenAfter(installation))
+        self.ask([(PostgresStatements.unproven, parameters)]) { answer in
+            completion(
+                answer.map { rows in
+                    (0..<rows[0].count).compactMap { row in
+                        UInt16(exactly: rows[0].integer(row, 1)).map {
+                            UnprovenRow(sequence: rows[0].integer(row, 0), packetID: $0)
+                        }
+                    }
+                })
+        }
+    }
+
+    package func deadLetters(
+        after sequence: Int64, limit: Int, completion: @escaping StoreCompletion<[MessageRecord]>
+    ) {
+        var parameters = PostgresParameters()
+        parameters.add(sequence)
+        parameters.add(Int64(limit))
+        self.ask([(PostgresStatements.deadLetters, parameters)]) { answer in
+            completion(
+                answer.map { rows in
+                    (0..<rows[0].count).compactMap { row in
+                        let id = rows[0].text(row, PostgresStatements.columnCount)
+                        return StoredRow(rows[0], row).map { MessageRecord($0, installationID: id) }
+                    }
+                })
+        }
+    }
+
+    package func presented(
+        installation: Int64, after sequence: Int64, limit: Int,
+        completion: @escaping StoreCompletion<[StoredMessage]>
+    ) {
+        var parameters = PostgresParameters()
+        parameters.add(installation)
+        parameters.add(sequence)
+        parameters.add(Int64(limit))
+        self.ask([(PostgresStatements.presented, parameters)]) { answer in
+            completion(
+                answer.map { rows in
+                    (0..<rows[0].count).compactMap { row in StoredRow(rows[0], row).map { StoredMessage($0) } }
+                })
+        }
+    }
+
+    // MARK: - Decisions
+
+    package func standing(
+        of sequence: Int64, completion: @escaping StoreCompletion<MessageStanding?>
+    ) {
+        self.find(sequence) { answer in completion(answer.map { $0?.standing }) }
+    }
+
+    private struct Found {
+        var standing: MessageStanding
+        var payload: [UInt8]
+        var originalLength: Int?
+    }
+
+    private func find(_ sequence: Int64, completion: @escaping StoreCompletion<Found?>) {
+        var parameters = PostgresParameters()
+        parameters.add(sequence)
+        self.ask([(PostgresStatements.found, parameters)]) { answer in
+            completion(
+                answer.map { rows in
+                    guard rows[0].count > 0, let state = RowState(rawValue: rows[0].integer(0, 0)) else { return nil }
+                    return Found(
+                        standing: MessageStanding(
+                            state: state, installation: rows[0].integer(0, 1), hasInstallation: true),
+                        payload: rows[0].blob(0, 3), originalLength: rows[0].optionalInteger(0, 2).map(Int.init))
+                })
+        }
+    }
+
+    package func requeue(
+        _ sequence: Int64, at now: Timestamp, completion: @escaping StoreCompletion<Int64?>
+    ) {
+        self.find(sequence) { answer in
+            guard case .success(let found?) = answer else { return completion(answer.map { _ in nil }) }
+            // Its topic is not what it is given up on again.
+            let source = DecodedContent(
+                payload: found.payload, originalLength: found.originalLength, isUnexpectedTopic: false
+            ).source
+            let installation = found.standing.installation
+            var parameters = PostgresParameters()
+            parameters.add(installation)
+            parameters.add(sequence)
+            parameters.add(now.millisecondsSinceEpoch)
+            parameters.add(source)
+            self.change((PostgresStatements.requeue, parameters), of: installation) { answer in
+                completion(
+                    answer.map { former in
+                        self.retries += 1
+                        guard let former else { return nil }
+                        self.count(former.bytes, of: installation, from: former.state, to: .waiting)
+                        return source
+                    })
+            }
+        }
+    }
+
+    package func drop(_ sequence: Int64, completion: @escaping StoreCompletion<Void>) {
+        self.find(sequence) { answer in
+            guard case .success(let found?) = answer else { return completion(answer.map { _ in () }) }
+            let installation = found.standing.installation
+            var parameters = PostgresParameters()
+            parameters.add(installation)
+            parameters.add(sequence)
+            parameters.add(self.gateway.id)
+            self.change((PostgresStatements.drop, parameters), of: installation) { answer in
+                completion(
+                    answer.map { former in
+                        guard let former else { return }
+                        self.counted.dropped(former.bytes, from: former.state)
+                        self.installations.moved(former.bytes, of: installation, from: former.state, to: nil)
+                    })
+            }
+        }
+    }
+
+    /// Changes one message by a statement that returns its former state and its bytes; `nil` when it is gone.
+    private func change(
+        _ step: PostgresConnection.Step, of installation: Int64,
+        completion: @escaping StoreCompletion<(state: RowState, bytes: Int64)?>
+    ) {
+        self.write([step], shards: self.installations.shards(of: [installation])) { answer in
+            completion(
+                answer.map { rows in
+                    guard rows[0].count > 0 else { return nil }
+                    return RowState(rawValue: rows[0].integer(0, 0)).map { ($0, rows[0].integer(0, 1)) }
+                })
+        }
+    }
+
+    // MARK: - Adoption
+
+    package func takeOver(
+        _ installation: Int64, besides running: Set<Int64>, completion: @escaping StoreCompletion<[Adoption]>
+    ) {
+        var former = PostgresParameters()
+        former.add(installation)
+        former.add(running.sorted())
+        var adopted = PostgresParameters()
+        adopted.add(installation)
+        let steps: [PostgresConnection.Step] = [
+            (PostgresStatements.takeOver, former), (PostgresStatements.adopted, adopted),
+        ]
+        self.write(steps, shards: self.installations.shards(of: [installation])) { answer in
+            completion(
+                answer.map { rows in
+                    let counts = Dictionary(
+                        uniqueKeysWithValues: (0..<rows[0].count).map {
+                            (rows[0].integer($0, 0), rows[0].integer($0, 1))
+                        })
+                    return (0..<rows[1].count).map { row in
+                        let key = rows[1].integer(row, 0)
+                        self.know(rows[1], row, key: 0, shard: 3, pendingBytes: 2)
+                        return Adoption(key: key, id: rows[1].text(row, 1) ?? "", messages: Int(counts[key] ?? 0))
+                    }
+                })
+        }
+    }
+
+    package func adopt(
+        _ formerID: String, by installationID: String, completion: @escaping StoreCompletion<Adoption?>
+    ) {
+        var parameters = PostgresParameters()
+        parameters.add(formerID)
+        parameters.add(installationID)
+        self.write([(PostgresStatements.adopt, parameters)], shards: []) { answer in
+            completion(
+                answer.map { rows in
+                    self.retries += 1
+                    guard rows[0].count > 0 else { return nil }
+                    return Adoption(key: rows[0].integer(0, 0), id: formerID, messages: Int(rows[0].integer(0, 1)))
+                })
+        }
+    }
+}
+#endif

@@ -1,0 +1,203 @@
+#if Postgres
+import KiiPushCore
+
+/// A turn as statements of one transaction, and what their answers say of it.
+struct PostgresTurn {
+    let turn: Turn
+    /// Up to which rows brokers repeat none, by installation.
+    let proofs: [Int64: Int64]
+    /// Of which part of the shards old rows are removed with it.
+    let pruned: Int64?
+    /// Whether dead letters are removed with it.
+    let trims: Bool
+    /// Another block of numbers, which this turn has taken.
+    private(set) var block: Int64?
+    private(set) var hasMoreToPrune = false
+    /// What became of the arrivals, unless the database says otherwise: then nothing of the turn is written.
+    private var plan: [StoredArrival] = []
+    /// The places of arrivals that a row was held against, and is not.
+    private var newOnes: Set<Int> = []
+    /// The changes, one list behind the other, each of which has no more than one of a message.
+    private var rounds: [[RowUpdate]] = []
+    private var takesNumbers = false
+
+    init(_ turn: Turn, proofs: [Int64: Int64], pruning part: Int64?, trims: Bool) {
+        (self.turn, self.proofs, self.pruned, self.trims) = (turn, proofs, part, trims)
+    }
+
+    /// Whether there is a message in it that no handler is to see.
+    var refuses: Bool { self.turn.arrivals.contains(where: \.isRefused) }
+
+    private var repetitions: [(row: Int64, arrival: Arrival)] {
+        zip(self.plan, self.turn.arrivals).compactMap { stored, arrival in
+            if case .redelivered(let row, _, _) = stored { (row, arrival) } else { nil }
+        }
+    }
+
+    private var additions: [(sequence: Int64, arrival: Arrival)] {
+        zip(self.plan, self.turn.arrivals).compactMap { stored, arrival in
+            if case .new(let sequence) = stored { (sequence, arrival) } else { nil }
+        }
+    }
+
+    // MARK: - What is sent
+
+    /// - Parameter numbers: has at least one for each arrival.
+    mutating func steps(
+        as number: Int64, of store: PostgresStore, _ numbers: inout MessageNumbers
+    ) -> [PostgresConnection.Step] {
+        // What an earlier try has noted.
+        if !self.plan.isEmpty { for arrival in self.turn.arrivals { arrival.link.forgetAbsorptions() } }
+        self.makePlan(&numbers)
+        let clock = TurnClock(store.configuration.clocks)
+        let now = clock.now.millisecondsSinceEpoch
+        let (additions, repetitions) = (self.additions, self.repetitions)
+        let written =
+            self.turn.changes.map(\.installation) + self.turn.arrivals.map(\.link.installation)
+            + self.turn.claims.filter(\.takesInHand).map(\.installation)
+        var steps = [
+            store.beginning(
+                shards: store.installations.shards(of: written), messages: self.turn.arrivals.count,
+                repetitions: repetitions.count, number: number)
+        ]
+        self.rounds = self.rounds(at: clock, store)
+        for round in self.rounds { steps.append(PostgresStatements.changing(round, at: clock)) }
+        if !additions.isEmpty { steps.append(PostgresStatements.inserting(additions, turn: number, at: now)) }
+        let refusals = additions.filter(\.arrival.isRefused)
+        if !refusals.isEmpty { steps.append(PostgresStatements.recording(refusals, at: now)) }
+        if !repetitions.isEmpty { steps.append(PostgresStatements.absorbing(repetitions, at: now)) }
+        for claim in self.turn.claims { steps += claim.steps(turn: number, at: now, store.configuration.longestDelay) }
+        if !self.proofs.isEmpty { steps.append(PostgresStatements.proving(self.proofs)) }
+        if let pruned { steps.append(PostgresStatements.pruning(pruned, of: store.gateway, store.configuration)) }
+        if self.trims { steps.append(PostgresStatements.trimming(store.gateway, store.configuration)) }
+        self.takesNumbers = numbers.isLow
+        if self.takesNumbers { steps.append((PostgresStatements.takeNumbers, .init())) }
+        return steps
+    }
+
+    private mutating func makePlan(_ numbers: inout MessageNumbers) {
+        self.plan.removeAll(keepingCapacity: true)
+        for (place, arrival) in self.turn.arrivals.enumerated() {
+            if !self.newOnes.contains(place), let row = arrival.link.redeliveryCandidate(of: arrival) {
+                arrival.link.absorbs(row)
+                self.plan.append(.redelivered(row, isFinal: true, isInHand: false))
+            } else if let sequence = numbers.next() {
+                if arrival.message.qos == .exactlyOnce { arrival.link.inserted(sequence, arrival) }
+                self.plan.append(.new(sequence))
+            }
+        }
+    }
+
+    /// Takes the answer that messages are not the rows that they were held against: they are new ones.
+    ///
+    /// - Parameter places: which of those that were held against a row.
+    mutating func reject(repetitions places: [Int]) {
+        let repetitions = self.plan.indices.filter { if case .redelivered = self.plan[$0] { true } else { false } }
+        for place in places where repetitions.indices.contains(place) { self.newOnes.insert(repetitions[place]) }
+    }
+
+    private func rounds(at clock: TurnClock, _ store: PostgresStore) -> [[RowUpdate]] {
+        var rounds: [[RowUpdate]] = []
+        var counts: [Int64: Int] = [:]
+        for change in self.turn.changes {
+            let round = counts[change.sequence, default: 0]
+            counts[change.sequence] = round + 1
+            var row = RowChange(change, at: clock)
+            row.acknowledgedAt = store.acknowledgements.time(of: change.sequence)
+            let endedAt = change.attempt?.endedAt.map(clock.timestamp(of:))
+            if rounds.count == round { rounds.append([]) }
+            rounds[round].append(RowUpdate(installation: change.installation, change: row, at: endedAt ?? clock.now))
+        }
+        return rounds
+    }
+
+    // MARK: - What is answered
+
+    /// Reads the answers to ``steps(as:of:_:)``, and has the store count what they say.
+    mutating func outcome(_ answers: [PostgresRows], of store: PostgresStore) -> TurnOutcome {
+        var outcome = TurnOutcome()
+        // Behind the beginning.
+        var rest = answers[1...]
+        for _ in self.rounds { if let rows = rest.popFirst() { self.count(rows, of: store, into: &outcome) } }
+        let (additions, repetitions) = (self.additions, self.repetitions)
+        if !additions.isEmpty { rest.removeFirst() }
+        for (_, arrival) in additions { store.count(arrival) }
+        if additions.contains(where: \.arrival.isRefused) { rest.removeFirst() }
+        outcome.arrivals = self.plan
+        if !repetitions.isEmpty, let rows = rest.popFirst() { self.place(rows, of: store, into: &outcome) }
+        for claim in self.turn.claims { outcome.answers.append(claim.answer(&rest, of: store)) }
+        if !self.proofs.isEmpty { rest.removeFirst() }
+        if self.pruned != nil, let rows = rest.popFirst() {
+            store.counted.pruned(rows.integer(0, 0))
+            self.hasMoreToPrune = rows.integer(0, 0) >= PostgresStatements.prunedAtOnce
+        }
+        if self.trims, let rows = rest.popFirst() {
+            store.counted.expired(rows.integer(0, 0), rows.integer(0, 1))
+            outcome.removedDeadLetters = Int(rows.integer(0, 0))
+        }
+        if self.takesNumbers { self.block = rest.popFirst()?.integer(0, 0) }
+        return outcome
+    }
+
+    /// The turn is written, and its answers are lost: what waits is to be looked at again, and what was claimed is claimed
+    /// once more.
+    func outcomeWithoutAnswers() -> TurnOutcome {
+        var outcome = TurnOutcome()
+        outcome.arrivals = self.plan
+        outcome.answers = self.turn.claims.map { _ in
+            var answer = StoreAnswer()
+            answer.isComplete = false
+            answer.failure = InboxError.away("reading messages").description
+            return answer
+        }
+        outcome.isMoved = true
+        return outcome
+    }
+
+    /// The rows that a lost answer may have handed over besides those that arrived.
+    var takesInHand: Bool { self.turn.claims.contains(where: \.takesInHand) }
+    var arrivedRows: [Int64] { self.additions.map(\.sequence) }
+
+    private func count(_ rows: PostgresRows, of store: PostgresStore, into outcome: inout TurnOutcome) {
+        for row in 0..<rows.count {
+            let (installation, sequence) = (rows.integer(row, 0), rows.integer(row, 1))
+            guard let former = RowState(rawValue: rows.integer(row, 2)),
+                let state = RowState(rawValue: rows.integer(row, 3))
+            else { continue }
+            store.count(rows.integer(row, 4), of: installation, from: former, to: state)
+            // It may wait now because of what a user or a program has done.
+            guard rows.integer(row, 6) != 0, state == .waiting else { continue }
+            outcome.appeared.append(
+                .init(sequence: sequence, installation: installation, source: rows.optionalInteger(row, 5)))
+        }
+    }
+
+    private func place(_ rows: PostgresRows, of store: PostgresStore, into outcome: inout TurnOutcome) {
+        var row = 0
+        for (place, stored) in self.plan.enumerated() {
+            guard case .redelivered(let sequence, let isFinal, _) = stored, row < rows.count else { continue }
+            let isInHand = rows.integer(row, 0) == RowState.inHand.rawValue
+            outcome.arrivals[place] = .redelivered(sequence, isFinal: isFinal, isInHand: isInHand)
+            store.counted.absorbed()
+            row += 1
+        }
+    }
+}
+
+/// A change of a row that is at its place in a turn.
+struct RowUpdate {
+    var installation: Int64
+    var change: RowChange
+    var at: Timestamp
+}
+
+extension Arrival {
+    /// Whether no handler is to see it.
+    var isRefused: Bool { if case .refused = self.content { true } else { false } }
+
+    var rowState: RowState { self.isRefused ? .dead : self.isInHand ? .inHand : .waiting }
+    var rowBytes: Int64 {
+        InboxCounts.bytes(topic: self.message.topic.utf8.count, payload: self.message.payload.count)
+    }
+}
+#endif

@@ -1,0 +1,378 @@
+#if Postgres
+import Foundation
+import TestSupport
+import Testing
+
+@testable import KiiPushCore
+@testable import KiiPushPostgres
+
+/// What only a store on the other side of a network has to do.
+@Suite struct PostgresStoreTests {
+    /// The connection is cut in the middle of everything, at random moments: what a turn was told is what is there.
+    @Test func aTurnWithoutAnAnswerIsNeitherLostNorWrittenTwice() async throws {
+        try await withStorePlace(.postgres) { place in
+            let store = try await place.open()
+            let key = try await store.installation("a")
+            let link = TestLink(installation: key)
+            let isOver = Locked(false)
+            async let cuts: Int = {
+                var cuts = 0
+                while !isOver.withLock({ $0 }) {
+                    let ended = try await PostgresServer.run(
+                        """
+                        SELECT count(pg_terminate_backend(pid)) FROM pg_stat_activity
+                        WHERE datname = current_database() AND pid <> pg_backend_pid()
+                        """, at: place.address)
+                    cuts += ended.hasPrefix("0") ? 0 : 1
+                }
+                return cuts
+            }()
+            var stored: [Int64] = []
+            var claimed: [Int64] = []
+            for number in 0..<60 {
+                let payload = [UInt8](
+                    #"{"topic":"a","objectScopeType":"APP","objectScopeAppID":"x","n":\#(number)}"#.utf8)
+                // As the pipeline does: the same turn, until it is written.
+                while true {
+                    do throws(InboxError) {
+                        let outcome = try await store.tryCommit {
+                            let message = TestMessage(link).with { message in
+                                message.payload = payload
+                                message.isInHand = number % 2 == 0
+                            }
+                            let claim = StoreClaim(
+                                installation: key, kind: .source(TestMessage.source(), before: nil), limit: 5)
+                            return Turn(arrivals: [message.arrival], claims: [claim])
+                        }
+                        for case .new(let sequence) in outcome.arrivals { stored.append(sequence) }
+                        claimed += outcome.answers.flatMap(\.messages).map(\.sequence)
+                        break
+                    } catch {
+                        #expect(error.kind == .away, "\(error)")
+                    }
+                }
+            }
+            isOver.withLock { $0 = true }
+            #expect(try await cuts > 0)
+            let rows = try await PostgresServer.run(
+                "SELECT sequence FROM kii_push.message ORDER BY sequence", at: place.address)
+            #expect(rows.split(separator: "\n").compactMap { Int64($0) } == stored)
+            #expect(stored.count == 60)
+            // What was claimed was claimed once; what an answer was lost for waits again.
+            #expect(Set(claimed).count == claimed.count)
+            let waiting = try await PostgresServer.run(
+                "SELECT count(*) FROM kii_push.message WHERE state = 0", at: place.address)
+            let left = try await store.patientAnswer(.source(TestMessage.source(), before: nil), of: key)
+            #expect(waiting.hasPrefix("\(left.messages.count)\n"))
+            #expect(claimed.count + left.messages.count == 30)
+            let ledger = try await store.ledger()
+            #expect(ledger.received == 60)
+            #expect(ledger.isBalanced)
+        }
+    }
+
+    /// While the process lives nothing is even handled twice.
+    @Test func aServerThatCrashesLosesNothing() async throws {
+        let server = try await PostgresServer([])
+        let target = try await server.makeDatabase()
+        try await onThread { try PostgresSchema.migrate(target) }
+        let handled = Journal<Int64>()
+        let process = try await PipelineStoreTests.StoreProcess(
+            StorePlace(kind: .postgres, address: target),
+            ClosureHandler { _, context, completion in
+                handled.add(context.messageID)
+                completion(.newData)
+            })
+        let link = TestLink(installation: process.installation)
+        for round in 0..<3 as Range<UInt64> {
+            for ticket in 1...40 as ClosedRange<UInt64> { process.receive(on: link, ticket: round * 40 + ticket) }
+            try await server.crash()
+        }
+        #expect(await link.acknowledged.first(120).count == 120)
+        while try await process.ledger().done < 120 { await Task.yield() }
+        process.end()
+        #expect(handled.entries.count == 120)
+        let rows = try await PostgresServer.run(
+            "SELECT count(*), count(DISTINCT sequence), min(state), max(state) FROM kii_push.message", at: target)
+        #expect(rows == "120|120|4|4\n")
+    }
+
+    /// A write behind it was committed, and the connection breaks before either answer is read.
+    @Test func aTurnThatWasRefusedIsNoneWhateverFollowedIt() async throws {
+        try await withStorePlace(.postgres) { place in
+            let store = try await place.open()
+            let message = TestMessage(TestLink(installation: try await store.installation("a")))
+            try await PostgresServer.run(
+                """
+                CREATE FUNCTION kii_push.refuse() RETURNS trigger LANGUAGE plpgsql
+                    AS $$ BEGIN RAISE EXCEPTION 'no' USING ERRCODE = '53100'; END $$;
+                CREATE TRIGGER refuse BEFORE INSERT ON kii_push.message
+                    FOR EACH ROW EXECUTE FUNCTION kii_push.refuse()
+                """, at: place.address)
+            let isCommitted = Locked(false)
+            async let outcome: TurnOutcome = store.ask { store, completion in
+                store.commit(Turn(arrivals: [message.arrival]), completion: completion)
+                store.installation(id: "b", of: nil) { _ in }
+                // Nothing is read meanwhile.
+                while !isCommitted.withLock({ $0 }) {}
+                (store as? PostgresStore)?.connection?.breaks()
+            }
+            let added = "SELECT count(*) FROM kii_push.installation WHERE id = 'b'"
+            while try await PostgresServer.run(added, at: place.address) != "1\n" {}
+            isCommitted.withLock { $0 = true }
+            do {
+                _ = try await outcome
+                Issue.record("it is told as written")
+            } catch let error as InboxError {
+                #expect(error.kind == .away)
+            }
+        }
+    }
+
+    /// Somebody ends the wait for a standby: the commit is told as none until a standby has it.
+    @Test func whatNoStandbyHasIsNotTold() async throws {
+        let server = try await PostgresServer()
+        let target = try await server.makeDatabase()
+        try await onThread { try PostgresSchema.migrate(target) }
+        let store = try await StorePlace(kind: .postgres, address: target).open()
+        let message = TestMessage(TestLink(installation: try await store.installation("a")))
+        func setStandby(_ name: String) async throws {
+            try await server.run("ALTER SYSTEM SET synchronous_standby_names = '\(name)'", in: "postgres")
+            try await server.run("SELECT pg_reload_conf()", in: "postgres")
+        }
+        try await setStandby("elsewhere")
+        let isTold = Locked(false)
+        let turn = Task {
+            defer { isTold.withLock { $0 = true } }
+            return try await store.receive(message)
+        }
+        let waiting = "FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND datname = 'test1'"
+        func wait(for count: String, _ what: String) async throws {
+            while try await server.run("SELECT count(DISTINCT pid) \(what)", in: "postgres") != "\(count)\n" {}
+        }
+        try await wait(for: "1", waiting)
+        let first = try await server.run("SELECT pg_cancel_backend(pid), pid \(waiting)", in: "postgres")
+        let pid = first.split(separator: "|").last ?? ""
+        // The next connection waits as well.
+        try await wait(for: "1", "\(waiting) AND pid <> \(pid)")
+        #expect(!isTold.withLock { $0 })
+        try await setStandby("")
+        let rows = try await turn.value
+        #expect(try await server.run("SELECT sequence FROM kii_push.message", in: "test1") == "\(rows[0])\n")
+    }
+
+    /// What a broken connection has sent, and the server has not begun, when the database is asked what became of it.
+    @Test func whatComesToTheServerLateIsRefused() async throws {
+        try await withStorePlace(.postgres) { place in
+            let store = try await place.open()
+            let message = TestMessage(TestLink(installation: try await store.installation("a")))
+            let found = try await PostgresServer.run(
+                """
+                SELECT pid FROM pg_stat_activity
+                WHERE datname = current_database() AND pid <> pg_backend_pid() AND application_name LIKE 'kii-push %'
+                """, at: place.address)
+            let backend = try #require(Int32(found.split(separator: "\n").first ?? ""))
+            kill(backend, SIGSTOP)
+            let turn = Task { try await store.receive(message) }
+            // It is on its way when the connection breaks.
+            while try await store.read({ ($0 as? PostgresStore)?.connection?.isIdle ?? false }) {}
+            try await store.read { ($0 as? PostgresStore)?.connection?.breaks() }
+            let error = await #expect(throws: InboxError.self) { try await turn.value }
+            #expect(error?.kind == .away)
+            kill(backend, SIGCONT)
+            var rows: [Int64] = []
+            while rows.isEmpty { rows = (try? await store.receive(message)) ?? [] }
+            // The server has come to the end of what it was sent.
+            let backends = "SELECT count(*) FROM pg_stat_activity WHERE pid = \(backend)"
+            while try await PostgresServer.run(backends, at: place.address) != "0\n" {}
+            let stored = try await PostgresServer.run("SELECT sequence FROM kii_push.message", at: place.address)
+            #expect(stored == "\(rows[0])\n")
+        }
+    }
+
+    @Test func whoLostItsNameWritesNothing() async throws {
+        try await withStorePlace(.postgres) { place in
+            let first = try await place.open()
+            let key = try await first.installation("a")
+            let message = TestMessage(TestLink(installation: key))
+            try await first.receive(message)
+            let second = try await place.open()
+            for body in [{ try await first.receive(message) }, { try await first.change(.change(1, .setAside)) }]
+                as [() async throws -> Any]
+            {
+                let error = await #expect(throws: InboxError.self) { _ = try await body() }
+                #expect(error?.kind == .fenced)
+            }
+            let error = await #expect(throws: InboxError.self) { try await first.ask { $0.drop(1, completion: $1) } }
+            #expect(error?.kind == .fenced)
+            #expect(try await second.answer(.suspects(after: 0), of: key).messages.count == 1)
+            #expect(try await second.receive(message).count == 1)
+            // Also when the connection breaks and it has to ask who it is.
+            try await first.read { ($0 as? PostgresStore)?.connection?.breaks() }
+            var kind: InboxError.Kind?
+            while kind != .fenced {
+                do { try await first.receive(message) } catch let error as InboxError { kind = error.kind }
+            }
+            let other = try await PostgresServer.run("SELECT state FROM kii_push.message", at: place.address)
+            #expect(other == "1\n1\n")
+        }
+    }
+
+    @Test func aDatabaseThatIsNotUsableSaysWhatToDo() async throws {
+        let target = try await PostgresServer.database()
+        func failure() async -> InboxError? {
+            await #expect(throws: InboxError.self) {
+                _ = try await StorePlace(kind: .postgres, address: target).open()
+            }
+        }
+        #expect(await failure()?.kind == .noSchema)
+        let latin = target.replacingOccurrences(of: "dbname=", with: "dbname=latin")
+        try await PostgresServer.run(
+            "CREATE DATABASE \(latin.split(separator: "=").last ?? "") ENCODING 'LATIN1' TEMPLATE template0", at: target
+        )
+        let encoding = await #expect(throws: InboxError.self) {
+            try await onThread { try PostgresSchema.migrate(latin) }
+        }
+        #expect(encoding?.description.contains("UTF8") == true)
+        try await onThread { try PostgresSchema.migrate(target) }
+        // As often as one likes.
+        try await onThread { try PostgresSchema.migrate(target) }
+        try await PostgresServer.run("INSERT INTO kii_push.migration (version) VALUES (99)", at: target)
+        #expect(await failure()?.kind == .newerVersion(99))
+        let error = await #expect(throws: InboxError.self) { try await onThread { try PostgresSchema.migrate(target) } }
+        #expect(error?.kind == .newerVersion(99))
+        try await PostgresServer.run("TRUNCATE kii_push.migration", at: target)
+        #expect(await failure()?.kind == .olderVersion(0))
+        let nowhere = StorePlace(kind: .postgres, address: "host=/nowhere user=kii password=secret-word dbname=x")
+        let away = await #expect(throws: InboxError.self) { _ = try await nowhere.open() }
+        #expect(away?.kind == .away)
+        #expect(away?.description.contains("/nowhere") == true)
+        #expect(away?.description.contains("secret-word") == false)
+        let nonsense = StorePlace(kind: .postgres, address: "host=/nowhere password='secret-word")
+        let unread = await #expect(throws: InboxError.self) { _ = try await nonsense.open() }
+        #expect(unread?.description.contains("secret-word") == false)
+    }
+
+    /// What is refused at the very end is not written either, and does not disturb what follows.
+    @Test func aCommitThatFailsIsToldAsThat() async throws {
+        try await withStorePlace(.postgres) { place in
+            let store = try await place.open()
+            let message = TestMessage(TestLink(installation: try await store.installation("a")))
+            try await PostgresServer.run(
+                """
+                CREATE FUNCTION kii_push.refuse() RETURNS trigger LANGUAGE plpgsql
+                    AS $$ BEGIN RAISE EXCEPTION 'late' USING ERRCODE = '53100'; END $$;
+                CREATE CONSTRAINT TRIGGER late AFTER INSERT ON kii_push.message DEFERRABLE INITIALLY DEFERRED
+                    FOR EACH ROW EXECUTE FUNCTION kii_push.refuse()
+                """, at: place.address)
+            let error = await #expect(throws: InboxError.self) { try await store.receive(message) }
+            #expect(error?.kind == .full)
+            #expect(try await store.ledger() == MessageLedger())
+            try await PostgresServer.run("DROP TRIGGER late ON kii_push.message", at: place.address)
+            #expect(try await store.receive(message).count == 1)
+            let count = try await PostgresServer.run("SELECT count(*) FROM kii_push.message", at: place.address)
+            #expect(count == "1\n")
+        }
+    }
+
+    /// A standby, or a role without rights.
+    @Test func whatMayNotBeWrittenFails() async throws {
+        try await withStorePlace(.postgres) { place in
+            let store = try await place.open()
+            let message = TestMessage(TestLink(installation: try await store.installation("a")))
+            try await PostgresServer.run("ALTER TABLE kii_push.message RENAME TO messages", at: place.address)
+            let broken = await #expect(throws: InboxError.self) { try await store.receive(message) }
+            #expect(broken?.sqlState == "42P01")
+            try await PostgresServer.run("ALTER TABLE kii_push.messages RENAME TO message", at: place.address)
+            #expect(try await store.receive(message).count == 1)
+            try await PostgresServer.run(
+                """
+                CREATE ROLE reader LOGIN; GRANT USAGE ON SCHEMA kii_push TO reader;
+                GRANT SELECT ON ALL TABLES IN SCHEMA kii_push TO reader
+                """, at: place.address)
+            let reader = StorePlace(
+                kind: .postgres,
+                address: place.address.split(separator: " ").map {
+                    $0 == "user=kii" ? "user=reader" : String($0)
+                }.joined(separator: " "))
+            let refused = await #expect(throws: InboxError.self) { _ = try await reader.open() }
+            #expect(refused?.kind == .notPermitted)
+            // Another gateway has every shard.
+            let second = PostgresConfiguration(target: place.address, gateway: "second")
+            let held = await #expect(throws: InboxError.self) {
+                try await onThread { _ = try PostgresSession(second) }
+            }
+            #expect(held?.sqlState == "KII03")
+        }
+    }
+
+    @Test func oldRowsGoInTime() async throws {
+        try await withStorePlace(.postgres) { place in
+            let first = try await place.open()
+            // Of the part of the shards that a process begins with.
+            let id = try await PostgresServer.run(
+                """
+                SELECT id FROM (SELECT 'a' || number AS id FROM generate_series(1, 100) AS number) AS ids
+                WHERE kii_push.shard_of(id) % \(PostgresStatements.pruningParts) = 0 LIMIT 1
+                """, at: place.address)
+            let key = try await first.installation(String(id.dropLast()))
+            let message = TestMessage(TestLink(installation: key))
+            let rows = try await first.receive(message, message)
+            try await first.change(.change(rows[0], of: key, .done(.newData)))
+            let milestones = "INSERT INTO kii_push.milestone VALUES (1, 1000000), (2, 1000000)"
+            try await PostgresServer.run(milestones, at: place.address)
+            let store = try await place.open(keepsDone: .zero)
+            try await store.commit { Turn() }
+            #expect(try await store.standing(rows[0]) == nil)
+            #expect(try await store.standing(rows[1]) == .inHand)
+            let ledger = try await store.ledger()
+            #expect([ledger.done, ledger.running] == [1, 1])
+            #expect(ledger.isBalanced)
+        }
+    }
+
+    /// Senders can make any number of them.
+    @Test func refusedMessagesAreHalfOfTheDeadLettersAtMost() async throws {
+        try await withStorePlace(.postgres) { place in
+            let store = try await place.open(keepsDead: 10)
+            let key = try await store.installation("a")
+            let message = TestMessage(TestLink(installation: key))
+            let kept = try await store.receive(message)
+            try await store.change(.change(kept[0], of: key, .dead(.attemptsFailed(.failed))))
+            var removed = 0
+            for _ in 0..<20 {
+                removed += try await store.commit {
+                    Turn(arrivals: [message.with { $0.payload = [1] }.arrival])
+                }.removedDeadLetters
+            }
+            removed += try await store.commit { Turn() }.removedDeadLetters
+            let ledger = try await store.ledger()
+            #expect(ledger.dead == 6)
+            #expect(ledger.expired == Int64(removed))
+            #expect(ledger.isBalanced)
+            #expect(try await store.standing(kept[0]) == .dead)
+        }
+    }
+}
+
+extension TestStore {
+    fileprivate func tryCommit(_ make: @escaping @Sendable () -> Turn) async throws(InboxError) -> TurnOutcome {
+        do {
+            return try await self.commit(make)
+        } catch let error as InboxError {
+            throw error
+        } catch {
+            throw InboxError(.other, step: "testing: \(error)")
+        }
+    }
+
+    /// The connection may be on its way back.
+    fileprivate func patientAnswer(_ kind: StoreClaim.Kind, of installation: Int64) async throws -> StoreAnswer {
+        while true {
+            do { return try await self.answer(kind, of: installation) } catch let error as InboxError
+                where error.kind == .away
+            {}
+        }
+    }
+}
+#endif

@@ -1,0 +1,88 @@
+import Foundation
+import Glibc
+import KiiPushCore
+
+/// A PostgreSQL of a test process's own: its files and its socket are in a temporary folder, and it ends with the process,
+/// however that ends.
+package final class PostgresServer: Sendable {
+    /// One for all tests that only need a database each.
+    private static let shared = Task { try await PostgresServer() }
+
+    private let directory: String
+    private let watcher: UncheckedFile
+    private let count = Locked(0)
+
+    /// What is written to it ends with this process.
+    private struct UncheckedFile: @unchecked Sendable {
+        // Never touched after it was opened: what counts is that it closes.
+        let file: UnsafeMutablePointer<FILE>
+    }
+
+    /// Starts a server.
+    ///
+    /// - Parameter settings: such as `max_connections=20`.
+    package init(_ settings: [String] = ["fsync=off"]) async throws {
+        let directory = FileManager.default.temporaryDirectory.appendingPathComponent("kii-\(UUID().uuidString)").path
+        self.directory = directory
+        let options = (["listen_addresses=", "unix_socket_directories=\(directory)"] + settings).map { "-c \($0)" }
+        let isRoot = geteuid() == 0
+        // initdb refuses root.
+        let become = isRoot ? "setpriv --reuid nobody --regid nogroup --clear-groups --" : ""
+        let script = """
+            set -e
+            bin="$(ls -d /usr/lib/postgresql/*/bin | tail -1)"
+            mkdir -m 700 '\(directory)'
+            \(isRoot ? "chown nobody:nogroup '\(directory)'" : "")
+            cd '\(directory)'
+            \(become) "$bin/initdb" -D data -A trust -U kii -E UTF8 --locale=C --no-sync > /dev/null
+            \(become) "$bin/pg_ctl" -D data -l log -o '\(options.joined(separator: " "))' -w start > /dev/null
+            """
+        // The folder goes where this process ends in the middle of it, too.
+        let end = "cat; kill -QUIT $(head -1 '\(directory)/data/postmaster.pid'); rm -rf '\(directory)'"
+        guard let file = popen("(\(end)) > /dev/null 2>&1", "we") else { throw TestFailure("cannot start a shell") }
+        self.watcher = UncheckedFile(file: file)
+        let result = try await ForeignProgram("sh", "-c", script).run()
+        guard result.status == 0 else { throw TestFailure("no PostgreSQL: \(result.errors)") }
+    }
+
+    deinit { pclose(self.watcher.file) }
+
+    /// Makes a database of one's own, and says how to connect to it.
+    package static func database() async throws -> String { try await self.shared.value.makeDatabase() }
+
+    package func makeDatabase() async throws -> String {
+        let name = self.count.withLock { count in
+            count += 1
+            return "test\(count)"
+        }
+        try await self.run("CREATE DATABASE \(name)", in: "postgres")
+        return self.target(name)
+    }
+
+    /// The keywords for a connection.
+    package func target(_ database: String) -> String { "host=\(self.directory) user=kii dbname=\(database)" }
+
+    /// Runs SQL, and returns what it prints: values with `|` between them.
+    @discardableResult
+    package func run(_ sql: String, in database: String) async throws -> String {
+        try await PostgresServer.run(sql, at: self.target(database))
+    }
+
+    @discardableResult
+    package static func run(_ sql: String, at target: String) async throws -> String {
+        let result = try await ForeignProgram("psql", "-qAtX", "-v", "ON_ERROR_STOP=1", "-d", target, "-c", sql).run()
+        guard result.status == 0 else { throw TestFailure("SQL failed: \(result.errors)") }
+        return result.output
+    }
+
+    /// Ends the server as a crash does, and starts it again.
+    package func crash() async throws {
+        let become = geteuid() == 0 ? "setpriv --reuid nobody --regid nogroup --clear-groups --" : ""
+        let script = """
+            cd '\(self.directory)' && \(become) "$(ls -d /usr/lib/postgresql/*/bin | tail -1)/pg_ctl" \
+            -D data -l log -m immediate -w restart > /dev/null
+            """
+        let result = try await ForeignProgram("sh", "-c", script).run()
+        guard result.status == 0 else { throw TestFailure("PostgreSQL does not start again: \(result.errors)") }
+    }
+}
