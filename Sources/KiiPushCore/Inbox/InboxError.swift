@@ -22,7 +22,7 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         case notPermitted, cannotOpen, io
         /// The database cannot be reached, or it was cut off.
         case away
-        /// The database has no tables of this library.
+        /// The database has no tables of this library, or cannot hold them.
         case noSchema
         /// Another process has taken over what this one was to write.
         case fenced
@@ -84,7 +84,7 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         case .cannotOpen: "check that the directory exists and belongs to this user"
         case .io: "check the disk"
         case .away: "check that the database runs and can be reached; nothing is acknowledged until it can"
-        case .noSchema: "make them with the administrator's tool for this database"
+        case .noSchema: "have the schema kii_push made in a database whose encoding is UTF8"
         case .fenced: "let one process alone run under this name"
         case .other: "report this as a defect of kii-push"
         }

@@ -10,14 +10,13 @@ final class BlockingPostgres {
     /// What every session goes by, whatever the database's defaults are.
     private static let settings = """
         SET search_path = pg_catalog; SET client_min_messages = warning; SET synchronous_commit = on;
-        -- Later statements of a transaction have to see what was committed while earlier ones have waited.
+        -- A statement that follows a wait has to see what was committed meanwhile.
         SET default_transaction_isolation = 'read committed'; SET default_transaction_read_only = off;
         SET statement_timeout = 0; SET lock_timeout = 0;
-        -- The server finds out by itself that a gateway is gone which has sent half a turn.
+        -- A gateway may vanish in the middle of a turn. The server has to notice, since the turn holds a lock.
         SET tcp_keepalives_idle = 3; SET tcp_keepalives_interval = 1; SET tcp_keepalives_count = 3;
         SET tcp_user_timeout = 6000;
-        -- Plans must not follow from statistics, which say nothing of a queue: a plan that was made for an empty table
-        -- would read a full one from its beginning.
+        -- Statistics say nothing of a queue. A plan that was made for an empty table would read all of a full one.
         SET jit = off; SET plan_cache_mode = force_generic_plan; SET enable_seqscan = off; SET enable_hashjoin = off;
         SET enable_mergejoin = off; SET enable_bitmapscan = off
         """

@@ -59,8 +59,8 @@ final class PostgresConnection: DescriptorOwner {
 
     var isIdle: Bool { self.underWay.isEmpty }
 
-    /// Sends statements in one piece, which are one transaction: it is committed when its answer comes, or nothing of it is
-    /// done. `completion` is called in a later turn of the loop's thread, after those of earlier batches.
+    /// Sends statements as one transaction. Rows in the answer say that it is committed. `completion` is called in a later
+    /// turn of the loop's thread, after those of earlier batches.
     func send(_ steps: [Step], completion: @escaping (Answer) -> Void) {
         guard !self.isBroken else { return completion(.failure(.unknown(.away("using the database's connection")))) }
         let batch = Batch(steps: steps.map(\.statement), completion: completion)
@@ -113,7 +113,7 @@ final class PostgresConnection: DescriptorOwner {
             guard let result = PQgetResult(self.handle) else { continue }
             self.read(result)
         }
-        // What is told of without having been asked, such as the server's end, is found by the next look.
+        // The server may have ended.
         if !self.isBroken, PQstatus(self.handle) == CONNECTION_BAD { self.breaks() }
     }
 

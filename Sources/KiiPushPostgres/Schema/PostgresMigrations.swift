@@ -57,7 +57,7 @@ enum PostgresMigrations {
             turn bigint NOT NULL,
             bytes bigint NOT NULL,
             attempts integer NOT NULL DEFAULT 0, crashes integer NOT NULL DEFAULT 0,
-            -- How many rows of its own the table event was given; one more than there may be when it was given no more.
+            -- How many events are in the table event, 256 at most. 257 says that later ones were left out.
             events integer NOT NULL DEFAULT 0,
             -- By the database's clock; everything else is by its gateway's.
             next_attempt_ms bigint,
@@ -84,7 +84,7 @@ enum PostgresMigrations {
             PRIMARY KEY (message, number)
         );
 
-        -- Up to which number messages were there at a time: what is older than a while lies before one of these.
+        -- Every number that was given out before this time is at most this. Old rows are looked for below it.
         CREATE TABLE kii_push.milestone (at_ms bigint PRIMARY KEY, sequence bigint NOT NULL);
 
         -- STABLE: an index is searched by it.
@@ -166,8 +166,8 @@ enum PostgresMigrations {
             END IF;
         END $$;
 
-        -- Removes done rows that are older than this, so many at most, of the gateway's shards whose number leaves this rest.
-        -- Returns how many.
+        -- Removes done rows that are older than keep_ms, `most` of them at most. Looks only at shards of the gateway with
+        -- id % divisor = rest. Returns how many rows it has removed.
         CREATE FUNCTION kii_push.prune(me integer, keep_ms bigint, divisor integer, rest integer, most integer)
             RETURNS bigint LANGUAGE plpgsql VOLATILE AS $$
         DECLARE

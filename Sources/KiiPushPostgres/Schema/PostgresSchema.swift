@@ -14,7 +14,7 @@ package enum PostgresSchema {
         let step = "making the schema"
         let connection = try BlockingPostgres(target, name: "kii-push store")
         try connection.execute("BEGIN", step: step)
-        // One at a time; what follows takes no notice of who waited.
+        // One change of the schema at a time.
         try connection.execute("SELECT pg_advisory_xact_lock(\(PostgresMigrations.lock))", step: step)
         try connection.execute(
             """

@@ -58,7 +58,7 @@ extension PostgresStatements {
         WHERE installation = $1::bigint AND state BETWEEN 1 AND 3 AND state = 3 AND sequence > $2::bigint
         ORDER BY sequence LIMIT $3::bigint
         """)
-    /// By its number alone, which a person has: a look at each installation.
+    /// A person knows the number alone. The key begins with the installation, so this looks at each of them.
     static let found = PostgresStatement(
         "found", "looking for a message",
         """
@@ -143,11 +143,12 @@ extension PostgresStatements {
 
     // MARK: - Opening
 
-    /// What all gateways have counted, and what is not done: the rest of what was stored is.
+    /// What all gateways have counted.
     static let ledger = """
         SELECT sum(received)::bigint, sum(duplicates)::bigint, sum(pruned)::bigint, sum(expired)::bigint,
             sum(dropped)::bigint FROM kii_push.gateway
         """
+    /// How many messages are not done, and their bytes, by installation and state. All others that were stored are done.
     static let open = """
         SELECT installation, state, count(*), sum(bytes)::bigint FROM kii_push.message WHERE state = 0 GROUP BY 1, 2
         UNION ALL

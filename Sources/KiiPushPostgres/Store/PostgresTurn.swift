@@ -17,7 +17,7 @@ struct PostgresTurn {
     private var plan: [StoredArrival] = []
     /// The places of arrivals that a row was held against, and is not.
     private var newOnes: Set<Int> = []
-    /// The changes, one list behind the other, each of which has no more than one of a message.
+    /// The changes in rounds, with one change of a message in each: a statement cannot change a row twice.
     private var rounds: [[RowUpdate]] = []
     private var takesNumbers = false
 
@@ -139,8 +139,8 @@ struct PostgresTurn {
         return outcome
     }
 
-    /// The turn is written, and its answers are lost: what waits is to be looked at again, and what was claimed is claimed
-    /// once more.
+    /// What became of a turn that is committed and whose answers are lost. Delivery reads again what waits, and makes its
+    /// claims again.
     func outcomeWithoutAnswers() -> TurnOutcome {
         var outcome = TurnOutcome()
         outcome.arrivals = self.plan
@@ -154,7 +154,7 @@ struct PostgresTurn {
         return outcome
     }
 
-    /// The rows that a lost answer may have handed over besides those that arrived.
+    /// Whether a lost answer may have handed over rows. Those that have arrived are in hand rightly.
     var takesInHand: Bool { self.turn.claims.contains(where: \.takesInHand) }
     var arrivedRows: [Int64] { self.additions.map(\.sequence) }
 
