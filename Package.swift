@@ -27,6 +27,7 @@ let package = Package(
     products: [
         .library(name: "KiiPushCore", targets: ["KiiPushCore"]),
         .library(name: "KiiPushEmulator", targets: ["KiiPushEmulator"]),
+        .library(name: "KiiPushPostgres", targets: ["KiiPushPostgres"]),
         .executable(name: "kii-push", targets: ["kii-push-program"]),
         .library(name: "kiipush", type: .dynamic, targets: ["KiiPushC"]),
     ],
@@ -53,7 +54,9 @@ let package = Package(
         .target(name: "CInspector", exclude: ["page"]),
         .target(name: "KiiPushEmulator", dependencies: ["KiiPushCore", "CInspector", "CMicroHTTPD", "CSQLite"]),
         // Apart from the program's entry, so that the fuzzer can be linked with it.
-        .target(name: "kii-push", dependencies: ["KiiPushCore", "KiiPushEmulator"], exclude: ["Program"]),
+        .target(
+            name: "kii-push", dependencies: ["KiiPushCore", "KiiPushEmulator", "KiiPushPostgres"],
+            exclude: ["Program"]),
         .executableTarget(name: "kii-push-program", dependencies: ["kii-push"], path: "Sources/kii-push/Program"),
         example("MinimalAgent"),
         example("CloudTour"),
@@ -104,6 +107,10 @@ let package = Package(
             name: "kii-push-brokers",
             dependencies: ["Faults", "KiiPushCore"],
             path: "Tests/BrokerRunner"),
+        .executableTarget(
+            name: "kii-push-fleet",
+            dependencies: ["KiiPushCore", "KiiPushEmulator", "KiiPushPostgres", "SeededNumbers", "TestSupport"],
+            path: "Tests/FleetRunner"),
         .target(name: "Damage", dependencies: ["TestSupport", "KiiPushCore", "SeededNumbers"], path: "Tests/Damage"),
         .executableTarget(
             name: "kii-push-damage",
@@ -119,7 +126,7 @@ let package = Package(
             name: "FaultTests",
             dependencies: [
                 "Damage", "Faults", "TestSupport", "KiiPushCore", "KiiPushEmulator", "CountingAgent",
-                "kii-push-faults",
+                "kii-push-faults", "kii-push-fleet",
             ]),
         .target(name: "SimulatedDisk", dependencies: ["CSQLite"], path: "Tests/SimulatedDisk"),
         .target(

@@ -55,7 +55,8 @@ struct CFailure: Error {
         case .signInRefused(let cause), .pseudoUserLost(let cause): self.init(cause, error.description)
         case .noUsablePort, .subscriptionRefused: self.init(KII_PUSH_E_NETWORK, error.description)
         case .alreadyRunning, .launch, .launchTaken: self = .state(error.description)
-        case .stateDirectoryInUse, .installationInUse, .stateOfAnotherAccount, .file, .inboxOfNewerVersion, .inbox:
+        case .stateDirectoryInUse, .installationInUse, .stateOfAnotherAccount, .file, .inboxOfNewerVersion, .inbox,
+            .gatewayInUse, .leaseLost:
             self.init(KII_PUSH_E_FILE, error.description)
         }
         self.isTemporary = error.isTemporary
@@ -66,6 +67,11 @@ struct CFailure: Error {
         self.status = Int32(clamping: error.status)
         self.refusal = error.errorCode?.rawValue ?? ""
         self.isTemporary = error.isTransient
+    }
+
+    /// Reads a configuration that the program passes.
+    static func reading<Value>(_ read: () throws(SettingsError) -> Value) throws(CFailure) -> Value {
+        try Result(catching: read).mapError { CFailure(KII_PUSH_E_CONFIGURATION, $0.description) }.get()
     }
 
     /// Writes it to where the caller wants it.

@@ -14,7 +14,8 @@ public func kii_push_agent_new(
         let handle = try required(agent, "agent")
         guard let handler else { throw .argument("handler is null") }
         let opened = try KiiPushC.runtime(runtime)
-        let configuration = try PushAgent.Configuration(json: text(json, length, "json"))
+        let json = try text(json, length, "json")
+        let configuration = try CFailure.reading { () throws(SettingsError) in try PushAgent.Configuration(json: json) }
         let hosted = HostedAgent(opened, configuration, Callbacks(opened, handler, context))
         try opened.add(hosted)
         // Another thread may have closed it since.

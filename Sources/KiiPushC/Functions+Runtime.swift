@@ -24,8 +24,11 @@ public func kii_push_open(
                     + (api > kii_push_api() ? "install a newer libkiipush" : "build the program anew"))
         }
         let handle = try required(runtime, "runtime")
-        let configuration = json == nil && length == 0 ? nil : try text(json, length, "json")
-        let opened = try OpenRuntime(PushRuntime.Configuration(json: configuration))
+        let json = json == nil && length == 0 ? nil : try text(json, length, "json")
+        let configuration = try CFailure.reading { () throws(SettingsError) in
+            try PushRuntime.Configuration(json: json)
+        }
+        let opened = try OpenRuntime(configuration)
         claimProcess()
         handle.pointee = handles.withLock { $0.add(opened) }
     }

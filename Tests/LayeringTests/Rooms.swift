@@ -90,7 +90,9 @@ struct Room {
             name: "KiiPushPostgres",
             folder: "Sources/KiiPushPostgres",
             modules: ["KiiPushCore", "CPostgres", "Glibc"],
-            knows: ["Values", "Message", "MQTT/Session", "EventLoop", "Inbox", "Delivery", "Store"]
+            knows: [
+                "Values", "JSON", "Message", "MQTT/Session", "EventLoop", "Inbox", "Delivery", "Store", "Agent",
+            ]
         ),
         Room(
             name: "KiiPushEmulator",
@@ -107,10 +109,10 @@ struct Room {
             name: "kii-push",
             folder: "Sources/kii-push",
             // Its own name: the program's entry is a module by itself.
-            modules: ["KiiPushCore", "KiiPushEmulator", "Glibc", "kii_push"],
+            modules: ["KiiPushCore", "KiiPushEmulator", "KiiPushPostgres", "Glibc", "kii_push"],
             knows: [
                 "Values", "JSON", "Message", "Cloud", "EventLoop", "Inbox", "Delivery", "Store", "Lifecycle", "Agent",
-                "Service", "KiiPushEmulator",
+                "Service", "KiiPushEmulator", "KiiPushPostgres",
             ]
         ),
         Room(

@@ -58,7 +58,7 @@ final class AgentProcess: @unchecked Sendable {
         self.loop.turnEnded = { [weak self] in self?.judgeBounds() }
         for index in 0..<plan.installations {
             let client = History.topic(index)
-            let key = try self.answer { pipeline.store.installation(id: client, of: nil, completion: $0) }
+            let key = try self.answer { pipeline.store.installation(id: client, of: nil, agent: "a", completion: $0) }
             guard !self.isDead else { return }
             let hub = EventHub()
             hub.observe { [weak self] in self?.heard($0, index) }

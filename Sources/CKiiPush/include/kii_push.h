@@ -178,7 +178,8 @@ typedef void (*kii_push_observer)(void *context, const char *json, size_t length
  * Makes an agent; nothing happens before kii_push_register or kii_push_start.
  *
  * json: an object. Unknown members are refused.
- *   "app": {"id": …, "key": …, "baseURL": …}
+ *   "app": {"id": …, "key": …, "baseURL": …, "thingIFBaseURL": …, "allowsPlainHTTP": false}; the last two may be left out: where
+ *     things are onboarded, and whether `http` to another machine is allowed
  *   "account": {"type": "pseudoUser"}, {"type": "user", "name": …, "password": …, "createsIfMissing": false} or
  *     {"type": "thing", "vendorThingID": …, "password": …, "thingType": …}
  *   "name": of the agent within its runtime; default "default"
@@ -189,6 +190,7 @@ typedef void (*kii_push_observer)(void *context, const char *json, size_t length
  *   "usesTLS": whether the connection to the broker is encrypted; default true. The runtime's "certificateAuthorityFile" names
  *     whom to trust: for the emulator `caFile` of its emulator.json
  *   "isDevelopment": default false
+ *   "payload": "mqtt" or "apns", how an emulator writes pushes; default: as the installation has it
  *   "keepAlive": seconds; default 60
  * handler: never NULL. context is passed to it as it is, and has to stay good until the runtime is closed.
  */

@@ -190,8 +190,10 @@ extension PushAgent {
         try await self.runtime.waits.pass(decision, policy, since: mark)
     }
 
-    /// The lock that keeps two processes of one user from receiving as one installation.
-    func lockInstallation(_ endpoint: MQTTEndpoint) throws(PushAgentError) -> InstallationLock {
+    /// The lock that keeps two processes of one user from receiving as one installation; `nil` where the store keeps
+    /// processes apart, on whatever machine they are.
+    func lockInstallation(_ endpoint: MQTTEndpoint) throws(PushAgentError) -> InstallationLock? {
+        guard self.runtime.shared == nil else { return nil }
         let configuration = self.runtime.configuration
         let directory: String
         do throws(FileError) {

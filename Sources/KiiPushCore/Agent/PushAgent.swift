@@ -112,7 +112,7 @@ public final class PushAgent: Sendable {
         runtime: PushRuntime, configuration: Configuration, handler: some NotificationHandler,
         lifecycle: AgentLifecycle? = nil, presenter: (any NotificationPresenter)? = nil,
         reconnect: ReconnectPolicy.Configuration, subscriptionRetry: SubscriptionRetry = .init(),
-        launch: Result<LaunchChannel?, LaunchError> = LaunchChannel.inherited
+        launch: Result<LaunchChannel?, LaunchError> = LaunchChannel.inherited, state: (any AgentStatePlace)? = nil
     ) {
         precondition(AgentStateFile.isValidName(configuration.name), "an agent's name has to be a file name")
         self.runtime = runtime
@@ -132,12 +132,14 @@ public final class PushAgent: Sendable {
         self.desk = PresentationDesk(presenter: isLaunched ? nil : presenter, lifecycle: lifecycle)
         self.receiver = ReceptionReceiver(
             handler: handler, lifecycle: lifecycle, desk: self.desk, applyBadge: { badge.apply($0, $1) })
-        let file = AgentStateFile(
-            stateDirectory: directory, name: configuration.name,
-            obstacle: runtime.configuration.environment.stateObstacle)
+        let place =
+            state
+            ?? AgentStateFile(
+                stateDirectory: directory, name: configuration.name,
+                obstacle: runtime.configuration.environment.stateObstacle)
         self.enrolment = Enrolment(
             client: runtime.client(for: configuration.app), configuration: configuration,
-            store: AgentStateStore(file: file, loop: runtime.loop, report: { hub.emit($0) }),
+            store: AgentStateStore(place: place, loop: runtime.loop, report: { hub.emit($0) }),
             refusalsBeforeGivingUp: reconnect.refusalsBeforeGivingUp)
     }
 

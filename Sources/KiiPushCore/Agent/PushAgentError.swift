@@ -23,6 +23,11 @@ public enum PushAgentError: Error, Sendable, CustomStringConvertible {
     case inboxOfNewerVersion(path: String, version: Int)
     /// The inbox could not be opened, read or written.
     case inbox(reason: String)
+    /// Another process has this gateway's name and renews its lease; its machine and ID.
+    case gatewayInUse(name: String, host: String, processID: Int)
+    /// This gateway did not renew its lease in time, and others have taken over what it received for. Nothing that it has
+    /// acknowledged is lost. A process that starts anew takes its share again.
+    case leaseLost(gateway: String)
     /// The broker refused the subscription to the installation's topic, time after time, while the cloud confirmed the
     /// topic each time; on registering, twice.
     case subscriptionRefused
@@ -54,6 +59,10 @@ public enum PushAgentError: Error, Sendable, CustomStringConvertible {
         case .inboxOfNewerVersion(let path, let version):
             "\(path) was written by a newer version (format \(version)); use that version, or another state directory"
         case .inbox(let reason): "the inbox cannot be used: \(reason)"
+        case .gatewayInUse(let name, let host, let processID):
+            "gateway \(name) is process \(processID) on \(host); stop it, or take another name"
+        case .leaseLost(let gateway):
+            "gateway \(gateway) was not heard of for too long, and others have taken over; start it again"
         case .subscriptionRefused:
             "the broker refused the installation's own topic; delete the installation and register anew"
         case .launch(let reason): reason
@@ -74,7 +83,7 @@ extension PushAgentError {
     /// A program that systemd keeps running exits with a status of `RestartPreventExitStatus=` where this is `false`.
     public var isTemporary: Bool {
         switch self {
-        case .stateDirectoryInUse, .installationInUse, .inbox: true
+        case .stateDirectoryInUse, .installationInUse, .inbox, .gatewayInUse, .leaseLost: true
         case .file(let error): error.isTemporary
         default: false
         }

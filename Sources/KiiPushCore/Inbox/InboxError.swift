@@ -22,10 +22,16 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         case notPermitted, cannotOpen, io
         /// The database cannot be reached, or it was cut off.
         case away
+        /// The database's address cannot be read, or asks for a connection that others could read.
+        case badAddress
         /// The database has no tables of this library, or cannot hold them.
         case noSchema
         /// Another process has taken over what this one was to write.
         case fenced
+        /// Another process has the name that this one was to take, for so long at least.
+        case nameInUse(host: String, processID: Int, timeLeft: Duration)
+        /// Another agent receives as the installation.
+        case ofAnother
         /// Anything else: a defect of this library, or no memory.
         case other
     }
@@ -74,6 +80,8 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
                 + "waits); nothing is acknowledged until there is"
         case .corrupt: "the agent it belongs to moves it aside, keeps what can be read of it, and begins a fresh one"
         case .newerVersion: "run the newer version of this program, or use another state directory"
+        case .olderVersion where self.step.contains("database"):
+            "stop all gateways, then run 'kii-push store migrate'"
         case .olderVersion: "start the program that receives with it once, in this version"
         case .notMade: "start the program that receives with it"
         case .locked where self.sqlState != nil: "let no other gateway have the same messages; it is tried again"
@@ -84,8 +92,13 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         case .cannotOpen: "check that the directory exists and belongs to this user"
         case .io: "check the disk"
         case .away: "check that the database runs and can be reached; nothing is acknowledged until it can"
-        case .noSchema: "have the schema kii_push made in a database whose encoding is UTF8"
+        case .badAddress:
+            "write it as a URL of libpq's or as host=HOST user=USER dbname=NAME, on another machine with sslmode=verify-full"
+        case .noSchema: "run 'kii-push store migrate' with a database whose encoding is UTF8"
         case .fenced: "let one process alone run under this name"
+        case .nameInUse(let host, let processID, _):
+            "process \(processID) on \(host) has the name; stop it, or take another name"
+        case .ofAnother: "declare one agent alone for each user or thing"
         case .other: "report this as a defect of kii-push"
         }
     }

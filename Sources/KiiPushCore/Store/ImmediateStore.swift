@@ -1,6 +1,7 @@
 /// A store that answers at once, as one in this process does. What it is not asked for here keeps nothing: there are no
 /// dead letters, and there is nothing to take over.
 package protocol ImmediateStore: Store {
+    var ledger: MessageLedger { get }
     func installation(id: String, of owner: InboxOwner?) throws(InboxError) -> Int64
     func unproven(installation: Int64) throws(InboxError) -> [UnprovenRow]
     func deadLetters(after sequence: Int64, limit: Int) throws(InboxError) -> [MessageRecord]
@@ -13,6 +14,7 @@ package protocol ImmediateStore: Store {
 }
 
 extension ImmediateStore {
+    package var ledger: MessageLedger { MessageLedger() }
     package func unproven(installation: Int64) throws(InboxError) -> [UnprovenRow] { [] }
     package func deadLetters(after sequence: Int64, limit: Int) throws(InboxError) -> [MessageRecord] { [] }
     package func presented(
@@ -28,7 +30,11 @@ extension ImmediateStore {
 // MARK: - As any store is asked
 
 extension ImmediateStore {
-    package func installation(id: String, of owner: InboxOwner?, completion: @escaping StoreCompletion<Int64>) {
+    package func ledger(completion: @escaping StoreCompletion<MessageLedger>) { completion(.success(self.ledger)) }
+
+    package func installation(
+        id: String, of owner: InboxOwner?, agent: String, completion: @escaping StoreCompletion<Int64>
+    ) {
         completion(Result { () throws(InboxError) in try self.installation(id: id, of: owner) })
     }
 

@@ -19,7 +19,6 @@ package protocol Store: AnyObject {
     var commitBytes: Int64? { get }
     /// Rises when a message was made to wait, or the file replaced: more may wait for an agent that does not run.
     var backlogRevision: Int { get }
-    var ledger: MessageLedger { get }
     /// What became of damaged files, also in earlier processes, and no agent has told yet.
     var notices: [InboxNotice] { get }
 
@@ -33,8 +32,12 @@ package protocol Store: AnyObject {
     /// Nothing follows: what is put off otherwise is written now, and completions that were not called are let go of.
     func close()
 
+    /// What has become of every message.
+    func ledger(completion: @escaping StoreCompletion<MessageLedger>)
     /// The key of an installation, made if it is new; it is noted whose it is, if that is known.
-    func installation(id: String, of owner: InboxOwner?, completion: @escaping StoreCompletion<Int64>)
+    ///
+    /// - Parameter agent: the name of the agent that receives as it.
+    func installation(id: String, of owner: InboxOwner?, agent: String, completion: @escaping StoreCompletion<Int64>)
     /// The rows that may come again: their acknowledgement may not have arrived.
     func unproven(installation: Int64, completion: @escaping StoreCompletion<[UnprovenRow]>)
     /// Notes that the broker will not repeat rows up to `sequence`, and may repeat later ones. Written with the next commit.
@@ -78,7 +81,6 @@ extension Store {
     package var deadLetterStock: DeadLetterStock? { nil }
     package var commitBytes: Int64? { nil }
     package var backlogRevision: Int { 0 }
-    package var ledger: MessageLedger { MessageLedger() }
     package var notices: [InboxNotice] { [] }
     package func makeRoom() -> Int? { nil }
     package func settle() {}

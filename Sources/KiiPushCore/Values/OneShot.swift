@@ -1,5 +1,7 @@
 /// A continuation that may be resumed from several sides, such as an answer and a deadline, the first of which wins.
-final class OneShot<Value: Sendable>: Sendable {
+package final class OneShot<Value: Sendable>: Sendable {
+    package init() {}
+
     private enum State {
         case pending
         case waiting(CheckedContinuation<Value, Never>)
@@ -10,7 +12,7 @@ final class OneShot<Value: Sendable>: Sendable {
     private let state = Locked<State>(.pending)
 
     /// Waits for the first ``resume(_:)``, which may have been before. Called once.
-    func value() async -> Value {
+    package func value() async -> Value {
         await withCheckedContinuation { continuation in
             let early: Value? = self.state.withLock { state in
                 guard case .resumed(let value) = state else {
@@ -25,7 +27,7 @@ final class OneShot<Value: Sendable>: Sendable {
     }
 
     /// Waits as ``value()`` does; for `substitute` where the task is cancelled first.
-    func value(onCancel substitute: Value) async -> Value {
+    package func value(onCancel substitute: Value) async -> Value {
         await withTaskCancellationHandler {
             await self.value()
         } onCancel: {
@@ -37,7 +39,7 @@ final class OneShot<Value: Sendable>: Sendable {
     ///
     /// - Returns: whether this call was the first, so that the value arrives.
     @discardableResult
-    func resume(_ value: Value) -> Bool {
+    package func resume(_ value: Value) -> Bool {
         let (isFirst, continuation) = self.state.withLock { state -> (Bool, CheckedContinuation<Value, Never>?) in
             switch state {
             case .pending:

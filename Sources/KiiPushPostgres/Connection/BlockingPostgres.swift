@@ -28,18 +28,14 @@ final class BlockingPostgres {
     ///   - name: what the server calls the session.
     /// - Throws: ``InboxError`` of kind `away` with libpq's words, which hold no password.
     init(_ target: String, name: String) throws(InboxError) {
-        // libpq quotes what it cannot read.
-        let options = PQconninfoParse(target, nil)
-        guard let options else {
-            throw InboxError(.other, step: "reading the database's address, which is no connection string of libpq's,")
-        }
-        PQconninfoFree(options)
-        let words = [
-            // One that is gone is found before its gateway's time is over, and so is one that takes no connection.
-            ("dbname", target), ("client_encoding", "UTF8"), ("fallback_application_name", name),
-            ("connect_timeout", "5"), ("tcp_user_timeout", "6000"), ("keepalives_idle", "3"),
-            ("keepalives_interval", "1"), ("keepalives_count", "3"),
-        ]
+        let address = try PostgresAddress(target)
+        let words =
+            [
+                // One that is gone is found before its gateway's time is over, and so is one that takes no connection.
+                ("dbname", target), ("client_encoding", "UTF8"), ("application_name", name),
+                ("connect_timeout", "5"), ("tcp_user_timeout", "6000"), ("keepalives_idle", "3"),
+                ("keepalives_interval", "1"), ("keepalives_count", "3"),
+            ] + address.additions
         let handle = Self.withTexts(words.map(\.0)) { keys in
             Self.withTexts(words.map(\.1)) { values in PQconnectdbParams(keys, values, 1) }
         }

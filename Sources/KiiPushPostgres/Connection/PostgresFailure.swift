@@ -12,6 +12,12 @@ extension InboxError {
     init(_ result: OpaquePointer, step: String) {
         let field = PQresultErrorField(result, cpostgres_sqlstate)
         self.init(sqlState: field.map { String(cString: $0) } ?? "", step: step)
+        guard self.sqlState == "KII04", let words = PQresultErrorField(result, cpostgres_message) else { return }
+        // Words of the schema's own: the process, milliseconds, and the host.
+        let parts = String(cString: words).split(separator: " ", maxSplits: 2)
+        self.kind = .nameInUse(
+            host: parts.dropFirst(2).first.map(String.init) ?? "", processID: parts.first.flatMap { Int($0) } ?? 0,
+            timeLeft: .milliseconds(parts.dropFirst().first.flatMap { Int($0) } ?? 0))
     }
 
     init(sqlState: String, step: String) {
@@ -23,6 +29,7 @@ extension InboxError {
             case "25006", "42501": .notPermitted
             // Errors of the schema's own: another session has the name, or another gateway the shards.
             case "KII01": .fenced
+            case "KII05": .ofAnother
             case "KII03", "55P03", "40001", "40P01": .locked
             case _ where sqlState.hasPrefix("08") || sqlState.hasPrefix("57"): .away
             case _ where sqlState.hasPrefix("53"): .away

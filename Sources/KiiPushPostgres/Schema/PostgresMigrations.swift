@@ -16,23 +16,48 @@ enum PostgresMigrations {
             token bigint NOT NULL DEFAULT 0,
             -- Which of its connections may write: it rises. What an earlier one has sent may come to the server late.
             session bigint NOT NULL DEFAULT 0,
-            -- The number of its last turn that was committed.
+            -- The number of its last turn that was committed; no two gateways have the same.
             turn bigint NOT NULL DEFAULT 0,
+            -- Since when, and until when, it counts as alive, by this server's clock.
+            alive_since timestamptz NOT NULL DEFAULT '-infinity',
+            alive_until timestamptz NOT NULL DEFAULT '-infinity',
+            -- Its process, and the server's process for its connection.
+            host text, process integer, backend integer,
+            -- Whether it is to hand over all that it has.
+            is_draining boolean NOT NULL DEFAULT false,
+            -- How often others have declared it dead, and how many shards of dead ones it has declared free.
+            declared_dead bigint NOT NULL DEFAULT 0, taken_over bigint NOT NULL DEFAULT 0,
             -- What it has counted for good.
             received bigint NOT NULL DEFAULT 0, duplicates bigint NOT NULL DEFAULT 0,
             pruned bigint NOT NULL DEFAULT 0, expired bigint NOT NULL DEFAULT 0, dropped bigint NOT NULL DEFAULT 0
         ) WITH (fillfactor = 50, autovacuum_vacuum_threshold = 500);
 
-        -- An installation belongs to the shard that its ID leads to, and a shard to one gateway or to none.
+        -- An agent belongs to the shard that its name leads to, and a shard to one gateway or to none.
         CREATE TABLE kii_push.shard (
             id integer PRIMARY KEY,
-            gateway integer REFERENCES kii_push.gateway
+            gateway integer REFERENCES kii_push.gateway,
+            -- Rises with each change of its agents' declarations.
+            revision bigint NOT NULL DEFAULT 0
         );
+        CREATE INDEX shard_gateway ON kii_push.shard (gateway);
         INSERT INTO kii_push.shard (id) SELECT generate_series(0, \(shards - 1));
+
+        -- Who is to be received as: the declaration and the state hold what it signs in with.
+        CREATE TABLE kii_push.agent (
+            name text PRIMARY KEY,
+            shard integer NOT NULL REFERENCES kii_push.shard,
+            declaration text NOT NULL,
+            state text,
+            -- Whether it is to be removed, which the gateway does that has stopped it.
+            is_leaving boolean NOT NULL DEFAULT false
+        );
+        CREATE INDEX agent_shard ON kii_push.agent (shard);
 
         CREATE TABLE kii_push.installation (
             key bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
             id text NOT NULL UNIQUE,
+            -- The name of the agent that receives as it, which need not be declared.
+            agent text NOT NULL,
             shard integer NOT NULL REFERENCES kii_push.shard,
             proven_sequence bigint NOT NULL DEFAULT 0,
             -- Whose it is; NULL where no agent has said so yet.
@@ -91,38 +116,179 @@ enum PostgresMigrations {
         CREATE FUNCTION kii_push.now_ms() RETURNS bigint LANGUAGE sql STABLE
             AS $$ SELECT (extract(epoch FROM statement_timestamp()) * 1000)::bigint $$;
 
-        CREATE FUNCTION kii_push.shard_of(id text) RETURNS integer LANGUAGE sql IMMUTABLE
-            AS $$ SELECT ('x' || left(encode(sha256(convert_to(id, 'UTF8')), 'hex'), 8))::bit(32)::bigint % \(shards) $$;
+        CREATE FUNCTION kii_push.shard_of(agent text) RETURNS integer LANGUAGE sql IMMUTABLE
+            AS $$ SELECT ('x' || left(encode(sha256(convert_to(agent, 'UTF8')), 'hex'), 8))::bit(32)::bigint
+                % \(shards) $$;
 
-        -- Begins to write: raises KII01, and so undoes all that follows, unless the session is the present one, and KII03
-        -- unless every shard that is written belongs to the gateway. Until it ends, nobody else writes for the gateway, or
+        -- Begins to write: raises KII01, and so undoes all that follows, unless the session is the present one, and KII03,
+        -- with their keys, where installations that are written belong to shards that the gateway has not. Until it ends, nobody else writes for the gateway, or
         -- takes its name, or goes on with it: that is the lock of its row.
         -- `number` is the turn's; NULL of what is no turn.
         CREATE FUNCTION kii_push.begin_turn(
-            me integer, my_token bigint, my_session bigint, number bigint, shards integer[], messages bigint,
+            me integer, my_token bigint, my_session bigint, number bigint, installations bigint[], messages bigint,
             repetitions bigint
         ) RETURNS void LANGUAGE plpgsql VOLATILE AS $$
+        DECLARE
+            others text;
         BEGIN
             UPDATE kii_push.gateway SET turn = coalesce(number, turn), received = received + messages,
                 duplicates = duplicates + repetitions
                 WHERE id = me AND token = my_token AND session = my_session;
             IF NOT FOUND THEN RAISE EXCEPTION 'another session holds this name' USING ERRCODE = 'KII01'; END IF;
-            IF EXISTS (
-                SELECT FROM unnest(shards) AS written LEFT JOIN kii_push.shard ON shard.id = written
-                WHERE shard.gateway IS DISTINCT FROM me)
-            THEN RAISE EXCEPTION 'a shard belongs to another gateway' USING ERRCODE = 'KII03'; END IF;
+            SELECT string_agg(written::text, ',') INTO others FROM unnest(installations) AS written
+                LEFT JOIN kii_push.installation ON installation.key = written
+                LEFT JOIN kii_push.shard ON shard.id = installation.shard
+                WHERE shard.gateway IS DISTINCT FROM me;
+            IF others IS NOT NULL THEN RAISE EXCEPTION '%', others USING ERRCODE = 'KII03'; END IF;
         END $$;
 
-        -- Takes a name over: what its former holder has under way ends first, and nothing of it is committed afterwards.
-        CREATE FUNCTION kii_push.take_name(my_name text, OUT me integer, OUT my_token bigint, OUT last_turn bigint)
-            LANGUAGE plpgsql VOLATILE AS $$
+        -- Whether a lease that was given until then is over. One that seems to go on for more than a minute was given before
+        -- this server's clock was set back.
+        CREATE FUNCTION kii_push.is_over(alive_until timestamptz) RETURNS boolean LANGUAGE sql VOLATILE AS $$
+            SELECT alive_until NOT BETWEEN clock_timestamp() AND clock_timestamp() + interval '1 minute' $$;
+
+        -- Ends the connection of a gateway whose lease is over: it may have stopped amid a turn, which holds its row's lock.
+        -- Where this role may not, the connection ends when the network says so.
+        CREATE FUNCTION kii_push.cut_off(other integer) RETURNS void LANGUAGE plpgsql VOLATILE AS $$
+        BEGIN
+            PERFORM pg_terminate_backend(gateway.backend) FROM kii_push.gateway
+                JOIN pg_stat_activity ON pg_stat_activity.pid = gateway.backend
+                    AND pg_stat_activity.application_name = left('kii-push ' || gateway.name, 63)
+                WHERE gateway.id = other AND kii_push.is_over(gateway.alive_until)
+                    AND gateway.backend <> pg_backend_pid();
+        EXCEPTION WHEN insufficient_privilege THEN NULL;
+        END $$;
+
+        -- Takes a name, unless a process has it that is alive: what its former holder has under way ends first, and nothing
+        -- of it is committed afterwards. Raises KII04 with the host, the process, and how many milliseconds are left.
+        CREATE FUNCTION kii_push.take_name(
+            my_name text, my_host text, my_process integer, lease_ms bigint,
+            OUT me integer, OUT my_token bigint, OUT last_turn bigint
+        ) LANGUAGE plpgsql VOLATILE AS $$
+        DECLARE
+            former kii_push.gateway;
         BEGIN
             INSERT INTO kii_push.gateway (name) VALUES (my_name) ON CONFLICT (name) DO NOTHING;
-            UPDATE kii_push.gateway SET token = token + 1, session = 0 WHERE gateway.name = my_name
-                RETURNING id, token, turn INTO me, my_token, last_turn;
-            UPDATE kii_push.shard SET gateway = me WHERE gateway IS NULL;
-            IF NOT EXISTS (SELECT FROM kii_push.shard WHERE gateway = me)
-            THEN RAISE EXCEPTION 'every shard belongs to another gateway' USING ERRCODE = 'KII03'; END IF;
+            PERFORM kii_push.cut_off(gateway.id) FROM kii_push.gateway WHERE gateway.name = my_name;
+            SELECT * INTO former FROM kii_push.gateway WHERE gateway.name = my_name FOR NO KEY UPDATE;
+            IF NOT kii_push.is_over(former.alive_until) THEN
+                RAISE EXCEPTION '% % %', coalesce(former.process, 0),
+                    ceil(extract(epoch FROM former.alive_until - clock_timestamp()) * 1000)::bigint, former.host
+                    USING ERRCODE = 'KII04';
+            END IF;
+            UPDATE kii_push.gateway SET token = token + 1, session = 0, host = my_host, process = my_process,
+                turn = greatest(turn, id::bigint << 40), is_draining = false, backend = pg_backend_pid(),
+                alive_since = clock_timestamp(), alive_until = clock_timestamp() + lease_ms * interval '1 millisecond'
+                WHERE id = former.id RETURNING id, token, turn INTO me, my_token, last_turn;
+            -- What was in hand there is looked at by whoever takes them.
+            UPDATE kii_push.shard SET gateway = NULL WHERE gateway = me;
+        END $$;
+
+        -- Goes on being alive, declares those dead that are not, and takes free shards, up to a fair share, which is none for
+        -- one that does not join in any more. `known` are the shards that it has heard of. Raises KII01 where another process has
+        -- the name, or a later session of this one.
+        CREATE FUNCTION kii_push.renew(
+            me integer, my_token bigint, my_session bigint, lease_ms bigint, joins boolean, known integer[],
+            OUT share integer, OUT freed integer, OUT gateways integer, OUT block bigint
+        ) LANGUAGE plpgsql VOLATILE AS $$
+        DECLARE
+            lease interval := lease_ms * interval '1 millisecond';
+            mine kii_push.gateway;
+            dead integer;
+            moved integer;
+            held integer;
+        BEGIN
+            UPDATE kii_push.gateway SET alive_until = clock_timestamp() + lease,
+                alive_since = CASE WHEN kii_push.is_over(alive_until) OR alive_since > clock_timestamp()
+                    THEN clock_timestamp() ELSE alive_since END
+                WHERE id = me AND token = my_token AND session = my_session RETURNING * INTO mine;
+            IF NOT FOUND THEN RAISE EXCEPTION 'another session holds this name' USING ERRCODE = 'KII01'; END IF;
+            freed := 0;
+            -- After a time without this server everyone's lease is over. The others get a lease's time to say that they live.
+            IF mine.alive_since + lease <= clock_timestamp() THEN
+                FOR dead IN
+                    SELECT id FROM kii_push.gateway WHERE kii_push.is_over(alive_until) AND id <> me
+                        AND EXISTS (SELECT FROM kii_push.shard WHERE shard.gateway = gateway.id)
+                    FOR NO KEY UPDATE SKIP LOCKED
+                LOOP
+                    UPDATE kii_push.gateway SET token = token + 1, session = 0, declared_dead = declared_dead + 1
+                        WHERE id = dead;
+                    UPDATE kii_push.shard SET gateway = NULL WHERE gateway = dead;
+                    GET DIAGNOSTICS moved = ROW_COUNT;
+                    freed := freed + moved;
+                END LOOP;
+                -- One that has a turn under way is left for the next time.
+                PERFORM kii_push.cut_off(id) FROM kii_push.gateway WHERE kii_push.is_over(alive_until) AND id <> me
+                    AND EXISTS (SELECT FROM kii_push.shard WHERE shard.gateway = gateway.id);
+            END IF;
+            IF freed > 0 THEN
+                UPDATE kii_push.gateway SET taken_over = taken_over + freed WHERE id = me;
+            END IF;
+            SELECT count(*) INTO gateways FROM kii_push.gateway
+                WHERE NOT kii_push.is_over(alive_until) AND NOT is_draining;
+            share := CASE WHEN mine.is_draining OR NOT joins THEN 0 ELSE ceil(\(shards)::numeric / greatest(gateways, 1)) END;
+            SELECT count(*) INTO held FROM kii_push.shard WHERE gateway = me;
+            IF held < share THEN
+                UPDATE kii_push.shard SET gateway = me WHERE id = ANY (ARRAY(
+                    SELECT id FROM kii_push.shard WHERE gateway IS NULL ORDER BY id LIMIT share - held
+                    FOR UPDATE SKIP LOCKED));
+            END IF;
+            -- Numbers of messages rise whoever receives. It may not have heard of what it gained the last time.
+            IF EXISTS (SELECT FROM kii_push.shard WHERE gateway = me AND id <> ALL (known)) THEN block := nextval('kii_push.message_block'); END IF;
+        END $$;
+
+        -- Declares an agent, or changes what was declared.
+        CREATE FUNCTION kii_push.declare_agent(my_name text, my_declaration text) RETURNS void
+            LANGUAGE plpgsql VOLATILE AS $$
+        BEGIN
+            INSERT INTO kii_push.agent (name, shard, declaration)
+                VALUES (my_name, kii_push.shard_of(my_name), my_declaration)
+                ON CONFLICT (name) DO UPDATE SET declaration = my_declaration, is_leaving = false;
+            UPDATE kii_push.shard SET revision = revision + 1 WHERE id = kii_push.shard_of(my_name);
+        END $$;
+
+        -- Has an agent stopped and removed. Returns whether there is one.
+        CREATE FUNCTION kii_push.dismiss_agent(my_name text) RETURNS boolean LANGUAGE plpgsql VOLATILE AS $$
+        BEGIN
+            UPDATE kii_push.agent SET is_leaving = true WHERE name = my_name;
+            IF NOT FOUND THEN RETURN false; END IF;
+            UPDATE kii_push.shard SET revision = revision + 1 WHERE id = kii_push.shard_of(my_name);
+            RETURN true;
+        END $$;
+
+        -- The key of an installation, and its shard; made where it is new. One that comes from another shard comes with numbers
+        -- for its messages that are higher than those that were given there. Raises KII03 where its shard is another gateway's,
+        -- and KII05 where another agent that is declared receives as it.
+        CREATE FUNCTION kii_push.take_installation(
+            me integer, my_id text, my_agent text, my_site text, my_app text, my_principal text,
+            OUT key bigint, OUT shard integer, OUT block bigint
+        ) LANGUAGE plpgsql VOLATILE AS $$
+        DECLARE
+            former kii_push.installation;
+        BEGIN
+            shard := kii_push.shard_of(my_agent);
+            IF NOT EXISTS (SELECT FROM kii_push.shard WHERE id = take_installation.shard AND gateway = me)
+            THEN RAISE EXCEPTION 'a shard belongs to another gateway' USING ERRCODE = 'KII03'; END IF;
+            INSERT INTO kii_push.installation (id, agent, shard, site, app, principal)
+                VALUES (my_id, my_agent, take_installation.shard, my_site, my_app, my_principal)
+                ON CONFLICT (id) DO NOTHING;
+            SELECT * INTO former FROM kii_push.installation WHERE id = my_id FOR UPDATE;
+            IF former.agent <> my_agent THEN
+                IF EXISTS (SELECT FROM kii_push.agent WHERE name = former.agent) THEN
+                    RAISE EXCEPTION 'another agent receives as this installation' USING ERRCODE = 'KII05';
+                END IF;
+                -- With those whose messages it handles.
+                UPDATE kii_push.installation SET agent = my_agent, shard = take_installation.shard
+                    WHERE id = my_id OR adopter = former.key;
+                block := nextval('kii_push.message_block');
+            END IF;
+            IF my_principal IS NOT NULL AND (former.adopter IS NOT NULL
+                OR (former.site, former.app, former.principal) IS DISTINCT FROM (my_site, my_app, my_principal))
+            THEN
+                UPDATE kii_push.installation
+                    SET site = my_site, app = my_app, principal = my_principal, adopter = NULL WHERE id = my_id;
+            END IF;
+            key := former.key;
         END $$;
 
         -- After a connection that broke: what it has under way ends first, and what it has sent and not begun is refused.
@@ -130,7 +296,7 @@ enum PostgresMigrations {
         CREATE FUNCTION kii_push.resume_name(me integer, my_token bigint, my_session bigint, OUT last_turn bigint)
             LANGUAGE plpgsql VOLATILE AS $$
         BEGIN
-            UPDATE kii_push.gateway SET session = my_session
+            UPDATE kii_push.gateway SET session = my_session, backend = pg_backend_pid()
                 WHERE id = me AND token = my_token AND session < my_session RETURNING turn INTO last_turn;
             IF NOT FOUND THEN RAISE EXCEPTION 'another process holds this name' USING ERRCODE = 'KII01'; END IF;
         END $$;

@@ -32,12 +32,17 @@ package enum PostgresSchema {
         try connection.execute("COMMIT", step: step)
     }
 
-    /// Throws unless the schema is of this version.
-    static func check(_ connection: BlockingPostgres) throws(InboxError) {
+    /// The version of the schema that is there; 0 for none.
+    static func installedVersion(_ connection: BlockingPostgres) throws(InboxError) -> Int {
         let found = try connection.rows(
             "SELECT to_regclass('kii_push.migration') IS NOT NULL", step: "reading the schema")
-        guard found.integer(0, 0) == 1 else { throw InboxError(.noSchema, step: "looking for the schema kii_push") }
-        let version = try self.version(of: connection)
+        return found.integer(0, 0) == 1 ? try self.version(of: connection) : 0
+    }
+
+    /// Throws unless the schema is of this version.
+    static func check(_ connection: BlockingPostgres) throws(InboxError) {
+        let version = try self.installedVersion(connection)
+        guard version > 0 else { throw InboxError(.noSchema, step: "looking for the schema kii_push") }
         try self.refuseNewer(version)
         guard version == self.version else {
             throw InboxError(.olderVersion(version), step: "using a database of an older version")

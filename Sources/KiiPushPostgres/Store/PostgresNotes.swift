@@ -7,12 +7,17 @@ struct MessageNumbers {
     /// With fewer left, a turn asks for another block.
     private static let reserve = 32_768
 
-    private var ranges: [Range<Int64>]
-
-    init(block: Int64) { self.ranges = [block..<block + MessageNumbers.blockSize] }
+    private var ranges: [Range<Int64>] = []
 
     var left: Int { self.ranges.reduce(0) { $0 + $1.count } }
     var isLow: Bool { self.left < MessageNumbers.reserve }
+
+    /// Goes on with the block that begins with this number alone: what comes to an installation from now on is to have
+    /// higher numbers than other gateways have given.
+    mutating func begin(block: Int64) {
+        self.ranges = []
+        self.add(block: block)
+    }
 
     /// Adds the block that begins with this number.
     mutating func add(block: Int64) { self.ranges.append(block..<block + MessageNumbers.blockSize) }
@@ -33,15 +38,17 @@ struct MessageNumbers {
 struct KnownInstallations {
     private struct Entry {
         var shard: Int64
+        /// The name of the agent that handles its messages.
+        var agent: String
         var pendingBytes: Int64
     }
 
     private var entries: [Int64: Entry] = [:]
     private(set) var pendingBytes: Int64 = 0
 
-    mutating func know(_ key: Int64, shard: Int64, pendingBytes: Int64) {
+    mutating func know(_ key: Int64, shard: Int64, agent: String, pendingBytes: Int64) {
         self.pendingBytes += pendingBytes - (self.entries[key]?.pendingBytes ?? 0)
-        self.entries[key] = Entry(shard: shard, pendingBytes: pendingBytes)
+        self.entries[key] = Entry(shard: shard, agent: agent, pendingBytes: pendingBytes)
     }
 
     mutating func add(_ bytes: Int64, to key: Int64) {
@@ -52,7 +59,9 @@ struct KnownInstallations {
 
     /// Takes what the database has added up.
     mutating func refresh(_ pendingBytes: [Int64: Int64]) {
-        for (key, entry) in self.entries { self.know(key, shard: entry.shard, pendingBytes: pendingBytes[key] ?? 0) }
+        for (key, entry) in self.entries {
+            self.know(key, shard: entry.shard, agent: entry.agent, pendingBytes: pendingBytes[key] ?? 0)
+        }
     }
 
     mutating func moved(_ bytes: Int64, of key: Int64, from former: RowState?, to state: RowState?) {
@@ -63,12 +72,27 @@ struct KnownInstallations {
         }
     }
 
+    mutating func forget(_ keys: Set<Int64>) {
+        for key in keys {
+            guard let entry = self.entries.removeValue(forKey: key) else { continue }
+            self.pendingBytes -= entry.pendingBytes
+        }
+    }
+
+    /// Those of these shards.
+    func keys(in shards: Set<Int64>) -> Set<Int64> {
+        Set(self.entries.filter { shards.contains($0.value.shard) }.keys)
+    }
+
+    /// Those whose messages this agent handles.
+    func keys(of agent: String) -> Set<Int64> { Set(self.entries.filter { $0.value.agent == agent }.keys) }
+    func agent(of key: Int64) -> String { self.entries[key]?.agent ?? "" }
+
+    func knows(_ key: Int64) -> Bool { self.entries[key] != nil }
+
     func pendingBytes(besides keys: Set<Int64>) -> Int64 {
         self.entries.reduce(0) { keys.contains($1.key) ? $0 : $0 + $1.value.pendingBytes }
     }
-
-    /// The shards of these installations, each once.
-    func shards(of keys: some Sequence<Int64>) -> [Int64] { Array(Set(keys.compactMap { self.entries[$0]?.shard })) }
 }
 
 extension RowState {
@@ -83,6 +107,7 @@ struct Proofs {
     var isEmpty: Bool { self.through.isEmpty }
 
     mutating func note(_ installation: Int64, _ sequence: Int64) { self.through[installation] = sequence }
+    mutating func forget(_ installations: Set<Int64>) { for key in installations { self.through[key] = nil } }
     func noted(_ installation: Int64) -> Int64? { self.through[installation] }
     mutating func take() -> [Int64: Int64] {
         defer { self.through = [:] }

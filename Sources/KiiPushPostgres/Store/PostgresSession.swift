@@ -1,5 +1,6 @@
 #if Postgres
 import CPostgres
+import Glibc
 package import KiiPushCore
 
 /// A session with the database, opened on a thread that may block: the connection, and what the store begins with.
@@ -16,19 +17,17 @@ package final class PostgresSession: Sendable {
     let gateway: Gateway
     /// The number of the last turn that was committed.
     let lastTurn: Int64
-    let ledger: PostgresLedger
+    let dead: InboxCounts.Tally
     /// How much waits for the handlers of installations.
     let pendingBytes: [Int64: Int64]
-    /// The first number of a block that is this gateway's.
-    let numbers: Int64
     /// The address of libpq's connection, which goes from one thread to the other; 0 when it was taken.
     private let handle: Locked<UInt>
 
     /// Connects, checks the schema, and takes the gateway's name, or goes on with it. Blocks.
     ///
-    /// - Parameter gateway: what this process has been, with a session that it has not used; `nil` takes the name from
-    ///   whoever has it.
-    /// - Throws: ``InboxError``.
+    /// - Parameter gateway: what this process has been, with a session that it has not used; `nil` takes the name, for
+    ///   which it may have to wait for as long as the lease of a process that has it.
+    /// - Throws: ``InboxError``, of kind `nameInUse` where that process goes on.
     package convenience init(_ configuration: PostgresConfiguration) throws(InboxError) {
         try self.init(configuration, resuming: nil)
     }
@@ -42,29 +41,55 @@ package final class PostgresSession: Sendable {
                 ["\(gateway.id)", "\(gateway.token)", "\(gateway.session)"], step: "going on as a gateway")
             (self.gateway, self.lastTurn) = (gateway, rows.integer(0, 0))
         } else {
-            let rows = try connection.rows(
-                "SELECT me, my_token, last_turn FROM kii_push.take_name($1)", [configuration.gateway],
-                step: "taking a gateway's name")
+            let rows = try Self.takeName(connection, configuration)
             self.gateway = Gateway(id: rows.integer(0, 0), token: rows.integer(0, 1))
             self.lastTurn = rows.integer(0, 2)
         }
-        let open = try connection.rows(PostgresStatements.open, step: "counting what is not done")
-        self.ledger = PostgresLedger(
-            counters: try connection.rows(PostgresStatements.ledger, step: "reading the counts"), open: open)
+        let dead = try connection.rows(PostgresStatements.dead.sql, step: PostgresStatements.dead.step)
+        self.dead = InboxCounts.Tally(rows: dead.integer(0, 0), bytes: dead.integer(0, 1))
+        // A process that begins is told of each installation when it is asked for.
         var pendingBytes: [Int64: Int64] = [:]
-        for row in 0..<open.count where RowState(rawValue: open.integer(row, 1))?.isPending ?? false {
-            pendingBytes[open.integer(row, 0), default: 0] += open.integer(row, 3)
+        if gateway != nil {
+            let rows = try connection.rows(
+                PostgresStatements.pendingBytes, ["\(self.gateway.id)"], step: "counting what waits")
+            for row in 0..<rows.count { pendingBytes[rows.integer(row, 0), default: 0] += rows.integer(row, 1) }
         }
         self.pendingBytes = pendingBytes
-        self.numbers = try connection.rows(
-            PostgresStatements.takeNumbers.sql, step: PostgresStatements.takeNumbers.step
-        ).integer(0, 0)
         try connection.prepare(
-            PostgresStatements.turn + PostgresStatements.claims + PostgresStatements.questions)
+            PostgresStatements.turn + PostgresStatements.claims + PostgresStatements.questions
+                + PostgresStatements.fleet)
         self.handle = Locked(UInt(bitPattern: connection.release()))
     }
 
     deinit { if let handle = self.take() { PQfinish(handle) } }
+
+    /// Waits once for the lease of a process that has the name, and may be gone.
+    private static func takeName(
+        _ connection: BlockingPostgres, _ configuration: PostgresConfiguration
+    ) throws(InboxError) -> PostgresRows {
+        func take() throws(InboxError) -> PostgresRows {
+            try connection.rows(
+                "SELECT me, my_token, last_turn FROM kii_push.take_name($1, $2, $3::integer, $4::bigint)",
+                [
+                    configuration.gateway, Self.host, "\(getpid())",
+                    "\(configuration.lease.wholeMillisecondsRoundedUp)",
+                ], step: "taking a gateway's name")
+        }
+        do {
+            return try take()
+        } catch {
+            guard case .nameInUse(_, _, let timeLeft) = error.kind else { throw error }
+            // A minute at most.
+            poll(nil, 0, Int32(clamping: timeLeft.wholeMillisecondsRoundedUp + 1))
+            return try take()
+        }
+    }
+
+    private static var host: String {
+        var name = [CChar](repeating: 0, count: 256)
+        guard gethostname(&name, name.count - 1) == 0 else { return "" }
+        return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
 
     /// Gives the connection to a loop, once.
     func connection(on loop: EventLoop, broke: @escaping (InboxError) -> Void) throws(InboxError) -> PostgresConnection
@@ -87,6 +112,8 @@ package struct PostgresConfiguration: Sendable {
     package var target: String
     /// The gateway's name, by which the database knows it again.
     package var gateway: String
+    /// For how long it has its shards after it has said so.
+    package var lease: Duration = .seconds(10)
     /// How long done rows are kept.
     package var keepsDoneFor: Duration = .seconds(24 * 3600)
     package var keepsDead = InboxCounts.Tally(rows: 100_000, bytes: 256 << 20)

@@ -86,11 +86,12 @@ extension PostgresStatements {
         return (self.change, parameters)
     }
 
-    static func proving(_ proofs: [Int64: Int64]) -> PostgresConnection.Step {
+    static func proving(_ proofs: [Int64: Int64], by gateway: PostgresSession.Gateway) -> PostgresConnection.Step {
         let proofs = Array(proofs)
         var parameters = PostgresParameters()
         parameters.add(proofs) { $0.key }
         parameters.add(proofs) { $0.value }
+        parameters.add(gateway.id)
         return (self.prove, parameters)
     }
 

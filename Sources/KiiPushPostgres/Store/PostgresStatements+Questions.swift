@@ -18,24 +18,19 @@ extension PostgresStatements {
         """
     }
 
+    /// Whether an installation is the agent's own, or of one that nobody receives as.
+    private static func isFree(_ other: String, to mine: String) -> String {
+        """
+        (\(other).agent = \(mine).agent
+            OR NOT EXISTS (SELECT FROM kii_push.agent WHERE agent.name = \(other).agent))
+        """
+    }
+
     static let installation = PostgresStatement(
         "installation", "adding an installation",
         """
-        WITH written AS (
-            INSERT INTO kii_push.installation (id, shard, site, app, principal)
-            VALUES ($1::text, kii_push.shard_of($1::text), $2::text, $3::text, $4::text)
-            ON CONFLICT (id) DO UPDATE SET site = excluded.site, app = excluded.app,
-                principal = excluded.principal, adopter = NULL
-            WHERE excluded.principal IS NOT NULL AND (installation.adopter IS NOT NULL OR (
-                installation.site, installation.app, installation.principal
-            ) IS DISTINCT FROM (excluded.site, excluded.app, excluded.principal))
-            RETURNING key, shard
-        ), entry AS (
-            SELECT key, shard FROM written
-            UNION ALL
-            SELECT key, shard FROM kii_push.installation WHERE id = $1::text AND NOT EXISTS (SELECT FROM written)
-        )
-        SELECT key, shard, \(waitingBytes(of: "entry.key")) FROM entry
+        SELECT key, shard, \(waitingBytes(of: "entry.key")), block
+        FROM kii_push.take_installation($6::bigint::integer, $1::text, $5::text, $2::text, $3::text, $4::text) AS entry
         """)
     static let unproven = PostgresStatement(
         "unproven", "reading unproven rows",
@@ -107,12 +102,14 @@ extension PostgresStatements {
         WITH former AS (
             SELECT other.key FROM kii_push.installation AS mine JOIN kii_push.installation AS other
                 ON other.principal = mine.principal AND other.app = mine.app AND other.site = mine.site
+                AND \(isFree("other", to: "mine"))
             WHERE mine.key = $1::bigint AND other.key <> $1::bigint AND other.adopter IS DISTINCT FROM $1::bigint
                 AND other.key <> ALL ($2::bigint[])
         ), moved AS (
-            UPDATE kii_push.installation SET adopter = $1::bigint FROM former
+            UPDATE kii_push.installation SET adopter = $1::bigint, agent = mine.agent, shard = mine.shard
+            FROM former, kii_push.installation AS mine
             WHERE (installation.key = former.key OR installation.adopter = former.key)
-                AND installation.key <> $1::bigint
+                AND installation.key <> $1::bigint AND mine.key = $1::bigint
         )
         SELECT key, \(openCount(of: "former.key")) FROM former
         """)
@@ -121,41 +118,47 @@ extension PostgresStatements {
         """
         SELECT key, id, \(waitingBytes(of: "installation.key")), shard FROM kii_push.installation
         WHERE adopter = $1::bigint
+            AND shard = (SELECT shard FROM kii_push.installation WHERE key = $1::bigint)
         """)
     static let adopt = PostgresStatement(
         "adopt", "recording who handles messages",
         """
         WITH pair AS (
-            SELECT former.key AS former, taker.key AS taker
+            SELECT former.key AS former, taker.key AS taker, taker.agent, taker.shard
             FROM kii_push.installation AS former, kii_push.installation AS taker
             WHERE former.id = $1::text AND taker.id = $2::text
+                AND taker.shard IN (SELECT id FROM kii_push.shard WHERE gateway = $3::bigint::integer) AND \(isFree("former", to: "taker"))
         ), moved AS (
-            UPDATE kii_push.installation SET adopter = pair.taker FROM pair
+            UPDATE kii_push.installation SET adopter = pair.taker, agent = pair.agent, shard = pair.shard FROM pair
             WHERE (installation.key = pair.former OR installation.adopter = pair.former)
                 AND installation.key <> pair.taker
         )
-        SELECT former, \(openCount(of: "pair.former")) FROM pair
+        SELECT former, shard, \(waitingBytes(of: "pair.former")), \(openCount(of: "pair.former")), taker FROM pair
+        """)
+
+    /// What all gateways have counted, and how many messages stand where that are not done: by the numbers of the states.
+    static let ledger = PostgresStatement(
+        "ledger", "reading the counts",
+        """
+        SELECT sum(received)::bigint, sum(duplicates)::bigint, sum(expired)::bigint, sum(dropped)::bigint,
+            (SELECT count(*) FROM kii_push.message WHERE state = 0),
+            (SELECT count(*) FROM kii_push.message WHERE state BETWEEN 1 AND 3 AND state = 1),
+            (SELECT count(*) FROM kii_push.message WHERE state BETWEEN 1 AND 3 AND state = 2),
+            (SELECT count(*) FROM kii_push.message WHERE state BETWEEN 1 AND 3 AND state = 3),
+            (SELECT count(*) FROM kii_push.message WHERE state = 5)
+        FROM kii_push.gateway
         """)
 
     static let questions = [
-        installation, unproven, deadLetters, presented, found, requeue, drop, takeOver, adopted, adopt,
+        ledger, installation, unproven, deadLetters, presented, found, requeue, drop, takeOver, adopted, adopt,
     ]
 
     // MARK: - Opening
 
-    /// What all gateways have counted.
-    static let ledger = """
-        SELECT sum(received)::bigint, sum(duplicates)::bigint, sum(pruned)::bigint, sum(expired)::bigint,
-            sum(dropped)::bigint FROM kii_push.gateway
-        """
-    /// How many messages are not done, and their bytes, by installation and state. All others that were stored are done.
-    static let open = """
-        SELECT installation, state, count(*), sum(bytes)::bigint FROM kii_push.message WHERE state = 0 GROUP BY 1, 2
-        UNION ALL
-        SELECT installation, state, count(*), sum(bytes)::bigint FROM kii_push.message WHERE state BETWEEN 1 AND 3
-        GROUP BY 1, 2
-        UNION ALL
-        SELECT 0, state, count(*), sum(bytes)::bigint FROM kii_push.message WHERE state = 5 GROUP BY 2
+    /// How much waits for handlers, by installation, of those that a gateway has.
+    static let pendingBytes = """
+        SELECT installation.key, \(waitingBytes(of: "installation.key")) FROM kii_push.shard
+        JOIN kii_push.installation ON installation.shard = shard.id WHERE shard.gateway = $1::integer
         """
 }
 #endif

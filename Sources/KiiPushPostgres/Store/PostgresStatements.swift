@@ -7,7 +7,7 @@ enum PostgresStatements {
         "begin_turn", "beginning a turn",
         """
         SELECT FROM kii_push.begin_turn($1::bigint::integer, $2::bigint, $3::bigint, $4::bigint,
-            $5::bigint[]::integer[], $6::bigint, $7::bigint)
+            $5::bigint[], $6::bigint, $7::bigint)
         """)
     static let takeNumbers = PostgresStatement(
         "numbers", "taking numbers for messages", "SELECT nextval('kii_push.message_block')")
@@ -83,6 +83,7 @@ enum PostgresStatements {
         """
         UPDATE kii_push.installation SET proven_sequence = proven.sequence
         FROM unnest($1::bigint[], $2::bigint[]) AS proven (key, sequence) WHERE installation.key = proven.key
+            AND installation.shard IN (SELECT id FROM kii_push.shard WHERE gateway = $3::bigint::integer)
         """)
     static let prunedAtOnce = 2000
     /// One part of the shards at a time, so that messages do not wait for a look at every installation.
@@ -112,6 +113,10 @@ enum PostgresStatements {
         )
         SELECT count(*), coalesce(sum(bytes), 0)::bigint FROM gone
         """)
+    /// How many dead letters all gateways have, and their bytes.
+    static let dead = PostgresStatement(
+        "dead", "counting dead letters",
+        "SELECT count(*), coalesce(sum(bytes), 0)::bigint FROM kii_push.message WHERE state = 5")
     static let giveBack = PostgresStatement(
         "give_back", "giving messages back",
         """
@@ -124,9 +129,11 @@ enum PostgresStatements {
         """)
     /// The state of an error of this schema's own: a message is another one than the row that it was held against.
     static let notTheSame = "KII02"
+    /// Installations that are written belong to another gateway.
+    static let ofAnother = "KII03"
 
     static let turn = [
-        beginTurn, takeNumbers, absorb, insert, recordRefusals, change, prove, prune, trim, giveBack,
+        beginTurn, takeNumbers, absorb, insert, recordRefusals, change, prove, prune, trim, dead, giveBack,
     ]
 }
 #endif

@@ -3,23 +3,32 @@ package import KiiPushCore
 
 /// What the runtime asks for.
 extension PostgresStore {
+    package func ledger(completion: @escaping StoreCompletion<MessageLedger>) {
+        self.ask([(PostgresStatements.ledger, .init())]) { answer in completion(answer.map { MessageLedger($0[0]) }) }
+    }
+
     package func installation(
-        id: String, of owner: InboxOwner?, completion: @escaping StoreCompletion<Int64>
+        id: String, of owner: InboxOwner?, agent: String, completion: @escaping StoreCompletion<Int64>
     ) {
         var parameters = PostgresParameters()
-        for text in [id, owner?.site, owner?.app, owner?.principal] { parameters.add(text) }
-        self.write([(PostgresStatements.installation, parameters)], shards: []) { answer in
+        for text in [id, owner?.site, owner?.app, owner?.principal, agent] { parameters.add(text) }
+        parameters.add(self.gateway.id)
+        self.write([(PostgresStatements.installation, parameters)]) { answer in
             completion(
                 answer.map { rows in
-                    self.know(rows[0], 0, key: 0, shard: 1, pendingBytes: 2)
+                    if let block = rows[0].optionalInteger(0, 3) { self.numbers.begin(block: block) }
+                    self.know(rows[0], 0, key: 0, shard: 1, pendingBytes: 2, agent: agent)
                     return rows[0].integer(0, 0)
                 })
         }
     }
 
-    private func know(_ rows: PostgresRows, _ row: Int, key: Int, shard: Int, pendingBytes: Int) {
+    private func know(
+        _ rows: PostgresRows, _ row: Int, key: Int, shard: Int, pendingBytes: Int, agent: String
+    ) {
         self.installations.know(
-            rows.integer(row, key), shard: rows.integer(row, shard), pendingBytes: rows.integer(row, pendingBytes))
+            rows.integer(row, key), shard: rows.integer(row, shard), agent: agent,
+            pendingBytes: rows.integer(row, pendingBytes))
     }
 
     package func unproven(
@@ -142,8 +151,7 @@ extension PostgresStore {
                 completion(
                     answer.map { former in
                         guard let former else { return }
-                        self.counted.dropped(former.bytes, from: former.state)
-                        self.installations.moved(former.bytes, of: installation, from: former.state, to: nil)
+                        self.count(former.bytes, of: installation, from: former.state, to: nil)
                     })
             }
         }
@@ -154,7 +162,7 @@ extension PostgresStore {
         _ step: PostgresConnection.Step, of installation: Int64,
         completion: @escaping StoreCompletion<(state: RowState, bytes: Int64)?>
     ) {
-        self.write([step], shards: self.installations.shards(of: [installation])) { answer in
+        self.write([step], of: [installation]) { answer in
             completion(
                 answer.map { rows in
                     guard rows[0].count > 0 else { return nil }
@@ -176,7 +184,7 @@ extension PostgresStore {
         let steps: [PostgresConnection.Step] = [
             (PostgresStatements.takeOver, former), (PostgresStatements.adopted, adopted),
         ]
-        self.write(steps, shards: self.installations.shards(of: [installation])) { answer in
+        self.write(steps, of: [installation]) { answer in
             completion(
                 answer.map { rows in
                     let counts = Dictionary(
@@ -185,7 +193,9 @@ extension PostgresStore {
                         })
                     return (0..<rows[1].count).map { row in
                         let key = rows[1].integer(row, 0)
-                        self.know(rows[1], row, key: 0, shard: 3, pendingBytes: 2)
+                        self.know(
+                            rows[1], row, key: 0, shard: 3, pendingBytes: 2,
+                            agent: self.installations.agent(of: installation))
                         return Adoption(key: key, id: rows[1].text(row, 1) ?? "", messages: Int(counts[key] ?? 0))
                     }
                 })
@@ -198,12 +208,15 @@ extension PostgresStore {
         var parameters = PostgresParameters()
         parameters.add(formerID)
         parameters.add(installationID)
-        self.write([(PostgresStatements.adopt, parameters)], shards: []) { answer in
+        parameters.add(self.gateway.id)
+        self.write([(PostgresStatements.adopt, parameters)]) { answer in
             completion(
                 answer.map { rows in
                     self.retries += 1
                     guard rows[0].count > 0 else { return nil }
-                    return Adoption(key: rows[0].integer(0, 0), id: formerID, messages: Int(rows[0].integer(0, 1)))
+                    let agent = self.installations.agent(of: rows[0].integer(0, 4))
+                    self.know(rows[0], 0, key: 0, shard: 1, pendingBytes: 2, agent: agent)
+                    return Adoption(key: rows[0].integer(0, 0), id: formerID, messages: Int(rows[0].integer(0, 3)))
                 })
         }
     }

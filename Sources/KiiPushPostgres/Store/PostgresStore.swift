@@ -35,13 +35,18 @@ package final class PostgresStore: Store {
     private lazy var place = LoopIsolated(confining: Place(self), to: self.loop)
     private var underWay: TurnUnderWay?
     private(set) var turnNumber: Int64
-    private var numbers: MessageNumbers
-    var counted: PostgresLedger
+    var numbers = MessageNumbers()
+    /// How many dead letters there are, as far as this gateway has heard.
+    var dead: InboxCounts.Tally
     var installations = KnownInstallations()
     private var proofs = Proofs()
     var acknowledgements = AcknowledgementTimes()
     /// How often messages were made to wait again, or for another installation.
     var retries = 0
+    /// Called once it is closed.
+    var whenClosed: (() -> Void)?
+    /// What this gateway has, as far as it has heard, with the revisions of the agents there.
+    var shards: [Int64: Int64] = [:]
     private var upkeepAt: MonotonicInstant
     /// Which part of the shards is looked at next for old rows.
     private var prunedPart: Int64 = 0
@@ -62,7 +67,7 @@ package final class PostgresStore: Store {
     {
         (self.configuration, self.loop) = (configuration, loop)
         (self.gateway, self.turnNumber) = (session.gateway, session.lastTurn)
-        (self.counted, self.numbers) = (session.ledger, MessageNumbers(block: session.numbers))
+        self.dead = session.dead
         self.upkeepAt = configuration.clocks.monotonic()
         self.line = .ended
         self.line = .connected(try self.connection(of: session))
@@ -72,9 +77,8 @@ package final class PostgresStore: Store {
     package var hasMoreToWrite: Bool { !self.proofs.isEmpty }
     package var pendingBytes: Int64 { self.installations.pendingBytes }
     package var backlogRevision: Int { self.retries }
-    package var ledger: MessageLedger { self.counted.summary }
     package var deadLetterStock: DeadLetterStock? {
-        DeadLetterStock(self.counted.counts[.dead], limit: self.configuration.keepsDead)
+        DeadLetterStock(self.dead, limit: self.configuration.keepsDead)
     }
 
     package func pendingBytes(besides installations: Set<Int64>) -> Int64 {
@@ -96,6 +100,7 @@ package final class PostgresStore: Store {
         connection?.breaks()
         // Its completion holds whoever waits for it.
         self.underWay = nil
+        self.whenClosed?()
     }
 
     // MARK: - Turns
@@ -108,6 +113,8 @@ package final class PostgresStore: Store {
             outcome.upkeepDue = self.upkeepAt - now
             return completion(.success(outcome))
         }
+        var turn = turn
+        turn.changes.removeAll { !self.installations.knows($0.installation) }
         let work = PostgresTurn(
             turn, proofs: self.proofs.take(), pruning: part, trims: part != nil && self.hasTooManyDead)
         self.send(TurnUnderWay(work: work, completion: completion))
@@ -144,6 +151,10 @@ package final class PostgresStore: Store {
         case .failure(.refused(let error, let places)) where error.sqlState == PostgresStatements.notTheSame:
             turn.work.reject(repetitions: places)
             self.send(turn)
+        case .failure(.refused(let error, let keys)) where error.sqlState == PostgresStatements.ofAnother:
+            let others = Set(keys.map { Int64($0) })
+            self.forget(others)
+            if turn.work.dropChanges(of: others) { self.send(turn) } else { self.giveUp(turn, error) }
         case .failure(.refused(let error, _)): self.fail(turn, error)
         // Nothing is said of it until the database has: see ``goOn(_:)``.
         case .failure(.unknown): self.underWay = turn
@@ -164,6 +175,16 @@ package final class PostgresStore: Store {
         turn.completion(.success(outcome))
     }
 
+    /// A turn with messages of another gateway would be refused for ever, and all others with it. A process that begins
+    /// anew has what is its own.
+    private func giveUp(_ turn: TurnUnderWay, _ error: InboxError) {
+        let connection = self.connection
+        let lost = InboxError(.fenced, step: error.step, sqlState: error.sqlState)
+        self.line = .away(lost)
+        connection?.breaks()
+        self.fail(turn, lost)
+    }
+
     private func fail(_ turn: TurnUnderWay, _ error: InboxError) {
         self.proofs.putBack(turn.work.proofs)
         turn.completion(.failure(error))
@@ -171,8 +192,8 @@ package final class PostgresStore: Store {
 
     /// Whether refused messages are to make room: they may be half of what dead letters may.
     private var hasTooManyDead: Bool {
-        let (dead, limit) = (self.counted.counts[.dead], self.configuration.keepsDead)
-        return dead.rows > limit.rows / 2 || dead.bytes > limit.bytes / 2
+        let limit = self.configuration.keepsDead
+        return self.dead.rows > limit.rows / 2 || self.dead.bytes > limit.bytes / 2
     }
 
     // MARK: - Asking
@@ -192,20 +213,22 @@ package final class PostgresStore: Store {
 
     /// Writes, as long as this process is the gateway. Answers what the steps have returned.
     func write(
-        _ steps: [PostgresConnection.Step], shards: [Int64],
+        _ steps: [PostgresConnection.Step], of installations: [Int64] = [],
         completion: @escaping StoreCompletion<[PostgresRows]>
     ) {
-        let first = self.beginning(shards: shards, messages: 0, repetitions: 0, number: nil)
+        let first = self.beginning(installations: installations, messages: 0, repetitions: 0, number: nil)
         self.ask([first] + steps) { answer in completion(answer.map { Array($0.dropFirst()) }) }
     }
 
-    func beginning(shards: [Int64], messages: Int, repetitions: Int, number: Int64?) -> PostgresConnection.Step {
+    func beginning(
+        installations: [Int64], messages: Int, repetitions: Int, number: Int64?
+    ) -> PostgresConnection.Step {
         var parameters = PostgresParameters()
         parameters.add(self.gateway.id)
         parameters.add(self.gateway.token)
         parameters.add(self.gateway.session)
         parameters.add(number)
-        parameters.add(shards)
+        parameters.add(installations)
         parameters.add(Int64(messages))
         parameters.add(Int64(repetitions))
         return (PostgresStatements.beginTurn, parameters)
@@ -261,18 +284,17 @@ package final class PostgresStore: Store {
         do throws(InboxError) {
             let session = try opened.get()
             self.line = .connected(try self.connection(of: session))
-            self.counted = session.ledger
+            self.dead = session.dead
             self.isMoved = true
             self.installations.refresh(session.pendingBytes)
-            self.numbers.add(block: session.numbers)
             guard let turn = self.underWay.take() else { return }
             guard session.lastTurn == self.turnNumber else { return self.fail(turn, .away("committing")) }
             self.giveBack(turn)
         } catch {
             self.line = .away(error)
-            self.connectLater()
-            // What it received is not acknowledged, and comes again to whoever has the name.
-            if error.kind == .fenced, let turn = self.underWay.take() { self.fail(turn, error) }
+            guard error.kind == .fenced else { return self.connectLater() }
+            // What it received is not acknowledged, and comes again to whoever has its shards.
+            if let turn = self.underWay.take() { self.fail(turn, error) }
         }
     }
 
@@ -284,13 +306,10 @@ package final class PostgresStore: Store {
         parameters.add(self.gateway.id)
         parameters.add(self.turnNumber)
         parameters.add(turn.work.arrivedRows)
-        self.write([(PostgresStatements.giveBack, parameters)], shards: []) { answer in
+        self.write([(PostgresStatements.giveBack, parameters)]) { answer in
             switch answer {
-            case .success(let rows):
+            case .success:
                 guard let turn = self.underWay.take() else { return }
-                for row in 0..<rows[0].count {
-                    self.counted.moved(rows[0].integer(row, 0), from: .inHand, to: .waiting)
-                }
                 self.succeed(turn, turn.work.outcomeWithoutAnswers())
             // As long as it is not known what is in hand, the turn is not over.
             case .failure(let error):
@@ -302,15 +321,30 @@ package final class PostgresStore: Store {
         }
     }
 
+    // MARK: - What it has
+
+    /// Forgets installations that others receive as from now on. Verdicts that come later are not written: who has their
+    /// messages decides anew.
+    func forget(_ installations: Set<Int64>) {
+        self.installations.forget(installations)
+        self.proofs.forget(installations)
+    }
+
     // MARK: - Counting
 
     func count(_ arrival: Arrival) {
-        self.counted.stored(arrival.rowBytes, in: arrival.rowState)
-        self.installations.moved(arrival.rowBytes, of: arrival.link.installation, from: nil, to: arrival.rowState)
+        self.count(arrival.rowBytes, of: arrival.link.installation, from: nil, to: arrival.rowState)
     }
 
-    func count(_ bytes: Int64, of installation: Int64, from former: RowState, to state: RowState) {
-        self.counted.moved(bytes, from: former, to: state)
+    func count(_ bytes: Int64, of installation: Int64, from former: RowState?, to state: RowState?) {
+        if former != state {
+            if former == .dead {
+                self.dead = InboxCounts.Tally(rows: self.dead.rows - 1, bytes: self.dead.bytes - bytes)
+            }
+            if state == .dead {
+                self.dead = InboxCounts.Tally(rows: self.dead.rows + 1, bytes: self.dead.bytes + bytes)
+            }
+        }
         self.installations.moved(bytes, of: installation, from: former, to: state)
     }
 }

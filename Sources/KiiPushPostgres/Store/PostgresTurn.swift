@@ -3,7 +3,8 @@ import KiiPushCore
 
 /// A turn as statements of one transaction, and what their answers say of it.
 struct PostgresTurn {
-    let turn: Turn
+    /// Without late verdicts on messages of shards that were handed over.
+    private(set) var turn: Turn
     /// Up to which rows brokers repeat none, by installation.
     let proofs: [Int64: Int64]
     /// Of which part of the shards old rows are removed with it.
@@ -24,6 +25,9 @@ struct PostgresTurn {
     init(_ turn: Turn, proofs: [Int64: Int64], pruning part: Int64?, trims: Bool) {
         (self.turn, self.proofs, self.pruned, self.trims) = (turn, proofs, part, trims)
     }
+
+    /// Whether dead letters are counted with it: those that it removes, and once a minute what others have made of them.
+    private var countsDead: Bool { self.trims || self.pruned == 0 }
 
     /// Whether there is a message in it that no handler is to see.
     var refuses: Bool { self.turn.arrivals.contains(where: \.isRefused) }
@@ -57,7 +61,7 @@ struct PostgresTurn {
             + self.turn.claims.filter(\.takesInHand).map(\.installation)
         var steps = [
             store.beginning(
-                shards: store.installations.shards(of: written), messages: self.turn.arrivals.count,
+                installations: Array(Set(written)), messages: self.turn.arrivals.count,
                 repetitions: repetitions.count, number: number)
         ]
         self.rounds = self.rounds(at: clock, store)
@@ -67,9 +71,10 @@ struct PostgresTurn {
         if !refusals.isEmpty { steps.append(PostgresStatements.recording(refusals, at: now)) }
         if !repetitions.isEmpty { steps.append(PostgresStatements.absorbing(repetitions, at: now)) }
         for claim in self.turn.claims { steps += claim.steps(turn: number, at: now, store.configuration.longestDelay) }
-        if !self.proofs.isEmpty { steps.append(PostgresStatements.proving(self.proofs)) }
+        if !self.proofs.isEmpty { steps.append(PostgresStatements.proving(self.proofs, by: store.gateway)) }
         if let pruned { steps.append(PostgresStatements.pruning(pruned, of: store.gateway, store.configuration)) }
         if self.trims { steps.append(PostgresStatements.trimming(store.gateway, store.configuration)) }
+        if self.countsDead { steps.append((PostgresStatements.dead, .init())) }
         self.takesNumbers = numbers.isLow
         if self.takesNumbers { steps.append((PostgresStatements.takeNumbers, .init())) }
         return steps
@@ -94,6 +99,15 @@ struct PostgresTurn {
     mutating func reject(repetitions places: [Int]) {
         let repetitions = self.plan.indices.filter { if case .redelivered = self.plan[$0] { true } else { false } }
         for place in places where repetitions.indices.contains(place) { self.newOnes.insert(repetitions[place]) }
+    }
+
+    /// Takes the answer that installations are another gateway's: verdicts on their messages are not written.
+    ///
+    /// - Returns: whether there were any.
+    mutating func dropChanges(of installations: Set<Int64>) -> Bool {
+        let count = self.turn.changes.count
+        self.turn.changes.removeAll { installations.contains($0.installation) }
+        return self.turn.changes.count < count
     }
 
     private func rounds(at clock: TurnClock, _ store: PostgresStore) -> [[RowUpdate]] {
@@ -128,12 +142,13 @@ struct PostgresTurn {
         for claim in self.turn.claims { outcome.answers.append(claim.answer(&rest, of: store)) }
         if !self.proofs.isEmpty { rest.removeFirst() }
         if self.pruned != nil, let rows = rest.popFirst() {
-            store.counted.pruned(rows.integer(0, 0))
             self.hasMoreToPrune = rows.integer(0, 0) >= PostgresStatements.prunedAtOnce
         }
         if self.trims, let rows = rest.popFirst() {
-            store.counted.expired(rows.integer(0, 0), rows.integer(0, 1))
             outcome.removedDeadLetters = Int(rows.integer(0, 0))
+        }
+        if self.countsDead, let rows = rest.popFirst() {
+            store.dead = InboxCounts.Tally(rows: rows.integer(0, 0), bytes: rows.integer(0, 1))
         }
         if self.takesNumbers { self.block = rest.popFirst()?.integer(0, 0) }
         return outcome
@@ -178,7 +193,6 @@ struct PostgresTurn {
             guard case .redelivered(let sequence, let isFinal, _) = stored, row < rows.count else { continue }
             let isInHand = rows.integer(row, 0) == RowState.inHand.rawValue
             outcome.arrivals[place] = .redelivered(sequence, isFinal: isFinal, isInHand: isInHand)
-            store.counted.absorbed()
             row += 1
         }
     }

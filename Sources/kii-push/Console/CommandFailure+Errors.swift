@@ -49,6 +49,7 @@ extension CommandFailure {
                 hint: "stop it, or receive as somebody else in another profile: --profile NAME")
         case .stateOfAnotherAccount, .invalidConfiguration, .inboxOfNewerVersion, .launch:
             self.init(.configuration, error.description)
+        case .gatewayInUse, .leaseLost: self.init(.temporary, error.description)
         case .noUsablePort, .subscriptionRefused: self.init(.protocolError, error.description)
         case .inbox: self.init(.inputOutput, error.description)
         case .alreadyRunning, .launchTaken: self.init(.internalError, error.description)

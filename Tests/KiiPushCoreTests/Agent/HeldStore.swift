@@ -37,7 +37,11 @@ final class HeldStore: Store {
 
     var isDurable: Bool { self.store.isDurable }
     var pendingBytes: Int64 { self.store.pendingBytes }
-    var ledger: MessageLedger { self.store.ledger }
+    var ledger: MessageLedger { (self.store as? any ImmediateStore)?.ledger ?? MessageLedger() }
+
+    func ledger(completion: @escaping StoreCompletion<MessageLedger>) {
+        self.pass { self.store.ledger(completion: completion) }
+    }
 
     func close() {
         self.steps = []
@@ -48,8 +52,10 @@ final class HeldStore: Store {
         self.pass { self.store.commit(turn, completion: completion) }
     }
 
-    func installation(id: String, of owner: InboxOwner?, completion: @escaping StoreCompletion<Int64>) {
-        self.pass { self.store.installation(id: id, of: owner, completion: completion) }
+    func installation(
+        id: String, of owner: InboxOwner?, agent: String, completion: @escaping StoreCompletion<Int64>
+    ) {
+        self.pass { self.store.installation(id: id, of: owner, agent: agent, completion: completion) }
     }
 
     func unproven(installation: Int64, completion: @escaping StoreCompletion<[UnprovenRow]>) {

@@ -157,7 +157,7 @@ import Testing
         // The second one is asked after the end.
         for _ in 1...2 {
             await #expect {
-                try await loop.ask(pipeline) { $0.store.installation(id: "i", of: nil, completion: $1) }
+                try await loop.ask(pipeline) { $0.store.installation(id: "i", of: nil, agent: "a", completion: $1) }
             } throws: { error in
                 (error as? TransportError)?.code == .shutDown
             }

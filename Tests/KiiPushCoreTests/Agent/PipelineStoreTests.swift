@@ -18,7 +18,7 @@ import Testing
             let store = try await place.makeStore(on: loop)
             let found = OneShot<Result<Int64, InboxError>>()
             try await loop.run {
-                store.value.installation(id: "installation", of: nil) { found.resume($0) }
+                store.value.installation(id: "installation", of: nil, agent: "agent") { found.resume($0) }
             }
             let installation = try await found.value().get()
             self.installation = installation
@@ -50,7 +50,7 @@ import Testing
                 pipeline.value.wait(for: .writing, until: .now() + .seconds(600)) { hasCome.resume($0) }
             }
             _ = await hasCome.value()
-            return try await self.loop.run { [pipeline = self.pipeline] in pipeline.value.ledger }
+            return try await self.loop.ask(self.pipeline) { $0.store.ledger(completion: $1) }
         }
 
         func end() {

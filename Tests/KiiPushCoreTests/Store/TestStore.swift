@@ -1,9 +1,9 @@
 import Foundation
-import KiiPushPostgres
 import TestSupport
 import Testing
 
 @testable import KiiPushCore
+@testable import KiiPushPostgres
 
 /// Where a store keeps messages.
 enum StoreKind: String, CaseIterable, Sendable, CustomTestStringConvertible {
@@ -51,12 +51,18 @@ struct StorePlace: Sendable {
         case .postgres:
             #if Postgres
             var configuration = PostgresConfiguration(target: self.address, gateway: "gateway")
+            // The next process takes the name at once.
+            configuration.lease = .zero
             if let keepsDone { configuration.keepsDoneFor = keepsDone }
             if let keepsDead { configuration.keepsDead.rows = keepsDead }
             let session = try await onThread { [configuration] in try PostgresSession(configuration) }
-            return try await loop.run { [configuration] in
+            let store = try await loop.run { [configuration] in
                 LoopIsolated(confining: try PostgresStore(session, configuration, on: loop), to: loop)
             }
+            let renewal = OneShot<Result<FleetRenewal, InboxError>>()
+            try await loop.run { store.value.renew { renewal.resume($0) } }
+            _ = try await renewal.value().get()
+            return try await loop.run { LoopIsolated(confining: store.value, to: loop) }
             #else
             throw TestFailure("this build has no PostgreSQL")
             #endif
@@ -116,8 +122,8 @@ final class TestStore: Sendable {
         try await self.commit { Turn(changes: changes) }
     }
 
-    func installation(_ id: String, of owner: InboxOwner? = nil) async throws -> Int64 {
-        try await self.ask { $0.installation(id: id, of: owner, completion: $1) }
+    func installation(_ id: String, of owner: InboxOwner? = nil, agent: String = "agent") async throws -> Int64 {
+        try await self.ask { $0.installation(id: id, of: owner, agent: agent, completion: $1) }
     }
 
     func unproven(_ installation: Int64) async throws -> [Int64] {
@@ -130,7 +136,7 @@ final class TestStore: Sendable {
         return try await self.commit { Turn(claims: [claim]) }.answers.first ?? StoreAnswer()
     }
 
-    func ledger() async throws -> MessageLedger { try await self.read { $0.ledger } }
+    func ledger() async throws -> MessageLedger { try await self.ask { $0.ledger(completion: $1) } }
 
     func standing(_ sequence: Int64) async throws -> RowState? {
         let standing: MessageStanding? = try await self.ask { $0.standing(of: sequence, completion: $1) }

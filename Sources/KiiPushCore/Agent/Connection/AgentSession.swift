@@ -48,18 +48,24 @@ final class AgentSession: Sendable {
         configuration.expectsSession = enrolment.current.map { $0.hasSession || $0.lostSession } ?? false
         if !core.isDurable { try await enrolment.leavesInboxFile() }
         let voidsEarlierRows = core.isDurable && enrolment.current?.usesInboxFile != true
-        let owner = agent.inboxOwner
+        let (owner, name) = (agent.inboxOwner, agent.configuration.name)
         let former = enrolment.current?.formerInstallationIDs ?? []
         var installations: [(key: Int64, id: String)] = []
         do {
             let own = try await loop.ask(core.pipeline) {
-                $0.store.installation(id: endpoint.installationID, of: owner, completion: $1)
+                $0.store.installation(id: endpoint.installationID, of: owner, agent: name, completion: $1)
             }
             installations.append((own, endpoint.installationID))
             for id in former where id != endpoint.installationID {
                 // Whose a former one was is what it was noted as.
-                let key = try await loop.ask(core.pipeline) { $0.store.installation(id: id, of: nil, completion: $1) }
-                installations.append((key, id))
+                do {
+                    let key = try await loop.ask(core.pipeline) {
+                        $0.store.installation(id: id, of: nil, agent: name, completion: $1)
+                    }
+                    installations.append((key, id))
+                } catch let error as InboxError where error.kind == .ofAnother {
+                    // Another agent handles its messages by now.
+                }
             }
             let report = { @Sendable (event: PushEvent) in
                 if case .connected = event {

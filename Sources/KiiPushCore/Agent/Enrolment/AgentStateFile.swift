@@ -1,8 +1,19 @@
 import Glibc
 
-/// Where one agent's ``AgentState`` is kept.
-package struct AgentStateFile: Sendable {
-    let path: String
+/// Where one agent's ``AgentState`` is kept: a file, or a row of a database.
+package protocol AgentStatePlace: Sendable {
+    /// How a person finds it.
+    var path: String { get }
+    /// Reads the state; `nil` when there is none yet.
+    func load() throws(FileError) -> AgentState?
+    /// Writes the state, whole or not at all. Called on the loop's thread; `completion` is called there, now or in a later
+    /// turn, in the order of the calls.
+    func save(_ state: AgentState, completion: @escaping (Result<Void, FileError>) -> Void)
+}
+
+/// A file that keeps one agent's ``AgentState``.
+package struct AgentStateFile: AgentStatePlace {
+    package let path: String
     /// Why the file cannot be written at the moment; for tests.
     private let obstacle: @Sendable () -> FileError?
 
@@ -12,8 +23,7 @@ package struct AgentStateFile: Sendable {
         self.obstacle = obstacle
     }
 
-    /// Reads the state; `nil` when there is none yet.
-    func load() throws(FileError) -> AgentState? {
+    package func load() throws(FileError) -> AgentState? {
         try PrivateFile.read(self.path).map { bytes throws(FileError) in try Self.state(in: bytes, path: self.path) }
     }
 
@@ -23,7 +33,10 @@ package struct AgentStateFile: Sendable {
         return try AgentState(json: json, path: path)
     }
 
-    /// Writes the state, whole or not at all.
+    package func save(_ state: AgentState, completion: @escaping (Result<Void, FileError>) -> Void) {
+        completion(Result { () throws(FileError) in try self.save(state) })
+    }
+
     func save(_ state: AgentState) throws(FileError) {
         if let obstacle = self.obstacle() { throw obstacle }
         try PrivateFile.makeDirectory(PrivateFile.directory(of: self.path))

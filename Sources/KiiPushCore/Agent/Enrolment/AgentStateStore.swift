@@ -1,4 +1,4 @@
-/// One agent's state, in memory and on file.
+/// One agent's state, in memory and where it is kept.
 ///
 /// What a full disk keeps from being written is used from memory, told by an event, and written with the next change.
 /// What is read from memory is thereby never older than the file.
@@ -13,18 +13,18 @@ final class AgentStateStore: Sendable {
         var hasNewToken = false
     }
 
-    private let file: AgentStateFile
+    private let place: any AgentStatePlace
     private let loop: EventLoop
     private let report: @Sendable (PushEvent) -> Void
     private let held = Locked(Held())
 
-    init(file: AgentStateFile, loop: EventLoop, report: @escaping @Sendable (PushEvent) -> Void) {
-        self.file = file
+    init(place: any AgentStatePlace, loop: EventLoop, report: @escaping @Sendable (PushEvent) -> Void) {
+        self.place = place
         self.loop = loop
         self.report = report
     }
 
-    var path: String { self.file.path }
+    var path: String { self.place.path }
 
     /// The state as it is now; `nil` when there is none.
     var current: AgentState? { self.held.withLock { $0.state } }
@@ -33,7 +33,7 @@ final class AgentStateStore: Sendable {
     var failure: FileError? { self.held.withLock { $0.failure } }
 
     /// What is on file; `nil` when nothing is. Changes nothing here.
-    func read() throws(FileError) -> AgentState? { try self.file.load() }
+    func read() throws(FileError) -> AgentState? { try self.place.load() }
 
     /// Takes over what was read, unless there are changes that the file lacks.
     func adopt(_ state: AgentState?) {
@@ -79,7 +79,7 @@ final class AgentStateStore: Sendable {
 
     /// As ``update(_:)``, on the loop's thread; a failure is told by the event alone.
     func updateOnLoop(_ change: (inout AgentState) -> Void) {
-        if self.apply(change).isChanged { try? self.write() }
+        if self.apply(change).isChanged { self.write { _ in } }
     }
 
     /// - Returns: whether the state is another one now, and whether the one before could not be written.
@@ -105,22 +105,28 @@ final class AgentStateStore: Sendable {
 
     // On the loop's thread, since writing blocks. What is written is what holds then: of two changes the later one must
     // not be overwritten by the earlier, or a token that works once is lost.
-    private func save() async throws { try await self.loop.run { try self.write() } }
+    private func save() async throws {
+        let written = OneShot<Result<Void, any Error>>()
+        let isAccepted = self.loop.submit { self.write { written.resume($0.mapError { $0 }) } }
+        if !isAccepted { written.resume(.failure(TransportError.shutDown)) }
+        try await written.value().get()
+    }
 
-    private func write() throws(FileError) {
-        guard var state = self.current else { return }
+    private func write(completion: @escaping (Result<Void, FileError>) -> Void) {
+        guard var state = self.current else { return completion(.success(())) }
         if !self.held.withLock({ $0.hasNewToken }), let saved = try? self.read(), saved.isOfSameOwner(as: state) {
             // Another process of this profile may have got a newer one meanwhile.
             state.token = saved.token
         }
-        do throws(FileError) {
-            try self.file.save(state)
-            // One that came while this was being written has its own turn.
-            self.held.withLock { if $0.state?.token == state.token { $0.hasNewToken = false } }
-            self.note(nil)
-        } catch {
-            self.note(error)
-            throw error
+        self.place.save(state) { [state] result in
+            switch result {
+            case .success:
+                // One that came while this was being written has its own turn.
+                self.held.withLock { if $0.state?.token == state.token { $0.hasNewToken = false } }
+                self.note(nil)
+            case .failure(let error): self.note(error)
+            }
+            completion(result)
         }
     }
 

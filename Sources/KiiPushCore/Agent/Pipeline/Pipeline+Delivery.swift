@@ -7,6 +7,8 @@ struct Wait {
     }
 
     let event: Event
+    /// How many commits are written when all is that was handed in before, if each writes a whole turn.
+    let commits: Int
     let deadline: MonotonicInstant
     let done: @Sendable (Bool) -> Void
 }
@@ -53,7 +55,8 @@ extension Pipeline {
 
     /// `done` is called on the loop's thread: at the event, at the deadline or at the loop's end.
     func wait(for event: Wait.Event, until deadline: MonotonicInstant, done: @escaping @Sendable (Bool) -> Void) {
-        self.waits.append(Wait(event: event, deadline: deadline, done: done))
+        let commits = self.commits + (self.turn.isEmpty ? 0 : 1) + (self.isCommitUnderWay ? 1 : 0)
+        self.waits.append(Wait(event: event, commits: commits, deadline: deadline, done: done))
         self.takeTurn()
     }
 
@@ -259,6 +262,11 @@ extension Pipeline {
         }
     }
 
+    /// Whether a store on the other side of a network has not completed a commit yet.
+    var isCommitUnderWay: Bool { self.commitState == .underWay }
+    /// Whether another process has taken over, so that nothing will be written any more.
+    private var isLost: Bool { self.commitState == .lost }
+
     private func endWaits(at now: MonotonicInstant) {
         guard !self.waits.isEmpty else { return }
         var left: [Wait] = []
@@ -267,9 +275,13 @@ extension Pipeline {
                 switch wait.event {
                 case .calls(let installation?): self.scheduler.isIdle(installation)
                 case .calls(nil): self.scheduler.isIdle
-                case .writing: self.turn.isEmpty && self.withheld.isEmpty && !self.isCommitUnderWay
+                case .writing:
+                    // A store on the other side of a network writes all the time, and a turn as a whole.
+                    self.withheld.isEmpty
+                        && (self.turn.isEmpty && !self.isCommitUnderWay
+                            || self.isCommitUnderWay && self.commits >= wait.commits)
                 }
-            if hasCome || wait.deadline <= now { wait.done(hasCome) } else { left.append(wait) }
+            if hasCome || wait.deadline <= now || self.isLost { wait.done(hasCome) } else { left.append(wait) }
         }
         self.waits = left
     }

@@ -3,10 +3,10 @@ extension Pipeline {
     /// loop and with workers of its own.
     ///
     /// - Parameters:
-    ///   - inbox: the file that keeps messages; `nil` keeps them in memory.
+    ///   - inbox: what keeps messages; `nil` keeps them in memory.
     ///   - wake: makes the loop take another turn. Called on any thread.
     package convenience init(
-        on loop: any Loop, inbox: FileStore?, configuration: PushRuntime.Configuration,
+        on loop: any Loop, inbox: (any Store)?, configuration: PushRuntime.Configuration,
         hubs: Locked<[Int64: EventHub]>, listeners: Locked<Int>, wake: @escaping @Sendable () -> Void,
         threads: DeliveryThreads
     ) {
@@ -22,7 +22,8 @@ extension Pipeline {
             wake: wake, threads: threads)
     }
 
-    package var ledger: MessageLedger { self.store.ledger }
+    /// The ledger of a store in this process; of another one it is asked for.
+    package var ledger: MessageLedger { (self.store as? any ImmediateStore)?.ledger ?? MessageLedger() }
 
     /// The way of an installation to its broker. It knows what of earlier processes the broker may send again.
     ///

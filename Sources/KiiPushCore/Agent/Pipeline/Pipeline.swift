@@ -12,7 +12,7 @@ package final class Pipeline: TurnDelegate {
         var repetitions: [Gate] = []
     }
 
-    private enum CommitState { case written, underWay, failed }
+    enum CommitState { case written, underWay, failed, lost }
 
     package let store: any Store
     let loop: any Loop
@@ -25,7 +25,9 @@ package final class Pipeline: TurnDelegate {
     /// What this turn has committed, in parts where the store has little room.
     private var committed: [(turn: Turn, outcome: TurnOutcome)] = []
     /// One commit is under way at a time.
-    private var commitState = CommitState.written
+    private(set) var commitState = CommitState.written
+    /// How many turns have been written.
+    private(set) var commits = 0
     private var reports: StorageReports
     private var hasMadeRoom = false
     /// What is not written yet of messages that somebody decides about; see ``withholdChanges()``.
@@ -110,8 +112,6 @@ package final class Pipeline: TurnDelegate {
     /// off.
     package var isSated: Bool { !self.pressure.isReadingPaused && self.pressure.isOverLimit(self.store) }
 
-    /// Whether a store on the other side of a network has not completed a commit yet.
-    var isCommitUnderWay: Bool { self.commitState == .underWay }
     var hasGates: Bool { self.gates.count > 0 }
     package var isReadingPaused: Bool { self.pressure.isReadingPaused }
 
@@ -148,7 +148,7 @@ package final class Pipeline: TurnDelegate {
     }
 
     private func commitTurn() {
-        guard self.commitState != .underWay else { return }
+        guard !self.isCommitUnderWay else { return }
         self.hasMadeRoom = false
         if self.isLastTurn { self.declineClaims { _ in true } }
         // A full disk may have room for the notes that links wait for, though it has none for messages.
@@ -179,6 +179,7 @@ package final class Pipeline: TurnDelegate {
         case .success(let outcome):
             self.committed.append((part, outcome))
             self.commitState = .written
+            if !part.isEmpty { self.commits += 1 }
             self.held.commitEnded(isWritten: true)
             self.countUnstored()
             guard self.turn.isEmpty || self.retryAt == nil, self.reports.recovers() else { return }
@@ -192,7 +193,7 @@ package final class Pipeline: TurnDelegate {
                 self.hasMadeRoom = true
                 self.commitState = .written
             } else {
-                self.commitState = .failed
+                self.commitState = error.kind == .fenced ? .lost : .failed
                 // Without room for messages verdicts may be written all the same, which make some.
                 let isOfArrivals = error.kind == .full && !part.arrivals.isEmpty && part.changes.isEmpty
                 self.scheduler.isStoreFailing = !isOfArrivals

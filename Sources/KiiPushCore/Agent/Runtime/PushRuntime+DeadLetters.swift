@@ -35,6 +35,21 @@ extension PushRuntime {
         try await self.decide(.drop, messageID, onlyDead: true) == .carriedOut
     }
 
+    /// Has the store asked on the loop's thread, and waits for its answer.
+    ///
+    /// - Throws: ``InboxError``; ``TransportError`` with code `shutDown`; what opening throws.
+    package func ask<Answer: Sendable>(
+        _ question: @escaping @Sendable (any Store, @escaping StoreCompletion<Answer>) -> Void
+    ) async throws -> Answer {
+        let core = try await self.open()
+        return try await self.loop.ask(core.pipeline) { question($0.store, $1) }
+    }
+
+    /// Waits until the store has written what was handed in before, for so long at most.
+    ///
+    /// - Returns: whether it has.
+    package func writes(within limit: Duration) async -> Bool { await self.wait(for: .writing, within: limit) }
+
     /// Has `question` asked on the loop's thread, after the verdicts that were given until now are committed: a store that
     /// answers later has been handed them by then, unless it was at work already.
     func withPipeline<Answer: Sendable>(

@@ -8,7 +8,7 @@ extension PushRuntime {
     /// - Throws: ``PushAgentError`` when this is the first use of the state directory, which is opened and locked, and
     ///   that fails; ``TransportError`` with code `shutDown` after ``shutdown()``.
     public func ledger() async throws -> MessageLedger {
-        try await self.withPipeline { $1(.success($0.store.ledger)) }
+        try await self.withPipeline { $0.store.ledger(completion: $1) }
     }
 
     /// Opens and locks the state directory, if that was not done.

@@ -6,28 +6,63 @@ extension PushRuntime {
     /// - Throws: ``PushAgentError``.
     func open() async throws -> Core {
         // The loop's thread is the one place where two callers cannot be at the same time.
-        try await self.loop.run { [self] in try self.openOnLoop() }
+        guard let shared = self.shared else { return try await self.loop.run { [self] in try self.openOnLoop() } }
+        if let core = self.opened { return core }
+        let opened = OneShot<Result<Core, any Error>>()
+        let isAccepted = self.loop.submit { self.open(shared, opened) }
+        if !isAccepted { opened.resume(.failure(TransportError.shutDown)) }
+        return try await opened.value(onCancel: .failure(CancellationError())).get()
+    }
+
+    private func open(_ shared: any SharedStore, _ opened: OneShot<Result<Core, any Error>>) {
+        if let core = self.opened { return _ = opened.resume(.success(core)) }
+        let isFirst = self.opening.withLock { opening in
+            opening.append(opened)
+            return opening.count == 1
+        }
+        guard isFirst else { return }
+        shared.open(for: self.configuration, on: self.loop) { [weak self] store in
+            guard let self else { return }
+            var events: [PushEvent] = []
+            let core = store.map { self.makeCore(of: $0, self.lockForControlSocket(&events), &events) }
+            self.finishOpening(core.mapError { $0 })
+        }
+    }
+
+    /// Answers all who wait for the store.
+    func finishOpening(_ core: Result<Core, any Error>) {
+        let opening = self.opening.withLock { opening in
+            defer { opening = [] }
+            return opening
+        }
+        for opened in opening { opened.resume(core) }
     }
 
     private func openOnLoop() throws(PushAgentError) -> Core {
         if let core = self.opened { return core }
         var events: [PushEvent] = []
         var lock: LockFile?
-        let inbox: FileStore?
+        let inbox: (any Store)?
         switch self.configuration.inbox {
         case .memory: (lock, inbox) = (self.lockForControlSocket(&events), nil)
         case .file: (lock, inbox) = try self.openFiles(&events)
         }
+        return self.makeCore(of: inbox, lock, &events)
+    }
+
+    /// - Parameter store: `nil` keeps messages in memory.
+    private func makeCore(of store: (any Store)?, _ directoryLock: LockFile?, _ events: inout [PushEvent]) -> Core {
+        var lock = directoryLock
         let control = lock == nil ? nil : self.openControlSocket(&events)
-        // An inbox in memory has no other use for it.
-        if inbox == nil, control == nil { lock = nil }
+        // What keeps no file has no other use for it.
+        if !(store is FileStore), control == nil { lock = nil }
         let pipeline = Pipeline(
-            on: self.loop, inbox: inbox, configuration: self.configuration, hubs: self.hubs, listeners: self.listeners,
+            on: self.loop, inbox: store, configuration: self.configuration, hubs: self.hubs, listeners: self.listeners,
             wake: self.loop.waking, threads: DeliveryThreads())
         let isolated = self.loop.drive(pipeline)
         let core = Core(
             pipeline: isolated, reactions: Reactions(isolated, on: self.loop), workers: pipeline.workers, lock: lock,
-            control: control, isDurable: inbox != nil, events: events)
+            control: control, isDurable: store != nil, events: events)
         self.opened = core
         return core
     }
@@ -45,7 +80,7 @@ extension PushRuntime {
         }
     }
 
-    /// An inbox in memory needs the directory for its control socket alone.
+    /// Without an inbox file the directory is needed for the control socket alone.
     private func lockForControlSocket(_ events: inout [PushEvent]) -> LockFile? {
         guard self.configuration.hasControlSocket else { return nil }
         do throws(PushAgentError) {

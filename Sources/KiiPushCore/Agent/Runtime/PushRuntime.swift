@@ -79,6 +79,10 @@ public final class PushRuntime: Sendable {
     /// The network thread; for tests that keep it busy.
     package let loop: EventLoop
     private let core = Locked<Core?>(nil)
+    /// Opens the store, where it is neither a file nor memory.
+    package let shared: (any SharedStore)?
+    /// Who waits for it.
+    let opening = Locked<[OneShot<Result<Core, any Error>>]>([])
     /// What waits for a time while no connection stands.
     let waits = InterruptibleWaits()
     /// Who hears of an installation's messages, by the store's key.
@@ -99,9 +103,15 @@ public final class PushRuntime: Sendable {
     ///
     /// - Throws: ``PushAgentError/invalidConfiguration(setting:reason:)`` for a number that cannot be meant;
     ///   ``TransportError`` with code `invalidConfiguration` for a proxy or CA file that cannot be used.
-    public init(configuration: Configuration = Configuration()) throws {
+    public convenience init(configuration: Configuration = Configuration()) throws {
+        try self.init(configuration: configuration, sharing: nil)
+    }
+
+    /// - Parameter shared: takes the place of ``Configuration/inbox``.
+    package init(configuration: Configuration, sharing shared: (any SharedStore)?) throws {
         try configuration.validate()
         self.configuration = configuration
+        self.shared = shared
         let trust = TLSConfiguration(
             caFile: configuration.certificateAuthorityFile, insecure: !configuration.verifiesCertificates)
         self.loop = try EventLoop(configuration: configuration.loopConfiguration(trust))
@@ -161,6 +171,7 @@ public final class PushRuntime: Sendable {
         // Before the loop: its last turn writes what was answered until then.
         self.opened?.workers.shutdown()
         self.loop.shutdown()
+        self.finishOpening(.failure(TransportError.shutDown))
         let core = self.core.withLock { $0.take() }
         // Made in one of the loop's last turns.
         core?.workers.shutdown()

@@ -1,0 +1,59 @@
+extension PushAgent.Configuration {
+    /// The declaration as ``init(json:)`` reads it. It holds secrets.
+    package var json: JSONValue {
+        .object(present: [
+            "name": self.name, "app": self.app.declaration,
+            "account": self.account.declaration,
+            "subscriptions": JSONValue(self.subscriptions.map(\.declaration)),
+            "usesTLS": self.usesTLS ? nil : false, "isDevelopment": self.isDevelopment ? true : nil,
+            "payload": self.payload?.rawValue, "keepAlive": JSONValue(max(0, self.keepAlive / .seconds(1))),
+        ])
+    }
+}
+
+extension KiiApp {
+    fileprivate var declaration: JSONValue {
+        .object(present: [
+            "id": self.appID, "key": self.appKey.reveal(), "baseURL": self.baseURL,
+            "thingIFBaseURL": self.thingIFBaseURL, "allowsPlainHTTP": self.allowsPlainHTTP ? true : nil,
+        ])
+    }
+}
+
+extension KiiAccount {
+    fileprivate var declaration: JSONValue {
+        switch self {
+        case .pseudoUser: .object(present: ["type": "pseudoUser"])
+        case .user(let name, let password, let createsIfMissing):
+            .object(present: [
+                "type": "user", "name": name, "password": password.reveal(),
+                "createsIfMissing": createsIfMissing ? true : nil,
+            ])
+        case .thing(let vendorThingID, let password, let type):
+            .object(present: [
+                "type": "thing", "vendorThingID": vendorThingID, "password": password.reveal(), "thingType": type,
+            ])
+        }
+    }
+}
+
+extension SubscriptionTarget {
+    fileprivate var declaration: JSONValue {
+        switch self {
+        case .topic(let topic): .object(present: ["topic": topic.id, "scope": topic.scope.word])
+        case .bucket(let bucket): .object(present: ["bucket": bucket.id, "scope": bucket.scope.word])
+        }
+    }
+}
+
+extension Scope {
+    /// As ``init(_:of:)`` reads it; `nil` for the app, which it is without a word.
+    fileprivate var word: String? {
+        switch self {
+        case .app: nil
+        case .user(let id): "user:\(id)"
+        case .group(let id): "group:\(id)"
+        case .thing(let id): "thing:\(id)"
+        }
+    }
+}

@@ -1,0 +1,7 @@
+/// Opens a store that this process shares with others, on the other side of a network.
+package protocol SharedStore: Sendable {
+    /// Opens the store. Called on the loop's thread, one call at a time; `completion` is called there, in a later turn.
+    func open(
+        for configuration: PushRuntime.Configuration, on loop: EventLoop,
+        completion: @escaping @Sendable (Result<any Store, PushAgentError>) -> Void)
+}

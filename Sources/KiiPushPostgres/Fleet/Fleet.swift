@@ -1,0 +1,170 @@
+#if Postgres
+public import KiiPushCore
+
+/// The agents and the gateways of a fleet, for whoever looks after them. It needs no gateway of its own.
+///
+/// Each call makes a connection of its own to the database, on a thread of its own, and ends it.
+public struct Fleet: Sendable {
+    private let store: FleetStore
+
+    /// The fleet that has its messages and its agents in `store`.
+    public init(_ store: FleetStore) { self.store = store }
+
+    // MARK: - The schema
+
+    /// Makes the tables, or brings them up to date, in one transaction. It takes a role that may create a schema; a gateway
+    /// does with less. Stop gateways of an earlier version before.
+    ///
+    /// - Throws: As ``check()``.
+    public func migrate() async throws {
+        let target = self.store.target
+        try await self.onThread { () throws(InboxError) in try PostgresSchema.migrate(target) }
+    }
+
+    /// Throws unless the database can be reached and has the tables of this version.
+    ///
+    /// - Throws: `PushAgentError`: `inbox`; `invalidConfiguration` for an address that cannot be used, and for a database
+    ///   without these tables.
+    public func check() async throws { try await self.asking { _ throws(InboxError) in } }
+
+    /// The version of the tables that are there; 0 where there are none.
+    package func schemaVersion() async throws -> Int {
+        let target = self.store.target
+        return try await self.onThread { () throws(InboxError) in
+            try PostgresSchema.installedVersion(BlockingPostgres(target, name: "kii-push store"))
+        }
+    }
+
+    // MARK: - Agents
+
+    /// Declares agents, all or none, or changes what was declared of those with their names: the gateway that has an agent's
+    /// shard starts it within 3 s, or stops it and starts it anew. What an agent signs in with is kept in the database.
+    ///
+    /// - Throws: `PushAgentError`: `invalidConfiguration` for a declaration that no agent could begin with, or a name that is
+    ///   there twice; as ``check()``.
+    public func add(_ agents: [PushAgent.Configuration]) async throws {
+        var texts: [String: String] = [:]
+        for agent in agents {
+            let text = String(decoding: agent.json.serialized(), as: UTF8.self)
+            do throws(SettingsError) {
+                guard texts.updateValue(text, forKey: agent.name) == nil else {
+                    throw SettingsError("is declared twice")
+                }
+                _ = try PushAgent.Configuration(json: text)
+            } catch {
+                throw PushAgentError.invalidConfiguration(setting: "agent \(agent.name)", reason: error.description)
+            }
+        }
+        try await self.asking { [texts] connection throws(InboxError) in
+            // A gateway that takes shards meanwhile may have locked them in another order.
+            for _ in 0..<3 {
+                do throws(InboxError) {
+                    return try Fleet.declare(texts, connection)
+                } catch {
+                    guard error.kind == .locked else { throw error }
+                    try connection.execute("ROLLBACK", step: "declaring agents")
+                }
+            }
+            try Fleet.declare(texts, connection)
+        }
+    }
+
+    private static func declare(_ texts: [String: String], _ connection: BlockingPostgres) throws(InboxError) {
+        let step = "declaring agents"
+        try connection.execute("BEGIN", step: step)
+        // One after the other: each locks shards.
+        try connection.execute("SELECT pg_advisory_xact_lock(\(PostgresMigrations.lock + 1))", step: step)
+        for (name, text) in texts {
+            _ = try connection.rows("SELECT FROM kii_push.declare_agent($1, $2)", [name, text], step: step)
+        }
+        try connection.execute("COMMIT", step: step)
+    }
+
+    /// Has an agent stopped and forgotten, by its gateway, within 3 s of its last message being handled. Messages of its that
+    /// no handler has finished wait for an agent that is declared for the same user or thing. The cloud keeps the
+    /// installation.
+    ///
+    /// - Returns: whether it was declared.
+    /// - Throws: As ``check()``.
+    @discardableResult
+    public func remove(agent name: String) async throws -> Bool {
+        try await self.asking { connection throws(InboxError) in
+            try connection.rows(
+                "SELECT kii_push.dismiss_agent($1)::integer", [name], step: "removing an agent"
+            ).integer(0, 0) != 0
+        }
+    }
+
+    /// The names of all agents that are declared, in their order.
+    ///
+    /// - Throws: As ``check()``.
+    public func agents() async throws -> [String] {
+        try await self.asking { connection throws(InboxError) in
+            let rows = try connection.rows(
+                "SELECT name FROM kii_push.agent WHERE NOT is_leaving ORDER BY name", step: "reading agents")
+            return (0..<rows.count).compactMap { rows.text($0, 0) }
+        }
+    }
+
+    // MARK: - Gateways
+
+    /// Has a gateway hand over all that it has, and take nothing until its process starts again: before an upgrade, say.
+    ///
+    /// - Returns: whether there is a gateway of this name.
+    /// - Throws: As ``check()``.
+    @discardableResult
+    public func drain(gateway name: String) async throws -> Bool {
+        try await self.asking { connection throws(InboxError) in
+            try connection.rows(
+                "UPDATE kii_push.gateway SET is_draining = true WHERE name = $1 RETURNING 1", [name],
+                step: "draining a gateway"
+            ).count > 0
+        }
+    }
+
+    /// Who has what, and how much waits.
+    ///
+    /// - Throws: As ``check()``.
+    public func status() async throws -> FleetStatus {
+        try await self.asking { connection throws(InboxError) in try FleetStatus(connection) }
+    }
+
+    // MARK: - Asking
+
+    private func asking<Value: Sendable>(
+        _ body: @escaping @Sendable (BlockingPostgres) throws(InboxError) -> Value
+    ) async throws -> Value {
+        let target = self.store.target
+        return try await self.onThread { () throws(InboxError) in
+            let connection = try BlockingPostgres(target, name: "kii-push fleet")
+            try PostgresSchema.check(connection)
+            return try body(connection)
+        }
+    }
+
+    private func onThread<Value: Sendable>(
+        _ body: @escaping @Sendable () throws(InboxError) -> Value
+    ) async throws -> Value {
+        let answer = OneShot<Result<Value, InboxError>>()
+        do {
+            try OSThread(name: "kii-postgres") {
+                answer.resume(Result { () throws(InboxError) in try body() })
+            }.detach()
+        } catch {
+            throw PushAgentError.inbox(reason: "\(error)")
+        }
+        return try await answer.value().mapError { PushAgentError($0) }.get()
+    }
+}
+
+extension PushAgentError {
+    /// Why a fleet's database cannot be used.
+    init(_ error: InboxError) {
+        switch error.kind {
+        case .badAddress, .noSchema, .olderVersion, .newerVersion:
+            self = .invalidConfiguration(setting: "store", reason: "cannot be used: \(error.facts); \(error.advice)")
+        default: self = .inbox(reason: error.description)
+        }
+    }
+}
+#endif

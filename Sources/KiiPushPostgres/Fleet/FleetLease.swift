@@ -1,0 +1,80 @@
+#if Postgres
+import KiiPushCore
+
+/// Says again and again that a gateway lives, and notices when that was too long ago. Lives on the loop's thread.
+final class FleetLease {
+    enum Event: Sendable {
+        case renewed(FleetRenewal)
+        case failed(InboxError)
+        /// Others may have taken over by now.
+        case over
+    }
+
+    private let store: PostgresStore
+    private let loop: EventLoop
+    private let hear: @Sendable (Event) -> Void
+    private let length: Duration
+    /// Until when nobody else takes over. By a clock that goes on while the machine sleeps (`CLOCK_BOOTTIME`).
+    private var end: ContinuousClock.Instant
+    private var isOver = true
+    private var isAsking = false
+    private var isCancelled = false
+    private var timer: TimerID?
+    private var watching: TimerID?
+    /// Whether the gateway is to have any shards.
+    var joins = true
+    /// Whether shards are to come or to go.
+    var isHasty = false { didSet { if self.isHasty, !oldValue { self.plan() } } }
+
+    init(_ store: PostgresStore, on loop: EventLoop, hear: @escaping @Sendable (Event) -> Void) {
+        (self.store, self.loop, self.hear) = (store, loop, hear)
+        self.length = store.configuration.lease
+        self.end = .now
+        self.renew()
+        self.watch()
+    }
+
+    func cancel() {
+        self.isCancelled = true
+        for timer in [self.timer, self.watching].compactMap({ $0 }) { self.loop.cancel(timer) }
+    }
+
+    private func watch() {
+        if !self.isOver, ContinuousClock.now > self.end {
+            self.isOver = true
+            self.hear(.over)
+        }
+        self.watching = self.loop.schedule(at: self.loop.now + self.length / 50) { [weak self] in self?.watch() }
+    }
+
+    private func plan() {
+        guard !self.isCancelled else { return }
+        if let timer { self.loop.cancel(timer) }
+        // 3 s of 10; much sooner while somebody waits for a shard.
+        let pause = self.isHasty || self.isOver ? self.length / 25 : self.length * 0.3
+        self.timer = self.loop.schedule(at: self.loop.now + pause) { [weak self] in self?.renew() }
+    }
+
+    private func renew() {
+        guard !self.isAsking else { return }
+        self.isAsking = true
+        // Counted from before it is sent, and a fifth less: agents take a moment to stop.
+        let end = ContinuousClock.now + self.length * 0.8
+        self.store.renew(joins: self.joins) { [weak self] result in
+            guard let self else { return }
+            self.isAsking = false
+            guard !self.isCancelled else { return }
+            switch result {
+            // Others may have taken over again since.
+            case .success where ContinuousClock.now > end: break
+            case .success(let renewal):
+                self.end = end
+                self.isOver = false
+                self.hear(.renewed(renewal))
+            case .failure(let error): self.hear(.failed(error))
+            }
+            self.plan()
+        }
+    }
+}
+#endif

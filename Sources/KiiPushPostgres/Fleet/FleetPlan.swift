@@ -1,0 +1,197 @@
+#if Postgres
+/// What a gateway does about the shards that it has and the agents there: a state machine without clocks or input.
+///
+/// Shards that are more than its share it hands over: it stops the agents of 16 at a time, and lets go of each shard when
+/// none of its agents runs any more. What it hears of the database comes in, and what is to be done comes out.
+struct FleetPlan {
+    enum Step: Hashable {
+        /// The agents of these shards are to be read. What an earlier read says of them is out of date.
+        case read([Int64], number: Int)
+        case start(FleetRow)
+        /// Has the agent end gracefully; ``FleetPlan/ended(_:)`` is called when it has.
+        case stop(agent: String)
+        /// The row of an agent that has stopped is to be removed.
+        case remove(FleetRow)
+        case release([Int64])
+    }
+
+    private struct Shard {
+        var revision: Int64
+        /// The number of the read whose answer counts; `nil`: there is none under way.
+        var read: Int?
+        /// Whether the agents of this revision are known.
+        var isRead = false
+        /// Whether it goes to another gateway.
+        var isLeaving = false
+        /// Whether its agents stop for that.
+        var isDraining = false
+        /// Whether the database is told to let go of it.
+        var isReleasing = false
+    }
+
+    private struct Agent {
+        var row: FleetRow
+        var isStopping = false
+        /// Whether it is to be started again, with what is declared and saved then.
+        var isRestarting = false
+        /// Whether its row goes when it has stopped.
+        var isRemoved = false
+    }
+
+    /// How many shards with agents are handed over at once.
+    static let handedOverAtOnce = 16
+
+    private var shards: [Int64: Shard] = [:]
+    private var agents: [String: Agent] = [:]
+    /// How many agents there are, by shard.
+    private var occupied: [Int64: Int] = [:]
+    private var lastRead = 0
+    private var share = 0
+    private var gateways = 0
+
+    var shardCount: Int { self.shards.count }
+    var agentCount: Int { self.agents.count }
+    /// Whether shards have to come or to go, so that the lease is worth being renewed soon.
+    var isUnsettled: Bool {
+        // With shares rounded up, one of the gateways may have as many less.
+        self.shards.count < self.share - self.gateways || self.shards.values.contains { $0.isLeaving || !$0.isRead }
+    }
+
+    // MARK: - What happens
+
+    /// - Parameter shards: those that the gateway has, with the revisions of the agents there.
+    mutating func renewed(share: Int, gateways: Int, shards: [Int64: Int64]) -> [Step] {
+        (self.share, self.gateways) = (share, gateways)
+        var steps: [Step] = []
+        for (id, _) in self.shards where shards[id] == nil { steps += self.lost(id) }
+        var unread: [Int64] = []
+        for (id, revision) in shards {
+            let isKnown = self.shards[id].map { $0.revision == revision && ($0.isRead || $0.read != nil) } ?? false
+            self.shards[id, default: Shard(revision: revision)].revision = revision
+            if !isKnown, self.shards[id]?.isLeaving == false { unread.append(id) }
+        }
+        return steps + self.readAgain(unread) + self.handOver()
+    }
+
+    mutating func read(_ rows: [FleetRow], number: Int) -> [Step] {
+        let answered = Set(self.shards.filter { $0.value.read == number }.keys)
+        var steps: [Step] = []
+        var declared: Set<String> = []
+        for row in rows where answered.contains(row.shard) {
+            declared.insert(row.name)
+            if self.shards[row.shard]?.isLeaving == false { steps += self.declared(row) }
+        }
+        for (name, agent) in self.agents
+        where answered.contains(agent.row.shard) && !declared.contains(name) && !agent.isStopping {
+            steps.append(self.stop(name))
+        }
+        for id in answered {
+            self.shards[id]?.read = nil
+            self.shards[id]?.isRead = true
+        }
+        return steps
+    }
+
+    /// The database could not be asked. It is again, after the next renewal.
+    mutating func failedToRead(number: Int) {
+        for id in self.shards.filter({ $0.value.read == number }).keys { self.shards[id]?.read = nil }
+    }
+
+    mutating func ended(_ name: String) -> [Step] {
+        guard let agent = self.agents.removeValue(forKey: name) else { return [] }
+        let id = agent.row.shard
+        self.occupied[id, default: 1] -= 1
+        if self.occupied[id] == 0 { self.occupied[id] = nil }
+        guard let shard = self.shards[id] else { return [] }
+        if agent.isRemoved { return [.remove(agent.row)] + self.handOver() }
+        guard !shard.isLeaving, agent.isRestarting || shard.read != nil else { return self.handOver() }
+        // What it has saved until now is not in what was read before.
+        return self.readAgain([id])
+    }
+
+    /// Its row could not be removed. It is read again, after the next renewal.
+    mutating func failedToRemove(_ row: FleetRow) { self.shards[row.shard]?.isRead = false }
+
+    mutating func released(_ shards: [Int64]) -> [Step] {
+        let steps = shards.flatMap { self.lost($0) }
+        return steps + self.handOver()
+    }
+
+    /// The database could not be told. It is again, after the next renewal.
+    mutating func failedToRelease(_ shards: [Int64]) {
+        for id in shards { self.shards[id]?.isReleasing = false }
+    }
+
+    /// Stops everything: the lease is over, or the gateway ends.
+    mutating func suspend() -> [Step] {
+        // What the database is told to let go of may still go.
+        self.shards = self.shards.filter { $0.value.isReleasing }
+        self.share = 0
+        for name in self.agents.keys { self.agents[name]?.isRestarting = false }
+        return self.agents.filter { !$0.value.isStopping }.keys.sorted().map { self.stop($0) }
+    }
+
+    // MARK: - What follows
+
+    private mutating func readAgain(_ shards: [Int64]) -> [Step] {
+        guard !shards.isEmpty else { return [] }
+        self.lastRead += 1
+        for id in shards {
+            self.shards[id]?.read = self.lastRead
+            self.shards[id]?.isRead = false
+        }
+        return [.read(shards.sorted(), number: self.lastRead)]
+    }
+
+    private mutating func declared(_ row: FleetRow) -> [Step] {
+        guard let agent = self.agents[row.name] else {
+            guard !row.isLeaving else { return [.remove(row)] }
+            self.agents[row.name] = Agent(row: row)
+            self.occupied[row.shard, default: 0] += 1
+            return [.start(row)]
+        }
+        self.agents[row.name]?.isRemoved = row.isLeaving
+        let isAsDeclared = agent.row.declaration == row.declaration
+        guard row.isLeaving || !isAsDeclared || agent.isStopping else { return [] }
+        self.agents[row.name]?.isRestarting = !row.isLeaving
+        return agent.isStopping ? [] : [self.stop(row.name)]
+    }
+
+    private mutating func stop(_ name: String) -> Step {
+        self.agents[name]?.isStopping = true
+        return .stop(agent: name)
+    }
+
+    private mutating func lost(_ id: Int64) -> [Step] {
+        self.shards[id] = nil
+        return self.stopAgents(of: id)
+    }
+
+    private mutating func stopAgents(of shard: Int64) -> [Step] {
+        let names = self.agents.filter { $0.value.row.shard == shard }.keys.sorted()
+        for name in names { self.agents[name]?.isRestarting = false }
+        return names.filter { self.agents[$0]?.isStopping == false }.map { self.stop($0) }
+    }
+
+    private mutating func handOver() -> [Step] {
+        let staying = self.shards.filter { !$0.value.isLeaving }.keys
+        guard staying.count > self.share || staying.count < self.shards.count else { return [] }
+        // Any would do; two gateways that begin together should not pass on the same few again and again.
+        for id in staying.sorted(by: >).prefix(max(0, staying.count - self.share)) {
+            self.shards[id]?.isLeaving = true
+        }
+        var steps: [Step] = []
+        let leaving = self.shards.filter { $0.value.isLeaving }
+        let draining = leaving.filter { $0.value.isDraining && self.occupied[$0.key] != nil }.count
+        let next = leaving.filter { !$0.value.isDraining && self.occupied[$0.key] != nil }.keys.sorted()
+        for id in next.prefix(max(0, Self.handedOverAtOnce - draining)) {
+            self.shards[id]?.isDraining = true
+            steps += self.stopAgents(of: id)
+        }
+        let empty = leaving.filter { !$0.value.isReleasing && self.occupied[$0.key] == nil }.keys.sorted()
+        for id in empty { self.shards[id]?.isReleasing = true }
+        if !empty.isEmpty { steps.append(.release(empty)) }
+        return steps
+    }
+}
+#endif

@@ -1,0 +1,214 @@
+#if Postgres
+import KiiPushCore
+
+/// Receives for the agents of a gateway's shards, as they come and go.
+final class FleetReception: Sendable {
+    private enum Event: Sendable {
+        case lease(FleetLease.Event)
+        /// `nil`: the database could not be asked.
+        case read([FleetRow]?, number: Int)
+        case ended(String)
+        case released([Int64], isDone: Bool)
+        case notRemoved(FleetRow)
+    }
+
+    typealias Handlers = @Sendable (_ agent: String) -> any NotificationHandler
+
+    private let runtime: PushRuntime
+    private let store: LoopIsolated<PostgresStore>
+    private let gateway: String
+    private let handlers: Handlers
+    private let observer: @Sendable (String, PushEvent) -> Void
+    private let tell: @Sendable (FleetEvent) -> Void
+    private let events = AsyncStream.makeStream(of: Event.self)
+    /// What has an agent stop, by its name.
+    private let stops = Locked<[String: OneShot<Void>]>([:])
+    private let unsaved = UnsavedStates()
+
+    /// How long a turn may take to be written before a shard is handed over, or the gateway ends without.
+    private static let patience: Duration = .seconds(30)
+
+    init(
+        _ runtime: PushRuntime, _ store: LoopIsolated<PostgresStore>, gateway: String, handlers: @escaping Handlers,
+        observer: @escaping @Sendable (String, PushEvent) -> Void, tell: @escaping @Sendable (FleetEvent) -> Void
+    ) {
+        (self.runtime, self.store, self.gateway) = (runtime, store, gateway)
+        (self.handlers, self.observer, self.tell) = (handlers, observer, tell)
+    }
+
+    /// Receives until the task is cancelled or the runtime is shut down, and then hands over all.
+    ///
+    /// - Throws: ``PushAgentError/leaseLost(gateway:)``; ``TransportError`` with code `shutDown`.
+    func run() async throws {
+        let (loop, store, report) = (self.runtime.loop, self.store, self.events.continuation)
+        let lease = try await loop.run {
+            store.value.whenClosed = { report.finish() }
+            let lease = FleetLease(store.value, on: loop) { report.yield(.lease($0)) }
+            return LoopIsolated(confining: lease, to: loop)
+        }
+        var isFenced = false
+        await withDiscardingTaskGroup { group in
+            isFenced = await self.follow(lease, &group)
+            // Those that still run end gracefully, while the lease goes on. Nothing is taken meanwhile.
+            loop.submit { lease.value.joins = false }
+            group.cancelAll()
+        }
+        if isFenced {
+            loop.submit { lease.value.cancel() }
+            throw PushAgentError.leaseLost(gateway: self.gateway)
+        }
+        let isWritten = await self.runtime.writes(within: Self.patience)
+        if isWritten { try? await self.save(self.unsaved.of(0..<1024)) }
+        // Where the database cannot be told, the lease runs out.
+        try? await self.ask { store, completion in
+            // A renewal behind it would take the shards again.
+            lease.value.cancel()
+            if isWritten { store.leave(completion: completion) } else { completion(.success(())) }
+        }
+    }
+
+    /// - Returns: whether the database refuses the gateway, since others have taken over.
+    private func follow(_ lease: LoopIsolated<FleetLease>, _ group: inout DiscardingTaskGroup) async -> Bool {
+        var plan = FleetPlan()
+        var failure: String?
+        var told: FleetEvent?
+        var gateways = 0
+        for await event in self.events.stream {
+            var steps: [FleetPlan.Step] = []
+            var mayTell = false
+            switch event {
+            case .lease(.renewed(let renewal)):
+                if failure != nil {
+                    self.tell(.databaseRecovered)
+                    (failure, told) = (nil, nil)
+                }
+                if renewal.freed > 0 { self.tell(.tookOver(shards: renewal.freed)) }
+                gateways = renewal.gateways
+                steps = plan.renewed(share: renewal.share, gateways: renewal.gateways, shards: renewal.shards)
+                mayTell = true
+            case .lease(.failed(let error)):
+                if error.kind == .fenced { return true }
+                if failure != error.description { self.tell(.databaseFailed(reason: error.description)) }
+                failure = error.description
+            case .lease(.over):
+                self.tell(.leaseOver)
+                told = nil
+                steps = plan.suspend()
+            case .read(let rows?, let number):
+                steps = plan.read(rows, number: number)
+                mayTell = true
+            case .read(nil, let number): plan.failedToRead(number: number)
+            case .ended(let name): steps = plan.ended(name)
+            case .released(let shards, true): steps = plan.released(shards)
+            case .released(let shards, false): plan.failedToRelease(shards)
+            case .notRemoved(let row): plan.failedToRemove(row)
+            }
+            for step in steps { self.carryOut(step, &group) }
+            let holding = FleetEvent.holding(
+                shards: plan.shardCount, agents: plan.agentCount, gateways: gateways)
+            if mayTell, holding != told {
+                self.tell(holding)
+                told = holding
+            }
+            let isHasty = plan.isUnsettled
+            self.runtime.loop.submit { lease.value.isHasty = isHasty }
+        }
+        return false
+    }
+
+    private func carryOut(_ step: FleetPlan.Step, _ group: inout DiscardingTaskGroup) {
+        let report = self.events.continuation
+        switch step {
+        case .read(let shards, let number):
+            group.addTask {
+                report.yield(.read(try? await self.ask { $0.agents(of: shards, completion: $1) }, number: number))
+            }
+        case .start(let row):
+            let stop = OneShot<Void>()
+            self.stops.withLock { $0[row.name] = stop }
+            group.addTask {
+                await self.receive(row, until: stop)
+                self.stops.withLock { $0[row.name] = nil }
+                report.yield(.ended(row.name))
+            }
+        case .stop(let name): _ = self.stops.withLock { $0[name]?.resume(()) }
+        case .remove(let row):
+            group.addTask {
+                // What it has handled is in the turn that is being made or written.
+                let isWritten = await self.runtime.writes(within: Self.patience)
+                let removed: Void? = isWritten ? try? await self.ask { $0.remove(row, completion: $1) } : nil
+                if removed == nil { report.yield(.notRemoved(row)) } else { self.unsaved.forget(row.name) }
+            }
+        case .release(let shards):
+            group.addTask {
+                let isWritten = await self.runtime.writes(within: Self.patience)
+                let released: Void? = isWritten ? try? await self.release(shards) : nil
+                report.yield(.released(shards, isDone: released != nil))
+            }
+        }
+    }
+
+    private func release(_ shards: [Int64]) async throws {
+        try await self.save(self.unsaved.of(shards))
+        try await self.ask { $0.release(shards, completion: $1) }
+    }
+
+    private func save(_ states: [(row: FleetRow, text: String)]) async throws {
+        for (row, text) in states {
+            do {
+                try await self.ask { $0.save(text, of: row, completion: $1) }
+            } catch let error as InboxError where error.kind == .locked {
+                // The agent is not declared any more.
+            }
+            self.unsaved.saved(text, of: row.name)
+        }
+    }
+
+    private func ask<Answer: Sendable>(
+        _ question: @escaping @Sendable (PostgresStore, @escaping StoreCompletion<Answer>) -> Void
+    ) async throws -> Answer {
+        try await self.runtime.ask { store, completion in
+            guard let store = store as? PostgresStore else { return completion(.failure(.away("using the store"))) }
+            question(store, completion)
+        }
+    }
+
+    // MARK: - Agents
+
+    private func receive(_ row: FleetRow, until stop: OneShot<Void>) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await stop.value(onCancel: ()) }
+            do throws(SettingsError) {
+                let configuration = try PushAgent.Configuration(json: row.declaration)
+                guard configuration.name == row.name else { throw SettingsError("/name is another agent's") }
+                let agent = PushAgent(
+                    runtime: self.runtime, configuration: configuration, handler: self.handlers(row.name),
+                    reconnect: .init(), state: FleetAgentState(row, in: self.store, unsaved: self.unsaved))
+                agent.observe { [observer] in observer(row.name, $0) }
+                group.addTask { await self.run(agent, row.name) }
+            } catch {
+                self.tell(.agentFailed(name: row.name, reason: error.description, retryIn: nil))
+            }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    /// One agent that cannot go on must not end the others.
+    private func run(_ agent: PushAgent, _ name: String) async {
+        let (shortest, longest) = (Duration.seconds(1), Duration.seconds(300))
+        var pause = shortest
+        while !Task.isCancelled {
+            let began = ContinuousClock.now
+            do {
+                return try await agent.run()
+            } catch {
+                if ContinuousClock.now - began > longest { pause = shortest }
+                self.tell(.agentFailed(name: name, reason: "\(error)", retryIn: pause))
+            }
+            try? await Task.sleep(for: pause)
+            pause = min(pause * 2, longest)
+        }
+    }
+}
+#endif

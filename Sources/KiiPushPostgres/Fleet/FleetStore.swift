@@ -1,0 +1,89 @@
+#if Postgres
+import CPostgres
+import KiiPushCore
+
+/// Where a fleet of gateways keeps its messages and its agents: a database that all of them reach.
+public struct FleetStore: Sendable {
+    /// A URL or keywords, as libpq takes them.
+    package let target: String
+
+    /// A PostgreSQL of version 15 or later. On another machine it has to show a certificate for its name that an authority of
+    /// this machine has signed (`sslmode=verify-full`); anything less is refused.
+    ///
+    /// - Parameter target: a URL (`postgres://user@host/database`) or keywords (`host=… dbname=…`), as libpq takes them.
+    ///   What they leave out libpq takes from its environment variables. A password belongs into a password file:
+    ///   `passfile=`, `PGPASSFILE`, or the credential `pgpass` that systemd hands over.
+    /// - Source: "Connection Strings" in the manual of libpq
+    public static func postgres(_ target: String) -> FleetStore { FleetStore(target: target) }
+
+    /// Whether the address holds a password, which the list of processes then shows where it came as an argument.
+    package var holdsPassword: Bool { (try? PostgresAddress(self.target))?.hasPassword ?? false }
+}
+
+/// Opens the store of one gateway.
+final class GatewayStore: SharedStore {
+    let store: FleetStore
+    let gateway: String
+    let lease: Duration
+    /// Set when it is open.
+    private let opened = Locked<LoopIsolated<PostgresStore>?>(nil)
+    /// Whether an agent receives with it.
+    let isReceiving = Locked(false)
+    /// Why it could not be opened.
+    private let failure = Locked<InboxError?>(nil)
+
+    init(_ store: FleetStore, gateway: String, lease: Duration) {
+        (self.store, self.gateway, self.lease) = (store, gateway, lease)
+    }
+
+    var postgres: LoopIsolated<PostgresStore>? { self.opened.withLock { $0 } }
+    /// Whether opening failed since the database could not be reached.
+    var isAway: Bool { self.failure.withLock { $0?.kind == .away } }
+
+    func open(
+        for configuration: PushRuntime.Configuration, on loop: EventLoop,
+        completion: @escaping @Sendable (Result<any Store, PushAgentError>) -> Void
+    ) {
+        let settings = self.settings(configuration)
+        do throws(ThreadError) {
+            try OSThread(name: "kii-postgres") {
+                let session = Result { () throws(InboxError) in try PostgresSession(settings) }
+                _ = loop.submit {
+                    completion(session.flatMap { self.begin($0, settings, loop) }.mapError { self.fail($0) })
+                }
+            }.detach()
+        } catch {
+            completion(.failure(self.fail(.away("starting a thread"))))
+        }
+    }
+
+    private func begin(
+        _ session: PostgresSession, _ settings: PostgresConfiguration, _ loop: EventLoop
+    ) -> Result<any Store, InboxError> {
+        Result { () throws(InboxError) in
+            let store = try PostgresStore(session, settings, on: loop)
+            self.opened.withLock { $0 = LoopIsolated(confining: store, to: loop) }
+            return store
+        }
+    }
+
+    private func fail(_ error: InboxError) -> PushAgentError {
+        self.failure.withLock { $0 = error }
+        guard case .nameInUse(let host, let processID, _) = error.kind else {
+            return PushAgentError(error)
+        }
+        return .gatewayInUse(name: self.gateway, host: host, processID: processID)
+    }
+
+    private func settings(_ configuration: PushRuntime.Configuration) -> PostgresConfiguration {
+        var settings = PostgresConfiguration(target: self.store.target, gateway: self.gateway)
+        settings.lease = self.lease
+        settings.keepsDoneFor = configuration.bounds.handledKeptFor
+        settings.keepsDead = InboxCounts.Tally(
+            rows: Int64(configuration.bounds.deadLetters), bytes: configuration.bounds.deadLetterBytes)
+        settings.longestDelay = configuration.longestRetryDelay
+        settings.clocks = configuration.environment.clocks
+        return settings
+    }
+}
+#endif

@@ -1,0 +1,165 @@
+#if Postgres
+import KiiPushCore
+
+/// What a gateway has after it has renewed its lease.
+struct FleetRenewal: Sendable, Hashable {
+    /// How many shards it is to have.
+    var share: Int
+    /// The shards that it has, with the revisions of the agents there.
+    var shards: [Int64: Int64]
+    /// How many shards of dead gateways it has declared free.
+    var freed: Int
+    /// How many gateways live and take shards.
+    var gateways: Int
+}
+
+/// A row of the table of agents.
+struct FleetRow: Sendable, Hashable {
+    var name: String
+    var shard: Int64
+    var declaration: String
+    var state: String?
+    var isLeaving: Bool
+}
+
+/// A gateway's place among others.
+extension PostgresStore {
+    /// Says that this gateway lives, and takes free shards up to its share.
+    ///
+    /// - Parameter joins: whether it is to have any.
+    func renew(joins: Bool = true, completion: @escaping StoreCompletion<FleetRenewal>) {
+        var parameters = PostgresParameters()
+        parameters.add(self.gateway.id)
+        parameters.add(self.gateway.token)
+        parameters.add(self.gateway.session)
+        parameters.add(Int64(self.configuration.lease.wholeMillisecondsRoundedUp))
+        parameters.add(joins ? 1 : 0)
+        parameters.add(self.shards.keys)
+        var mine = PostgresParameters()
+        mine.add(self.gateway.id)
+        self.ask([(PostgresStatements.renew, parameters), (PostgresStatements.shards, mine)]) { answer in
+            completion(answer.map { self.renewed($0[0], shards: $0[1]) })
+        }
+    }
+
+    private func renewed(_ rows: PostgresRows, shards: PostgresRows) -> FleetRenewal {
+        if let block = rows.optionalInteger(0, 3) { self.numbers.begin(block: block) }
+        let held = Dictionary(
+            uniqueKeysWithValues: (0..<shards.count).map { (shards.integer($0, 0), shards.integer($0, 1)) })
+        self.forget(self.installations.keys(in: Set(self.shards.keys).subtracting(held.keys)))
+        self.shards = held
+        return FleetRenewal(
+            share: Int(rows.integer(0, 0)), shards: held, freed: Int(rows.integer(0, 1)),
+            gateways: Int(rows.integer(0, 2)))
+    }
+
+    /// Lets go of shards. Nothing of them is to be under way.
+    func release(_ shards: some Collection<Int64>, completion: @escaping StoreCompletion<Void>) {
+        self.forget(self.installations.keys(in: Set(shards)))
+        for shard in shards { self.shards[shard] = nil }
+        var parameters = PostgresParameters()
+        parameters.add(self.gateway.id)
+        parameters.add(shards)
+        self.write([(PostgresStatements.release, parameters)]) { completion($0.map { _ in () }) }
+    }
+
+    /// Lets go of all shards, and of the name.
+    func leave(completion: @escaping StoreCompletion<Void>) {
+        self.forget(self.installations.keys(in: Set(self.shards.keys)))
+        self.shards = [:]
+        var parameters = PostgresParameters()
+        parameters.add(self.gateway.id)
+        let steps = [PostgresStatements.releaseAll, PostgresStatements.leave].map { ($0, parameters) }
+        self.write(steps) { completion($0.map { _ in () }) }
+    }
+
+    /// The agents of these shards.
+    func agents(of shards: some Collection<Int64>, completion: @escaping StoreCompletion<[FleetRow]>) {
+        var parameters = PostgresParameters()
+        parameters.add(shards)
+        self.ask([(PostgresStatements.agents, parameters)]) { answer in
+            completion(
+                answer.map { rows in
+                    (0..<rows[0].count).map { row in
+                        FleetRow(
+                            name: rows[0].text(row, 0) ?? "", shard: rows[0].integer(row, 1),
+                            declaration: rows[0].text(row, 2) ?? "", state: rows[0].text(row, 3),
+                            isLeaving: rows[0].integer(row, 4) != 0)
+                    }
+                })
+        }
+    }
+
+    /// Writes what an agent has to remember.
+    func save(_ state: String, of agent: FleetRow, completion: @escaping StoreCompletion<Void>) {
+        var parameters = PostgresParameters()
+        parameters.add(agent.name)
+        parameters.add(state)
+        parameters.add(self.gateway.id)
+        self.write([(PostgresStatements.saveAgent, parameters)]) { answer in
+            completion(
+                answer.flatMap { rows in
+                    rows[0].count > 0 ? .success(()) : .failure(InboxError(.locked, step: "saving an agent's state"))
+                })
+        }
+    }
+
+    /// Removes an agent that was to leave, and has stopped.
+    func remove(_ agent: FleetRow, completion: @escaping StoreCompletion<Void>) {
+        var parameters = PostgresParameters()
+        parameters.add(agent.name)
+        parameters.add(self.gateway.id)
+        self.write([(PostgresStatements.removeAgent, parameters)]) { answer in
+            // It may have been declared again meanwhile.
+            if case .success(let rows) = answer, rows[0].count > 0 {
+                self.forget(self.installations.keys(of: agent.name))
+            }
+            completion(answer.map { _ in () })
+        }
+    }
+}
+
+extension PostgresStatements {
+    static let renew = PostgresStatement(
+        "renew", "renewing the lease",
+        """
+        SELECT share, freed, gateways, block
+        FROM kii_push.renew($1::bigint::integer, $2::bigint, $3::bigint, $4::bigint, $5::bigint = 1, $6::bigint[]::integer[])
+        """)
+    static let shards = PostgresStatement(
+        "shards", "reading the gateway's shards",
+        "SELECT id, revision FROM kii_push.shard WHERE gateway = $1::bigint::integer")
+    static let release = PostgresStatement(
+        "release", "handing over shards",
+        """
+        UPDATE kii_push.shard SET gateway = NULL
+        WHERE gateway = $1::bigint::integer AND id = ANY ($2::bigint[]::integer[])
+        """)
+    static let releaseAll = PostgresStatement(
+        "release_all", "handing over shards",
+        "UPDATE kii_push.shard SET gateway = NULL WHERE gateway = $1::bigint::integer")
+    static let leave = PostgresStatement(
+        "leave", "letting go of the gateway's name",
+        "UPDATE kii_push.gateway SET alive_until = '-infinity' WHERE id = $1::bigint::integer")
+    static let agents = PostgresStatement(
+        "agents", "reading agents",
+        """
+        SELECT name, shard, declaration, state, is_leaving::integer FROM kii_push.agent
+        WHERE shard = ANY ($1::bigint[]::integer[]) ORDER BY name
+        """)
+    static let saveAgent = PostgresStatement(
+        "save_agent", "saving an agent's state",
+        """
+        UPDATE kii_push.agent SET state = $2::text WHERE name = $1::text
+            AND shard IN (SELECT id FROM kii_push.shard WHERE gateway = $3::bigint::integer) RETURNING shard
+        """)
+    static let removeAgent = PostgresStatement(
+        "remove_agent", "removing an agent",
+        """
+        DELETE FROM kii_push.agent WHERE name = $1::text AND is_leaving
+            AND shard IN (SELECT id FROM kii_push.shard WHERE gateway = $2::bigint::integer) RETURNING shard
+        """)
+
+    static let fleet = [renew, shards, release, releaseAll, leave, agents, saveAgent, removeAgent]
+}
+#endif
