@@ -15,13 +15,15 @@ package struct KiiPushCommand: ParsableCommand {
         subcommands: [
             EmulatorCommand.self, RegisterCommand.self, ConfigCommand.self, SubscribeCommand.self,
             UnsubscribeCommand.self, SubscriptionsCommand.self, SyncCommand.self, ListenCommand.self, RunCommand.self,
-            InstallUnitCommand.self, SendCommand.self, InboxCommand.self, TraceCommand.self, ReplayCommand.self,
+            InstallUnitCommand.self, FleetCommand.self, StoreCommand.self, SendCommand.self, InboxCommand.self,
+            TraceCommand.self, ReplayCommand.self,
             ExplainCommand.self, DoctorCommand.self, HelpCommand.self, CompletionCommand.self, CompleteCommand.self,
         ],
         groups: [
             ("Get ready", ["emulator", "register", "config"]),
             ("Subscriptions", ["subscribe", "unsubscribe", "subscriptions", "sync"]),
             ("Receive and send", ["listen", "run", "install-unit", "send"]),
+            ("Many machines", ["fleet", "store"]),
             ("Find out", ["inbox", "trace", "replay", "explain", "doctor"]),
             ("Help", ["help", "completion"]),
         ],

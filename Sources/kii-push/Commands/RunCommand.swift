@@ -9,6 +9,10 @@ struct RunCommand: ParsableCommand {
             ("A few words of shell", "kii-push run --shell --exec 'jq -r .msg >> messages'"),
             ("A server on this machine", "kii-push run --forward-to 3000/push"),
             ("A program that receives with this library", "kii-push run --activate ./agent -- --quiet"),
+            (
+                "One gateway of a fleet ('kii-push fleet')",
+                "kii-push run --store postgres://gateway@db.example.org/kii --exec ./on-push"
+            ),
         ],
         discussion: [
             "A command answers by its exit status: 0 newData, 10 noData, 65 never again, 75 or any other failed. It finds "
@@ -35,7 +39,7 @@ struct RunCommand: ParsableCommand {
             + [.missingInput, .cannotCreate, .inputOutput, .interrupted, .terminated],
         environment: EnvironmentVariable.ofCloudCommands + [
             .stateHome, .stateDirectory, .path, .credentialsDirectory, .notifySocket, .watchdogMicroseconds,
-            .watchdogProcess, .journalStream,
+            .watchdogProcess, .journalStream, .store, .passwordFile,
         ]
     )
 
@@ -60,18 +64,43 @@ struct RunCommand: ParsableCommand {
     @Option(value: "TIME", help: "End with exit code 69 when no connection has stood for so long. Default: never.")
     var exitWhenOffline: TimeSpan?
 
+    @OptionGroup(title: "Fleet") var fleet: FleetStoreOptions
+
+    @Option(
+        value: "NAME",
+        help: "Be this gateway of the fleet whose database --store or KII_PUSH_STORE names. Default, with --store: the "
+            + "machine's name.")
+    var gateway: String?
+
     @OptionGroup(title: "Metrics") var metrics: MetricsOptions
     @OptionGroup(title: "Output") var output: OutputOptions
     @OptionGroup(title: "Cloud") var profile: ProfileOptions
     @Argument(value: "ARG", help: "Further arguments of COMMAND or PROGRAM, after '--'.") var arguments: [String] = []
 
+    private var isGateway: Bool { self.fleet.store != nil || self.gateway != nil }
+
     func validate() throws {
+        if self.isGateway { try self.validateGateway() }
         // What needs another option may find it in the file.
         guard self.own.namesHandler, let problem = self.own.problem({ "'\($0.option)'" }) else { return }
         throw ValidationError(problem)
     }
 
+    /// A gateway has the agents of its share, and what they sign in with is in the database.
+    private func validateGateway() throws {
+        let others = [
+            ("activate", self.activate != nil), ("present", self.present),
+            ("exit-when-offline", self.exitWhenOffline != nil), ("metrics-file", self.metrics.metricsFile != nil),
+            ("metrics-socket", self.metrics.metricsSocket != nil), ("profile", self.profile.profile != nil),
+        ]
+        if let other = others.first(where: \.1) {
+            throw ValidationError("'--store' and '--\(other.0)' exclude each other")
+        }
+        try self.handler.validateAlone()
+    }
+
     func run() async throws {
+        guard !self.isGateway else { return try await self.runGateway() }
         let service = RunService(console: self.output.console)
         var session = try await self.session(service, nil, isFirst: true)
         // Not before: registering may take minutes, and a signal ends that at once.
@@ -95,6 +124,15 @@ struct RunCommand: ParsableCommand {
             throw error
         }
         await metrics?.stop()
+    }
+
+    private func runGateway() async throws {
+        #if Postgres
+        let store = try self.fleet.required()
+        try await GatewaySession(self.own, store, name: self.gateway, self.profile, self.output.console).run()
+        #else
+        throw FleetStoreOptions.missing
+        #endif
     }
 
     private var own: RunSettings {

@@ -14,7 +14,7 @@ actor RunView {
 
     /// - Parameter failed: told that nothing can be shown any more.
     init(
-        console: Console, installationID: String, notes: MessageNotes, journal: Journal?,
+        console: Console, installationID: String, notes: MessageNotes, journal: Journal? = nil,
         failed: @escaping @Sendable (any Error) -> Void = { _ in }
     ) {
         (self.console, self.installationID) = (console, installationID)

@@ -5,7 +5,7 @@ enum EnvironmentVariable: CaseIterable, Sendable {
     case profile, configurationFile, baseURL, appID, appKey, clientID, clientSecret, password
     case configurationHome, configurationDirectories, stateHome, runtimeDirectory, stateDirectory
     case credentialsDirectory, home, path, noColor, color, forceColor, terminal, columns, notifySocket
-    case watchdogMicroseconds, watchdogProcess, journalStream
+    case watchdogMicroseconds, watchdogProcess, journalStream, store, passwordFile
 
     static let ofCloudCommands: [EnvironmentVariable] = [
         .profile, .configurationFile, .baseURL, .appID, .appKey, .clientID, .clientSecret,
@@ -46,6 +46,8 @@ enum EnvironmentVariable: CaseIterable, Sendable {
         case .notifySocket: ("NOTIFY_SOCKET", "Where the service manager is told how 'run' is, set by systemd.")
         case .watchdogMicroseconds: ("WATCHDOG_USEC", "How often it wants to hear that 'run' is alive, set by systemd.")
         case .watchdogProcess: ("WATCHDOG_PID", "Which process it wants to hear that from, set by systemd.")
+        case .store: ("KII_PUSH_STORE", "The database of a fleet, where --store is not given.")
+        case .passwordFile: ("PGPASSFILE", "Where passwords for databases are, in libpq's form. Default ~/.pgpass.")
         case .journalStream: ("JOURNAL_STREAM", "Which stream is the journal's, set by systemd.")
         }
     }

@@ -3,7 +3,7 @@ import KiiPushCore
 extension OutputLine {
     /// Every line that there is, in the order of the page.
     static let all: [OutputLine] =
-        Self.ofMessages + Self.ofTheInbox + Self.ofPayloads + Self.ofTheCloud + Self.ofTheTool
+        Self.ofMessages + Self.ofTheInbox + Self.ofPayloads + Self.ofTheCloud + Self.ofTheFleet + Self.ofTheTool
 
     private static let ofMessages: [OutputLine] = [
         OutputLine(

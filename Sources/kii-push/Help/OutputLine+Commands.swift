@@ -25,6 +25,22 @@ extension OutputLine {
             ["method": .text, "url": .text, "as": .text, "media_type": .text, "body": .any]),
     ]
 
+    static let ofTheFleet: [OutputLine] = [
+        OutputLine(
+            "gateway", "a gateway of 'fleet status'",
+            [
+                "name": .text, "host": .text, "pid": .integer, "alive": .flag, "draining": .flag, "shards": .integer,
+                "agents": .integer, "unhandled": .integer, "lag_ms?": .integer, "declared_dead": .integer,
+                "shards_taken_over": .integer,
+            ]),
+        OutputLine(
+            "fleet", "what no gateway has, of 'fleet status'",
+            ["free_shards": .integer, "agents_without_gateway": .integer]),
+        OutputLine("agent", "an agent of 'fleet list', 'add' and 'remove'", ["name": .text]),
+        OutputLine("drained", "the gateway of 'fleet drain'", ["gateway": .text]),
+        OutputLine("schema", "what came of 'store'", ["version": .integer]),
+    ]
+
     static let ofTheTool: [OutputLine] = [
         OutputLine(
             "check", "a check of 'doctor'; code is such as DNS and stable, exit is the code that a failure stands for",

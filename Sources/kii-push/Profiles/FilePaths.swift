@@ -16,6 +16,8 @@ struct FilePaths: Sendable {
     /// ``credentials``.
     let systemCredentials: String?
     let profiles: String
+    /// What gateways of a fleet keep on this machine.
+    let gateways: String
     let emulator: String
     let emulatorState: String
 
@@ -35,6 +37,7 @@ struct FilePaths: Sendable {
         let stateHome = EnvironmentVariable.stateHome.directory
         let state = try ofService ?? ((stateHome ?? (Self.home() + "/.local/state")) + "/kii-push")
         self.profiles = state + "/profiles"
+        self.gateways = state + "/gateways"
         self.emulatorState = state + "/emulator"
         self.emulator = Self.emulatorFile()
     }

@@ -1,0 +1,209 @@
+import KiiPushCore
+import KiiPushPostgres
+
+/// Groups what looks after the agents and the gateways of a fleet.
+struct FleetCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fleet", abstract: "Declares and removes agents of a fleet, and shows and drains its gateways.",
+        examples: [
+            ("Who has what, and how much waits", "kii-push fleet status"),
+            ("Declare agents", "kii-push fleet add agents.json"),
+            ("Before an upgrade of one gateway", "kii-push fleet drain gateway-2"),
+        ],
+        discussion: [
+            "A fleet is any number of 'kii-push run --store URL' that share a database and the agents that are declared there."
+        ],
+        subcommands: [
+            FleetStatusCommand.self, FleetListCommand.self, FleetAddCommand.self, FleetRemoveCommand.self,
+            FleetDrainCommand.self,
+        ]
+    )
+}
+
+struct FleetStatusCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "status", abstract: "Shows each gateway: its process, its share, and what waits there.",
+        examples: [("What waits, for a program", "kii-push fleet status --json | jq .unhandled")],
+        exitCodes: FleetStoreOptions.exitCodes, environment: FleetStoreOptions.environment
+    )
+
+    @OptionGroup(title: "Store") var store: FleetStoreOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    func run() async throws {
+        #if Postgres
+        let status = try await Fleet(self.store.required()).status()
+        let console = self.output.console
+        for gateway in status.gateways {
+            try console.line(gateway.text)
+            try console.object("gateway", gateway.members)
+        }
+        try console.object(
+            "fleet",
+            [
+                ("free_shards", JSONValue(status.freeShards)),
+                ("agents_without_gateway", JSONValue(status.agentsWithoutGateway)),
+            ])
+        guard status.freeShards > 0 else { return }
+        try console.line("nobody: \(status.freeShards) shards, \(status.agentsWithoutGateway) agents")
+        #else
+        throw FleetStoreOptions.missing
+        #endif
+    }
+}
+
+struct FleetListCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "list", abstract: "Lists the agents that are declared.",
+        examples: [("How many?", "kii-push fleet list | wc -l")],
+        exitCodes: FleetStoreOptions.exitCodes, environment: FleetStoreOptions.environment
+    )
+
+    @OptionGroup(title: "Store") var store: FleetStoreOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    func run() async throws {
+        #if Postgres
+        for name in try await Fleet(self.store.required()).agents() {
+            try self.output.console.line(name)
+            try self.output.console.object("agent", [("name", JSONValue(name))])
+        }
+        #else
+        throw FleetStoreOptions.missing
+        #endif
+    }
+}
+
+struct FleetAddCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add", abstract: "Declares agents, or changes what was declared of those with their names.",
+        examples: [
+            ("Those of a file", "kii-push fleet add agents.json"),
+            (
+                "A thing",
+                #"echo '{"name":"lamp-1","app":{"id":"a","key":"k","baseURL":"https://api.kii.com/api"},"account":{"#
+                    + #""type":"thing","vendorThingID":"lamp-1","password":"…"}}' | kii-push fleet add -"#
+            ),
+        ],
+        discussion: [
+            "An agent is an object with name, app (id, key, baseURL), account (type pseudoUser, user or thing, and what it "
+                + "signs in with) and subscriptions ([{\"topic\": \"alerts\"}, {\"bucket\": \"orders\", \"scope\": \"me\"}]); "
+                + "FILE holds one, or a list. What it signs in with is kept in the database.",
+            "The gateway that has its shard starts it within 3 s.",
+        ],
+        exitCodes: FleetStoreOptions.exitCodes + [.badInput, .missingInput],
+        environment: FleetStoreOptions.environment
+    )
+
+    @Argument(value: "FILE", help: "A file of JSON; '-' reads standard input.", completion: .file) var file: String
+    @OptionGroup(title: "Store") var store: FleetStoreOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    func run() async throws {
+        #if Postgres
+        let fleet = Fleet(try self.store.required())
+        let agents = try self.agents()
+        try await fleet.add(agents)
+        for agent in agents {
+            try self.output.console.result("> \(agent.name) is declared.")
+            try self.output.console.object("agent", [("name", JSONValue(agent.name))])
+        }
+        #else
+        throw FleetStoreOptions.missing
+        #endif
+    }
+
+    private func agents() throws -> [PushAgent.Configuration] {
+        let value: JSONValue
+        do {
+            value = try JSONValue(parsing: InputFile.read(self.file))
+        } catch let error as JSONError {
+            throw CommandFailure(.badInput, "\(self.file) is \(error)")
+        }
+        let list = value.array
+        return try (list ?? [value]).enumerated().map { index, agent in
+            do throws(SettingsError) {
+                let agent = try PushAgent.Configuration(json: String(decoding: agent.serialized(), as: UTF8.self))
+                return agent
+            } catch {
+                let place = list == nil ? self.file : "\(self.file), agent \(index + 1)"
+                throw CommandFailure(.badInput, "\(place): \(error.description)")
+            }
+        }
+    }
+}
+
+struct FleetRemoveCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove", abstract: "Has agents stopped and forgotten.",
+        examples: [("One", "kii-push fleet remove lamp-1")],
+        discussion: [
+            "Messages that no handler has finished wait for an agent that is declared for the same user or thing. The cloud "
+                + "keeps the installation, and goes on sending to it."
+        ],
+        exitCodes: FleetStoreOptions.exitCodes + [.missingInput], environment: FleetStoreOptions.environment
+    )
+
+    @Argument(value: "NAME", help: "The names of agents.") var names: [String]
+    @OptionGroup(title: "Store") var store: FleetStoreOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    func run() async throws {
+        #if Postgres
+        let fleet = Fleet(try self.store.required())
+        for name in self.names {
+            guard try await fleet.remove(agent: name) else {
+                throw CommandFailure(.missingInput, "no agent is declared as \(name)")
+            }
+            try self.output.console.result("> \(name) is removed by its gateway within a few seconds.")
+            try self.output.console.object("agent", [("name", JSONValue(name))])
+        }
+        #else
+        throw FleetStoreOptions.missing
+        #endif
+    }
+}
+
+struct FleetDrainCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "drain", abstract: "Has a gateway hand over all that it has, until its process starts again.",
+        examples: [("Before an upgrade", "kii-push fleet drain gateway-2")],
+        exitCodes: FleetStoreOptions.exitCodes + [.missingInput], environment: FleetStoreOptions.environment
+    )
+
+    @Argument(value: "GATEWAY", help: "The gateway's name ('kii-push fleet status').") var gateway: String
+    @OptionGroup(title: "Store") var store: FleetStoreOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    func run() async throws {
+        #if Postgres
+        guard try await Fleet(self.store.required()).drain(gateway: self.gateway) else {
+            throw CommandFailure(.missingInput, "there is no gateway \(self.gateway)")
+        }
+        try self.output.console.result("> \(self.gateway) hands over; 'kii-push fleet status' shows how far it is.")
+        try self.output.console.object("drained", [("gateway", JSONValue(self.gateway))])
+        #else
+        throw FleetStoreOptions.missing
+        #endif
+    }
+}
+
+#if Postgres
+extension FleetStatus.Gateway {
+    fileprivate var text: String {
+        let state = self.isAlive ? self.isDraining ? "draining" : "alive" : "gone"
+        let lag = self.lag.map { ", the oldest for \($0.text)" } ?? ""
+        return "\(self.name): \(state), process \(self.processID) on \(self.host), \(self.shards) shards, "
+            + "\(self.agents) agents, \(self.unhandled) unhandled\(lag)"
+    }
+
+    fileprivate var members: [(String, JSONValue)] {
+        JSONMembers(present: [
+            "name": self.name, "host": self.host, "pid": self.processID, "alive": self.isAlive,
+            "draining": self.isDraining, "shards": self.shards, "agents": self.agents, "unhandled": self.unhandled,
+            "lag_ms": self.lag.map(\.milliseconds), "declared_dead": self.timesDeclaredDead,
+            "shards_taken_over": self.shardsTakenOver,
+        ])
+    }
+}
+#endif

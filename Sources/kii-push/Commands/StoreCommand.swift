@@ -1,0 +1,92 @@
+import KiiPushCore
+import KiiPushPostgres
+
+/// Groups what is done to the database of a fleet.
+struct StoreCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "store", abstract: "Makes the tables of a fleet's database, and looks whether they are there.",
+        examples: [
+            ("In a new database, as its owner", "kii-push store init --store postgres://owner@db.example.org/kii"),
+            ("After an upgrade, with all gateways stopped", "kii-push store migrate"),
+        ],
+        subcommands: [StoreInitCommand.self, StoreMigrateCommand.self, StoreCheckCommand.self]
+    )
+}
+
+struct StoreInitCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "init", abstract: "Makes the tables in a database that has none.",
+        examples: [("As the database's owner", "kii-push store init --store postgres://owner@db.example.org/kii")],
+        exitCodes: FleetStoreOptions.exitCodes + [.cannotCreate], environment: FleetStoreOptions.environment
+    )
+
+    @OptionGroup(title: "Store") var store: FleetStoreOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    func run() async throws {
+        #if Postgres
+        let fleet = Fleet(try self.store.required())
+        guard try await fleet.schemaVersion() == 0 else {
+            throw CommandFailure(
+                .cannotCreate, "the database has the tables already",
+                hint: "'kii-push store migrate' brings them up to date")
+        }
+        try await fleet.migrate()
+        try await fleet.tellSchema(self.output.console)
+        #else
+        throw FleetStoreOptions.missing
+        #endif
+    }
+}
+
+struct StoreMigrateCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "migrate", abstract: "Makes the tables, or brings them up to date, in one transaction.",
+        examples: [("With all gateways stopped", "kii-push store migrate --store postgres://owner@db.example.org/kii")],
+        exitCodes: FleetStoreOptions.exitCodes, environment: FleetStoreOptions.environment
+    )
+
+    @OptionGroup(title: "Store") var store: FleetStoreOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    func run() async throws {
+        #if Postgres
+        let fleet = Fleet(try self.store.required())
+        try await fleet.migrate()
+        try await fleet.tellSchema(self.output.console)
+        #else
+        throw FleetStoreOptions.missing
+        #endif
+    }
+}
+
+struct StoreCheckCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "check", abstract: "Fails unless the database can be reached and has the tables of this version.",
+        examples: [("As a gateway", "kii-push store check --store postgres://gateway@db.example.org/kii")],
+        exitCodes: FleetStoreOptions.exitCodes, environment: FleetStoreOptions.environment
+    )
+
+    @OptionGroup(title: "Store") var store: FleetStoreOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    func run() async throws {
+        #if Postgres
+        let fleet = Fleet(try self.store.required())
+        try await fleet.check()
+        try await fleet.tellSchema(self.output.console)
+        #else
+        throw FleetStoreOptions.missing
+        #endif
+    }
+}
+
+#if Postgres
+extension Fleet {
+    fileprivate func tellSchema(_ console: Console) async throws {
+        let version = try await self.schemaVersion()
+        try console.result("> The database has the tables, in version \(version).")
+        try console.object("schema", [("version", JSONValue(version))])
+    }
+}
+#endif

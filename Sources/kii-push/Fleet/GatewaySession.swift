@@ -1,0 +1,154 @@
+#if Postgres
+import Glibc
+import KiiPushCore
+import KiiPushPostgres
+
+/// `run --store`: one gateway of a fleet, from its settings to its end.
+struct GatewaySession: Sendable {
+    private enum Event: Sendable {
+        case stop(signal: Int32)
+        case ended((any Error)?)
+        case push(agent: String, PushEvent)
+        case fleet(FleetEvent)
+        case program(Activator.Event)
+        /// Nothing can be shown any more.
+        case failed(any Error)
+    }
+
+    private let name: String
+    private let runtime: PushRuntime
+    private let receiver: RunReceiver
+    private let outside: any OutsideHandler
+    private let view: RunView
+    private let console: Console
+    private let notifier: ServiceNotifier
+    private let events = AsyncStream.makeStream(of: Event.self)
+
+    /// - Parameter name: the gateway's; `nil` for that of this machine.
+    init(
+        _ settings: RunSettings, _ store: FleetStore, name: String?, _ profile: ProfileOptions, _ console: Console
+    ) throws {
+        self.name = name ?? Self.hostName
+        self.console = console
+        self.notifier = ServiceNotifier(path: EnvironmentVariable.notifySocket.text)
+        guard AgentStateFile.isValidName(self.name) else {
+            throw UsageError(
+                "a gateway's name has to be 1 to 64 of letters, digits, -, _ and ., not beginning with .: name one with "
+                    + "'--gateway'", commandPath: "kii-push run")
+        }
+        let directory = try FilePaths().gateways + "/" + self.name
+        try PrivateFile.makeDirectory(directory)
+        let report = { @Sendable [continuation = self.events.continuation] (event: Activator.Event) in
+            _ = continuation.yield(.program(event))
+        }
+        guard let outside = try settings.outsideHandler(directory: directory, report: report) else {
+            throw UsageError(
+                "who is to handle the messages? '--exec COMMAND' or '--forward-to URL' is missing",
+                commandPath: "kii-push run")
+        }
+        self.outside = outside
+        self.receiver = RunReceiver(.outside(outside), concurrency: settings.jobs ?? 1)
+        self.view = RunView(
+            console: console, installationID: self.name, notes: self.receiver.notes,
+            failed: { [continuation = self.events.continuation] in continuation.yield(.failed($0)) })
+        var configuration = PushRuntime.Configuration(stateDirectory: directory)
+        configuration.certificateAuthorityFile = profile.caFile
+        configuration.verifiesCertificates = !profile.insecure
+        configuration.proxy = profile.proxy
+        configuration.concurrentHandlers = self.receiver.concurrency
+        self.runtime = try PushRuntime(store, gateway: self.name, configuration: configuration)
+    }
+
+    private static var hostName: String {
+        var name = [CChar](repeating: 0, count: 256)
+        guard gethostname(&name, name.count - 1) == 0 else { return "gateway" }
+        return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// Receives until a signal or a failure ends it, and throws that.
+    func run() async throws {
+        let signals = try StopSignals()
+        let report = self.events.continuation
+        self.receiver.begin()
+        let outside = OutsideBridge(outside: self.outside, notes: self.receiver.notes)
+        let receiving = Task { [runtime] in
+            do {
+                try await runtime.receive(
+                    handler: { _ in outside }, observer: { report.yield(.push(agent: $0, $1)) },
+                    tell: { report.yield(.fleet($0)) })
+                report.yield(.ended(nil))
+            } catch {
+                report.yield(.ended(error))
+            }
+        }
+        let stopping = Task { if let number = await signals.next() { report.yield(.stop(signal: number)) } }
+        defer { stopping.cancel() }
+        var stopped: Int32?
+        // Every agent tells of the one store.
+        var storageFailure: String?
+        var failure: (any Error)?
+        loop: for await event in self.events.stream {
+            switch event {
+            case .stop(let signal):
+                stopped = signal
+                self.notifier.stopping()
+                self.receiver.hurry()
+                receiving.cancel()
+            case .ended(let error):
+                failure = failure ?? error
+                break loop
+            case .failed(let error):
+                failure = error
+                receiving.cancel()
+            case .push(_, .storageFailed(let reason)) where reason != storageFailure:
+                storageFailure = reason
+                self.console.warning("nothing is acknowledged: \(reason.terminalSafe)")
+            case .push(_, .storageRecovered) where storageFailure != nil:
+                storageFailure = nil
+                self.console.status("> Messages are stored again.")
+            case .push(let agent, let event): await self.show(event, of: agent)
+            case .fleet(let event): self.show(event)
+            case .program(let event): self.console.detail("program: \(event.description.terminalSafe)")
+            }
+        }
+        await self.receiver.stop()
+        await self.runtime.shutdown()
+        if let failure { throw failure }
+        if let stopped { throw SilentExit(status: .afterStop(signal: stopped)) }
+    }
+
+    // MARK: - Telling
+
+    private func show(_ event: FleetEvent) {
+        switch event {
+        case .holding(let shards, let agents, let gateways):
+            let text = "\(shards) of 1024 shards with \(agents) agents; \(gateways) gateways share"
+            self.notifier.connected(text)
+            self.console.status("> \(self.name): \(text).")
+        case .tookOver(let shards):
+            self.console.warning("a gateway is gone: its \(shards) shards are free for those that live")
+        case .databaseFailed(let reason):
+            self.notifier.offline(reason.terminalSafe, retryIn: .seconds(1))
+            self.console.warning("nothing is acknowledged: \(reason.terminalSafe)")
+        case .databaseRecovered: self.console.status("> The database works again.")
+        case .leaseOver: self.console.warning("the lease could not be renewed; all agents stop until it is")
+        case .agentFailed(let name, let reason, let pause):
+            let next = pause.map { "again in \($0.text)" } ?? "declare it anew"
+            self.console.warning("agent \(name.terminalSafe): \(reason.terminalSafe); \(next)")
+        }
+    }
+
+    /// Messages are data. Of a thousand connections only those are worth a line that somebody asks for.
+    private func show(_ event: PushEvent, of agent: String) async {
+        switch event {
+        case .message: await self.view.show(event)
+        case .disconnected(let reason, _): self.console.detail("\(agent): offline: \(reason.terminalSafe)")
+        case .subscriptionFailed(let target, let reason, _):
+            let name = "\(agent.terminalSafe): not subscribed to \(target.text.terminalSafe)"
+            self.console.warning("\(name): \(reason.terminalSafe)")
+        case .connected: self.console.detail("\(agent): connected")
+        default: break
+        }
+    }
+}
+#endif

@@ -1,0 +1,133 @@
+import Foundation
+import Glibc
+import KiiPushCore
+import TestSupport
+import TestTraits
+import Testing
+
+/// `fleet`, `store` and `run --store`, against a real PostgreSQL where this build has one.
+@Suite(.ownThreads) struct FleetCommandTests {
+    #if Postgres
+    @Test func agentsAreDeclaredReceivedForAndRemoved() async throws {
+        let target = try await PostgresServer.database()
+        let session = try EmulatorSession()
+        func run(_ words: String..., input: String? = nil) throws -> Tool.Result {
+            try session.tool.start(words, input: input, environment: ["KII_PUSH_STORE": target]).waitForExit()
+        }
+        let missing = try run("store", "check")
+        #expect(missing.exit == 78)
+        #expect(missing.error.contains("run 'kii-push store migrate'"))
+        try OutputSchemaTests.check(try run("store", "init", "--json").output, has: "schema")
+        #expect(try run("store", "init").exit == 73)
+        #expect(try run("store", "migrate").output == "> The database has the tables, in version 1.\n")
+        #expect(try run("store", "check").exit == 0)
+        // A gateway's role can do what a gateway does, and no more.
+        try await PostgresServer.run(
+            """
+            CREATE ROLE \(Self.role) LOGIN; GRANT USAGE ON SCHEMA kii_push TO \(Self.role);
+            GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA kii_push TO \(Self.role);
+            REVOKE INSERT, UPDATE, DELETE ON kii_push.migration FROM \(Self.role);
+            GRANT SELECT, USAGE ON ALL SEQUENCES IN SCHEMA kii_push TO \(Self.role)
+            """, at: target)
+        let asGateway = target.replacing("user=kii", with: "user=\(Self.role)")
+        try session.succeed("register")
+        try session.succeed("subscribe", "news")
+        let file = session.tool.home.appending(path: "run/kii-push/emulator.json")
+        let emulator = try JSONValue(parsing: Array(try Data(contentsOf: file)))
+        let (url, key) = (emulator["baseURL"]?.string ?? "", emulator["appKey"]?.string ?? "")
+        let agent = """
+            {"name": "lamp-1", "app": {"id": "kiilocal", "key": "\(key)", "baseURL": "\(url)"}, "usesTLS": false,
+            "account": {"type": "thing", "vendorThingID": "lamp-1", "password": "pw"},
+            "subscriptions": [{"topic": "news"}]}
+            """
+        #expect(try run("fleet", "add", "-", input: "[\(agent), \(agent)]").exit == 78)
+        let wrong = try run("fleet", "add", "-", input: #"[{"name": "lamp-1"}]"#)
+        #expect(wrong.exit == 65)
+        #expect(wrong.error.contains("agent 1: /account is missing"))
+        try OutputSchemaTests.check(try run("fleet", "add", "-", "--json", input: agent).output, has: "agent")
+        #expect(try run("fleet", "list").output == "lamp-1\n")
+
+        let gateway = try session.tool.start(
+            ["run", "--store", asGateway, "--gateway", "one", "-v", "--shell", "--exec", "grep -q hi || exit 65"])
+        #expect(gateway.error(containing: "lamp-1: connected").contains("> one: 1024 of 1024 shards with 1 agents"))
+        // The profile is one receiver; the agent is the other, as soon as it is subscribed.
+        while try !session.succeed("send", "topic", "news", "--data", #"{"msg":"hi"}"#, "--json").contains(
+            #""receivers":2"#)
+        {}
+        #expect(gateway.output(containing: "<-- newData").contains("<-- newData"))
+        try OutputSchemaTests.check(try run("fleet", "status", "--json").output, has: "gateway", "fleet")
+        let status = try run("fleet", "status")
+        #expect(status.output.hasPrefix("one: alive, process \(gateway.processID) on "))
+        // A second one under its name.
+        let second = try session.tool.start(
+            ["run", "--store", asGateway, "--gateway", "one", "--exec", "true"]
+        ).waitForExit()
+        #expect(second.exit == 75)
+        #expect(second.error.contains("gateway one is process \(gateway.processID) on "))
+        try OutputSchemaTests.check(try run("fleet", "drain", "one", "--json").output, has: "drained")
+        #expect(gateway.error(containing: "one: 0 of 1024 shards").contains("0 of 1024 shards"))
+        #expect(try run("fleet", "drain", "nobody").exit == 66)
+        gateway.signal(SIGTERM)
+        #expect(gateway.waitForExit().exit == 0)
+        #expect(try run("fleet", "remove", "lamp-1").exit == 0)
+        #expect(try run("fleet", "remove", "nobody").exit == 66)
+        #expect(try run("fleet", "status").output.contains("one: gone"))
+    }
+
+    private static let role = "gateway_\(getpid())"
+
+    /// No password shows in a list of processes, and none goes over a network that others can read.
+    @Test(arguments: [
+        ("postgres://kii:hunter2@localhost/kii", "PGPASSFILE names"),
+        ("postgres://kii@db.example.org/kii?sslmode=require", "sslmode=verify-full"),
+        ("host=db.example.org sslmode=prefer", "sslmode=verify-full"),
+        ("service=elsewhere sslmode=prefer", "sslmode=verify-full"), ("hunter2 what", "dbname=NAME"),
+    ])
+    func anAddressThatIsNotSafeIsRefused(address: String, advice: String) throws {
+        let result = try Tool()("store", "check", "--store", address)
+        #expect(result.exit == 78)
+        #expect(result.error.contains(advice), "\(result.error)")
+        #expect(!result.error.contains("hunter2"))
+    }
+
+    /// The certificate of a server on another machine is looked at: a name that leads nowhere shows that it was asked for.
+    @Test func aServerThatIsNotThereIsNamed() throws {
+        let result = try Tool()("store", "check", "--store", "postgres://kii@db.invalid/kii")
+        #expect(result.exit == 74)
+        #expect(result.error.contains("db.invalid"))
+    }
+
+    @Test(arguments: [
+        ["--activate", "true"], ["--exec", "true", "--exit-when-offline", "5s"],
+        ["--exec", "true", "--metrics-file", "m"], ["--exec", "true", "--profile", "p"],
+    ])
+    func whatAGatewayCannotDoIsRefused(words: [String]) throws {
+        let result = try Tool().start(["run", "--store", "postgres://localhost/kii"] + words).waitForExit()
+        #expect(result.exit == 64)
+        #expect(result.error.contains("'--store' and '--"))
+    }
+
+    @Test func aGatewayNeedsSomebodyToHandleMessages() throws {
+        let result = try Tool()("run", "--store", "postgres://localhost/kii")
+        #expect(result.exit == 64)
+        #expect(result.error.contains("'--exec COMMAND' or '--forward-to URL' is missing"))
+        #expect(try Tool()("run", "--gateway", "one", "--exec", "true").exit == 78)
+        let tool = try Tool()
+        let name = try tool("run", "--store", "postgres://localhost/kii", "--gateway", "../../x", "--exec", "true")
+        #expect(name.exit == 64)
+        #expect(try FileManager.default.contentsOfDirectory(atPath: tool.home.path + "/state").isEmpty)
+    }
+    #else
+    @Test(arguments: [
+        ["fleet", "status"], ["fleet", "list"], ["fleet", "add", "-"], ["fleet", "remove", "a"],
+        ["fleet", "drain", "a"],
+        ["store", "init"], ["store", "migrate"], ["store", "check"],
+        ["run", "--store", "postgres://localhost/kii", "--exec", "true"],
+    ])
+    func withoutPostgreSQLTheyExit69AndSayHowToGetIt(words: [String]) throws {
+        let result = try Tool().start(words).waitForExit()
+        #expect(result.exit == 69)
+        #expect(result.error.contains("swift build -c release --traits Postgres"))
+    }
+    #endif
+}

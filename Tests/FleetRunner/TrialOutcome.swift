@@ -1,0 +1,53 @@
+#if Postgres
+import Foundation
+import TestSupport
+
+/// What the handlers of all gateways got: a line for each time.
+struct HandledLines {
+    /// How often, by agent and number.
+    private(set) var counts: [Substring: Int] = [:]
+    private let text: String
+
+    init(_ path: String) {
+        self.text = (try? String(contentsOfFile: path, encoding: .utf8)) ?? ""
+        for line in self.text.split(separator: "\n") { self.counts[line, default: 0] += 1 }
+    }
+}
+
+/// What came of a trial.
+struct TrialOutcome {
+    let agents: Int
+    var faults: [FleetTrial.Fault: Int] = [:]
+    /// How many gateways that were frozen ended since others had taken over.
+    var fenced = 0
+    /// How many gateways that were to stop have handed over.
+    var handedOver = 0
+    var pushes = 0
+    var handled = 0
+    var twice = 0
+    /// How many the database holds that no handler has finished.
+    var unhandled = 0
+
+    init(agents: Int) { self.agents = agents }
+
+    mutating func read(_ lines: HandledLines) {
+        self.handled = lines.counts.count
+        self.twice = lines.counts.values.reduce(0) { $0 + $1 - 1 }
+    }
+
+    var lost: Int { self.pushes * self.agents - self.handled }
+    var isGood: Bool { self.lost == 0 && self.unhandled == 0 && self.pushes > 0 }
+
+    var text: String {
+        var table = MarkdownTable(["what", "how often"])
+        for fault in FleetTrial.Fault.allCases { table.add([fault.rawValue, "\(self.faults[fault] ?? 0)"]) }
+        table.add(["frozen gateways that were fenced", "\(self.fenced)"])
+        table.add(["gateways that handed over", "\(self.handedOver)"])
+        table.add(["messages sent: \(self.pushes) to each of \(self.agents) agents", "\(self.pushes * self.agents)"])
+        table.add(["handled", "\(self.handled)"])
+        table.add(["lost", "\(self.lost)"])
+        table.add(["handled twice, since they were in hand", "\(self.twice)"])
+        return table.text
+    }
+}
+#endif
