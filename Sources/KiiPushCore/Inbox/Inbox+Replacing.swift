@@ -25,7 +25,7 @@ extension Inbox {
     package static func replaceDamaged(
         _ path: String, configuration: Configuration, remembered: Remembered? = nil, reason: String, now: Timestamp
     ) throws(InboxError) -> Inbox {
-        let files = InboxReplacement(of: path)
+        let files = InboxReplacement(of: path, patience: configuration.busyTimeout)
         let isReplaced = try files.finishEarlierTry(now: now)
         let isDamaged = try isReplaced ? self.isDamaged(path, configuration) : true
         if isDamaged {

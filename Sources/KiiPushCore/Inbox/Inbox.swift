@@ -8,7 +8,7 @@ package final class Inbox {
     package struct Configuration: Sendable {
         /// Any write is a ``InboxError/Kind/notPermitted`` then.
         package var isReadOnly = false
-        /// How long to wait for another writer's lock.
+        /// How long to wait for another writer's lock, or for a process that opens or replaces the file.
         package var busyTimeout: Duration = .milliseconds(500)
         /// How long done rows are kept.
         package var keepsDoneFor: Duration = .seconds(24 * 3600)
@@ -48,9 +48,35 @@ package final class Inbox {
     package init(path: String, configuration: Configuration = .init()) throws(InboxError) {
         self.configuration = configuration
         let isReadOnly = configuration.isReadOnly
+        // Who writes is the one who replaces.
+        let connection =
+            try isReadOnly
+            ? InboxNames.keep(of: path, within: configuration.busyTimeout) { () throws(InboxError) in
+                try Inbox.connect(path, configuration)
+            } : Inbox.connect(path, configuration)
+        self.connection = connection
+        self.log = InboxLog(path: path)
+        self.statements = InboxStatements(connection)
+        let ledger = try self.statements.readLedger()
+        (self.ledger, self.pending) = (ledger, ledger)
+        guard !isReadOnly else { return }
+        let counts = try self.verify()
+        try InboxMark(ofInboxAt: path)?.require(in: ledger)
+        // Bytes steer how much is read from the network; a wrong number is no loss.
+        if counts != ledger.counts { try self.transaction { _ in self.pending.counts = counts } }
+        self.notices = try self.statements.readNotices()
+        try connection.keepLogOnClose(false)
+    }
+
+    /// Opens the file with its log and the log's index.
+    private static func connect(_ path: String, _ configuration: Configuration) throws(InboxError) -> SQLiteConnection {
+        let isReadOnly = configuration.isReadOnly
         if path != ":memory:" {
             try InboxFile.requireRegular(path)
-            if !isReadOnly { try InboxReplacement(of: path).finish(now: configuration.clocks.calendar) }
+            if !isReadOnly {
+                try InboxReplacement(of: path, patience: configuration.busyTimeout)
+                    .finish(now: configuration.clocks.calendar)
+            }
             try InboxFile.refuseEmptied(path)
             if !isReadOnly { try InboxFile.makePrivate(path) }
         }
@@ -67,18 +93,7 @@ package final class Inbox {
             try Inbox.prepare(connection, configuration)
         }
         try InboxSchema.open(connection, isReadOnly: isReadOnly)
-        self.connection = connection
-        self.log = InboxLog(path: path)
-        self.statements = InboxStatements(connection)
-        let ledger = try self.statements.readLedger()
-        (self.ledger, self.pending) = (ledger, ledger)
-        guard !isReadOnly else { return }
-        let counts = try self.verify()
-        try InboxMark(ofInboxAt: path)?.require(in: ledger)
-        // Bytes steer how much is read from the network; a wrong number is no loss.
-        if counts != ledger.counts { try self.transaction { _ in self.pending.counts = counts } }
-        self.notices = try self.statements.readNotices()
-        try connection.keepLogOnClose(false)
+        return connection
     }
 
     /// "The integer values returned by two invocations of PRAGMA data_version from the same connection will be

@@ -9,8 +9,10 @@ import Glibc
 /// 4. ``complete`` gets the inbox's own name. Whoever opens the inbox does this if it is still to be done.
 struct InboxReplacement {
     private let path: String
+    /// How long others wait for it. It waits longer, since they come one after the other.
+    private let patience: Duration
 
-    init(of path: String) { self.path = path }
+    init(of path: String, patience: Duration) { (self.path, self.patience) = (path, patience) }
     var partial: String { self.path + ".partial" }
     private var complete: String { self.path + ".new" }
 
@@ -21,9 +23,11 @@ struct InboxReplacement {
         guard self.exists(self.complete) else { return }
         // The damaged file is still there: it will be noticed again, and replaced by something newer.
         guard !self.exists(self.path) else { return self.remove(self.complete) }
-        // A log of the file that was moved aside would be taken for the new one's.
-        self.moveLogs(to: self.asidePath(now))
-        try self.takePlace()
+        try self.changeNames { () throws(InboxError) in
+            // A log of the file that was moved aside would be taken for the new one's.
+            self.moveLogs(to: self.asidePath(now))
+            try self.rename(self.complete, to: self.path)
+        }
     }
 
     /// Does what an earlier try at the replacement that is named after `now` has left undone. Returns whether the new
@@ -49,14 +53,16 @@ struct InboxReplacement {
     func putInPlace(aside: String) throws(InboxError) {
         try self.flush(self.partial)
         try self.rename(self.partial, to: self.complete)
-        // A file that is gone may have left its log and its mark.
-        if self.exists(self.path) { try self.rename(self.path, to: aside) }
-        self.moveLogs(to: aside)
-        try self.takePlace()
+        try self.changeNames { () throws(InboxError) in
+            // A file that is gone may have left its log and its mark.
+            if self.exists(self.path) { try self.rename(self.path, to: aside) }
+            self.moveLogs(to: aside)
+            try self.rename(self.complete, to: self.path)
+        }
     }
 
-    private func takePlace() throws(InboxError) {
-        try self.rename(self.complete, to: self.path)
+    private func changeNames(_ body: () throws(InboxError) -> Void) throws(InboxError) {
+        try InboxNames.keep(of: self.path, changes: true, within: self.patience * 10, body)
         try self.flushDirectory()
     }
 

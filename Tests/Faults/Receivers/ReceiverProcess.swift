@@ -9,7 +9,8 @@ package final class ReceiverProcess: Sendable {
     private enum State {
         case notStarted
         case running(pid_t)
-        case ended
+        /// With the status that wait(2) gave.
+        case ended(Int32)
     }
 
     private let words: [String]
@@ -44,9 +45,10 @@ package final class ReceiverProcess: Sendable {
     package var isRunning: Bool {
         self.state.withLock { state in
             guard case .running(let pid) = state else { return false }
-            if waitpid(pid, nil, WNOHANG) == pid {
+            var status: Int32 = 0
+            if waitpid(pid, &status, WNOHANG) == pid {
                 ChildGroups.end(pid)
-                state = .ended
+                state = .ended(status)
                 return false
             }
             return true
@@ -59,10 +61,14 @@ package final class ReceiverProcess: Sendable {
         self.state.withLock { $0 = .running(pid) }
     }
 
-    /// The end of what the program said, for an error message.
+    /// How the program ended, if it has, and the end of what it said, for an error message.
     package var lastWords: String {
-        guard let text = try? String(contentsOfFile: self.output, encoding: .utf8) else { return "" }
-        return text.split(separator: "\n").suffix(3).joined(separator: " | ")
+        let text = (try? String(contentsOfFile: self.output, encoding: .utf8)) ?? ""
+        var words = text.split(separator: "\n").suffix(3).map(String.init)
+        if !self.isRunning, case .ended(let status) = self.state.withLock({ $0 }) {
+            words.insert(status & 0x7f == 0 ? "exit \(status >> 8 & 0xff)" : "signal \(status & 0x7f)", at: 0)
+        }
+        return words.joined(separator: " | ")
     }
 
     /// Kills the process and what it started, from any thread and without waiting for its end.

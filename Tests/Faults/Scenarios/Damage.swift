@@ -94,7 +94,8 @@ extension Play {
         }
         self.expect(
             isAccountedFor && handled + dead + lost == sent.count,
-            "\(name): \(handled) handled, \(dead) dead and \(lost) told as lost of \(sent.count)")
+            "\(name): \(handled) handled, \(dead) dead and \(lost) told as lost of \(sent.count); the agent "
+                + (self.receiver.isRunning ? "runs" : "has ended: \(self.receiver.process.lastWords)"))
         self.toldAsLost = lost
     }
 

@@ -16,15 +16,13 @@ public final class InboxReader {
     ///   cannot be read.
     public init(stateDirectory: String) throws(InboxReadingError) {
         let path = StateDirectory.inboxFile(in: stateDirectory)
-        // Not opened to find out: closing a descriptor would drop the locks of this process's own connections.
-        var status = stat()
-        if stat(path, &status) != 0, errno == ENOENT || errno == ENOTDIR, InboxMark(ofInboxAt: path) == nil {
-            throw .missing(path: path)
-        }
         self.path = path
         self.stateDirectory = stateDirectory
         let opened = Result { () throws(InboxError) in try InboxReader.open(path) }
-        self.inbox = try opened.mapError { InboxReadingError($0, path: path) }.get()
+        guard let inbox = try opened.mapError({ InboxReadingError($0, path: path) }).get() else {
+            throw .missing(path: path)
+        }
+        self.inbox = inbox
     }
 
     /// What has become of every message. Stored messages that the file does not know, since it is an older copy or lost the
@@ -131,9 +129,17 @@ public final class InboxReader {
         try self.read { inbox throws(InboxError) in try inbox.lastSequence() }
     }
 
-    private static func open(_ path: String) throws(InboxError) -> Inbox {
+    /// `nil` where there is no file, and was none.
+    private static func open(_ path: String) throws(InboxError) -> Inbox? {
         var configuration = Inbox.Configuration()
         configuration.isReadOnly = true
+        // Not opened to find out: closing a descriptor would drop the locks of this process's own connections.
+        let isMissing = try InboxNames.keep(of: path, within: configuration.busyTimeout) {
+            var status = stat()
+            return stat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR)
+                && InboxMark(ofInboxAt: path) == nil
+        }
+        guard !isMissing else { return nil }
         do throws(InboxError) {
             return try Inbox(path: path, configuration: configuration)
         } catch {

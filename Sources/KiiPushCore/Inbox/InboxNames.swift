@@ -1,0 +1,39 @@
+import Glibc
+
+/// Keeps the names of an inbox's files as they are while a reader opens them.
+///
+/// SQLite opens the file, its log and the log's index one after the other, by name. If another inbox takes the place
+/// meanwhile, a reader has the old log and the new index, and fills the one from the other: whoever opens the new inbox
+/// next would read, and write, as if the old log were there.
+enum InboxNames {
+    /// Runs `body` while the names stay as they are, or, if it `changes` them, while nobody opens what they name.
+    ///
+    /// It is the directory that is locked, since a reader may not be allowed to make a file there.
+    ///
+    /// - Throws: what `body` throws; ``InboxError`` of kind `locked` after `limit`.
+    static func keep<Result>(
+        of path: String, changes: Bool = false, within limit: Duration, _ body: () throws(InboxError) -> Result
+    ) throws(InboxError) -> Result {
+        let directory = open(PrivateFile.directory(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+        guard directory >= 0 else {
+            // Not everybody who may open a file may open its directory; and where there is none, there is no file.
+            guard [EACCES, ENOENT, ENOTDIR].contains(errno) else {
+                throw InboxError(.cannotOpen, step: "opening the directory", systemError: errno)
+            }
+            return try body()
+        }
+        defer {
+            // Closing alone would not do: a child that is being forked right now has the same open file, until it execs.
+            flock(directory, LOCK_UN)
+            close(directory)
+        }
+        let deadline = MonotonicInstant.now() + limit
+        while flock(directory, (changes ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0, errno == EWOULDBLOCK || errno == EINTR {
+            guard MonotonicInstant.now() < deadline else {
+                throw InboxError(.locked, step: "waiting for a process that opens or replaces the inbox")
+            }
+            poll(nil, 0, 1)
+        }
+        return try body()
+    }
+}
