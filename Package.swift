@@ -18,8 +18,9 @@ let settings: [SwiftSetting] = [
 ]
 
 /// A program that has what a user of the library has: what is public.
-func example(_ name: String) -> Target {
-    .executableTarget(name: name, dependencies: ["KiiPushCore"], path: "Examples/\(name)", packageAccess: false)
+func example(_ name: String, _ libraries: Target.Dependency...) -> Target {
+    .executableTarget(
+        name: name, dependencies: ["KiiPushCore"] + libraries, path: "Examples/\(name)", packageAccess: false)
 }
 
 let package = Package(
@@ -65,6 +66,7 @@ let package = Package(
         example("ReceivingTour"),
         example("MessageTour"),
         example("PortingTour"),
+        example("ExactlyOnce", "KiiPushPostgres"),
         .executableTarget(
             name: "kii-push-bench",
             dependencies: ["KiiPushCore", "SeededNumbers"],
@@ -76,7 +78,8 @@ let package = Package(
         .testTarget(
             name: "KiiPushCoreTests",
             dependencies: [
-                "KiiPushCore", "KiiPushPostgres", "Contract", "FuzzTargets", "SeededNumbers", "TestSupport",
+                "KiiPushCore", "KiiPushPostgres", "ExactlyOnce", "Contract", "FuzzTargets", "SeededNumbers",
+                "TestSupport",
                 "TestTraits",
             ]),
         .testTarget(

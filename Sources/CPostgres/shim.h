@@ -6,6 +6,7 @@
 
 // The codes of PQresultErrorField() are character constants, which Swift imports as no number that it takes.
 static const int cpostgres_sqlstate = PG_DIAG_SQLSTATE;
+static const int cpostgres_severity = PG_DIAG_SEVERITY_NONLOCALIZED;
 static const int cpostgres_message = PG_DIAG_MESSAGE_PRIMARY;
 
 #endif

@@ -34,6 +34,8 @@ final class FleetTrial: Sendable {
             let target = try await server.makeDatabase()
             let fleet = Fleet(.postgres(target))
             try await fleet.migrate()
+            _ = try await PostgresServer.run(
+                "CREATE SCHEMA trial; CREATE TABLE trial.handled (agent text NOT NULL, n bigint NOT NULL)", at: target)
             let runtime = try emulator.runtime(directory + "/admin", inbox: .memory)
             let client = runtime.client(for: emulator.app)
             let admin = client.session(try await emulator.adminToken(client))
@@ -88,7 +90,8 @@ final class FleetTrial: Sendable {
                     places[place].process?.signal(SIGSTOP)
                     try await Task.sleep(for: .seconds(14))
                     places[place].process?.signal(SIGCONT)
-                    let status = try await self.status(of: places[place].process)
+                    // One that was frozen before it had its name is not fenced.
+                    let status = try await self.status(of: places[place].process, within: .seconds(60))
                     if status == 75 { outcome.fenced += 1 }
                 case .leave:
                     places[place].process?.signal(SIGTERM)
@@ -107,6 +110,8 @@ final class FleetTrial: Sendable {
             for place in places { place.process?.signal(SIGTERM) }
             for place in places { _ = try await self.status(of: place.process) }
             outcome.read(HandledLines(log))
+            let rows = "SELECT count(*) || ' ' || count(DISTINCT (agent, n)) FROM trial.handled"
+            outcome.read(rows: try await PostgresServer.run(rows, at: target))
             outcome.unhandled = try await fleet.status().gateways.reduce(0) { $0 + $1.unhandled }
             await runtime.shutdown()
             return outcome
@@ -121,8 +126,13 @@ final class FleetTrial: Sendable {
         }
     }
 
-    private func status(of process: ChildProgram?) async throws -> Int32 {
+    /// How it ends. One that goes on for longer is stopped.
+    private func status(of process: ChildProgram?, within limit: Duration = .seconds(600)) async throws -> Int32 {
         guard let process else { return 0 }
+        async let _: Void = {
+            try? await Task.sleep(for: limit)
+            if !Task.isCancelled { process.signal(SIGTERM) }
+        }()
         return try await onThread { process.wait() }
     }
 

@@ -5,8 +5,8 @@ import Glibc
 import KiiPushCore
 import KiiPushPostgres
 
-/// One gateway: it appends a line to a file for each message that a handler gets, and says on standard output which agents
-/// are ready.
+/// One gateway: it appends a line to a file for each message that a handler gets, has a row written with each answer, and
+/// says on standard output which agents are ready.
 struct Gateway {
     private let runtime: PushRuntime
     private let log: Int32
@@ -62,7 +62,11 @@ private struct LoggingHandler: RemoteNotificationHandler {
             completion.reject("the log cannot be written")
             return
         }
-        completion(.newData)
+        completion(
+            .newData,
+            committing: SQLStatement(
+                "INSERT INTO trial.handled (agent, n) VALUES ($1, $2)", self.agent,
+                "\(message.rawPayload["n"]?.int64 ?? 0)"))
     }
 }
 #endif

@@ -25,6 +25,9 @@ struct TrialOutcome {
     var pushes = 0
     var handled = 0
     var twice = 0
+    /// How many rows the handlers have written with their answers, and of how many messages.
+    var rows = 0
+    var counted = 0
     /// How many the database holds that no handler has finished.
     var unhandled = 0
 
@@ -35,8 +38,19 @@ struct TrialOutcome {
         self.twice = lines.counts.values.reduce(0) { $0 + $1 - 1 }
     }
 
+    mutating func read(rows text: String) {
+        let numbers = text.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
+        guard numbers.count == 2 else { return }
+        (self.rows, self.counted) = (numbers[0], numbers[1])
+    }
+
     var lost: Int { self.pushes * self.agents - self.handled }
-    var isGood: Bool { self.lost == 0 && self.unhandled == 0 && self.pushes > 0 }
+    /// Most of those that are frozen have shards then, and have to be fenced.
+    var isGood: Bool {
+        let isFencing = self.fenced > 0 || (self.faults[.freeze] ?? 0) == 0
+        return self.lost == 0 && self.unhandled == 0 && self.pushes > 0 && isFencing
+            && self.rows == self.counted && self.counted == self.pushes * self.agents
+    }
 
     var text: String {
         var table = MarkdownTable(["what", "how often"])
@@ -47,6 +61,9 @@ struct TrialOutcome {
         table.add(["handled", "\(self.handled)"])
         table.add(["lost", "\(self.lost)"])
         table.add(["handled twice, since they were in hand", "\(self.twice)"])
+        table.add(["rows that were written with an answer", "\(self.rows)"])
+        table.add(["messages without such a row", "\(self.pushes * self.agents - self.counted)"])
+        table.add(["messages with more than one", "\(self.rows - self.counted)"])
         return table.text
     }
 }

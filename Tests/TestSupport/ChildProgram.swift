@@ -75,6 +75,17 @@ package final class ChildProgram: Sendable {
         }
     }
 
+    package var isRunning: Bool {
+        self.status.withLock { status in
+            var information = siginfo_t()
+            guard status == nil else { return false }
+            // It says nothing of one that runs.
+            information.si_signo = 0
+            return waitid(P_PID, id_t(self.processID), &information, WEXITED | WNOWAIT | WNOHANG) == 0
+                && information.si_signo == 0
+        }
+    }
+
     /// Waits for the end, and returns the exit status or, as a negative number, the signal that ended it.
     package func wait() -> Int32 {
         // Not reaped by this: others may want to send it a signal meanwhile.

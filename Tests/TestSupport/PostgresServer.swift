@@ -75,6 +75,24 @@ package final class PostgresServer: Sendable {
         return result.output
     }
 
+    /// Ends every connection to a database, and lets nobody connect.
+    package static func close(_ target: String) async throws {
+        let (database, server) = Self.parts(of: target)
+        try await self.run("ALTER DATABASE \(database) ALLOW_CONNECTIONS false", at: server)
+        try await self.run(
+            "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(database)'", at: server)
+    }
+
+    package static func reopen(_ target: String) async throws {
+        let (database, server) = Self.parts(of: target)
+        try await self.run("ALTER DATABASE \(database) ALLOW_CONNECTIONS true", at: server)
+    }
+
+    private static func parts(of target: String) -> (database: String, server: String) {
+        let database = target.split(separator: "=").last.map(String.init) ?? ""
+        return (database, target.replacing("dbname=\(database)", with: "dbname=postgres"))
+    }
+
     /// Ends the server as a crash does, and starts it again.
     package func crash() async throws {
         let become = geteuid() == 0 ? "setpriv --reuid nobody --regid nogroup --clear-groups --" : ""

@@ -61,9 +61,16 @@ package final class AnswerBox: AnswerChannel {
     fileprivate let state = Locked(State())
     private let clock: @Sendable () -> MonotonicInstant
     private let wake: @Sendable () -> Void
+    private let commitsWork: Bool
 
-    /// - Parameter wake: makes the loop take a turn. Called on any thread.
-    init(clock: @escaping @Sendable () -> MonotonicInstant, wake: @escaping @Sendable () -> Void) {
+    /// - Parameters:
+    ///   - commitsWork: whether the store writes what an answer is to be committed with.
+    ///   - wake: makes the loop take a turn. Called on any thread.
+    init(
+        commitsWork: Bool = false, clock: @escaping @Sendable () -> MonotonicInstant,
+        wake: @escaping @Sendable () -> Void
+    ) {
+        self.commitsWork = commitsWork
         self.clock = clock
         self.wake = wake
     }
@@ -74,6 +81,9 @@ package final class AnswerBox: AnswerChannel {
 
     package func answer(_ ticket: AnswerTicket, _ verdict: HandlerVerdict) -> Bool {
         let now = self.clock()
+        if case .committing = verdict, !self.commitsWork {
+            return self.answer(ticket, .threw("messages are kept where no statements can be committed with an answer"))
+        }
         return self.change { state in
             guard !state.isStopped else { return (false, false) }
             let slot = ticket.call.slot
@@ -319,7 +329,7 @@ extension AnswerBox.State {
         else { return (false, false) }
         let counts = late.isOpen && verdict.isSuccess
         switch verdict {
-        case .result, .rejected: break
+        case .result, .committing, .rejected: break
         case .unanswered, .threw, .presented, .unreached, .unstarted, .setAside:
             // Let go of, ended by its cancellation, or left to a later run: nothing more will come.
             self.forgetLate(ticket.sequence, index)

@@ -47,8 +47,14 @@ public final class FetchCompletion: Sendable {
     @discardableResult
     package func setAside() -> Bool { self.answer(.setAside) }
 
+    /// Answers with `result`, which counts if the store writes `work` with it.
+    package func commit(_ result: FetchResult, with work: AnswerWork) -> Bool { self.answer(.committing(result, work)) }
+
     /// Answers for a handler that threw.
-    package func fail(_ error: any Error) { self.answer(.threw(FetchCompletion.cut(String(describing: error)))) }
+    @discardableResult
+    package func fail(_ error: any Error) -> Bool {
+        self.answer(.threw(FetchCompletion.cut(String(describing: error))))
+    }
 
     /// Answers for a handler that could not be started, since the machine is short of what `reason` says: the message is
     /// handed over again, and this attempt does not count.

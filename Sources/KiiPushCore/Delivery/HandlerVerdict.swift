@@ -1,6 +1,8 @@
 /// How one call of a handler came out.
 package enum HandlerVerdict: Sendable, Hashable {
     case result(FetchResult)
+    /// The message is done once the store has written this with it.
+    case committing(FetchResult, AnswerWork)
     case rejected(String)
     case threw(String)
     /// The completion was let go of without an answer.
@@ -14,11 +16,11 @@ package enum HandlerVerdict: Sendable, Hashable {
     /// The message is left to a later run, and this attempt does not count.
     case setAside
 
-    /// Whether the handler has finished with the message for this run.
+    /// Whether the handler has finished with the message for this run, as far as is known at once.
     var isSuccess: Bool {
         switch self {
         case .result(.newData), .result(.noData), .unreached, .setAside: true
-        case .result(.failed), .rejected, .threw, .unanswered, .presented, .unstarted: false
+        case .result(.failed), .committing, .rejected, .threw, .unanswered, .presented, .unstarted: false
         }
     }
 }

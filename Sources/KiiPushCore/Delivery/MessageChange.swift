@@ -5,6 +5,8 @@ package struct MessageChange: Sendable, Hashable {
     package enum Verdict: Sendable, Hashable {
         /// Handled (or there was nothing to handle): never delivered again.
         case done(FetchResult)
+        /// The same, if the store writes this with it. Otherwise the message is as it was.
+        indirect case committing(FetchResult, AnswerWork)
         /// To be tried again when `after` has passed. `firstStart` is kept where the time for all attempts is limited.
         indirect case retry(after: Duration, failure: DeliveryFailure, firstStart: MonotonicInstant?)
         /// Handed to a handler, alone. If the process ends now, it is suspected again.

@@ -58,6 +58,8 @@ extension Scheduler {
         self.unweigh(message.bytes, at: place)
         switch verdict {
         case .result(.failed): self.fail(slot, message, .failed, startedAt: startedAt, now: now)
+        case .committing(let result, let work):
+            self.commit(slot, message, result, work, startedAt: startedAt, now: now)
         case .threw(let error): self.fail(slot, message, .threw(error), startedAt: startedAt, now: now)
         case .unanswered: self.fail(slot, message, .unanswered, startedAt: startedAt, now: now)
         case .unstarted(let reason): return self.postpone(slot, message, reason, now: now)
@@ -82,28 +84,46 @@ extension Scheduler {
         _ slot: Int, _ message: QueuedMessage, _ failure: DeliveryFailure, startedAt: MonotonicInstant,
         now: MonotonicInstant
     ) {
-        guard let place = self.calls[slot]?.place else { return }
+        guard let place = self.calls[slot]?.place,
+            self.retry(message, failure, startedAt: startedAt, now: now)
+        else { return }
+        self.holdUp(message, at: place)
+        guard self.configuration.isStrictlyOrdered, let call = self.calls[slot], call.isCuttable else { return }
+        self.output.cuts.append(call.id)
+    }
+
+    /// Has a failed attempt followed by another one, or gives up on the message.
+    ///
+    /// - Returns: whether it is tried again, by an agent that is there.
+    mutating func retry(
+        _ message: QueuedMessage, _ failure: DeliveryFailure, startedAt: MonotonicInstant, now: MonotonicInstant
+    ) -> Bool {
         let number = message.attempts + 1
         let attempt = MessageChange.Attempt(number: number, startedAt: startedAt, endedAt: now)
         let firstStart = self.configuration.totalLimit.map { _ in message.firstStart ?? startedAt }
         guard number < self.configuration.maximumAttempts else {
-            return self.bury(message, .attemptsFailed(failure), attempts: 1, attempt)
+            self.bury(message, .attemptsFailed(failure), attempts: 1, attempt)
+            return false
         }
         let pause = self.configuration.retryDelays[number - 1]
         if let limit = self.configuration.totalLimit, let firstStart, now + pause >= firstStart + limit {
-            return self.bury(message, .attemptsFailed(failure), attempts: 1, attempt)
+            self.bury(message, .attemptsFailed(failure), attempts: 1, attempt)
+            return false
         }
         self.note(.failed(attempt: number, failure, retryAfter: pause), message)
         self.change(
             message, .retry(after: pause, failure: failure, firstStart: firstStart), attempts: 1, attempt: attempt)
-        guard self.isServed(message.installation) else { return }
+        guard self.isServed(message.installation) else { return false }
         self.look(message.installation, at: now + pause)
+        return true
+    }
+
+    /// With strict order: holds back what follows a message.
+    mutating func holdUp(_ message: QueuedMessage, at place: Int) {
         guard self.configuration.isStrictlyOrdered else { return }
         self.addBlocker(message.sequence, at: place)
-        if !self.hasSuspects(place) {
-            self.giveBack(self.sources[place].queue.removeAll { $0.sequence > message.sequence }, at: place)
-        }
-        if let call = self.calls[slot], call.isCuttable { self.output.cuts.append(call.id) }
+        guard !self.hasSuspects(place) else { return }
+        self.giveBack(self.sources[place].queue.removeAll { $0.sequence > message.sequence }, at: place)
     }
 
     /// Gives up on a message, after this attempt if there was one.

@@ -24,7 +24,8 @@ extension Scheduler {
     package mutating func stored(_ message: QueuedMessage) {
         guard let place = self.place(of: message.source) else { return }
         self.sources[place].arriving -= 1
-        self.accept(message, at: place)
+        // Others were given back since it was admitted: it goes behind them.
+        if self.sources[place].hasRows { self.giveBack([message], at: place) } else { self.accept(message, at: place) }
     }
 
     /// A message that was admitted is not stored after all.

@@ -109,7 +109,8 @@ extension Scheduler {
         return first.contains { $0 ?? .max < sequence }
     }
 
-    package mutating func committed(_ changes: [MessageChange]) {
+    package mutating func committed(_ changes: [MessageChange], refusals: [Int64: AnswerRefusal] = [:]) {
+        if !self.uncommitted.isEmpty { self.conclude(changes, refusals) }
         if !self.finished.isEmpty {
             for case (let sequence, .done) in changes.lazy.map({ ($0.sequence, $0.verdict) }) {
                 self.finished.remove(sequence)
@@ -210,7 +211,9 @@ extension Scheduler {
         if self.finished.remove(message.sequence) != nil { return self.unweigh(message.bytes, at: place) }
         let isLeft = !self.isServed(message.installation)
         // In the store it would wait behind suspects that stay in hand until they are called.
-        let isBlocked = (self.sources[place].blockers.first ?? .max) < message.sequence && !self.hasSuspects(place)
+        let blocker = self.sources[place].blockers.first ?? .max
+        // An answer that is to be written holds nothing back for long.
+        let isBlocked = blocker < message.sequence && self.uncommitted[blocker] == nil && !self.hasSuspects(place)
         if isLeft, self.sources[place].staysInHand { return self.unweigh(message.bytes, at: place) }
         guard !isLeft, !isBlocked, self.reactions[message.sequence] == nil else {
             return self.giveBack([message], at: place)

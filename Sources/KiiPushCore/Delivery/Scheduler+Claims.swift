@@ -68,6 +68,7 @@ extension Scheduler {
         }
         self.sources[place].isClaiming = true
         self.sources[place].hasRowsSince = false
+        self.sources[place].firstGivenBack = nil
         self.claim(
             source.id.installation, .source(source.id.number, before: source.blockers.first),
             limit: max(1, min(self.room, self.share - source.weight)))
@@ -122,7 +123,8 @@ extension Scheduler {
     }
 
     private mutating func sourceClaimed(_ source: SourceID, before: Int64?, _ answer: StoreAnswer, isCurrent: Bool) {
-        self.take(answer.messages, isCurrent: isCurrent)
+        let firstGivenBack = self.place(of: source).flatMap { self.sources[$0].firstGivenBack }
+        self.take(answer.messages, isCurrent: isCurrent, after: firstGivenBack)
         guard let place = self.place(of: source), self.sources[place].isClaiming else { return }
         self.sources[place].isClaiming = false
         guard isCurrent, !answer.isFailure else {
@@ -141,10 +143,12 @@ extension Scheduler {
         self.look(installation, at: self.now + .seconds(1))
     }
 
-    mutating func take(_ messages: [StoredMessage], isCurrent: Bool) {
+    /// - Parameter sequence: one that waits in the store. If the messages begin behind it they go back, to keep order.
+    mutating func take(_ messages: [StoredMessage], isCurrent: Bool, after sequence: Int64? = nil) {
+        let goBack = messages.first.map { $0.sequence > sequence ?? .max } ?? false
         for stored in messages {
-            // A late answer has ended it since it was claimed.
-            if self.finished.contains(stored.sequence) { continue }
+            // A late answer has ended it since it was claimed, or one that is not written yet.
+            if self.finished.contains(stored.sequence) || self.uncommitted[stored.sequence] != nil { continue }
             guard let message = self.decode(stored) else { continue }
             guard isCurrent, let place = self.makePlace(of: message.source) else {
                 // Its agent is gone, or there are more sources than may be known.
@@ -153,7 +157,7 @@ extension Scheduler {
                 continue
             }
             self.weigh(message.bytes, at: place)
-            self.accept(message, at: place)
+            if goBack { self.giveBack([message], at: place) } else { self.accept(message, at: place) }
         }
     }
 

@@ -63,6 +63,7 @@ extension Scheduler {
         for place in places { self.unblock(sequence, at: place) }
         _ = self.takeOut(sequence, at: places)
         self.output.changes.removeAll { $0.sequence == sequence }
+        if let answer = self.uncommitted.removeValue(forKey: sequence) { self.forget(answer.message) }
         self.finished.remove(sequence)
     }
 

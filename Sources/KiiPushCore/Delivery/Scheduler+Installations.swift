@@ -198,7 +198,8 @@ extension Scheduler {
     /// A message was in hand when an earlier process ended.
     mutating func suspect(_ stored: StoredMessage) {
         // One whose call has gone on since its agent was detached is not suspected of anything.
-        guard !self.isCalled(stored.sequence), let message = self.decode(stored), !self.isQueued(message),
+        guard !self.isCalled(stored.sequence), self.uncommitted[stored.sequence] == nil,
+            let message = self.decode(stored), !self.isQueued(message),
             let intake = self.intakes[message.installation]
         else { return }
         let place = self.needPlace(of: message.source)

@@ -16,6 +16,8 @@ struct Source: Sendable {
     var isClaiming = false
     /// Rows were made to wait since it was claimed, so the claim may not have seen them.
     var hasRowsSince = false
+    /// The first of those that were given back since it was claimed: what the claim brings may stand behind them.
+    var firstGivenBack: Int64?
     var isReady = false
     var isWanted = false
     /// With strict order: its messages that wait for their retries, in order. What comes after the first is held back.
@@ -129,6 +131,7 @@ extension Scheduler {
             self.unweigh(message.bytes, at: place)
             guard self.heldSuspects.remove(message.sequence) == nil, self.finished.remove(message.sequence) == nil
             else { continue }
+            self.sources[place].firstGivenBack = min(self.sources[place].firstGivenBack ?? .max, message.sequence)
             self.change(message, .waiting(source: message.source.number))
             self.react(to: message.sequence, message.installation)
         }

@@ -53,6 +53,7 @@ package struct Scheduler: Sendable {
     /// store they would wait behind later ones.
     var heldSuspects: Set<Int64> = []
     var alone = AloneRun.none
+    var uncommitted: [Int64: UncommittedAnswer] = [:]
     /// What users did with notifications whose messages are called.
     var reactions: [Int64: Reaction] = [:]
     /// Messages that a late answer has ended while a call held them, or the store was asked for them.

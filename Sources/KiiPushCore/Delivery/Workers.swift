@@ -10,12 +10,12 @@ package final class Workers: Sendable {
 
     /// - Parameter wake: makes the loop take a turn. Called on any thread.
     package init(
-        configuration: DeliveryConfiguration, threads: DeliveryThreads,
+        configuration: DeliveryConfiguration, threads: DeliveryThreads, commitsWork: Bool = false,
         clock: @escaping @Sendable () -> MonotonicInstant, wake: @escaping @Sendable () -> Void
     ) {
         self.configuration = configuration
         self.threads = threads
-        self.box = AnswerBox(clock: clock, wake: wake)
+        self.box = AnswerBox(commitsWork: commitsWork, clock: clock, wake: wake)
         self.queue = CallQueue(places: max(1, configuration.concurrentHandlers))
     }
 

@@ -151,7 +151,7 @@ package final class FileStore: ImmediateStore {
             guard let update, update.state == .waiting else { return }
             outcome.appeared.append(
                 .init(sequence: change.sequence, installation: change.installation, source: update.source))
-        case .done, .retry, .inHand, .waiting, .setAside, .presented, .dead, .unopened: return
+        case .done, .committing, .retry, .inHand, .waiting, .setAside, .presented, .dead, .unopened: return
         }
     }
 

@@ -206,7 +206,7 @@ final class MemoryStore: ImmediateStore {
         case .dead:
             self.counted.dead += 1
             return self.finish(entry, into: &outcome)
-        case .done:
+        case .done, .committing:
             self.counted.done += 1
             return self.finish(entry, into: &outcome)
         case .opened: return

@@ -4,7 +4,7 @@ extension RowChange {
         self.init(sequence: change.sequence, state: .done, attempts: change.attempts, crashes: change.crashes)
         self.startedAt = change.attempt?.startedAt.map(clock.timestamp(of:))
         switch change.verdict {
-        case .done(let result):
+        case .done(let result), .committing(let result, _):
             if let attempt = change.attempt, attempt.startedAt == nil {
                 self.event = .done(result, attempt: attempt.number, isLate: true)
                 return

@@ -19,6 +19,8 @@ package protocol Store: AnyObject {
     var commitBytes: Int64? { get }
     /// Rises when a message was made to wait, or the file replaced: more may wait for an agent that does not run.
     var backlogRevision: Int { get }
+    /// Whether it writes what a handler's answer is to be committed with.
+    var commitsWork: Bool { get }
     /// What became of damaged files, also in earlier processes, and no agent has told yet.
     var notices: [InboxNotice] { get }
 
@@ -81,6 +83,7 @@ extension Store {
     package var deadLetterStock: DeadLetterStock? { nil }
     package var commitBytes: Int64? { nil }
     package var backlogRevision: Int { 0 }
+    package var commitsWork: Bool { false }
     package var notices: [InboxNotice] { [] }
     package func makeRoom() -> Int? { nil }
     package func settle() {}

@@ -129,6 +129,16 @@ package struct TurnOutcome: Sendable {
     package var appeared: [Appearance] = []
     /// The rows whose outcome became final in this turn.
     package var finished: [Int64] = []
+    /// Why answers are not written that were to be committed with something, by message.
+    package var refusals: [Int64: AnswerRefusal] = [:]
+    /// The answers that the next turn is to write.
+    func postponed(of changes: [MessageChange]) -> [MessageChange] {
+        guard !self.refusals.isEmpty else { return [] }
+        return changes.filter { change in
+            if case .committing = change.verdict { self.refusals[change.sequence] == .postponed } else { false }
+        }
+    }
+
     /// How many dead letters that nobody can handle made room for newer ones.
     package var removedDeadLetters = 0
     package var isMoved = false

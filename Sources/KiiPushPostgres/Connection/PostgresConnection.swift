@@ -14,8 +14,9 @@ final class PostgresConnection: DescriptorOwner {
 
     /// Why a batch was not answered with rows.
     enum BatchError: Error {
-        /// The server refused it, and has done nothing of it; with the places that an error of this schema's own names.
-        case refused(InboxError, places: [Int])
+        /// The server refused it, and has done nothing of it; with the step that it came to, and the places that an error of
+        /// this schema's own names.
+        case refused(InboxError, places: [Int], step: Int)
         /// The connection broke. Whether it was done is not known.
         case unknown(InboxError)
     }
@@ -79,7 +80,11 @@ final class PostgresConnection: DescriptorOwner {
                 range.flatMap { bytes.baseAddress?.advanced(by: $0.lowerBound).assumingMemoryBound(to: CChar.self) }
             }
             let lengths = parameters.ranges.map { Int32($0?.count ?? 0) }
-            let formats = [Int32](repeating: 1, count: parameters.ranges.count)
+            let formats = [Int32](repeating: parameters.areTexts ? 0 : 1, count: parameters.ranges.count)
+            guard !step.statement.name.isEmpty else {
+                return PQsendQueryParams(
+                    self.handle, step.statement.sql, Int32(values.count), nil, values, lengths, formats, 0)
+            }
             return PQsendQueryPrepared(
                 self.handle, step.statement.name, Int32(values.count), values, lengths, formats, 1)
         }
@@ -124,9 +129,11 @@ final class PostgresConnection: DescriptorOwner {
             return
         case PGRES_PIPELINE_SYNC:
             PQclear(result)
+            if self.underWay[0].error != nil { self.warnings.forget() }
             guard !self.warnings.hasSome else { return self.breaks() }
             let batch = self.underWay.removeFirst()
-            batch.completion(batch.error.map { .failure(.refused($0.0, places: $0.places)) } ?? .success(batch.answers))
+            let error = batch.error.map { BatchError.refused($0.0, places: $0.places, step: batch.answers.count) }
+            batch.completion(error.map { .failure($0) } ?? .success(batch.answers))
             return
         case PGRES_PIPELINE_ABORTED: break
         default:

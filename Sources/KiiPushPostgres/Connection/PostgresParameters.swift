@@ -15,7 +15,19 @@ struct PostgresParameters {
     // `src/include/catalog/pg_type.dat`: numbers that never change.
     private static let (bytea, bigint, text): (Int32, Int32, Int32) = (17, 20, 25)
 
-    init() {}
+    /// Whether all of them are texts, which end with a byte of 0, and not in the binary format.
+    let areTexts: Bool
+
+    init() { self.areTexts = false }
+
+    /// Texts whose types the server finds out.
+    init(texts: [String?]) {
+        self.areTexts = true
+        for text in texts {
+            self.add(text)
+            if text != nil { self.append(UInt8(0)) }
+        }
+    }
 
     mutating func add(_ number: Int64?) {
         guard let number else { return self.ranges.append(nil) }

@@ -1,5 +1,5 @@
 #if Postgres
-/// A statement, prepared once a connection.
+/// A statement, prepared once a connection; without a name it is not.
 struct PostgresStatement: Sendable, Hashable {
     /// Its name on the server.
     var name: String

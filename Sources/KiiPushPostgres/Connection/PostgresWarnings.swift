@@ -14,11 +14,20 @@ final class PostgresWarnings {
         self.flag = .allocate(capacity: 1)
         self.flag.initialize(to: false)
         PQsetNoticeReceiver(
-            handle, { flag, _ in flag?.assumingMemoryBound(to: Bool.self).pointee = true }, self.flag)
+            handle,
+            { flag, notice in
+                // INFO comes whatever the server was told to send.
+                guard let word = PQresultErrorField(notice, cpostgres_severity), String(cString: word) == "WARNING"
+                else { return }
+                flag?.assumingMemoryBound(to: Bool.self).pointee = true
+            }, self.flag)
     }
 
     deinit { self.flag.deallocate() }
 
     var hasSome: Bool { self.flag.pointee }
+
+    /// What was warned of is undone.
+    func forget() { self.flag.pointee = false }
 }
 #endif

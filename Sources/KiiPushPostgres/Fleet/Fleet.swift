@@ -5,39 +5,46 @@ public import KiiPushCore
 ///
 /// Each call makes a connection of its own to the database, on a thread of its own, and ends it.
 public struct Fleet: Sendable {
-    private let store: FleetStore
+    let store: FleetStore
 
     /// The fleet that has its messages and its agents in `store`.
     public init(_ store: FleetStore) { self.store = store }
 
+    package var isOfOne: Bool { self.store.isOne }
+
     // MARK: - The schema
 
-    /// Makes the tables, or brings them up to date, in one transaction. It takes a role that may create a schema; a gateway
+    /// Makes the tables, or brings them up to date, in one transaction of each database. It takes a role that may create a schema; a gateway
     /// does with less. Stop gateways of an earlier version before.
     ///
     /// - Throws: As ``check()``.
     public func migrate() async throws {
-        let target = self.store.target
-        try await self.onThread { () throws(InboxError) in try PostgresSchema.migrate(target) }
+        for target in self.store.targets {
+            try await self.onThread { () throws(InboxError) in try PostgresSchema.migrate(target) }
+        }
     }
 
-    /// Throws unless the database can be reached and has the tables of this version.
+    /// Throws unless each database can be reached and has the tables of this version.
     ///
     /// - Throws: `PushAgentError`: `inbox`; `invalidConfiguration` for an address that cannot be used, and for a database
     ///   without these tables.
-    public func check() async throws { try await self.asking { _ throws(InboxError) in } }
+    public func check() async throws { _ = try await self.asking { _ throws(InboxError) in } }
 
-    /// The version of the tables that are there; 0 where there are none.
+    /// The oldest version of the tables that are there; 0 where there are none.
     package func schemaVersion() async throws -> Int {
-        let target = self.store.target
-        return try await self.onThread { () throws(InboxError) in
-            try PostgresSchema.installedVersion(BlockingPostgres(target, name: "kii-push store"))
+        var oldest = Int.max
+        for target in self.store.targets {
+            let version = try await self.onThread { () throws(InboxError) in
+                try PostgresSchema.installedVersion(BlockingPostgres(target, name: "kii-push store"))
+            }
+            oldest = min(oldest, version)
         }
+        return oldest
     }
 
     // MARK: - Agents
 
-    /// Declares agents, all or none, or changes what was declared of those with their names: the gateway that has an agent's
+    /// Declares agents, all or none of each database, or changes what was declared of those with their names: the gateway that has an agent's
     /// shard starts it within 3 s, or stops it and starts it anew. What an agent signs in with is kept in the database.
     ///
     /// - Throws: `PushAgentError`: `invalidConfiguration` for a declaration that no agent could begin with, or a name that is
@@ -55,7 +62,42 @@ public struct Fleet: Sendable {
                 throw PushAgentError.invalidConfiguration(setting: "agent \(agent.name)", reason: error.description)
             }
         }
-        try await self.asking { [texts] connection throws(InboxError) in
+        for (target, texts) in try await self.places(of: texts) { try await self.declare(texts, at: target) }
+    }
+
+    /// Which database has each agent: where it was declared, or where its name leads to.
+    private func places(of texts: [String: String]) async throws -> [String: [String: String]] {
+        let targets = self.store.targets
+        let names = Array(texts.keys)
+        // A single one has them all.
+        var known: [Set<String>] = []
+        if targets.count > 1 {
+            known = try await self.asking { connection throws(InboxError) -> Set<String> in
+                var known: Set<String> = []
+                for name in names {
+                    let rows = try connection.rows(
+                        "SELECT FROM kii_push.agent WHERE name = $1", [name], step: "looking for agents")
+                    if rows.count > 0 { known.insert(name) }
+                }
+                return known
+            }
+        }
+        var places: [String: [String: String]] = [:]
+        for (name, text) in texts {
+            let place = known.firstIndex { $0.contains(name) } ?? Fleet.place(of: name, among: targets.count)
+            places[targets[place], default: [:]][name] = text
+        }
+        return places
+    }
+
+    /// FNV-1a, since every process has to come to the same place. The shard is another hash's.
+    static func place(of name: String, among count: Int) -> Int {
+        let hash = name.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
+        return Int((hash >> 32) % UInt64(max(count, 1)))
+    }
+
+    private func declare(_ texts: [String: String], at target: String) async throws {
+        try await self.asking(target) { connection throws(InboxError) in
             // A gateway that takes shards meanwhile may have locked them in another order.
             for _ in 0..<3 {
                 do throws(InboxError) {
@@ -92,7 +134,7 @@ public struct Fleet: Sendable {
             try connection.rows(
                 "SELECT kii_push.dismiss_agent($1)::integer", [name], step: "removing an agent"
             ).integer(0, 0) != 0
-        }
+        }.contains(true)
     }
 
     /// The names of all agents that are declared, in their order.
@@ -103,7 +145,7 @@ public struct Fleet: Sendable {
             let rows = try connection.rows(
                 "SELECT name FROM kii_push.agent WHERE NOT is_leaving ORDER BY name", step: "reading agents")
             return (0..<rows.count).compactMap { rows.text($0, 0) }
-        }
+        }.flatMap { $0 }.sorted()
     }
 
     // MARK: - Gateways
@@ -119,23 +161,47 @@ public struct Fleet: Sendable {
                 "UPDATE kii_push.gateway SET is_draining = true WHERE name = $1 RETURNING 1", [name],
                 step: "draining a gateway"
             ).count > 0
-        }
+        }.contains(true)
     }
 
-    /// Who has what, and how much waits.
+    /// Who has what, and how much waits. Of several databases one that cannot be reached is told.
     ///
-    /// - Throws: As ``check()``.
+    /// - Throws: As ``check()``, where no database can be asked.
     public func status() async throws -> FleetStatus {
-        try await self.asking { connection throws(InboxError) in try FleetStatus(connection) }
+        var status: FleetStatus?
+        var failures: [Int: PushAgentError] = [:]
+        for (place, target) in self.store.targets.enumerated() {
+            do throws(PushAgentError) {
+                let other = try await self.asking(target) { connection throws(InboxError) in
+                    try FleetStatus(connection, database: place)
+                }
+                if status == nil { status = other } else { status?.add(other) }
+            } catch {
+                failures[place] = error
+            }
+        }
+        guard var status else {
+            throw failures[0] ?? .invalidConfiguration(setting: "store", reason: "names no database")
+        }
+        status.unreachable = failures.mapValues(\.description)
+        return status
     }
 
     // MARK: - Asking
 
+    /// Asks each database, one after the other.
     private func asking<Value: Sendable>(
         _ body: @escaping @Sendable (BlockingPostgres) throws(InboxError) -> Value
-    ) async throws -> Value {
-        let target = self.store.target
-        return try await self.onThread { () throws(InboxError) in
+    ) async throws(PushAgentError) -> [Value] {
+        var answers: [Value] = []
+        for target in self.store.targets { answers.append(try await self.asking(target, body)) }
+        return answers
+    }
+
+    private func asking<Value: Sendable>(
+        _ target: String, _ body: @escaping @Sendable (BlockingPostgres) throws(InboxError) -> Value
+    ) async throws(PushAgentError) -> Value {
+        try await self.onThread { () throws(InboxError) in
             let connection = try BlockingPostgres(target, name: "kii-push fleet")
             try PostgresSchema.check(connection)
             return try body(connection)
@@ -144,7 +210,7 @@ public struct Fleet: Sendable {
 
     private func onThread<Value: Sendable>(
         _ body: @escaping @Sendable () throws(InboxError) -> Value
-    ) async throws -> Value {
+    ) async throws(PushAgentError) -> Value {
         let answer = OneShot<Result<Value, InboxError>>()
         do {
             try OSThread(name: "kii-postgres") {

@@ -176,7 +176,7 @@ struct FleetPlan {
     private mutating func handOver() -> [Step] {
         let staying = self.shards.filter { !$0.value.isLeaving }.keys
         guard staying.count > self.share || staying.count < self.shards.count else { return [] }
-        // Any would do; two gateways that begin together should not pass on the same few again and again.
+        // The highest: who takes free shards takes the lowest first, so the same few do not go from one to the next.
         for id in staying.sorted(by: >).prefix(max(0, staying.count - self.share)) {
             self.shards[id]?.isLeaving = true
         }

@@ -5,6 +5,8 @@ import KiiPushCore
 public struct FleetStatus: Sendable, Hashable {
     /// One gateway, that lives or has lived.
     public struct Gateway: Sendable, Hashable {
+        /// Which of the fleet's databases it is one of, from 0; one process is a gateway of each.
+        public var database: Int
         /// Its name.
         public var name: String
         /// The machine of its last process.
@@ -29,18 +31,21 @@ public struct FleetStatus: Sendable, Hashable {
         public var shardsTakenOver: Int
     }
 
-    /// The gateways, by their names.
+    /// The gateways, by their databases and their names.
     public var gateways: [Gateway]
     /// How many shards nobody has: for a moment while they are handed over, or since no gateway lives.
     public var freeShards: Int
     /// How many agents are declared for these.
     public var agentsWithoutGateway: Int
+    /// Why a database could not be asked; nothing here is of that one.
+    public var unreachable: [Int: String] = [:]
 
-    init(_ connection: BlockingPostgres) throws(InboxError) {
+    init(_ connection: BlockingPostgres, database: Int) throws(InboxError) {
         let rows = try connection.rows(Self.question, step: "reading the fleet")
         self.gateways = (0..<rows.count).filter { !rows.isNull($0, 0) }.map { row in
             Gateway(
-                name: rows.text(row, 0) ?? "", host: rows.text(row, 1) ?? "", processID: Int(rows.integer(row, 2)),
+                database: database, name: rows.text(row, 0) ?? "", host: rows.text(row, 1) ?? "",
+                processID: Int(rows.integer(row, 2)),
                 isAlive: rows.integer(row, 3) != 0, isDraining: rows.integer(row, 4) != 0,
                 shards: Int(rows.integer(row, 5)), agents: Int(rows.integer(row, 6)),
                 unhandled: Int(rows.integer(row, 7)),
@@ -50,6 +55,12 @@ public struct FleetStatus: Sendable, Hashable {
         let free = (0..<rows.count).first { rows.isNull($0, 0) }
         self.freeShards = free.map { Int(rows.integer($0, 5)) } ?? 0
         self.agentsWithoutGateway = free.map { Int(rows.integer($0, 6)) } ?? 0
+    }
+
+    mutating func add(_ other: FleetStatus) {
+        self.gateways += other.gateways
+        self.freeShards += other.freeShards
+        self.agentsWithoutGateway += other.agentsWithoutGateway
     }
 
     private static let question = """

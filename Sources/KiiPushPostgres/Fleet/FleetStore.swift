@@ -2,10 +2,10 @@
 import CPostgres
 import KiiPushCore
 
-/// Where a fleet of gateways keeps its messages and its agents: a database that all of them reach.
+/// Where a fleet of gateways keeps its messages and its agents: one or more databases that all of them reach.
 public struct FleetStore: Sendable {
-    /// A URL or keywords, as libpq takes them.
-    package let target: String
+    /// A URL or keywords for each database, as libpq takes them.
+    package let targets: [String]
 
     /// A PostgreSQL of version 15 or later. On another machine it has to show a certificate for its name that an authority of
     /// this machine has signed (`sslmode=verify-full`); anything less is refused.
@@ -14,15 +14,26 @@ public struct FleetStore: Sendable {
     ///   What they leave out libpq takes from its environment variables. A password belongs into a password file:
     ///   `passfile=`, `PGPASSFILE`, or the credential `pgpass` that systemd hands over.
     /// - Source: "Connection Strings" in the manual of libpq
-    public static func postgres(_ target: String) -> FleetStore { FleetStore(target: target) }
+    public static func postgres(_ target: String) -> FleetStore { FleetStore(targets: [target]) }
 
-    /// Whether the address holds a password, which the list of processes then shows where it came as an argument.
-    package var holdsPassword: Bool { (try? PostgresAddress(self.target))?.hasPassword ?? false }
+    /// Several databases that know nothing of each other, where one is too slow for all messages. Each has agents of its own:
+    /// an agent stays where it was declared, and a new one goes where a hash of its name says. One that cannot be reached
+    /// stops its own agents only (``Fleet/receive(as:configuration:handler:observer:tell:)``).
+    ///
+    /// - Parameter targets: each as for ``postgres(_:)-(String)``, one or more, in the same order for everyone.
+    public static func postgres(_ targets: [String]) -> FleetStore { FleetStore(targets: targets) }
+
+    package var isOne: Bool { self.targets.count == 1 }
+
+    /// Whether an address holds a password, which the list of processes then shows where it came as an argument.
+    package var holdsPassword: Bool {
+        self.targets.contains { (try? PostgresAddress($0))?.hasPassword ?? false }
+    }
 }
 
 /// Opens the store of one gateway.
 final class GatewayStore: SharedStore {
-    let store: FleetStore
+    private let target: String
     let gateway: String
     let lease: Duration
     /// Set when it is open.
@@ -32,8 +43,8 @@ final class GatewayStore: SharedStore {
     /// Why it could not be opened.
     private let failure = Locked<InboxError?>(nil)
 
-    init(_ store: FleetStore, gateway: String, lease: Duration) {
-        (self.store, self.gateway, self.lease) = (store, gateway, lease)
+    init(_ target: String, gateway: String, lease: Duration) {
+        (self.target, self.gateway, self.lease) = (target, gateway, lease)
     }
 
     var postgres: LoopIsolated<PostgresStore>? { self.opened.withLock { $0 } }
@@ -76,7 +87,7 @@ final class GatewayStore: SharedStore {
     }
 
     private func settings(_ configuration: PushRuntime.Configuration) -> PostgresConfiguration {
-        var settings = PostgresConfiguration(target: self.store.target, gateway: self.gateway)
+        var settings = PostgresConfiguration(target: self.target, gateway: self.gateway)
         settings.lease = self.lease
         settings.keepsDoneFor = configuration.bounds.handledKeptFor
         settings.keepsDead = InboxCounts.Tally(

@@ -6,11 +6,11 @@ extension PushRuntime {
     /// of its share (``receive(handler:observer:tell:)``).
     ///
     /// - Parameters:
-    ///   - store: where the fleet keeps its messages.
+    ///   - store: where the fleet keeps its messages: one database.
     ///   - gateway: the gateway's name, which one process has at a time. After a process that was killed, the next one waits
     ///     until the lease of the former is over, 10 s at most.
     ///   - configuration: as for any runtime, but that ``Configuration/inbox`` is of no account, and that the state directory
-    ///     holds badges and the control socket alone. Of the bounds those of time, of dead letters and of memory count.
+    ///     holds badges and the control socket alone. ``Bounds/handledKeptBytes`` is of no account.
     /// - Throws: As ``init(configuration:)``.
     public convenience init(
         _ store: FleetStore, gateway: String, configuration: Configuration = Configuration()
@@ -25,8 +25,14 @@ extension PushRuntime {
             throw PushAgentError.invalidConfiguration(
                 setting: "gateway", reason: "has to be 1 to 64 of letters, digits, -, _ and ., not beginning with .")
         }
+        guard let target = store.targets.first, store.isOne else {
+            throw PushAgentError.invalidConfiguration(
+                setting: "store",
+                reason:
+                    "names \(store.targets.count) databases; a runtime has one, and 'Fleet.receive' a runtime for each")
+        }
         try self.init(
-            configuration: configuration, sharing: GatewayStore(store, gateway: gateway, lease: lease))
+            configuration: configuration, sharing: GatewayStore(target, gateway: gateway, lease: lease))
     }
 
     /// Receives for the agents of this gateway's share of the fleet, until the task is cancelled.

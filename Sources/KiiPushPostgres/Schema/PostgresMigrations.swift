@@ -120,9 +120,9 @@ enum PostgresMigrations {
             AS $$ SELECT ('x' || left(encode(sha256(convert_to(agent, 'UTF8')), 'hex'), 8))::bit(32)::bigint
                 % \(shards) $$;
 
-        -- Begins to write: raises KII01, and so undoes all that follows, unless the session is the present one, and KII03,
-        -- with their keys, where installations that are written belong to shards that the gateway has not. Until it ends, nobody else writes for the gateway, or
-        -- takes its name, or goes on with it: that is the lock of its row.
+        -- Begins to write. Raises KII01 unless the session is the present one. Raises KII03, with the keys, where installations
+        -- that are written belong to shards of others. An error undoes all that follows it in the transaction. The lock of
+        -- the gateway's row keeps others from writing for it, from taking its name and from going on with it until the end.
         -- `number` is the turn's; NULL of what is no turn.
         CREATE FUNCTION kii_push.begin_turn(
             me integer, my_token bigint, my_session bigint, number bigint, installations bigint[], messages bigint,
@@ -159,8 +159,8 @@ enum PostgresMigrations {
         EXCEPTION WHEN insufficient_privilege THEN NULL;
         END $$;
 
-        -- Takes a name, unless a process has it that is alive: what its former holder has under way ends first, and nothing
-        -- of it is committed afterwards. Raises KII04 with the host, the process, and how many milliseconds are left.
+        -- Takes a name, unless a process that is alive has it. What its former holder has under way ends first. Nothing of it
+        -- is committed afterwards. Raises KII04 with the host, the process, and how many milliseconds are left.
         CREATE FUNCTION kii_push.take_name(
             my_name text, my_host text, my_process integer, lease_ms bigint,
             OUT me integer, OUT my_token bigint, OUT last_turn bigint
@@ -184,9 +184,9 @@ enum PostgresMigrations {
             UPDATE kii_push.shard SET gateway = NULL WHERE gateway = me;
         END $$;
 
-        -- Goes on being alive, declares those dead that are not, and takes free shards, up to a fair share, which is none for
-        -- one that does not join in any more. `known` are the shards that it has heard of. Raises KII01 where another process has
-        -- the name, or a later session of this one.
+        -- Renews the gateway's lease. Then declares gateways dead whose lease is over, and takes free shards, up to a fair share
+        -- (none unless it joins). `known` are the shards that the gateway has heard of. Raises KII01 where another process has
+        -- the name, or a later session of this process.
         CREATE FUNCTION kii_push.renew(
             me integer, my_token bigint, my_session bigint, lease_ms bigint, joins boolean, known integer[],
             OUT share integer, OUT freed integer, OUT gateways integer, OUT block bigint
@@ -331,6 +331,8 @@ enum PostgresMigrations {
                 RAISE EXCEPTION '%', array_to_string(others, ',') USING ERRCODE = 'KII02';
             END IF;
         END $$;
+
+        \(work)
 
         -- Removes done rows that are older than keep_ms, `most` of them at most. Looks only at shards of the gateway with
         -- id % divisor = rest. Returns how many rows it has removed.

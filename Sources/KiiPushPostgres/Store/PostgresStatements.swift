@@ -9,6 +9,13 @@ enum PostgresStatements {
         SELECT FROM kii_push.begin_turn($1::bigint::integer, $2::bigint, $3::bigint, $4::bigint,
             $5::bigint[], $6::bigint, $7::bigint)
         """)
+    static let beginWork = PostgresStatement(
+        "begin_work", "beginning with handlers' statements",
+        "SELECT FROM kii_push.begin_work($1::bigint[], $2::bigint[])")
+    static let goOnWithWork = PostgresStatement(
+        "go_on_with_work", "going on with handlers' statements", "SELECT FROM kii_push.go_on_with_work()")
+    static let endWork = PostgresStatement(
+        "end_work", "ending handlers' statements", "SELECT FROM kii_push.end_work()")
     static let takeNumbers = PostgresStatement(
         "numbers", "taking numbers for messages", "SELECT nextval('kii_push.message_block')")
     static let absorb = PostgresStatement(
@@ -129,11 +136,17 @@ enum PostgresStatements {
         """)
     /// The state of an error of this schema's own: a message is another one than the row that it was held against.
     static let notTheSame = "KII02"
+    /// A message is not in hand that a handler's statements belong to.
+    static let notInHand = "KII06"
+    /// There is no time for further statements of handlers in this turn.
+    static let noTime = "KII07"
     /// Installations that are written belong to another gateway.
     static let ofAnother = "KII03"
 
     static let turn = [
-        beginTurn, takeNumbers, absorb, insert, recordRefusals, change, prove, prune, trim, dead, giveBack,
+        beginTurn, beginWork, goOnWithWork, endWork, takeNumbers, absorb, insert, recordRefusals, change, prove, prune,
+        trim, dead,
+        giveBack,
     ]
 }
 #endif

@@ -74,6 +74,7 @@ package final class PostgresStore: Store {
     }
 
     package var isDurable: Bool { true }
+    package var commitsWork: Bool { true }
     package var hasMoreToWrite: Bool { !self.proofs.isEmpty }
     package var pendingBytes: Int64 { self.installations.pendingBytes }
     package var backlogRevision: Int { self.retries }
@@ -113,10 +114,9 @@ package final class PostgresStore: Store {
             outcome.upkeepDue = self.upkeepAt - now
             return completion(.success(outcome))
         }
-        var turn = turn
-        turn.changes.removeAll { !self.installations.knows($0.installation) }
         let work = PostgresTurn(
-            turn, proofs: self.proofs.take(), pruning: part, trims: part != nil && self.hasTooManyDead)
+            turn, proofs: self.proofs.take(), pruning: part, trims: part != nil && self.hasTooManyDead, at: now,
+            isKnown: self.installations.knows)
         self.send(TurnUnderWay(work: work, completion: completion))
     }
 
@@ -139,7 +139,7 @@ package final class PostgresStore: Store {
         case .success(let rows):
             self.numbers.add(block: rows[0].integer(0, 0))
             self.send(turn)
-        case .failure(.refused(let error, _)), .failure(.unknown(let error)): self.fail(turn, error)
+        case .failure(.refused(let error, _, _)), .failure(.unknown(let error)): self.fail(turn, error)
         }
     }
 
@@ -148,14 +148,17 @@ package final class PostgresStore: Store {
         switch answer {
         case .success(let rows): self.succeed(turn, turn.work.outcome(rows, of: self))
         // They are other messages than the rows: once more, as new ones.
-        case .failure(.refused(let error, let places)) where error.sqlState == PostgresStatements.notTheSame:
+        case .failure(.refused(let error, let places, let step))
+        where turn.work.dropWork(step, error, places: places, at: self.configuration.clocks.monotonic()):
+            self.send(turn)
+        case .failure(.refused(let error, let places, _)) where error.sqlState == PostgresStatements.notTheSame:
             turn.work.reject(repetitions: places)
             self.send(turn)
-        case .failure(.refused(let error, let keys)) where error.sqlState == PostgresStatements.ofAnother:
+        case .failure(.refused(let error, let keys, _)) where error.sqlState == PostgresStatements.ofAnother:
             let others = Set(keys.map { Int64($0) })
             self.forget(others)
             if turn.work.dropChanges(of: others) { self.send(turn) } else { self.giveUp(turn, error) }
-        case .failure(.refused(let error, _)): self.fail(turn, error)
+        case .failure(.refused(let error, _, _)): self.fail(turn, error)
         // Nothing is said of it until the database has: see ``goOn(_:)``.
         case .failure(.unknown): self.underWay = turn
         }
@@ -206,7 +209,7 @@ package final class PostgresStore: Store {
         connection.send(steps) { answer in
             switch answer {
             case .success(let rows): completion(.success(rows))
-            case .failure(.refused(let error, _)), .failure(.unknown(let error)): completion(.failure(error))
+            case .failure(.refused(let error, _, _)), .failure(.unknown(let error)): completion(.failure(error))
             }
         }
     }

@@ -11,6 +11,9 @@ struct PostgresTurn {
     let pruned: Int64?
     /// Whether dead letters are removed with it.
     let trims: Bool
+    /// What handlers want to be written with their answers.
+    private var work: TurnWork
+    private var stepCount = 0
     /// Another block of numbers, which this turn has taken.
     private(set) var block: Int64?
     private(set) var hasMoreToPrune = false
@@ -22,8 +25,14 @@ struct PostgresTurn {
     private var rounds: [[RowUpdate]] = []
     private var takesNumbers = false
 
-    init(_ turn: Turn, proofs: [Int64: Int64], pruning part: Int64?, trims: Bool) {
+    /// - Parameter isKnown: whether an installation is this gateway's, as far as it has heard.
+    init(
+        _ turn: Turn, proofs: [Int64: Int64], pruning part: Int64?, trims: Bool, at now: MonotonicInstant,
+        isKnown: (Int64) -> Bool
+    ) {
         (self.turn, self.proofs, self.pruned, self.trims) = (turn, proofs, part, trims)
+        self.work = TurnWork(at: now)
+        self.drop(of: { !isKnown($0) })
     }
 
     /// Whether dead letters are counted with it: those that it removes, and once a minute what others have made of them.
@@ -64,6 +73,8 @@ struct PostgresTurn {
                 installations: Array(Set(written)), messages: self.turn.arrivals.count,
                 repetitions: repetitions.count, number: number)
         ]
+        self.work.plan(self.turn.changes)
+        steps += self.work.steps
         self.rounds = self.rounds(at: clock, store)
         for round in self.rounds { steps.append(PostgresStatements.changing(round, at: clock)) }
         if !additions.isEmpty { steps.append(PostgresStatements.inserting(additions, turn: number, at: now)) }
@@ -77,6 +88,7 @@ struct PostgresTurn {
         if self.countsDead { steps.append((PostgresStatements.dead, .init())) }
         self.takesNumbers = numbers.isLow
         if self.takesNumbers { steps.append((PostgresStatements.takeNumbers, .init())) }
+        self.stepCount = steps.count
         return steps
     }
 
@@ -106,8 +118,28 @@ struct PostgresTurn {
     /// - Returns: whether there were any.
     mutating func dropChanges(of installations: Set<Int64>) -> Bool {
         let count = self.turn.changes.count
-        self.turn.changes.removeAll { installations.contains($0.installation) }
+        self.drop(of: installations.contains)
         return self.turn.changes.count < count
+    }
+
+    private mutating func drop(of isOther: (Int64) -> Bool) {
+        self.work.drop(self.turn.changes.filter { isOther($0.installation) })
+        self.turn.changes.removeAll { isOther($0.installation) }
+    }
+
+    /// Takes the answer that what a handler wants to be written cannot be: its answer is not written either.
+    ///
+    /// - Parameter step: which step was refused.
+    /// - Returns: whether it was for that.
+    mutating func dropWork(_ step: Int, _ error: InboxError, places: [Int], at now: MonotonicInstant) -> Bool {
+        // Behind the beginning, and before what else is written.
+        let place: Int? = step < self.stepCount ? step - 1 : nil
+        guard place.map({ self.work.steps.indices.contains($0) }) ?? true else { return false }
+        let dropped = self.work.refused(place, error, places: places, at: now)
+        self.turn.changes.removeAll { change in
+            if case .committing = change.verdict { dropped.contains(change.sequence) } else { false }
+        }
+        return !dropped.isEmpty
     }
 
     private func rounds(at clock: TurnClock, _ store: PostgresStore) -> [[RowUpdate]] {
@@ -130,8 +162,9 @@ struct PostgresTurn {
     /// Reads the answers to ``steps(as:of:_:)``, and has the store count what they say.
     mutating func outcome(_ answers: [PostgresRows], of store: PostgresStore) -> TurnOutcome {
         var outcome = TurnOutcome()
+        outcome.refusals = self.work.refusals
         // Behind the beginning.
-        var rest = answers[1...]
+        var rest = answers[(1 + self.work.steps.count)...]
         for _ in self.rounds { if let rows = rest.popFirst() { self.count(rows, of: store, into: &outcome) } }
         let (additions, repetitions) = (self.additions, self.repetitions)
         if !additions.isEmpty { rest.removeFirst() }
@@ -159,6 +192,7 @@ struct PostgresTurn {
     func outcomeWithoutAnswers() -> TurnOutcome {
         var outcome = TurnOutcome()
         outcome.arrivals = self.plan
+        outcome.refusals = self.work.refusals
         outcome.answers = self.turn.claims.map { _ in
             var answer = StoreAnswer()
             answer.isComplete = false

@@ -20,22 +20,24 @@ struct FleetCommand: ParsableCommand {
     )
 }
 
-struct FleetStatusCommand: ParsableCommand {
+struct FleetStatusCommand: FleetSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Shows each gateway: its process, its share, and what waits there.",
         examples: [("What waits, for a program", "kii-push fleet status --json | jq .unhandled")],
         exitCodes: FleetStoreOptions.exitCodes, environment: FleetStoreOptions.environment
     )
 
-    @OptionGroup(title: "Store") var store: FleetStoreOptions
-    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup var options: FleetCommandOptions
 
+    #if Postgres
     func run() async throws {
-        #if Postgres
-        let status = try await Fleet(self.store.required()).status()
-        let console = self.output.console
+        let fleet = try self.options.fleet()
+        let status = try await fleet.status()
+        let unreachable = status.unreachable.sorted { $0.key < $1.key }
+        let console = self.options.console
         for gateway in status.gateways {
-            try console.line(gateway.text)
+            let place = fleet.isOfOne ? "" : "database \(gateway.database + 1), "
+            try console.line(place + gateway.text)
             try console.object("gateway", gateway.members)
         }
         try console.object(
@@ -43,38 +45,40 @@ struct FleetStatusCommand: ParsableCommand {
             [
                 ("free_shards", JSONValue(status.freeShards)),
                 ("agents_without_gateway", JSONValue(status.agentsWithoutGateway)),
+                (
+                    "unreachable",
+                    JSONValue(unreachable.map { ["database": JSONValue($0.key), "reason": JSONValue($0.value)] })
+                ),
             ])
+        for (database, reason) in unreachable {
+            console.warning("database \(database + 1): \(reason.terminalSafe)")
+        }
         guard status.freeShards > 0 else { return }
         try console.line("nobody: \(status.freeShards) shards, \(status.agentsWithoutGateway) agents")
-        #else
-        throw FleetStoreOptions.missing
-        #endif
     }
+    #endif
 }
 
-struct FleetListCommand: ParsableCommand {
+struct FleetListCommand: FleetSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "Lists the agents that are declared.",
         examples: [("How many?", "kii-push fleet list | wc -l")],
         exitCodes: FleetStoreOptions.exitCodes, environment: FleetStoreOptions.environment
     )
 
-    @OptionGroup(title: "Store") var store: FleetStoreOptions
-    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup var options: FleetCommandOptions
 
+    #if Postgres
     func run() async throws {
-        #if Postgres
-        for name in try await Fleet(self.store.required()).agents() {
-            try self.output.console.line(name)
-            try self.output.console.object("agent", [("name", JSONValue(name))])
+        for name in try await self.options.fleet().agents() {
+            try self.options.console.line(name)
+            try self.options.console.object("agent", [("name", JSONValue(name))])
         }
-        #else
-        throw FleetStoreOptions.missing
-        #endif
     }
+    #endif
 }
 
-struct FleetAddCommand: ParsableCommand {
+struct FleetAddCommand: FleetSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Declares agents, or changes what was declared of those with their names.",
         examples: [
@@ -96,22 +100,19 @@ struct FleetAddCommand: ParsableCommand {
     )
 
     @Argument(value: "FILE", help: "A file of JSON; '-' reads standard input.", completion: .file) var file: String
-    @OptionGroup(title: "Store") var store: FleetStoreOptions
-    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup var options: FleetCommandOptions
 
+    #if Postgres
     func run() async throws {
-        #if Postgres
-        let fleet = Fleet(try self.store.required())
+        let fleet = try self.options.fleet()
         let agents = try self.agents()
         try await fleet.add(agents)
         for agent in agents {
-            try self.output.console.result("> \(agent.name) is declared.")
-            try self.output.console.object("agent", [("name", JSONValue(agent.name))])
+            try self.options.console.result("> \(agent.name) is declared.")
+            try self.options.console.object("agent", [("name", JSONValue(agent.name))])
         }
-        #else
-        throw FleetStoreOptions.missing
-        #endif
     }
+    #endif
 
     private func agents() throws -> [PushAgent.Configuration] {
         let value: JSONValue
@@ -133,7 +134,7 @@ struct FleetAddCommand: ParsableCommand {
     }
 }
 
-struct FleetRemoveCommand: ParsableCommand {
+struct FleetRemoveCommand: FleetSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Has agents stopped and forgotten.",
         examples: [("One", "kii-push fleet remove lamp-1")],
@@ -145,26 +146,23 @@ struct FleetRemoveCommand: ParsableCommand {
     )
 
     @Argument(value: "NAME", help: "The names of agents.") var names: [String]
-    @OptionGroup(title: "Store") var store: FleetStoreOptions
-    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup var options: FleetCommandOptions
 
+    #if Postgres
     func run() async throws {
-        #if Postgres
-        let fleet = Fleet(try self.store.required())
+        let fleet = try self.options.fleet()
         for name in self.names {
             guard try await fleet.remove(agent: name) else {
                 throw CommandFailure(.missingInput, "no agent is declared as \(name)")
             }
-            try self.output.console.result("> \(name) is removed by its gateway within a few seconds.")
-            try self.output.console.object("agent", [("name", JSONValue(name))])
+            try self.options.console.result("> \(name) is removed by its gateway within a few seconds.")
+            try self.options.console.object("agent", [("name", JSONValue(name))])
         }
-        #else
-        throw FleetStoreOptions.missing
-        #endif
     }
+    #endif
 }
 
-struct FleetDrainCommand: ParsableCommand {
+struct FleetDrainCommand: FleetSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "drain", abstract: "Has a gateway hand over all that it has, until its process starts again.",
         examples: [("Before an upgrade", "kii-push fleet drain gateway-2")],
@@ -172,20 +170,17 @@ struct FleetDrainCommand: ParsableCommand {
     )
 
     @Argument(value: "GATEWAY", help: "The gateway's name ('kii-push fleet status').") var gateway: String
-    @OptionGroup(title: "Store") var store: FleetStoreOptions
-    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup var options: FleetCommandOptions
 
+    #if Postgres
     func run() async throws {
-        #if Postgres
-        guard try await Fleet(self.store.required()).drain(gateway: self.gateway) else {
+        guard try await self.options.fleet().drain(gateway: self.gateway) else {
             throw CommandFailure(.missingInput, "there is no gateway \(self.gateway)")
         }
-        try self.output.console.result("> \(self.gateway) hands over; 'kii-push fleet status' shows how far it is.")
-        try self.output.console.object("drained", [("gateway", JSONValue(self.gateway))])
-        #else
-        throw FleetStoreOptions.missing
-        #endif
+        try self.options.console.result("> \(self.gateway) hands over; 'kii-push fleet status' shows how far it is.")
+        try self.options.console.object("drained", [("gateway", JSONValue(self.gateway))])
     }
+    #endif
 }
 
 #if Postgres
@@ -199,7 +194,8 @@ extension FleetStatus.Gateway {
 
     fileprivate var members: [(String, JSONValue)] {
         JSONMembers(present: [
-            "name": self.name, "host": self.host, "pid": self.processID, "alive": self.isAlive,
+            "database": self.database, "name": self.name, "host": self.host, "pid": self.processID,
+            "alive": self.isAlive,
             "draining": self.isDraining, "shards": self.shards, "agents": self.agents, "unhandled": self.unhandled,
             "lag_ms": self.lag.map(\.milliseconds), "declared_dead": self.timesDeclaredDead,
             "shards_taken_over": self.shardsTakenOver,

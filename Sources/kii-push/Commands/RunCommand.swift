@@ -77,7 +77,7 @@ struct RunCommand: ParsableCommand {
     @OptionGroup(title: "Cloud") var profile: ProfileOptions
     @Argument(value: "ARG", help: "Further arguments of COMMAND or PROGRAM, after '--'.") var arguments: [String] = []
 
-    private var isGateway: Bool { self.fleet.store != nil || self.gateway != nil }
+    private var isGateway: Bool { !self.fleet.store.isEmpty || self.gateway != nil }
 
     func validate() throws {
         if self.isGateway { try self.validateGateway() }

@@ -13,72 +13,63 @@ struct StoreCommand: ParsableCommand {
     )
 }
 
-struct StoreInitCommand: ParsableCommand {
+struct StoreInitCommand: FleetSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "init", abstract: "Makes the tables in a database that has none.",
         examples: [("As the database's owner", "kii-push store init --store postgres://owner@db.example.org/kii")],
         exitCodes: FleetStoreOptions.exitCodes + [.cannotCreate], environment: FleetStoreOptions.environment
     )
 
-    @OptionGroup(title: "Store") var store: FleetStoreOptions
-    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup var options: FleetCommandOptions
 
+    #if Postgres
     func run() async throws {
-        #if Postgres
-        let fleet = Fleet(try self.store.required())
+        let fleet = try self.options.fleet()
         guard try await fleet.schemaVersion() == 0 else {
             throw CommandFailure(
                 .cannotCreate, "the database has the tables already",
                 hint: "'kii-push store migrate' brings them up to date")
         }
         try await fleet.migrate()
-        try await fleet.tellSchema(self.output.console)
-        #else
-        throw FleetStoreOptions.missing
-        #endif
+        try await fleet.tellSchema(self.options.console)
     }
+    #endif
 }
 
-struct StoreMigrateCommand: ParsableCommand {
+struct StoreMigrateCommand: FleetSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate", abstract: "Makes the tables, or brings them up to date, in one transaction.",
         examples: [("With all gateways stopped", "kii-push store migrate --store postgres://owner@db.example.org/kii")],
         exitCodes: FleetStoreOptions.exitCodes, environment: FleetStoreOptions.environment
     )
 
-    @OptionGroup(title: "Store") var store: FleetStoreOptions
-    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup var options: FleetCommandOptions
 
+    #if Postgres
     func run() async throws {
-        #if Postgres
-        let fleet = Fleet(try self.store.required())
+        let fleet = try self.options.fleet()
         try await fleet.migrate()
-        try await fleet.tellSchema(self.output.console)
-        #else
-        throw FleetStoreOptions.missing
-        #endif
+        try await fleet.tellSchema(self.options.console)
     }
+    #endif
 }
 
-struct StoreCheckCommand: ParsableCommand {
+struct StoreCheckCommand: FleetSubcommand {
     static let configuration = CommandConfiguration(
         commandName: "check", abstract: "Fails unless the database can be reached and has the tables of this version.",
         examples: [("As a gateway", "kii-push store check --store postgres://gateway@db.example.org/kii")],
         exitCodes: FleetStoreOptions.exitCodes, environment: FleetStoreOptions.environment
     )
 
-    @OptionGroup(title: "Store") var store: FleetStoreOptions
-    @OptionGroup(title: "Output") var output: OutputOptions
+    @OptionGroup var options: FleetCommandOptions
 
+    #if Postgres
     func run() async throws {
-        #if Postgres
-        let fleet = Fleet(try self.store.required())
+        let fleet = try self.options.fleet()
         try await fleet.check()
-        try await fleet.tellSchema(self.output.console)
-        #else
-        throw FleetStoreOptions.missing
-        #endif
+        try await fleet.tellSchema(self.options.console)
     }
+    #endif
 }
 
 #if Postgres

@@ -4,8 +4,9 @@ import KiiPushPostgres
 struct FleetStoreOptions: ParsableArguments {
     @Option(
         value: "URL",
-        help: "The database: postgres://USER@HOST/NAME. The password is PGPASSFILE's. Default: KII_PUSH_STORE.")
-    var store: String?
+        help: "The database: postgres://USER@HOST/NAME. The password is PGPASSFILE's. Repeat it for several databases. "
+            + "Default: KII_PUSH_STORE, with spaces between several.")
+    var store: [String] = []
 
     static let environment: [EnvironmentVariable] = [.store, .passwordFile, .credentialsDirectory]
     static let exitCodes: [ExitStatus] = [.unreachable, .inputOutput, .configuration]
@@ -18,12 +19,13 @@ struct FleetStoreOptions: ParsableArguments {
     #if Postgres
     /// - Throws: ``CommandFailure`` with exit 78 where there is none, or where it holds a password.
     func required() throws -> FleetStore {
-        guard let address = self.store ?? EnvironmentVariable.store.text else {
+        let addresses = self.store.isEmpty ? Self.addresses(EnvironmentVariable.store.text ?? "") : self.store
+        guard !addresses.isEmpty else {
             throw CommandFailure(
                 .configuration, "which database? '--store' and KII_PUSH_STORE are missing",
                 hint: "for instance: --store postgres://kii@db.example.org/kii")
         }
-        let store = FleetStore.postgres(address)
+        let store = FleetStore.postgres(addresses)
         guard !store.holdsPassword else {
             throw CommandFailure(
                 .configuration, "a password does not belong into the database's address, where others may see it",
@@ -31,5 +33,34 @@ struct FleetStoreOptions: ParsableArguments {
         }
         return store
     }
+
+    /// Keywords (`host=… dbname=…`) have spaces as well, and are one database.
+    private static func addresses(_ text: String) -> [String] {
+        let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
+        return words.allSatisfy { $0.contains("://") } ? words : [text]
+    }
     #endif
 }
+
+/// What every command of a fleet is told, and how it fails where libpq is not a part of this program.
+struct FleetCommandOptions: ParsableArguments {
+    @OptionGroup(title: "Store") var store: FleetStoreOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    var console: Console { self.output.console }
+
+    #if Postgres
+    func fleet() throws -> Fleet { Fleet(try self.store.required()) }
+    #endif
+}
+
+/// A command that needs a fleet's database.
+protocol FleetSubcommand: ParsableCommand {
+    var options: FleetCommandOptions { get }
+}
+
+#if !Postgres
+extension FleetSubcommand {
+    func run() async throws { throw FleetStoreOptions.missing }
+}
+#endif

@@ -9,14 +9,15 @@ struct GatewaySession: Sendable {
         case stop(signal: Int32)
         case ended((any Error)?)
         case push(agent: String, PushEvent)
-        case fleet(FleetEvent)
+        case fleet(database: Int, FleetEvent)
         case program(Activator.Event)
         /// Nothing can be shown any more.
         case failed(any Error)
     }
 
     private let name: String
-    private let runtime: PushRuntime
+    private let store: FleetStore
+    private let configuration: PushRuntime.Configuration
     private let receiver: RunReceiver
     private let outside: any OutsideHandler
     private let view: RunView
@@ -56,7 +57,7 @@ struct GatewaySession: Sendable {
         configuration.verifiesCertificates = !profile.insecure
         configuration.proxy = profile.proxy
         configuration.concurrentHandlers = self.receiver.concurrency
-        self.runtime = try PushRuntime(store, gateway: self.name, configuration: configuration)
+        (self.store, self.configuration) = (store, configuration)
     }
 
     private static var hostName: String {
@@ -71,11 +72,12 @@ struct GatewaySession: Sendable {
         let report = self.events.continuation
         self.receiver.begin()
         let outside = OutsideBridge(outside: self.outside, notes: self.receiver.notes)
-        let receiving = Task { [runtime] in
+        let receiving = Task { [fleet = Fleet(self.store), name, configuration] in
             do {
-                try await runtime.receive(
-                    handler: { _ in outside }, observer: { report.yield(.push(agent: $0, $1)) },
-                    tell: { report.yield(.fleet($0)) })
+                try await fleet.receive(
+                    as: name, configuration: configuration, handler: { _ in outside },
+                    observer: { report.yield(.push(agent: $0, $1)) },
+                    tell: { report.yield(.fleet(database: $0, $1)) })
                 report.yield(.ended(nil))
             } catch {
                 report.yield(.ended(error))
@@ -107,31 +109,31 @@ struct GatewaySession: Sendable {
                 storageFailure = nil
                 self.console.status("> Messages are stored again.")
             case .push(let agent, let event): await self.show(event, of: agent)
-            case .fleet(let event): self.show(event)
+            case .fleet(let database, let event): self.show(event, of: database)
             case .program(let event): self.console.detail("program: \(event.description.terminalSafe)")
             }
         }
         await self.receiver.stop()
-        await self.runtime.shutdown()
         if let failure { throw failure }
         if let stopped { throw SilentExit(status: .afterStop(signal: stopped)) }
     }
 
     // MARK: - Telling
 
-    private func show(_ event: FleetEvent) {
+    private func show(_ event: FleetEvent, of database: Int) {
+        let name = self.store.isOne ? self.name : "\(self.name), database \(database + 1)"
         switch event {
         case .holding(let shards, let agents, let gateways):
             let text = "\(shards) of 1024 shards with \(agents) agents; \(gateways) gateways share"
             self.notifier.connected(text)
-            self.console.status("> \(self.name): \(text).")
+            self.console.status("> \(name): \(text).")
         case .tookOver(let shards):
-            self.console.warning("a gateway is gone: its \(shards) shards are free for those that live")
+            self.console.warning("\(name): a gateway is gone: its \(shards) shards are free for those that live")
         case .databaseFailed(let reason):
             self.notifier.offline(reason.terminalSafe, retryIn: .seconds(1))
-            self.console.warning("nothing is acknowledged: \(reason.terminalSafe)")
-        case .databaseRecovered: self.console.status("> The database works again.")
-        case .leaseOver: self.console.warning("the lease could not be renewed; all agents stop until it is")
+            self.console.warning("\(name): nothing is acknowledged: \(reason.terminalSafe)")
+        case .databaseRecovered: self.console.status("> \(name): the database works again.")
+        case .leaseOver: self.console.warning("\(name): the lease could not be renewed; all agents stop until it is")
         case .agentFailed(let name, let reason, let pause):
             let next = pause.map { "again in \($0.text)" } ?? "declare it anew"
             self.console.warning("agent \(name.terminalSafe): \(reason.terminalSafe); \(next)")

@@ -83,7 +83,7 @@ final class CommandHandler: OutsideHandler {
             guard case .signal(let number, let limit?) = ending else { return .failed(reason) }
             return .failed("the program did not end within \(limit.text) and was killed (signal \(number))")
         case .unstarted(let reason): return .postponed(reason)
-        case .unanswered, .presented, .unreached, .setAside: return .failed("the program gave no answer")
+        case .unanswered, .committing, .presented, .unreached, .setAside: return .failed("the program gave no answer")
         }
     }
 }

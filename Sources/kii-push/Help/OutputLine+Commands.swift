@@ -29,13 +29,17 @@ extension OutputLine {
         OutputLine(
             "gateway", "a gateway of 'fleet status'",
             [
-                "name": .text, "host": .text, "pid": .integer, "alive": .flag, "draining": .flag, "shards": .integer,
+                "database": .integer, "name": .text, "host": .text, "pid": .integer, "alive": .flag, "draining": .flag,
+                "shards": .integer,
                 "agents": .integer, "unhandled": .integer, "lag_ms?": .integer, "declared_dead": .integer,
                 "shards_taken_over": .integer,
             ]),
         OutputLine(
             "fleet", "what no gateway has, of 'fleet status'",
-            ["free_shards": .integer, "agents_without_gateway": .integer]),
+            [
+                "free_shards": .integer, "agents_without_gateway": .integer,
+                "unreachable": .list(["database": .integer, "reason": .text]),
+            ]),
         OutputLine("agent", "an agent of 'fleet list', 'add' and 'remove'", ["name": .text]),
         OutputLine("drained", "the gateway of 'fleet drain'", ["gateway": .text]),
         OutputLine("schema", "what came of 'store'", ["version": .integer]),

@@ -89,7 +89,7 @@ struct TestRows: Sendable {
             guard row.standing == .presented else { return nil }
             row.standing = .waiting
             return row.message
-        case .done: row.standing = .done
+        case .done, .committing: row.standing = .done
         case .dead: row.standing = .dead
         case .presented: row.standing = .presented
         case .inHand: row.standing = .inHand

@@ -19,20 +19,23 @@ final class FleetStage: Sendable {
 
     let emulator: Emulator
     let directory: String
-    let target: String
+    let targets: [String]
     let fleet: Fleet
     private let handled = Monitor(Handled())
     private let topic = Topic("news")
 
-    init(_ emulator: Emulator, _ directory: String, _ target: String) {
-        (self.emulator, self.directory, self.target) = (emulator, directory, target)
-        self.fleet = Fleet(.postgres(target))
+    init(_ emulator: Emulator, _ directory: String, _ targets: [String]) {
+        (self.emulator, self.directory, self.targets) = (emulator, directory, targets)
+        self.fleet = Fleet(.postgres(targets))
     }
 
-    static func run(_ body: (FleetStage) async throws -> Void) async throws {
+    var target: String { self.targets[0] }
+
+    static func run(databases: Int = 1, _ body: (FleetStage) async throws -> Void) async throws {
         try await withEmulator { emulator, directory in
-            let target = try await PostgresServer.database()
-            let stage = FleetStage(emulator, directory, target)
+            var targets: [String] = []
+            for _ in 0..<databases { targets.append(try await PostgresServer.database()) }
+            let stage = FleetStage(emulator, directory, targets)
             try await stage.fleet.migrate()
             try await body(stage)
         }
@@ -44,6 +47,14 @@ final class FleetStage: Sendable {
             name: name, app: self.emulator.app, account: account, subscriptions: [.topic(self.topic)])
         agent.usesTLS = false
         return agent
+    }
+
+    /// That each message of each agent was handled once.
+    static func each(_ agents: Int, _ numbers: ClosedRange<Int64>) -> [String: [Int64: Int]] {
+        Dictionary(
+            uniqueKeysWithValues: (1...agents).map { agent in
+                ("agent-\(agent)", Dictionary(uniqueKeysWithValues: numbers.map { ($0, 1) }))
+            })
     }
 
     /// Declares agents with a topic that all are subscribed to.
@@ -68,34 +79,61 @@ final class FleetStage: Sendable {
         await runtime.shutdown()
     }
 
-    func begin(_ gateway: String, lease: Duration = .seconds(30)) throws -> RunningGateway {
-        var configuration = PushRuntime.Configuration.patient(stateDirectory: "\(self.directory)/\(gateway)")
-        configuration.certificateAuthorityFile = self.emulator.certificateAuthorityFile
+    func sql(_ text: String) async throws -> String { try await PostgresServer.run(text, at: self.target) }
+
+    /// - Parameter handle: what the handler of an agent does with a message.
+    func begin(
+        _ gateway: String, lease: Duration = .seconds(30), isStrictlyOrdered: Bool = false,
+        _ handle: @escaping @Sendable (String, Int64, DeliveryContext, FetchCompletion) -> Void = { $3(.newData) }
+    ) throws -> RunningGateway {
+        var configuration = self.configuration(gateway)
+        configuration.isStrictlyOrdered = isStrictlyOrdered
         let runtime = try PushRuntime(
             .postgres(self.target), gateway: gateway, configuration: configuration, lease: lease)
         let events = AsyncStream.makeStream(of: FleetEvent.self)
         let receiving = Task {
             defer { events.continuation.finish() }
-            try await runtime.receive { name in
-                CountingHandler { number in
-                    self.change { handled in
-                        handled.counts[name, default: [:]][number, default: 0] += 1
-                        handled.total += 1
-                    }
-                }
-            } observer: { name, event in
-                switch event {
-                case .subscribed: self.change { _ = $0.subscribed.insert(name) }
-                case .connected: self.change { _ = $0.connected.insert(name) }
-                case .registered(let registration):
-                    self.change { _ = $0.principals[name, default: []].insert(registration.principal) }
-                default: break
-                }
-            } tell: {
-                events.continuation.yield($0)
-            }
+            try await runtime.receive(
+                handler: { self.handler($0, handle) }, observer: self.observe, tell: { events.continuation.yield($0) })
         }
         return RunningGateway(runtime: runtime, events: events.stream, receiving: receiving)
+    }
+
+    /// Begins a gateway of all databases.
+    func receive(as gateway: String) -> Task<Void, any Error> {
+        Task {
+            try await self.fleet.receive(
+                as: gateway, configuration: self.configuration(gateway),
+                handler: { self.handler($0) { $3(.newData) } }, observer: self.observe)
+        }
+    }
+
+    private func configuration(_ gateway: String) -> PushRuntime.Configuration {
+        var configuration = PushRuntime.Configuration.patient(stateDirectory: "\(self.directory)/\(gateway)")
+        configuration.certificateAuthorityFile = self.emulator.certificateAuthorityFile
+        return configuration
+    }
+
+    private func handler(
+        _ agent: String, _ handle: @escaping @Sendable (String, Int64, DeliveryContext, FetchCompletion) -> Void
+    ) -> NumberHandler {
+        NumberHandler { number, context, completion in
+            self.change { handled in
+                handled.counts[agent, default: [:]][number, default: 0] += 1
+                handled.total += 1
+            }
+            handle(agent, number, context, completion)
+        }
+    }
+
+    private func observe(_ agent: String, _ event: PushEvent) {
+        switch event {
+        case .subscribed: self.change { _ = $0.subscribed.insert(agent) }
+        case .connected: self.change { _ = $0.connected.insert(agent) }
+        case .registered(let registration):
+            self.change { _ = $0.principals[agent, default: []].insert(registration.principal) }
+        default: break
+        }
     }
 
     private func change(_ body: (inout Handled) -> Void) {
@@ -114,8 +152,7 @@ final class FleetStage: Sendable {
 
     /// Until so many messages are done in the database.
     func waitForVerdicts(_ count: Int) async throws {
-        let done = "SELECT count(*) FROM kii_push.message WHERE state = 4"
-        while try await PostgresServer.run(done, at: self.target) != "\(count)\n" {}
+        while try await self.sql("SELECT count(*) FROM kii_push.message WHERE state = 4") != "\(count)\n" {}
     }
 
     /// How often each message of each agent was handled.
@@ -131,13 +168,13 @@ struct RunningGateway: Sendable {
     let receiving: Task<Void, any Error>
 
     @discardableResult
-    func first(where isWanted: (FleetEvent) -> Bool) async -> FleetEvent? {
+    func first(where isWanted: (FleetEvent) -> Bool) async throws -> FleetEvent {
         for await event in self.events where isWanted(event) { return event }
-        return nil
+        throw TestFailure("the gateway ended before what was waited for")
     }
 
-    func waitForShards(_ count: Int) async {
-        await self.first { if case .holding(count, _, _) = $0 { true } else { false } }
+    func waitForShards(_ count: Int) async throws {
+        try await self.first { if case .holding(count, _, _) = $0 { true } else { false } }
     }
 
     /// Ends it as SIGTERM does.
@@ -148,16 +185,16 @@ struct RunningGateway: Sendable {
     }
 }
 
-private final class CountingHandler: RemoteNotificationHandler {
-    private let count: @Sendable (Int64) -> Void
+/// Hands on the number in each message.
+final class NumberHandler: RemoteNotificationHandler {
+    private let handle: @Sendable (Int64, DeliveryContext, FetchCompletion) -> Void
 
-    init(_ count: @escaping @Sendable (Int64) -> Void) { self.count = count }
+    init(_ handle: @escaping @Sendable (Int64, DeliveryContext, FetchCompletion) -> Void) { self.handle = handle }
 
     func didReceiveRemoteNotification(
         _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
     ) {
-        self.count(message.rawPayload["n"]?.int64 ?? 0)
-        completion(.newData)
+        self.handle(message.rawPayload["n"]?.int64 ?? 0, context, completion)
     }
 }
 #endif

@@ -8,13 +8,6 @@ import Testing
 
 /// Gateways that share a database, with a real one, a real broker, and pushes of the emulator.
 @Suite struct FleetTests {
-    private func each(_ agents: Int, _ numbers: ClosedRange<Int64>) -> [String: [Int64: Int]] {
-        Dictionary(
-            uniqueKeysWithValues: (1...agents).map { agent in
-                ("agent-\(agent)", Dictionary(uniqueKeysWithValues: numbers.map { ($0, 1) }))
-            })
-    }
-
     @Test func whoJoinsTakesItsShareAndWhoLeavesHandsOverAll() async throws {
         try await FleetStage.run { stage in
             try await stage.declare(8)
@@ -25,7 +18,7 @@ import Testing
             let second = try stage.begin("second")
             // While agents go from one to the other.
             try await stage.send(6...20)
-            await second.waitForShards(512)
+            try await second.waitForShards(512)
             try await stage.send(21...25)
             let status = try await stage.fleet.status()
             #expect(status.gateways.map(\.name) == ["first", "second"])
@@ -34,10 +27,10 @@ import Testing
             #expect(status.gateways.map(\.agents).reduce(0, +) == 8)
             #expect(status.gateways.allSatisfy { $0.processID == getpid() })
             try await first.end()
-            await second.waitForShards(1024)
+            try await second.waitForShards(1024)
             try await stage.send(26...30)
             try await stage.waitForMessages(8 * 30)
-            #expect(stage.counts == self.each(8, 1...30))
+            #expect(stage.counts == FleetStage.each(8, 1...30))
             // Its token and its installation go with an agent.
             #expect(stage.users == Array(repeating: 1, count: 8))
             // Verdicts may be on their way.
@@ -65,7 +58,7 @@ import Testing
             zombie.runtime.loop.submit { isOver.wait() }
             try await stage.send(6...10)
             let other = try stage.begin("other", lease: .seconds(2))
-            let takeover = await other.first { if case .tookOver = $0 { true } else { false } }
+            let takeover = try await other.first { if case .tookOver = $0 { true } else { false } }
             #expect(takeover == .tookOver(shards: 1024))
             try await stage.send(11...15)
             try await stage.waitForMessages(4 * 15)
@@ -76,7 +69,7 @@ import Testing
                 return
             }
             await zombie.runtime.shutdown()
-            #expect(stage.counts == self.each(4, 1...15))
+            #expect(stage.counts == FleetStage.each(4, 1...15))
             let gateways = try await stage.fleet.status().gateways
             #expect(gateways.map(\.timesDeclaredDead) == [0, 1])
             #expect(gateways.map(\.shardsTakenOver) == [1024, 0])
@@ -90,19 +83,15 @@ import Testing
             try await stage.declare(3)
             let gateway = try stage.begin("only", lease: .seconds(2))
             try await stage.waitForSubscriptions(of: 3)
-            let database = stage.target.split(separator: "=").last.map(String.init) ?? ""
-            let server = stage.target.replacing("dbname=\(database)", with: "dbname=postgres")
-            try await PostgresServer.run("ALTER DATABASE \(database) ALLOW_CONNECTIONS false", at: server)
-            try await PostgresServer.run(
-                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(database)'", at: server)
+            try await PostgresServer.close(stage.target)
             try await stage.send(1...5)
-            await gateway.first { $0 == .leaseOver }
+            try await gateway.first { $0 == .leaseOver }
             try await stage.send(6...10)
             #expect(stage.counts.isEmpty)
-            try await PostgresServer.run("ALTER DATABASE \(database) ALLOW_CONNECTIONS true", at: server)
-            await gateway.first { $0 == .databaseRecovered }
+            try await PostgresServer.reopen(stage.target)
+            try await gateway.first { $0 == .databaseRecovered }
             try await stage.waitForMessages(30)
-            #expect(stage.counts == self.each(3, 1...10))
+            #expect(stage.counts == FleetStage.each(3, 1...10))
             try await gateway.end()
         }
     }
@@ -110,7 +99,7 @@ import Testing
     @Test func aNameThatIsAliveIsRefused() async throws {
         try await FleetStage.run { stage in
             let first = try stage.begin("gateway", lease: .seconds(3))
-            await first.waitForShards(1024)
+            try await first.waitForShards(1024)
             let second = try stage.begin("gateway", lease: .seconds(3))
             let error = await #expect(throws: PushAgentError.self) { try await second.receiving.value }
             guard case .gatewayInUse("gateway", let host, Int(getpid()))? = error else {
@@ -122,7 +111,7 @@ import Testing
             try await first.end()
             // Its name is free at once.
             let third = try stage.begin("gateway")
-            await third.waitForShards(1024)
+            try await third.waitForShards(1024)
             try await third.end()
         }
     }
@@ -137,13 +126,16 @@ import Testing
             try await stage.waitForSubscriptions(of: 2)
             // The same thing once more has the same installation.
             try await stage.fleet.add([stage.agent("lamp-2", account: thing)])
-            let failure = await gateway.first { if case .agentFailed("lamp-2", _, _) = $0 { true } else { false } }
-            guard case .agentFailed(_, let reason, .some)? = failure else { return }
+            let failure = try await gateway.first { if case .agentFailed("lamp-2", _, _) = $0 { true } else { false } }
+            guard case .agentFailed(_, let reason, .some) = failure else {
+                Issue.record("\(failure)")
+                return
+            }
             #expect(reason.contains("declare one agent alone"), "\(reason)")
             // A declaration that another program has written.
             try await PostgresServer.run(
                 "SELECT FROM kii_push.declare_agent('lamp-3', '{\"app\": 1}')", at: stage.target)
-            let refused = await gateway.first { if case .agentFailed("lamp-3", _, _) = $0 { true } else { false } }
+            let refused = try await gateway.first { if case .agentFailed("lamp-3", _, _) = $0 { true } else { false } }
             #expect(refused == .agentFailed(name: "lamp-3", reason: "/account is missing", retryIn: nil))
             for name in ["lamp-1", "lamp-3"] { #expect(try await stage.fleet.remove(agent: name)) }
             #expect(try await !stage.fleet.remove(agent: "nobody"))
@@ -161,13 +153,13 @@ import Testing
         try await FleetStage.run { stage in
             try await stage.declare(4)
             let first = try stage.begin("first", lease: .seconds(5))
-            await first.waitForShards(1024)
+            try await first.waitForShards(1024)
             let second = try stage.begin("second", lease: .seconds(5))
-            await second.waitForShards(512)
+            try await second.waitForShards(512)
             #expect(try await stage.fleet.drain(gateway: "first"))
             #expect(try await !stage.fleet.drain(gateway: "nobody"))
-            await second.waitForShards(1024)
-            await first.waitForShards(0)
+            try await second.waitForShards(1024)
+            try await first.waitForShards(0)
             #expect(try await stage.fleet.status().gateways.map(\.isDraining) == [true, false])
             try await first.end()
             try await second.end()

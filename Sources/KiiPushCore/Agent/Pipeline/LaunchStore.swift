@@ -38,7 +38,7 @@ final class LaunchStore: ImmediateStore {
 
     private func apply(_ change: MessageChange) {
         switch change.verdict {
-        case .done(let result): self.finish(change.sequence, .result(result))
+        case .done(let result), .committing(let result, _): self.finish(change.sequence, .result(result))
         case .dead(.rejected(let reason)): self.finish(change.sequence, .rejected(reason))
         case .dead(.undecodable(let reason)): self.finish(change.sequence, .rejected("undecodable: \(reason)"))
         case .dead(.command): self.finish(change.sequence, .rejected("the program takes no thing-if commands"))

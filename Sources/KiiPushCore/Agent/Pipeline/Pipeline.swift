@@ -69,7 +69,8 @@ package final class Pipeline: TurnDelegate {
     ) {
         self.store = store
         self.loop = loop
-        self.workers = Workers(configuration: configuration, threads: threads, clock: clock, wake: wake)
+        self.workers = Workers(
+            configuration: configuration, threads: threads, commitsWork: store.commitsWork, clock: clock, wake: wake)
         self.scheduler = Scheduler(configuration: configuration)
         self.pressure = BackPressure(limits: limits, running: { observer.running })
         self.clock = clock
@@ -266,7 +267,8 @@ package final class Pipeline: TurnDelegate {
         self.plan(upkeepIn: outcome.upkeepDue)
         for answer in outcome.answers { self.reportReading(answer) }
         self.pressure.deadLetters.removed(outcome.removedDeadLetters, at: self.loop.now, report: self.report)
-        self.scheduler.committed(turn.changes)
+        self.turn.changes.insert(contentsOf: outcome.postponed(of: turn.changes), at: 0)
+        self.scheduler.committed(turn.changes, refusals: outcome.refusals)
         let now = self.loop.clocks.calendar
         let arrivals = turn.arrivals.span
         for index in arrivals.indices { self.follow(arrivals[index], outcome.arrivals[index], at: now) }

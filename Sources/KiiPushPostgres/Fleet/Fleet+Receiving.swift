@@ -1,0 +1,50 @@
+#if Postgres
+public import KiiPushCore
+
+extension Fleet {
+    /// Receives as one gateway of the fleet, until the task is cancelled: as ``PushRuntime/receive(handler:observer:tell:)``
+    /// does, with a runtime for each database. While one of them cannot be reached the others go on.
+    ///
+    /// - Parameters:
+    ///   - gateway: as for ``PushRuntime/init(_:gateway:configuration:)``.
+    ///   - configuration: of each runtime. What it bounds it bounds for each. The state directory of a database but the first
+    ///     is `database-2` there, and so on.
+    ///   - handler: makes the handler of an agent, whose name it gets. Called whenever the agent starts, on any thread.
+    ///   - observer: hears what happens to each agent.
+    ///   - tell: hears what happens to the gateway, and with which database, from 0. Called on any thread, which it must not
+    ///     block.
+    /// - Throws: As ``PushRuntime/receive(handler:observer:tell:)`` and ``PushRuntime/init(_:gateway:configuration:)``. All
+    ///   agents have stopped then.
+    public func receive(
+        as gateway: String, configuration: PushRuntime.Configuration = PushRuntime.Configuration(),
+        handler: @escaping @Sendable (_ agent: String) -> any NotificationHandler,
+        observer: @escaping @Sendable (_ agent: String, PushEvent) -> Void = { _, _ in },
+        tell: @escaping @Sendable (_ database: Int, FleetEvent) -> Void = { _, _ in }
+    ) async throws {
+        guard Set(self.store.targets).count == self.store.targets.count else {
+            throw PushAgentError.invalidConfiguration(setting: "store", reason: "names a database twice")
+        }
+        let runtimes = try self.store.targets.enumerated().map { place, target in
+            var configuration = configuration
+            if place > 0 { configuration.stateDirectory += "/database-\(place + 1)" }
+            return try PushRuntime(.postgres(target), gateway: gateway, configuration: configuration)
+        }
+        var failure: (any Error)?
+        do {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for (place, runtime) in runtimes.enumerated() {
+                    group.addTask {
+                        try await runtime.receive(handler: handler, observer: observer, tell: { tell(place, $0) })
+                    }
+                }
+                // The first that fails ends the others.
+                for try await _ in group {}
+            }
+        } catch {
+            failure = error
+        }
+        for runtime in runtimes { await runtime.shutdown() }
+        if let failure { throw failure }
+    }
+}
+#endif

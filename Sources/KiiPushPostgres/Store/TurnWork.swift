@@ -1,0 +1,96 @@
+#if Postgres
+import KiiPushCore
+
+/// What handlers want to be written with the answers of one turn.
+struct TurnWork {
+    private var answers: [(change: MessageChange, work: SQLWork)] = []
+    private(set) var refusals: [Int64: AnswerRefusal] = [:]
+    private(set) var steps: [PostgresConnection.Step] = []
+    /// Whose each of the steps is.
+    private var owners: [Int64?] = []
+    private let startedAt: MonotonicInstant
+
+    /// How long it is tried again without an answer that was refused. What is left then is for the next turn.
+    private static let patience: Duration = .seconds(1)
+
+    init(at now: MonotonicInstant) { self.startedAt = now }
+
+    mutating func plan(_ changes: [MessageChange]) {
+        (self.steps, self.owners) = ([], [])
+        self.answers = changes.compactMap { change in
+            guard case .committing(_, let work) = change.verdict, let work = work.content as? SQLWork else {
+                return nil
+            }
+            return (change, work)
+        }
+        guard !self.answers.isEmpty else { return }
+        var messages = PostgresParameters()
+        messages.add(self.answers.map(\.change.installation))
+        messages.add(self.answers.map(\.change.sequence))
+        self.add((PostgresStatements.beginWork, messages))
+        for (index, (change, work)) in self.answers.enumerated() {
+            if index > 0 { self.add((PostgresStatements.goOnWithWork, .init()), of: change.sequence) }
+            for statement in work.statements {
+                let text = PostgresStatement("", "carrying out a handler's statement", statement.text)
+                self.add((text, .init(texts: statement.values)), of: change.sequence)
+            }
+        }
+        self.add((PostgresStatements.endWork, .init()))
+    }
+
+    private mutating func add(_ step: PostgresConnection.Step, of owner: Int64? = nil) {
+        self.steps.append(step)
+        self.owners.append(owner)
+    }
+
+    /// Takes the answer that something was refused.
+    ///
+    /// - Parameters:
+    ///   - step: which of the steps; `nil` is the commit.
+    ///   - places: those that the error names.
+    /// - Returns: the messages whose answers are not written now, if that is why the turn was refused.
+    mutating func refused(_ step: Int?, _ error: InboxError, places: [Int], at now: MonotonicInstant) -> Set<Int64> {
+        let all = self.answers.map(\.change.sequence)
+        // No room, no server, a broken one: whoever writes would be refused.
+        guard !all.isEmpty, !error.isOfTheServer else { return [] }
+        let reason = AnswerRefusal.work(
+            "PostgreSQL refused a statement of the handler's (SQLSTATE \(error.sqlState ?? "unknown"))")
+        guard let step, step < self.owners.count - 1 else { return self.refuse(all, reason) }
+        if step == 0 {
+            guard error.sqlState == PostgresStatements.notInHand else { return [] }
+            return self.refuse(places.filter(all.indices.contains).map { all[$0] }, .late)
+        }
+        guard let owner = self.owners[step] else { return [] }
+        if error.sqlState == PostgresStatements.noTime {
+            return self.refuse(Array(all.drop { $0 != owner }), .postponed)
+        }
+        let refused = self.refuse([owner], reason)
+        // What it has waited for the others may wait for, and the gateway waits with them.
+        let isSlow = error.isOfWaiting || now > self.startedAt + Self.patience
+        return isSlow ? refused.union(self.refuse(all.filter { $0 != owner }, .postponed)) : refused
+    }
+
+    /// Notes answers that are not written since others have their messages.
+    mutating func drop(_ changes: some Sequence<MessageChange>) {
+        for case (let sequence, .committing) in changes.lazy.map({ ($0.sequence, $0.verdict) }) {
+            self.refusals[sequence] = .late
+        }
+    }
+
+    private mutating func refuse(_ messages: [Int64], _ reason: AnswerRefusal) -> Set<Int64> {
+        for message in messages { self.refusals[message] = reason }
+        return Set(messages)
+    }
+}
+
+extension InboxError {
+    /// Whether a statement has waited for too long, or for another one that waited for it.
+    fileprivate var isOfWaiting: Bool { ["57014", "55P03", "40P01", "40001"].contains(self.sqlState) }
+
+    /// - Source: "PostgreSQL Error Codes" in its manual: the classes of what the server lacks.
+    fileprivate var isOfTheServer: Bool {
+        guard let sqlState, sqlState != "57014" else { return false }
+        return ["08", "53", "57", "58", "XX"].contains(String(sqlState.prefix(2)))
+    }
+}
+#endif
