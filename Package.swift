@@ -69,7 +69,7 @@ let package = Package(
         example("ExactlyOnce", "KiiPushPostgres"),
         .executableTarget(
             name: "kii-push-bench",
-            dependencies: ["KiiPushCore", "SeededNumbers"],
+            dependencies: ["KiiPushCore", "KiiPushPostgres", "SeededNumbers"],
             path: "Benchmarks/kii-push-bench"),
         .executableTarget(name: "foundation-decode", path: "Benchmarks/foundation-decode"),
         .target(name: "Contract", dependencies: ["KiiPushCore"], path: "Tests/Contract"),
@@ -112,7 +112,9 @@ let package = Package(
             path: "Tests/BrokerRunner"),
         .executableTarget(
             name: "kii-push-fleet",
-            dependencies: ["KiiPushCore", "KiiPushEmulator", "KiiPushPostgres", "SeededNumbers", "TestSupport"],
+            dependencies: [
+                "Faults", "KiiPushCore", "KiiPushEmulator", "KiiPushPostgres", "SeededNumbers", "TestSupport",
+            ],
             path: "Tests/FleetRunner"),
         .target(name: "Damage", dependencies: ["TestSupport", "KiiPushCore", "SeededNumbers"], path: "Tests/Damage"),
         .executableTarget(

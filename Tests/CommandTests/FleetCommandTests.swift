@@ -56,6 +56,17 @@ import Testing
         {}
         #expect(gateway.output(containing: "<-- newData").contains("<-- newData"))
         try OutputSchemaTests.check(try run("fleet", "status", "--json").output, has: "gateway", "fleet")
+        // What the gateway keeps is looked at from anywhere.
+        let stored = try run("inbox", "list", "--state", "done", "--store", asGateway, "--json").output
+        let number = try JSONValue(parsing: stored.split(separator: "\n").first.map(String.init) ?? "")["id"]?.int64
+        let trace = try run("trace", "\(number ?? 0)", "--store", asGateway, "--payload")
+        #expect(trace.exit == 0 && trace.output.contains("newData") && trace.output.contains(#""msg":"hi""#))
+        #expect(try run("trace", "1", "--store", asGateway).exit == 66)
+        #expect(
+            try run("inbox", "list", "-n1", "--state", "done", "--store", asGateway).output.split(separator: "\n").count
+                == 1)
+        #expect(try run("inbox", "stats", "--store", asGateway).output.contains("done"))
+        #expect(try run("inbox", "stats", "--store", asGateway, "--profile", "p").exit == 64)
         let status = try run("fleet", "status")
         #expect(status.output.hasPrefix("one: alive, process \(gateway.processID) on "))
         // A second one under its name.
@@ -123,6 +134,9 @@ import Testing
         ["fleet", "drain", "a"],
         ["store", "init"], ["store", "migrate"], ["store", "check"],
         ["run", "--store", "postgres://localhost/kii", "--exec", "true"],
+        ["inbox", "list", "--store", "postgres://localhost/kii"],
+        ["inbox", "stats", "--store", "postgres://localhost/kii"],
+        ["trace", "1", "--store", "postgres://localhost/kii"],
     ])
     func withoutPostgreSQLTheyExit69AndSayHowToGetIt(words: [String]) throws {
         let result = try Tool().start(words).waitForExit()

@@ -1,4 +1,5 @@
 #if Postgres
+import Faults
 import Foundation
 import Glibc
 import KiiPushCore
@@ -9,19 +10,6 @@ import TestSupport
 
 /// Gateways in processes of their own, one database, one emulator, and pushes to all agents all the time.
 final class FleetTrial: Sendable {
-    enum Fault: String, CaseIterable, Sendable {
-        case kill = "gateway killed"
-        case freeze = "gateway frozen past its lease"
-        case leave = "gateway stopped by SIGTERM"
-        case database = "database crashed"
-    }
-
-    /// What happens to a process that is to be running.
-    private struct Place {
-        var process: ChildProgram?
-        var isFrozen = false
-    }
-
     private let options: TrialOptions
     private let ready = Locked<Set<String>>([])
     private let topic = Topic("news")
@@ -32,34 +20,30 @@ final class FleetTrial: Sendable {
         try await withEmulator { emulator, directory in
             let server = try await PostgresServer([])
             let target = try await server.makeDatabase()
+            let database = TrialDatabase(server, try await self.standby(of: server), target)
             let fleet = Fleet(.postgres(target))
             try await fleet.migrate()
-            _ = try await PostgresServer.run(
-                "CREATE SCHEMA trial; CREATE TABLE trial.handled (agent text NOT NULL, n bigint NOT NULL)", at: target)
+            try await database.run(
+                "CREATE SCHEMA trial; CREATE TABLE trial.handled (agent text NOT NULL, n bigint NOT NULL)")
             let runtime = try emulator.runtime(directory + "/admin", inbox: .memory)
             let client = runtime.client(for: emulator.app)
             let admin = client.session(try await emulator.adminToken(client))
             try await admin.createTopic(self.topic)
-            try await fleet.add(
-                (1...self.options.agents).map { number in
-                    var agent = PushAgent.Configuration(
-                        name: "agent-\(number)", app: emulator.app, account: .pseudoUser,
-                        subscriptions: [.topic(self.topic)])
-                    agent.usesTLS = false
-                    return agent
-                })
+            try await fleet.add((1...self.options.agents).map { self.agent($0, emulator) })
             let log = directory + "/handled"
-            var places: [Place] = []
-            for number in 1...self.options.gateways {
-                places.append(Place(process: try self.start(number, target, log, directory)))
+            var places = try (1...self.options.gateways).map { number in
+                let name = "gateway-\(number)"
+                let relay = try DatabaseRelay(in: "\(directory)/relay-\(number)", to: server.directory)
+                let words = [
+                    "gateway", name, database.target(through: relay), log, "\(directory)/\(name)",
+                ]
+                return TrialPlace(process: try self.start(words), words: words, relay: relay)
             }
             self.say("waiting for \(self.options.agents) agents")
             try await self.until(minutes: 10) { self.ready.withLock { $0.count } == self.options.agents }
             // An agent that is connected may not be subscribed yet.
             try await Task.sleep(for: .seconds(3))
-            let sent = Locked(0)
-            let isOver = Locked(false)
-            let topic = self.topic
+            let (sent, isOver, topic) = (Locked(0), Locked(false), self.topic)
             // About 400 messages a second.
             let pause = Duration.milliseconds(max(200, self.options.agents * 5 / 2))
             async let sending: Void = {
@@ -72,34 +56,33 @@ final class FleetTrial: Sendable {
             }()
             var outcome = TrialOutcome(agents: self.options.agents)
             var random = SeededGenerator(seed: self.options.seed)
+            var menu = self.options.faults
             let end = ContinuousClock.now + .seconds(self.options.seconds)
-            var round = 0
-            while ContinuousClock.now < end {
+            // Each of them once at least.
+            while !menu.isEmpty, ContinuousClock.now < end || menu.contains(where: { outcome.faults[$0] == nil }) {
                 try await Task.sleep(for: .seconds(5))
-                // Each kind in turn, of a gateway that chance names.
-                let fault = Fault.allCases[round % Fault.allCases.count]
+                // Each kind in turn, of a gateway that chance names. There is one standby.
+                let fault = menu.removeFirst()
+                if fault != .failover { menu.append(fault) }
                 let place = Int.random(in: places.indices, using: &random)
-                round += 1
                 outcome.faults[fault, default: 0] += 1
-                self.say("\(fault.rawValue)\(fault == .database ? "" : ": \(place + 1)")")
+                self.say("\(fault.title)\(fault.isOfAGateway ? ": \(place + 1)" : "")")
                 switch fault {
-                case .kill:
-                    places[place].process?.signal(SIGKILL)
-                    _ = places[place].process?.wait()
-                case .freeze:
-                    places[place].process?.signal(SIGSTOP)
-                    try await Task.sleep(for: .seconds(14))
-                    places[place].process?.signal(SIGCONT)
-                    // One that was frozen before it had its name is not fenced.
-                    let status = try await self.status(of: places[place].process, within: .seconds(60))
-                    if status == 75 { outcome.fenced += 1 }
-                case .leave:
-                    places[place].process?.signal(SIGTERM)
-                    if try await self.status(of: places[place].process) == 0 { outcome.handedOver += 1 }
-                case .database: try await server.crash()
+                case .crash: try await database.server.crash()
+                case .failover: try await database.failOver(places.map(\.relay))
+                case .broker:
+                    guard let broker = BrokerProcess.current(of: emulator) else { throw TestFailure("no broker") }
+                    Glibc.kill(broker.pid, SIGSTOP)
+                    try await Task.sleep(for: .seconds(8))
+                    Glibc.kill(broker.pid, SIGCONT)
+                case .kill, .freeze, .cut, .leave:
+                    // One that waits for its name has no lease to lose.
+                    if fault.isFencing {
+                        try await self.until(minutes: 2) { try await database.areAllAlive(places.count) }
+                    }
+                    try await self.hit(&places[place], fault, &outcome)
+                    places[place].process = try self.start(places[place].words)
                 }
-                guard fault != .database else { continue }
-                places[place].process = try self.start(place + 1, target, log, directory)
             }
             isOver.withLock { $0 = true }
             try await sending
@@ -107,28 +90,68 @@ final class FleetTrial: Sendable {
             self.say("\(outcome.pushes) pushes to each; waiting for the last")
             let expected = outcome.pushes * self.options.agents
             try? await self.until(minutes: 3) { HandledLines(log).counts.count >= expected }
-            for place in places { place.process?.signal(SIGTERM) }
-            for place in places { _ = try await self.status(of: place.process) }
+            for place in places { place.process.signal(SIGTERM) }
+            for place in places { outcome.expect(0, try await self.status(of: place.process), after: "SIGTERM") }
             outcome.read(HandledLines(log))
-            let rows = "SELECT count(*) || ' ' || count(DISTINCT (agent, n)) FROM trial.handled"
-            outcome.read(rows: try await PostgresServer.run(rows, at: target))
-            outcome.unhandled = try await fleet.status().gateways.reduce(0) { $0 + $1.unhandled }
+            outcome.read(rows: try await database.run("SELECT count(*), count(DISTINCT (agent, n)) FROM trial.handled"))
+            outcome.unhandled = try await Fleet(.postgres(database.target)).status().gateways.reduce(0) {
+                $0 + $1.unhandled
+            }
             await runtime.shutdown()
             return outcome
         }
     }
 
-    private func start(_ number: Int, _ target: String, _ log: String, _ directory: String) throws -> ChildProgram {
+    private func agent(_ number: Int, _ emulator: Emulator) -> PushAgent.Configuration {
+        var agent = PushAgent.Configuration(
+            name: "agent-\(number)", app: emulator.app, account: .pseudoUser, subscriptions: [.topic(self.topic)])
+        agent.usesTLS = false
+        return agent
+    }
+
+    private func standby(of server: PostgresServer) async throws -> PostgresServer? {
+        self.options.faults.contains(.failover) ? try await server.makeStandby() : nil
+    }
+
+    /// Ends a gateway's process in one way or another.
+    private func hit(_ place: inout TrialPlace, _ fault: Fault, _ outcome: inout TrialOutcome) async throws {
+        guard place.process.isRunning else {
+            return outcome.unexpected.append("status \(try await self.status(of: place.process)) before \(fault.title)")
+        }
+        switch fault {
+        case .kill: place.process.signal(SIGKILL)
+        case .leave: place.process.signal(SIGTERM)
+        case .freeze:
+            place.process.signal(SIGSTOP)
+            try await Task.sleep(for: .seconds(14))
+            place.process.signal(SIGCONT)
+        case .cut:
+            place.relay.cut()
+            try await Task.sleep(for: .seconds(14))
+            place.relay.mend()
+        case .crash, .broker, .failover: return
+        }
+        let status = try await self.status(of: place.process, within: .seconds(60))
+        switch fault {
+        case .leave: outcome.expect(0, status, after: fault.title)
+        case .kill: outcome.expect(-SIGKILL, status, after: fault.title)
+        case .freeze, .cut:
+            outcome.expect(75, status, after: fault.title)
+            if status == 75 { outcome.fenced[fault, default: 0] += 1 }
+        case .crash, .broker, .failover: break
+        }
+        if fault == .leave, status == 0 { outcome.handedOver += 1 }
+    }
+
+    private func start(_ words: [String]) throws -> ChildProgram {
         let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path
-        let name = "gateway-\(number)"
-        return try ChildProgram([program, "gateway", name, target, log, "\(directory)/\(name)"]) { [ready] line in
+        return try ChildProgram([program] + words) { [ready] line in
             if line.hasPrefix("ready ") { ready.withLock { _ = $0.insert(String(line.dropFirst(6))) } }
         }
     }
 
     /// How it ends. One that goes on for longer is stopped.
-    private func status(of process: ChildProgram?, within limit: Duration = .seconds(600)) async throws -> Int32 {
-        guard let process else { return 0 }
+    private func status(of process: ChildProgram, within limit: Duration = .seconds(600)) async throws -> Int32 {
         async let _: Void = {
             try? await Task.sleep(for: limit)
             if !Task.isCancelled { process.signal(SIGTERM) }
@@ -136,14 +159,21 @@ final class FleetTrial: Sendable {
         return try await onThread { process.wait() }
     }
 
-    private func until(minutes: Int, _ isReached: () -> Bool) async throws {
+    private func until(minutes: Int, _ isReached: () async throws -> Bool) async throws {
         let end = ContinuousClock.now + .seconds(60 * minutes)
-        while !isReached() {
+        while try await !isReached() {
             guard ContinuousClock.now < end else { throw TestFailure("it took more than \(minutes) minutes") }
             try await Task.sleep(for: .milliseconds(500))
         }
     }
 
     private func say(_ text: String) { FileHandle.standardError.write(Data("script/fleet: \(text)\n".utf8)) }
+}
+
+/// A process that is to be running, whatever happens to it.
+private struct TrialPlace {
+    var process: ChildProgram
+    let words: [String]
+    let relay: DatabaseRelay
 }
 #endif

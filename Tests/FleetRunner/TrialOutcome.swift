@@ -17,9 +17,11 @@ struct HandledLines {
 /// What came of a trial.
 struct TrialOutcome {
     let agents: Int
-    var faults: [FleetTrial.Fault: Int] = [:]
-    /// How many gateways that were frozen ended since others had taken over.
-    var fenced = 0
+    var faults: [Fault: Int] = [:]
+    /// How many gateways that were frozen, or cut off, ended since others had taken over.
+    var fenced: [Fault: Int] = [:]
+    /// Ends of gateways that nobody has asked for.
+    var unexpected: [String] = []
     /// How many gateways that were to stop have handed over.
     var handedOver = 0
     var pushes = 0
@@ -39,23 +41,29 @@ struct TrialOutcome {
     }
 
     mutating func read(rows text: String) {
-        let numbers = text.split(whereSeparator: \.isWhitespace).compactMap { Int($0) }
+        let numbers = text.split { !$0.isNumber }.compactMap { Int($0) }
         guard numbers.count == 2 else { return }
         (self.rows, self.counted) = (numbers[0], numbers[1])
+    }
+
+    mutating func expect(_ wanted: Int32, _ status: Int32, after event: String) {
+        if status != wanted { self.unexpected.append("status \(status) after: \(event)") }
     }
 
     var lost: Int { self.pushes * self.agents - self.handled }
     /// Most of those that are frozen have shards then, and have to be fenced.
     var isGood: Bool {
-        let isFencing = self.fenced > 0 || (self.faults[.freeze] ?? 0) == 0
-        return self.lost == 0 && self.unhandled == 0 && self.pushes > 0 && isFencing
+        let isFencing = self.faults.keys.allSatisfy { !$0.isFencing || self.fenced[$0] != nil }
+        return self.lost == 0 && self.unhandled == 0 && self.pushes > 0 && isFencing && self.unexpected.isEmpty
             && self.rows == self.counted && self.counted == self.pushes * self.agents
     }
 
     var text: String {
         var table = MarkdownTable(["what", "how often"])
-        for fault in FleetTrial.Fault.allCases { table.add([fault.rawValue, "\(self.faults[fault] ?? 0)"]) }
-        table.add(["frozen gateways that were fenced", "\(self.fenced)"])
+        for fault in Fault.allCases where self.faults[fault] != nil {
+            table.add([fault.title, "\(self.faults[fault] ?? 0)"])
+        }
+        table.add(["gateways that were fenced when they came back", "\(self.fenced.values.reduce(0, +))"])
         table.add(["gateways that handed over", "\(self.handedOver)"])
         table.add(["messages sent: \(self.pushes) to each of \(self.agents) agents", "\(self.pushes * self.agents)"])
         table.add(["handled", "\(self.handled)"])
@@ -64,6 +72,7 @@ struct TrialOutcome {
         table.add(["rows that were written with an answer", "\(self.rows)"])
         table.add(["messages without such a row", "\(self.pushes * self.agents - self.counted)"])
         table.add(["messages with more than one", "\(self.rows - self.counted)"])
+        for end in self.unexpected { table.add(["ended by itself", end]) }
         return table.text
     }
 }

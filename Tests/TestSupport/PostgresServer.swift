@@ -8,7 +8,8 @@ package final class PostgresServer: Sendable {
     /// One for all tests that only need a database each.
     private static let shared = Task { try await PostgresServer() }
 
-    private let directory: String
+    /// Its folder, with its socket.
+    package let directory: String
     private let watcher: UncheckedFile
     private let count = Locked(0)
 
@@ -21,28 +22,46 @@ package final class PostgresServer: Sendable {
     /// Starts a server.
     ///
     /// - Parameter settings: such as `max_connections=20`.
-    package init(_ settings: [String] = ["fsync=off"]) async throws {
+    package convenience init(_ settings: [String] = ["fsync=off"]) async throws {
+        try await self.init(settings, files: "initdb -D data -A trust -U kii -E UTF8 --locale=C --no-sync")
+    }
+
+    /// Starts a server that has what this one has, and that every commit here waits for from now on.
+    package func makeStandby() async throws -> PostgresServer {
+        let standby = try await PostgresServer(
+            [], files: "pg_basebackup -h '\(self.directory)' -U kii -D data -R -c fast")
+        try await self.run("ALTER SYSTEM SET synchronous_standby_names = '*'", in: "postgres")
+        try await self.run("SELECT pg_reload_conf()", in: "postgres")
+        let isSynchronous = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'"
+        while try await self.run(isSynchronous, in: "postgres") != "1\n" {}
+        return standby
+    }
+
+    /// - Parameter files: the program that makes `data`.
+    private init(_ settings: [String], files: String) async throws {
         let directory = FileManager.default.temporaryDirectory.appendingPathComponent("kii-\(UUID().uuidString)").path
         self.directory = directory
         let options = (["listen_addresses=", "unix_socket_directories=\(directory)"] + settings).map { "-c \($0)" }
-        let isRoot = geteuid() == 0
-        // initdb refuses root.
-        let become = isRoot ? "setpriv --reuid nobody --regid nogroup --clear-groups --" : ""
-        let script = """
-            set -e
-            bin="$(ls -d /usr/lib/postgresql/*/bin | tail -1)"
-            mkdir -m 700 '\(directory)'
-            \(isRoot ? "chown nobody:nogroup '\(directory)'" : "")
-            cd '\(directory)'
-            \(become) "$bin/initdb" -D data -A trust -U kii -E UTF8 --locale=C --no-sync > /dev/null
-            \(become) "$bin/pg_ctl" -D data -l log -o '\(options.joined(separator: " "))' -w start > /dev/null
-            """
+        let owner = geteuid() == 0 ? "chown nobody:nogroup '\(directory)'" : ""
         // The folder goes where this process ends in the middle of it, too.
         let end = "cat; kill -QUIT $(head -1 '\(directory)/data/postmaster.pid'); rm -rf '\(directory)'"
         guard let file = popen("(\(end)) > /dev/null 2>&1", "we") else { throw TestFailure("cannot start a shell") }
         self.watcher = UncheckedFile(file: file)
+        try await self.run("set -e; mkdir -m 700 '\(directory)'; \(owner)")
+        try await self.run(server: files)
+        try await self.run(server: "pg_ctl -D data -l log -o '\(options.joined(separator: " "))' -w start")
+    }
+
+    /// Runs a program of the server's in its folder. Not as root, whom they refuse.
+    private func run(server words: String) async throws {
+        let become = geteuid() == 0 ? "setpriv --reuid nobody --regid nogroup --clear-groups --" : ""
+        try await self.run(
+            "cd '\(self.directory)' && \(become) \"$(ls -d /usr/lib/postgresql/*/bin | tail -1)\"/\(words) > /dev/null")
+    }
+
+    private func run(_ script: String) async throws {
         let result = try await ForeignProgram("sh", "-c", script).run()
-        guard result.status == 0 else { throw TestFailure("no PostgreSQL: \(result.errors)") }
+        guard result.status == 0 else { throw TestFailure("PostgreSQL: \(result.errors)") }
     }
 
     deinit { pclose(self.watcher.file) }
@@ -94,13 +113,13 @@ package final class PostgresServer: Sendable {
     }
 
     /// Ends the server as a crash does, and starts it again.
-    package func crash() async throws {
-        let become = geteuid() == 0 ? "setpriv --reuid nobody --regid nogroup --clear-groups --" : ""
-        let script = """
-            cd '\(self.directory)' && \(become) "$(ls -d /usr/lib/postgresql/*/bin | tail -1)/pg_ctl" \
-            -D data -l log -m immediate -w restart > /dev/null
-            """
-        let result = try await ForeignProgram("sh", "-c", script).run()
-        guard result.status == 0 else { throw TestFailure("PostgreSQL does not start again: \(result.errors)") }
+    package func crash() async throws { try await self.run(server: "pg_ctl -D data -l log -m immediate -w restart") }
+
+    /// Ends the server as a crash does.
+    package func end() async throws { try await self.run(server: "pg_ctl -D data -m immediate -w stop") }
+
+    /// Has a standby take the place of the server that it follows. It waits for no standby of its own.
+    package func promote() async throws {
+        try await self.run(server: "pg_ctl -D data -w promote")
     }
 }

@@ -25,7 +25,11 @@ extension Scheduler {
         guard let place = self.place(of: message.source) else { return }
         self.sources[place].arriving -= 1
         // Others were given back since it was admitted: it goes behind them.
-        if self.sources[place].hasRows { self.giveBack([message], at: place) } else { self.accept(message, at: place) }
+        if self.sources[place].hasGivenBack {
+            self.giveBack([message], at: place)
+        } else {
+            self.accept(message, at: place)
+        }
     }
 
     /// A message that was admitted is not stored after all.

@@ -143,9 +143,11 @@ extension Scheduler {
         self.look(installation, at: self.now + .seconds(1))
     }
 
-    /// - Parameter sequence: one that waits in the store. If the messages begin behind it they go back, to keep order.
+    /// - Parameter sequence: the first that was given back meanwhile. What stands behind it goes back as well, to keep order,
+    ///   unless it is among the messages itself: then the claim has seen it.
     mutating func take(_ messages: [StoredMessage], isCurrent: Bool, after sequence: Int64? = nil) {
-        let goBack = messages.first.map { $0.sequence > sequence ?? .max } ?? false
+        let last = messages.contains { $0.sequence == sequence } ? .max : sequence ?? .max
+        var late: [QueuedMessage] = []
         for stored in messages {
             // A late answer has ended it since it was claimed, or one that is not written yet.
             if self.finished.contains(stored.sequence) || self.uncommitted[stored.sequence] != nil { continue }
@@ -157,8 +159,9 @@ extension Scheduler {
                 continue
             }
             self.weigh(message.bytes, at: place)
-            if goBack { self.giveBack([message], at: place) } else { self.accept(message, at: place) }
+            if message.sequence > last { late.append(message) } else { self.accept(message, at: place) }
         }
+        if let source = late.first?.source, let place = self.place(of: source) { self.giveBack(late, at: place) }
     }
 
     mutating func decode(_ stored: StoredMessage) -> QueuedMessage? {

@@ -18,6 +18,8 @@ struct Source: Sendable {
     var hasRowsSince = false
     /// The first of those that were given back since it was claimed: what the claim brings may stand behind them.
     var firstGivenBack: Int64?
+    /// Some of its rows in the store were given back: what is on its way into the store may stand behind them.
+    var hasGivenBack = false
     var isReady = false
     var isWanted = false
     /// With strict order: its messages that wait for their retries, in order. What comes after the first is held back.
@@ -85,6 +87,7 @@ extension Scheduler {
     mutating func setHasRows(_ place: Int, _ hasRows: Bool) {
         guard self.sources[place].hasRows != hasRows else { return }
         self.sources[place].hasRows = hasRows
+        if !hasRows { self.sources[place].hasGivenBack = false }
         self.backlogged += hasRows ? 1 : -1
     }
 
@@ -132,6 +135,7 @@ extension Scheduler {
             guard self.heldSuspects.remove(message.sequence) == nil, self.finished.remove(message.sequence) == nil
             else { continue }
             self.sources[place].firstGivenBack = min(self.sources[place].firstGivenBack ?? .max, message.sequence)
+            self.sources[place].hasGivenBack = true
             self.change(message, .waiting(source: message.source.number))
             self.react(to: message.sequence, message.installation)
         }

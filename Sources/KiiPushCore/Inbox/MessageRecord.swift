@@ -94,7 +94,66 @@ public struct MessageRecord: Sendable, Hashable {
             }
     }
 
-    fileprivate mutating func add(_ kind: MessageEvent.Kind, at moment: Timestamp?) {
+    /// What a store keeps of a message beside its row.
+    package struct Recorded {
+        /// Milliseconds since its reception.
+        package var storedAfter: Int64?
+        package var acknowledgedAfter: Int64?
+        package var startedAfter: Int64?
+        /// The answer's number.
+        package var answer: Int64?
+        package var events: [(parts: MessageEvent.Kind.Parts, at: Timestamp, startedAt: Timestamp?)] = []
+        /// Whether all of the events are here that there are.
+        package var isWhole = true
+
+        package init() {}
+    }
+
+    package init(_ row: StoredRow, installationID: String?, _ recorded: Recorded) {
+        self.init(row, installationID: installationID)
+        let (storedAt, acknowledgedAt) = (
+            self.moment(recorded.storedAfter), self.moment(recorded.acknowledgedAfter)
+        )
+        self.add(.received, at: self.receivedAt)
+        self.add(.stored, at: storedAt)
+        self.add(.acknowledged, at: acknowledgedAt)
+        for event in recorded.events {
+            guard let kind = MessageEvent.Kind(event.parts) else { continue }
+            if let attempt = event.parts.attempt { self.add(.started(attempt: attempt), at: event.startedAt) }
+            self.add(kind, at: event.at)
+        }
+        let answer: FetchResult? =
+            switch recorded.answer {
+            case 0: .newData
+            case 1: .noData
+            default: nil
+            }
+        let endedLate = self.events.contains { if case .done(_, _, isLate: true) = $0.kind { true } else { false } }
+        if let answer {
+            let attempt = max(1, row.attempts)
+            self.add(.started(attempt: attempt), at: self.moment(recorded.startedAfter))
+            self.add(.done(answer, attempt: attempt, isLate: false), at: row.updatedAt)
+        }
+        // What happened in one millisecond stays in the order in which it had to happen.
+        self.events = self.events.enumerated()
+            .sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
+
+        if storedAt == nil { self.missing.append(.storing) }
+        // Written with the first thing that becomes of the message.
+        let isWritten = row.state != .waiting && row.state != .inHand
+        if isWritten, row.message.packetID != nil, acknowledgedAt == nil { self.missing.append(.acknowledgement) }
+        if row.state == .done, answer == nil, !endedLate { self.missing.append(.answer) }
+        if !recorded.isWhole { self.missing.append(.laterEvents) }
+    }
+
+    private func moment(_ offset: Int64?) -> Timestamp? {
+        offset.map { offset in
+            let moment = (self.receivedAt + .milliseconds(offset)).millisecondsSinceEpoch
+            return Timestamp(millisecondsSinceEpoch: moment.held(to: InboxSchema.calendar))
+        }
+    }
+
+    private mutating func add(_ kind: MessageEvent.Kind, at moment: Timestamp?) {
         guard let moment else { return }
         self.events.append(MessageEvent(messageID: self.messageID, at: moment, kind: kind))
     }
@@ -108,49 +167,24 @@ extension Inbox {
         try statement.bind(1, sequence)
         guard try statement.next() else { return nil }
         let row = try StoredRow(readingFrom: statement)
-        var record = MessageRecord(row, installationID: statement.text(24))
-        func moment(_ column: Int32) -> Timestamp? {
-            statement.optionalInteger(column).map { offset in
-                let moment = (record.receivedAt + .milliseconds(offset)).millisecondsSinceEpoch
-                return Timestamp(millisecondsSinceEpoch: moment.held(to: InboxSchema.calendar))
-            }
-        }
-        let (storedAt, acknowledgedAt) = (moment(19), moment(20))
-        record.add(.received, at: record.receivedAt)
-        record.add(.stored, at: storedAt)
-        record.add(.acknowledged, at: acknowledgedAt)
-        let isWhole = try self.readEvents(into: &record, count: statement.integer(23, within: InboxSchema.eventCounts))
-        let answer: FetchResult? =
-            switch statement.optionalInteger(22) {
-            case 0: .newData
-            case 1: .noData
-            default: nil
-            }
-        let endedLate = record.events.contains { if case .done(_, _, isLate: true) = $0.kind { true } else { false } }
-        if let answer {
-            let attempt = max(1, row.attempts)
-            record.add(.started(attempt: attempt), at: moment(21))
-            record.add(.done(answer, attempt: attempt, isLate: false), at: row.updatedAt)
-        }
-        // What happened in one millisecond stays in the order in which it had to happen.
-        record.events = record.events.enumerated()
-            .sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
-
-        if storedAt == nil { record.missing.append(.storing) }
-        // Written with the first thing that becomes of the message.
-        let isWritten = row.state != .waiting && row.state != .inHand
-        if isWritten, row.message.packetID != nil, acknowledgedAt == nil { record.missing.append(.acknowledgement) }
-        if row.state == .done, answer == nil, !endedLate { record.missing.append(.answer) }
-        if !isWhole { record.missing.append(.laterEvents) }
-        return record
+        var recorded = MessageRecord.Recorded()
+        (recorded.storedAfter, recorded.acknowledgedAfter) = (
+            statement.optionalInteger(19), statement.optionalInteger(20)
+        )
+        (recorded.startedAfter, recorded.answer) = (statement.optionalInteger(21), statement.optionalInteger(22))
+        let count = statement.integer(23, within: InboxSchema.eventCounts)
+        recorded.isWhole = try self.readEvents(of: sequence, into: &recorded, count: count)
+        return MessageRecord(row, installationID: statement.text(24), recorded)
     }
 
     /// Reads the events of a message, as far as they can be read. Returns whether there are as many as it counts.
-    private func readEvents(into record: inout MessageRecord, count: Int64) throws(InboxError) -> Bool {
+    private func readEvents(
+        of sequence: Int64, into recorded: inout MessageRecord.Recorded, count: Int64
+    ) throws(InboxError) -> Bool {
         guard count > 0 else { return true }
         let row = self.statements.events
         defer { row.reset() }
-        try row.bind(1, record.messageID)
+        try row.bind(1, sequence)
         var (read, last): (Int64, Int64) = (0, 0)
         do throws(InboxError) {
             // In a damaged table rows lead back to others.
@@ -159,9 +193,8 @@ extension Inbox {
                 let attempt = row.optionalInteger(3, within: StoredRow.attempts).map { Int($0) }
                 let pause = row.optionalInteger(5, within: 0...(1 << 40)).map { Duration.milliseconds($0) }
                 let parts = MessageEvent.Kind.Parts(row.integer(2), attempt: attempt, pause: pause, detail: row.text(6))
-                guard let kind = MessageEvent.Kind(parts) else { continue }
-                if let attempt { record.add(.started(attempt: attempt), at: row.optionalTime(4)) }
-                record.add(kind, at: row.time(1))
+                guard MessageEvent.Kind(parts) != nil else { continue }
+                recorded.events.append((parts, row.time(1), row.optionalTime(4)))
                 read += 1
             }
         } catch {

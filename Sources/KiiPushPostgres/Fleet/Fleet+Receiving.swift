@@ -24,14 +24,18 @@ extension Fleet {
         guard Set(self.store.targets).count == self.store.targets.count else {
             throw PushAgentError.invalidConfiguration(setting: "store", reason: "names a database twice")
         }
-        let runtimes = try self.store.targets.enumerated().map { place, target in
-            var configuration = configuration
-            if place > 0 { configuration.stateDirectory += "/database-\(place + 1)" }
-            return try PushRuntime(.postgres(target), gateway: gateway, configuration: configuration)
+        guard !self.store.targets.isEmpty else {
+            throw PushAgentError.invalidConfiguration(setting: "store", reason: "names no database")
         }
+        var runtimes: [PushRuntime] = []
         var failure: (any Error)?
         do {
-            try await withThrowingTaskGroup(of: Void.self) { group in
+            for (place, target) in self.store.targets.enumerated() {
+                var configuration = configuration
+                if place > 0 { configuration.stateDirectory += "/database-\(place + 1)" }
+                runtimes.append(try PushRuntime(.postgres(target), gateway: gateway, configuration: configuration))
+            }
+            try await withThrowingTaskGroup(of: Void.self) { [runtimes] group in
                 for (place, runtime) in runtimes.enumerated() {
                     group.addTask {
                         try await runtime.receive(handler: handler, observer: observer, tell: { tell(place, $0) })

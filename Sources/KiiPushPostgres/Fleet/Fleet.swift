@@ -198,7 +198,7 @@ public struct Fleet: Sendable {
         return answers
     }
 
-    private func asking<Value: Sendable>(
+    func asking<Value: Sendable>(
         _ target: String, _ body: @escaping @Sendable (BlockingPostgres) throws(InboxError) -> Value
     ) async throws(PushAgentError) -> Value {
         try await self.onThread { () throws(InboxError) in

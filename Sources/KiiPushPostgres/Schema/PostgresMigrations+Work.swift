@@ -33,7 +33,7 @@ extension PostgresMigrations {
         CREATE FUNCTION kii_push.end_work() RETURNS void LANGUAGE plpgsql VOLATILE AS $$
         BEGIN
             SET CONSTRAINTS ALL IMMEDIATE;
-            PERFORM set_config('statement_timeout', '0', true), set_config('client_min_messages', 'warning', true),
+            PERFORM set_config('statement_timeout', '5s', false), set_config('client_min_messages', 'warning', false),
                 set_config('synchronous_commit', 'on', false), set_config('search_path', 'pg_catalog', false);
         END $$;
         """

@@ -58,6 +58,8 @@ package final class PostgresSession: Sendable {
         try connection.prepare(
             PostgresStatements.turn + PostgresStatements.claims + PostgresStatements.questions
                 + PostgresStatements.fleet)
+        // What takes longer is given up: the lease is renewed behind it, on the same connection.
+        try connection.execute("SET statement_timeout = '5s'", step: "preparing a session")
         self.handle = Locked(UInt(bitPattern: connection.release()))
     }
 

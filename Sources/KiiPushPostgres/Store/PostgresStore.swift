@@ -168,14 +168,18 @@ package final class PostgresStore: Store {
         if let block = turn.work.block { self.numbers.add(block: block) }
         let now = self.configuration.clocks.monotonic()
         if let part = turn.work.pruned, !turn.work.hasMoreToPrune {
-            self.prunedPart = (part + 1) % PostgresStatements.pruningParts
-            self.upkeepAt = now + PostgresStore.upkeepInterval
+            self.plan(upkeepAfter: part)
         }
         if turn.work.refuses, self.hasTooManyDead { self.upkeepAt = now }
         outcome.upkeepDue = self.upkeepAt - now
         if self.isMoved { outcome.isMoved = true }
         self.isMoved = false
         turn.completion(.success(outcome))
+    }
+
+    private func plan(upkeepAfter part: Int64) {
+        self.prunedPart = (part + 1) % PostgresStatements.pruningParts
+        self.upkeepAt = self.configuration.clocks.monotonic() + PostgresStore.upkeepInterval
     }
 
     /// A turn with messages of another gateway would be refused for ever, and all others with it. A process that begins
@@ -190,6 +194,8 @@ package final class PostgresStore: Store {
 
     private func fail(_ turn: TurnUnderWay, _ error: InboxError) {
         self.proofs.putBack(turn.work.proofs)
+        // It may have failed by what was to be removed with it.
+        if let part = turn.work.pruned { self.plan(upkeepAfter: part) }
         turn.completion(.failure(error))
     }
 

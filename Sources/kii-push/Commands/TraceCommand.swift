@@ -1,4 +1,5 @@
 import KiiPushCore
+import KiiPushPostgres
 
 struct TraceCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -6,6 +7,7 @@ struct TraceCommand: ParsableCommand {
         examples: [
             ("The message that 'listen' shows as #17", "kii-push trace 17"),
             ("With what it says", "kii-push trace 17 --payload"),
+            ("Of a fleet", "kii-push trace 65553 --store postgres://gateway@db.example.org/kii"),
             ("Of another program's agent", "kii-push trace 17 --state-directory /var/lib/meter"),
             ("How long did its handler take?", "kii-push trace 17 --json | jq '.events[] | [.event, .offset_ms]'"),
         ],
@@ -15,17 +17,26 @@ struct TraceCommand: ParsableCommand {
                 + "says what is not recorded.",
             "Messages that are done are kept for a day, or until there are 64 MiB of them.",
         ],
-        exitCodes: [.missingInput, .inputOutput, .configuration], environment: [.profile, .stateHome, .stateDirectory]
+        exitCodes: InboxCommand.readingExitCodes, environment: InboxCommand.environment
     )
 
     @Flag(help: "Show the payload as well.") var payload = false
     @Argument(value: "ID", help: "The message's number in the inbox.") var number: MessageNumber
     @OptionGroup(title: "Output") var output: OutputOptions
     @OptionGroup(title: "Inbox") var inbox: InboxOptions
+    @OptionGroup(title: "Inbox") var store: FleetInboxOptions
 
-    func run() async throws {
-        let trace = try InboxReader(stateDirectory: self.inbox.directory()).trace(of: self.number.value)
-        try self.output.console.show(trace, withPayload: self.payload)
+    func validate() throws { try self.inbox.exclude(self.store) }
+
+    func run() async throws { try self.output.console.show(try await self.trace(), withPayload: self.payload) }
+
+    private func trace() async throws -> MessageRecord {
+        #if Postgres
+        if let fleet = try self.store.fleet() { return try await fleet.trace(of: self.number.value) }
+        #else
+        try self.store.refuse()
+        #endif
+        return try InboxReader(stateDirectory: self.inbox.directory()).trace(of: self.number.value)
     }
 }
 
@@ -43,6 +54,12 @@ struct InboxOptions: ParsableArguments {
     }
 
     func validate() throws { try self.exclude("state-directory", "profile") }
+
+    /// What is in a database is not in a directory here.
+    func exclude(_ other: FleetInboxOptions) throws {
+        guard other.store != nil, self.stateDirectory != nil || self.name.profile != nil else { return }
+        throw ValidationError("'--store' excludes '--profile' and '--state-directory'")
+    }
 
     /// Changes the inbox here, where no process receives with it.
     ///

@@ -25,6 +25,10 @@ struct FleetStoreOptions: ParsableArguments {
                 .configuration, "which database? '--store' and KII_PUSH_STORE are missing",
                 hint: "for instance: --store postgres://kii@db.example.org/kii")
         }
+        return try Self.store(at: addresses)
+    }
+
+    static func store(at addresses: [String]) throws -> FleetStore {
         let store = FleetStore.postgres(addresses)
         guard !store.holdsPassword else {
             throw CommandFailure(
@@ -39,6 +43,21 @@ struct FleetStoreOptions: ParsableArguments {
         let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
         return words.allSatisfy { $0.contains("://") } ? words : [text]
     }
+    #endif
+}
+
+/// Whose messages are looked at, where they are not this machine's.
+struct FleetInboxOptions: ParsableArguments {
+    @Option(
+        value: "URL",
+        help: "What gateways keep in this database, postgres://USER@HOST/NAME, and not what is on this machine.")
+    var store: String?
+
+    #if Postgres
+    /// `nil` for the inbox of this machine.
+    func fleet() throws -> Fleet? { try self.store.map { Fleet(try FleetStoreOptions.store(at: [$0])) } }
+    #else
+    func refuse() throws { if self.store != nil { throw FleetStoreOptions.missing } }
     #endif
 }
 

@@ -86,8 +86,9 @@ struct GatewaySession: Sendable {
         let stopping = Task { if let number = await signals.next() { report.yield(.stop(signal: number)) } }
         defer { stopping.cancel() }
         var stopped: Int32?
-        // Every agent tells of the one store.
+        // Every agent tells of its store. Of several databases each is told of by itself.
         var storageFailure: String?
+        var failing: Set<Int> = []
         var failure: (any Error)?
         loop: for await event in self.events.stream {
             switch event {
@@ -102,14 +103,17 @@ struct GatewaySession: Sendable {
             case .failed(let error):
                 failure = error
                 receiving.cancel()
-            case .push(_, .storageFailed(let reason)) where reason != storageFailure:
+            case .push(_, .storageFailed(let reason)) where self.store.isOne && reason != storageFailure:
                 storageFailure = reason
                 self.console.warning("nothing is acknowledged: \(reason.terminalSafe)")
             case .push(_, .storageRecovered) where storageFailure != nil:
                 storageFailure = nil
                 self.console.status("> Messages are stored again.")
             case .push(let agent, let event): await self.show(event, of: agent)
-            case .fleet(let database, let event): self.show(event, of: database)
+            case .fleet(let database, let event):
+                if case .databaseFailed = event { failing.insert(database) }
+                if case .databaseRecovered = event { failing.remove(database) }
+                self.show(event, of: database, isWhole: failing.isEmpty)
             case .program(let event): self.console.detail("program: \(event.description.terminalSafe)")
             }
         }
@@ -120,12 +124,13 @@ struct GatewaySession: Sendable {
 
     // MARK: - Telling
 
-    private func show(_ event: FleetEvent, of database: Int) {
+    /// - Parameter isWhole: whether every database can be reached.
+    private func show(_ event: FleetEvent, of database: Int, isWhole: Bool) {
         let name = self.store.isOne ? self.name : "\(self.name), database \(database + 1)"
         switch event {
         case .holding(let shards, let agents, let gateways):
             let text = "\(shards) of 1024 shards with \(agents) agents; \(gateways) gateways share"
-            self.notifier.connected(text)
+            if isWhole { self.notifier.connected(text) }
             self.console.status("> \(name): \(text).")
         case .tookOver(let shards):
             self.console.warning("\(name): a gateway is gone: its \(shards) shards are free for those that live")

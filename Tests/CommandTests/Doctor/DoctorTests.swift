@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import KiiPushCore
+import TestSupport
 import TestTraits
 import Testing
 
@@ -107,11 +108,10 @@ import Testing
     @Test func takesNoLongerThanItIsGiven() throws {
         let session = try EmulatorSession()
         try session.succeed("register")
-        // A server that accepts and never answers.
-        let silent = try RunningTool(
-            ["python3", "-u", "-c", Self.silentServer], environment: ["PATH": "/usr/bin:/bin:/usr/local/bin"])
-        let port = silent.output(containing: "\n").trimmingCharacters(in: .whitespacesAndNewlines)
-        let options = ["--base-url", "https://127.0.0.1:\(port)/api", "--app-id", "kiilocal"]
+        // It takes connections and never answers.
+        let silent = try Loopback.listening()
+        defer { close(silent.descriptor) }
+        let options = ["--base-url", "https://127.0.0.1:\(silent.port)/api", "--app-id", "kiilocal"]
         let result = try session.tool.start(
             ["doctor", "--json", "-p", "other", "--timeout", "40s"] + options, environment: ["KII_PUSH_APP_KEY": "k"]
         ).waitForExit()
@@ -119,10 +119,4 @@ import Testing
         #expect(report.exit == 69 && report.firstFailure == "TLS-CHAIN cloud", "\(report)")
         #expect(result.output.contains("it took the connection, and said nothing or ended it"))
     }
-
-    private static let silentServer = """
-        import socket, time
-        s = socket.socket(); s.bind(("127.0.0.1", 0)); s.listen(16); print(s.getsockname()[1])
-        time.sleep(900)
-        """
 }

@@ -1,0 +1,133 @@
+#if Postgres
+package import KiiPushCore
+
+/// What the database of a fleet holds, as ``InboxReader`` reads a file. Numbers of messages are each database's own, so the
+/// fleet has to have one.
+extension Fleet {
+    /// What has become of every message.
+    package func ledger() async throws -> MessageLedger {
+        try await self.askingTheOne { connection throws(InboxError) in
+            MessageLedger(
+                try connection.rows(PostgresStatements.ledger.sql, step: PostgresStatements.ledger.step))
+        }
+    }
+
+    /// Goes through the messages in any of these states, in the order of their reception, without what happened to them
+    /// before. A million that are done take the database some seconds.
+    ///
+    /// - Parameters:
+    ///   - newest: only the last so many.
+    ///   - body: called on another thread. What it throws ends it, and is thrown.
+    package func forEachMessage(
+        _ standings: Set<MessageRecord.Standing>, newest: Int? = nil,
+        _ body: @escaping @Sendable (MessageRecord) throws -> Void
+    ) async throws {
+        guard !standings.isEmpty else { return }
+        let conditions = standings.map { "(\(Self.condition($0)))" }.joined(separator: " OR ")
+        let limit = newest.map { "ORDER BY sequence DESC LIMIT \($0)" } ?? ""
+        let failure = Locked<(any Error)?>(nil)
+        try await self.askingTheOne { connection throws(InboxError) in
+            let step = "reading messages"
+            try connection.execute("BEGIN", step: step)
+            try connection.execute(
+                """
+                DECLARE page NO SCROLL CURSOR FOR
+                SELECT \(PostgresStatements.columns), (SELECT id FROM kii_push.installation WHERE key = message.installation)
+                FROM (SELECT * FROM kii_push.message WHERE \(conditions) \(limit)) AS message ORDER BY sequence
+                """, step: step)
+            while true {
+                let rows = try connection.rows("FETCH 500 FROM page", step: step)
+                for row in 0..<rows.count {
+                    guard let stored = StoredRow(rows, row) else { continue }
+                    let id = rows.text(row, PostgresStatements.columnCount)
+                    do {
+                        try body(MessageRecord(stored, installationID: id))
+                    } catch {
+                        return failure.withLock { $0 = error }
+                    }
+                }
+                guard rows.count > 0 else { return }
+            }
+        }
+        if let error = failure.withLock({ $0 }) { throw error }
+    }
+
+    /// One message's life.
+    ///
+    /// - Throws: ``InboxReadingError``: `neverReceived`, `removed`; as ``check()``.
+    package func trace(of messageID: Int64) async throws -> MessageRecord {
+        let found = try await self.askingTheOne { connection throws(InboxError) in
+            let last = try connection.rows(
+                "SELECT CASE WHEN is_called THEN last_value + 65535 ELSE 0 END FROM kii_push.message_block",
+                step: "reading the last number")
+            return (last: last.integer(0, 0), record: try MessageRecord(messageID, in: connection))
+        }
+        if let record = found.record { return record }
+        // Not every number of a block is given out.
+        if messageID > found.last { throw InboxReadingError.neverReceived(messageID: messageID, last: found.last) }
+        throw InboxReadingError.removed(messageID: messageID)
+    }
+
+    private static func condition(_ standing: MessageRecord.Standing) -> String {
+        switch standing {
+        case .waiting: "state = 0"
+        case .running: "state BETWEEN 1 AND 3 AND state = 1"
+        case .retry: "state = 2"
+        case .presented: "state BETWEEN 1 AND 3 AND state = 3"
+        case .done: "state = 4"
+        case .dead: "state = 5"
+        }
+    }
+
+    private func askingTheOne<Value: Sendable>(
+        _ body: @escaping @Sendable (BlockingPostgres) throws(InboxError) -> Value
+    ) async throws -> Value {
+        guard let target = self.store.targets.first, self.store.isOne else {
+            throw PushAgentError.invalidConfiguration(
+                setting: "store",
+                reason: "names \(self.store.targets.count) databases, and messages are looked at in one")
+        }
+        return try await self.asking(target, body)
+    }
+}
+
+extension MessageRecord {
+    /// Reads what is known of a message; `nil` where it is not there.
+    fileprivate init?(_ messageID: Int64, in connection: BlockingPostgres) throws(InboxError) {
+        // The row and its events belong together.
+        try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ", step: "looking for a message")
+        let rows = try connection.rows(
+            """
+            SELECT \(PostgresStatements.columns), installation.id, stored_after, acknowledged_after, started_after, answer,
+                events
+            FROM kii_push.installation JOIN kii_push.message
+                ON message.installation = installation.key AND message.sequence = $1::bigint
+            """, ["\(messageID)"], step: "looking for a message")
+        guard rows.count > 0, let row = StoredRow(rows, 0) else { return nil }
+        let first = PostgresStatements.columnCount
+        var recorded = Recorded()
+        recorded.storedAfter = rows.optionalInteger(0, first + 1)
+        recorded.acknowledgedAfter = rows.optionalInteger(0, first + 2)
+        recorded.startedAfter = rows.optionalInteger(0, first + 3)
+        recorded.answer = rows.optionalInteger(0, first + 4)
+        let events = try connection.rows(
+            """
+            SELECT kind, at_ms, attempt, started_ms, pause_ms, detail FROM kii_push.event
+            WHERE message = $1::bigint ORDER BY number
+            """, ["\(messageID)"], step: "reading what happened to a message")
+        for index in 0..<events.count {
+            let parts = MessageEvent.Kind.Parts(
+                events.integer(index, 0), attempt: events.optionalInteger(index, 2).map { Int($0) },
+                pause: events.optionalInteger(index, 4).map { .milliseconds($0) }, detail: events.text(index, 5))
+            guard MessageEvent.Kind(parts) != nil else { continue }
+            recorded.events.append(
+                (
+                    parts, Timestamp(millisecondsSinceEpoch: events.integer(index, 1)),
+                    events.optionalInteger(index, 3).map { Timestamp(millisecondsSinceEpoch: $0) }
+                ))
+        }
+        recorded.isWhole = rows.integer(0, first + 5) == Int64(recorded.events.count)
+        self.init(row, installationID: rows.text(0, first), recorded)
+    }
+}
+#endif

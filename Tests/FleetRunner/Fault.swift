@@ -1,0 +1,21 @@
+/// What a trial does to a fleet.
+enum Fault: String, CaseIterable, Sendable {
+    case kill, freeze, cut, leave, crash, broker, failover
+
+    var title: String {
+        switch self {
+        case .kill: "gateway killed"
+        case .freeze: "gateway frozen past its lease"
+        case .cut: "gateway cut off from the database past its lease"
+        case .leave: "gateway stopped by SIGTERM"
+        case .crash: "database crashed"
+        case .broker: "broker frozen for 8 s"
+        case .failover: "database lost, its synchronous standby took over"
+        }
+    }
+
+    /// Whether one of the gateways is hit.
+    var isOfAGateway: Bool { [.kill, .freeze, .cut, .leave].contains(self) }
+    /// Whether the gateway that is hit has to find that others have taken over.
+    var isFencing: Bool { [.freeze, .cut].contains(self) }
+}
