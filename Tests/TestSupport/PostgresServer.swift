@@ -102,8 +102,15 @@ package final class PostgresServer: Sendable {
             "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = '\(database)'", at: server)
     }
 
-    package static func reopen(_ target: String) async throws {
+    /// - Parameter sql: what is done to it first, before anybody else is let in.
+    package static func reopen(_ target: String, after sql: String? = nil) async throws {
         let (database, server) = Self.parts(of: target)
+        if let sql {
+            try await self.run("ALTER DATABASE \(database) RENAME TO closed", at: server)
+            try await self.run("ALTER DATABASE closed ALLOW_CONNECTIONS true", at: server)
+            try await self.run(sql, at: target.replacing("dbname=\(database)", with: "dbname=closed"))
+            try await self.run("ALTER DATABASE closed RENAME TO \(database)", at: server)
+        }
         try await self.run("ALTER DATABASE \(database) ALLOW_CONNECTIONS true", at: server)
     }
 

@@ -87,7 +87,13 @@ final class FleetReception: Sendable {
                 steps = plan.renewed(share: renewal.share, gateways: renewal.gateways, shards: renewal.shards)
                 mayTell = true
             case .lease(.failed(let error)):
-                if error.kind == .fenced { return true }
+                if error.kind == .fenced {
+                    if error.step == PostgresStore.goingOnWithOlder {
+                        let reason = "it is older than what was stored in it, as a restored backup is"
+                        self.tell(.databaseFailed(reason: "\(reason); what was acknowledged since is gone"))
+                    }
+                    return true
+                }
                 if failure != error.description { self.tell(.databaseFailed(reason: error.description)) }
                 failure = error.description
             case .lease(.over):

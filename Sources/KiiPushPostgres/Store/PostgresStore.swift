@@ -35,6 +35,8 @@ package final class PostgresStore: Store {
     private lazy var place = LoopIsolated(confining: Place(self), to: self.loop)
     private var underWay: TurnUnderWay?
     private(set) var turnNumber: Int64
+    /// The last turn that the database has confirmed.
+    private var confirmed: Int64
     var numbers = MessageNumbers()
     /// How many dead letters there are, as far as this gateway has heard.
     var dead: InboxCounts.Tally
@@ -53,6 +55,8 @@ package final class PostgresStore: Store {
     /// Whether rows may be others than delivery knows, since an answer was lost.
     private var isMoved = false
 
+    /// What could not be done where the database does not know of what it has confirmed.
+    static let goingOnWithOlder = "going on with a database that is older"
     /// How long after a failure the next connection is tried.
     private static let pause: Duration = .seconds(1)
     private static let upkeepInterval: Duration = .seconds(10)
@@ -66,7 +70,7 @@ package final class PostgresStore: Store {
         throws(InboxError)
     {
         (self.configuration, self.loop) = (configuration, loop)
-        (self.gateway, self.turnNumber) = (session.gateway, session.lastTurn)
+        (self.gateway, self.turnNumber, self.confirmed) = (session.gateway, session.lastTurn, session.lastTurn)
         self.dead = session.dead
         self.upkeepAt = configuration.clocks.monotonic()
         self.line = .ended
@@ -165,6 +169,7 @@ package final class PostgresStore: Store {
     }
 
     private func succeed(_ turn: TurnUnderWay, _ outcome: consuming TurnOutcome) {
+        self.confirmed = self.turnNumber
         if let block = turn.work.block { self.numbers.add(block: block) }
         let now = self.configuration.clocks.monotonic()
         if let part = turn.work.pruned, !turn.work.hasMoreToPrune {
@@ -292,6 +297,11 @@ package final class PostgresStore: Store {
         guard case .away = self.line else { return }
         do throws(InboxError) {
             let session = try opened.get()
+            // A backup was restored, or a standby has taken over that was not synchronous. Numbers that this process has
+            // given out may be given out again: a new process has new ones.
+            guard session.lastTurn >= self.confirmed else {
+                throw InboxError(.fenced, step: PostgresStore.goingOnWithOlder)
+            }
             self.line = .connected(try self.connection(of: session))
             self.dead = session.dead
             self.isMoved = true

@@ -96,6 +96,29 @@ import Testing
         }
     }
 
+    /// A restored backup lacks what was committed after it was made.
+    @Test func aDatabaseThatIsOlderThanWhatItHasConfirmedIsTold() async throws {
+        try await FleetStage.run { stage in
+            try await stage.declare(2)
+            let gateway = try stage.begin("only")
+            try await stage.waitForSubscriptions(of: 2)
+            try await stage.send(1...5)
+            try await stage.waitForVerdicts(10)
+            try await PostgresServer.close(stage.target)
+            try await PostgresServer.reopen(stage.target, after: "UPDATE kii_push.gateway SET turn = turn - 1")
+            let event = try await gateway.first {
+                if case .databaseFailed(let reason) = $0 { reason.contains("older") } else { false }
+            }
+            #expect("\(event)".contains("what was acknowledged since is gone"))
+            let error = await #expect(throws: PushAgentError.self) { try await gateway.receiving.value }
+            guard case .leaseLost(gateway: "only")? = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            await gateway.runtime.shutdown()
+        }
+    }
+
     @Test func aNameThatIsAliveIsRefused() async throws {
         try await FleetStage.run { stage in
             let first = try stage.begin("gateway", lease: .seconds(3))
