@@ -37,7 +37,9 @@ import Testing
             let admin = try await client.adminToken()
             self.expectNoWait(try await broker.paused { try await client.push(1, to: receiver, admin: admin) })
             let mosquitto = Mosquitto(emulator: client.emulator, receiver: receiver)
-            let received = try await mosquitto.receive(1)
+            var received = try await mosquitto.receive(1)
+            // The tool may have ended before the broker had its acknowledgement of the first one.
+            if received.first?["n"]?.int64 == 0 { received = try await mosquitto.receive(1) }
             #expect(received.first?["n"]?.int64 == 1, "\(received)")
         }
     }
