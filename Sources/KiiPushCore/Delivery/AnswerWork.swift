@@ -1,5 +1,5 @@
-/// What a handler wants to be written in the transaction that stores its answer. The store that is asked to knows the
-/// class; it is not looked at here.
+/// What a handler wants to be written in the transaction that stores its answer. Only the store that writes it knows what
+/// it is.
 package struct AnswerWork: Sendable, Hashable {
     package let content: any AnyObject & Sendable
 
@@ -28,7 +28,7 @@ struct UncommittedAnswer: Sendable {
 }
 
 extension Scheduler {
-    /// With strict order what follows waits until the answer is written.
+    /// Hands an answer to the store with its work. With strict order what follows waits until both are written.
     mutating func commit(
         _ slot: Int, _ message: QueuedMessage, _ result: FetchResult, _ work: AnswerWork, startedAt: MonotonicInstant,
         now: MonotonicInstant
@@ -48,6 +48,7 @@ extension Scheduler {
         if call.isCuttable { self.output.cuts.append(call.id) }
     }
 
+    /// Takes what the store has made of answers with work. Those that it has put off stay as they are.
     mutating func conclude(_ changes: [MessageChange], _ refusals: [Int64: AnswerRefusal]) {
         for case (let sequence, .committing) in changes.lazy.map({ ($0.sequence, $0.verdict) })
         where refusals[sequence] != .postponed {

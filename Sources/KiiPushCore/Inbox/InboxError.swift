@@ -79,6 +79,7 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
             "free some space on the disk (an inbox needs \(InboxShares.leastRoom >> 20) MiB at least, and more for what "
                 + "waits); nothing is acknowledged until there is"
         case .corrupt: "the agent it belongs to moves it aside, keeps what can be read of it, and begins a fresh one"
+        case .newerVersion where self.step.contains("database"): "run the newer version of this program"
         case .newerVersion: "run the newer version of this program, or use another state directory"
         case .olderVersion where self.step.contains("database"):
             "stop all gateways, then run 'kii-push store migrate'"
@@ -87,7 +88,10 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         case .locked where self.sqlState != nil: "let no other gateway have the same messages; it is tried again"
         case .locked: "stop the other program that changes this file"
         case .notAFile: "it is a link or not a regular file; move it out of the way"
-        case .notPermitted where self.sqlState != nil: "let this user of the database read and write the inbox's tables"
+        case .notPermitted where self.sqlState == "25006": "name the primary: a standby takes no writes"
+        case .notPermitted where self.step == "making the schema": "do it as a role that may create a schema"
+        case .notPermitted where self.sqlState != nil:
+            "let this role of the database read and write the tables of the schema kii_push"
         case .notPermitted: "make the file and its directory writable for this user"
         case .cannotOpen: "check that the directory exists and belongs to this user"
         case .io: "check the disk"

@@ -2,9 +2,9 @@ import Glibc
 
 /// Keeps the names of an inbox's files as they are while a reader opens them.
 ///
-/// SQLite opens the file, its log and the log's index one after the other, by name. If another inbox takes the place
-/// meanwhile, a reader has the old log and the new index, and fills the one from the other: whoever opens the new inbox
-/// next would read, and write, as if the old log were there.
+/// SQLite opens the file, its log and the log's index by name, one after the other. If a new inbox takes the place between
+/// two of these, the reader has the old log and the new index. It fills the new index from the old log. Whoever opens the
+/// new inbox next looks for pages in a log that is not there.
 enum InboxNames {
     /// Runs `body` while the names stay as they are, or, if it `changes` them, while nobody opens what they name.
     ///
@@ -28,6 +28,7 @@ enum InboxNames {
             close(directory)
         }
         let deadline = MonotonicInstant.now() + limit
+        // A file system without such locks is used without.
         while flock(directory, (changes ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0, errno == EWOULDBLOCK || errno == EINTR {
             guard MonotonicInstant.now() < deadline else {
                 throw InboxError(.locked, step: "waiting for a process that opens or replaces the inbox")

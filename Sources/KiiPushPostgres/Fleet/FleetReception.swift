@@ -89,7 +89,7 @@ final class FleetReception: Sendable {
             case .lease(.failed(let error)):
                 if error.kind == .fenced {
                     if error.step == PostgresStore.goingOnWithOlder {
-                        let reason = "it is older than what was stored in it, as a restored backup is"
+                        let reason = "the database is older than what was stored in it, as a restored backup is"
                         self.tell(.databaseFailed(reason: "\(reason); what was acknowledged since is gone"))
                     }
                     return true
