@@ -1,6 +1,5 @@
 import Glibc
 import KiiPushCore
-import KiiPushPostgres
 
 /// `gateway memory|file DIRECTORY COUNT [CA-FILE]`: a process with many installations, each an agent of one runtime that
 /// finds its registration in the state directory and asks no cloud.
@@ -12,9 +11,6 @@ enum GatewayReceiver {
             throw ChildProcess.Failure(description: "usage: gateway memory|file DIRECTORY COUNT [CA-FILE]")
         }
         _ = Descriptors.raiseLimit()
-        #if Postgres
-        if arguments[0] == "postgres" { return try await self.share(arguments) }
-        #endif
         var configuration = PushRuntime.Configuration(stateDirectory: arguments[1])
         configuration.inbox = arguments[0] == "memory" ? .memory : .file
         configuration.certificateAuthorityFile = arguments.count > 3 ? arguments[3] : nil
@@ -43,27 +39,6 @@ enum GatewayReceiver {
         await runtime.shutdown()
         print("stopped=\(stopped)")
     }
-
-    #if Postgres
-    /// `gateway postgres DIRECTORY 0 DATABASE NAME`: one gateway of a fleet.
-    @MainActor private static func share(_ arguments: [String]) async throws {
-        guard arguments.count == 5 else { throw ChildProcess.Failure(description: "gateway postgres …") }
-        let runtime = try PushRuntime(
-            .postgres(arguments[3]), gateway: arguments[4], configuration: .init(stateDirectory: arguments[1]))
-        let handler = CountedCalls()
-        let receiving = Task { try await runtime.receive { _ in handler } }
-        while let line = readLine(), let calls = Int(line) {
-            handler.wait(until: calls)
-            print("handled=\(calls)")
-            fflush(nil)
-        }
-        let begin = monotonicSeconds()
-        receiving.cancel()
-        try await receiving.value
-        await runtime.shutdown()
-        print("stopped=\(monotonicSeconds() - begin)")
-    }
-    #endif
 
     /// Makes a state directory with what registering `count` agents, or an earlier run of them, would have left in it:
     /// endpoints at `port`.
