@@ -31,7 +31,7 @@ struct BenchOptions {
         if self.report != nil, self.isQuick || !self.sections.isEmpty {
             throw Self.failure("--report is for a whole run: every section, and not --quick")
         }
-        if self.sections.isEmpty { self.sections = Section.allCases }
+        if self.sections.isEmpty { self.sections = Section.usual }
     }
 
     private static func failure(_ description: String) -> ChildProcess.Failure { .init(description: description) }

@@ -3,14 +3,17 @@ import Glibc
 /// A gateway that runs, and the broker that holds its connections.
 final class Gateway {
     let count: Int
-    private let hold: ChildProcess
+    private let holds: [ChildProcess]
     private let process: ChildProcess
     private let directory: String
+    /// The gateway's name in its fleet, and the fleet's database.
+    let name: String
+    let database: String
     private var handled = 0
     /// From the first connection to the last subscription.
-    let connectSeconds: Double
+    private(set) var connectSeconds = Double.nan
     /// The same, in the gateway's CPU time, from its start on.
-    let connectCPUSeconds: Double
+    private(set) var connectCPUSeconds = Double.nan
 
     /// Starts a gateway and waits until every agent has subscribed.
     ///
@@ -25,17 +28,68 @@ final class Gateway {
     ) throws {
         self.count = count
         let keys = isEncrypted ? ["-k", bench.certificate, bench.key] : []
-        self.hold = try ChildProcess([bench.program("hold"), payload ?? bench.smallPayload] + keys, takesInput: true)
-        let port = try self.hold.port()
+        let hold = try ChildProcess([bench.program("hold"), payload ?? bench.smallPayload] + keys, takesInput: true)
+        let port = try hold.port()
+        self.holds = [hold]
+        (self.name, self.database) = ("", "")
         self.directory = try GatewayReceiver.makeStateDirectory(
             in: bench.folder, port: port, count: count, hasRun: !isFirst)
         let authority = isEncrypted ? [bench.certificate] : []
         self.process = try ChildProcess(
             bench.own(["gateway", inbox, self.directory, "\(count)"] + authority), takesInput: true)
-        let answer = try self.hold.answer(to: "wait \(count)")
-        self.connectSeconds = answer["seconds"] ?? .nan
+        try self.waitForAll()
+    }
+
+    /// Starts the first gateway of a fleet.
+    ///
+    /// - Parameters:
+    ///   - database: has the tables, and no agents yet.
+    ///   - count: how many agents the fleet gets, with what registering them would have left.
+    ///   - brokers: how many brokers they are spread over. From one address to one port there are 28,000 connections at most.
+    ///   - waits: whether it waits until every agent has subscribed.
+    init(
+        _ bench: Workbench, sharing database: BenchDatabase.Fleet, count: Int, brokers: Int = 1, waits: Bool = true
+    ) throws {
+        self.count = count
+        self.holds = try (0..<brokers).map { _ in
+            try ChildProcess([bench.program("hold"), bench.smallPayload], takesInput: true)
+        }
+        try database.declare(count, at: try self.holds.map { try $0.port() })
+        (self.name, self.database) = ("gateway-1", database.target)
+        self.directory = "\(bench.folder)/\(database.name)-1"
+        self.process = try ChildProcess(
+            bench.own(["gateway", "postgres", self.directory, "0", self.database, self.name]), takesInput: true)
+        if waits { try self.waitForAll() }
+    }
+
+    /// Starts another gateway of the same fleet, with the same brokers.
+    init(_ bench: Workbench, joining first: Gateway, as number: Int) throws {
+        (self.count, self.holds, self.database) = (first.count, [], first.database)
+        self.name = "gateway-\(number)"
+        self.directory = first.directory.dropLast() + "\(number)"
+        self.process = try ChildProcess(
+            bench.own(["gateway", "postgres", self.directory, "0", self.database, self.name]), takesInput: true)
+    }
+
+    /// Waits until every agent has subscribed.
+    func waitForAll() throws {
+        for (index, hold) in self.holds.enumerated() {
+            // Each takes every so manieth agent.
+            let share = (self.count + self.holds.count - 1 - index) / self.holds.count
+            self.connectSeconds = try hold.answer(to: "wait \(share)")["seconds"] ?? .nan
+        }
         self.connectCPUSeconds = Threads(of: self.process.pid).runSeconds
     }
+
+    /// Has messages sent to all agents of the fleet in turn. Returns how long it took until all were acknowledged.
+    func send(_ count: Int) throws -> Double {
+        for hold in self.holds { hold.say("send \(count / self.holds.count) all 0") }
+        var seconds = 0.0
+        for hold in self.holds { seconds = max(seconds, try hold.nextAnswer()["seconds"] ?? .nan) }
+        return seconds
+    }
+
+    func kill() { self.process.end(SIGKILL) }
 
     deinit {
         self.process.end(SIGKILL)
@@ -56,7 +110,7 @@ final class Gateway {
     ///   how it divides into `user` and `system` in hundredths of a second; `peak` is that since the gateway's start.
     func receive(_ count: Int, by receivers: String, pauseMicroseconds: Int = 0) throws -> Sample {
         let (before, timesBefore) = (self.threads, processTimes(of: self.process.pid))
-        let answer = try self.hold.answer(to: "send \(count) \(receivers) \(pauseMicroseconds)")
+        let answer = try self.holds[0].answer(to: "send \(count) \(receivers) \(pauseMicroseconds)")
         self.handled += count
         _ = try self.process.answer(to: "\(self.handled)")
         let used = self.threads.since(before)
@@ -84,7 +138,11 @@ extension ChildProcess {
     /// What the program says about a line of its input.
     fileprivate func answer(to line: String) throws -> Sample {
         self.say(line)
-        guard let answer = self.nextLine() else { throw Failure(description: "no answer to \(line)") }
+        return try self.nextAnswer()
+    }
+
+    fileprivate func nextAnswer() throws -> Sample {
+        guard let answer = self.nextLine() else { throw Failure(description: "no answer") }
         return fields(of: answer)
     }
 }

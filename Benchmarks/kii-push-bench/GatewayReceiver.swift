@@ -1,5 +1,6 @@
 import Glibc
 import KiiPushCore
+import KiiPushPostgres
 
 /// `gateway memory|file DIRECTORY COUNT [CA-FILE]`: a process with many installations, each an agent of one runtime that
 /// finds its registration in the state directory and asks no cloud.
@@ -11,6 +12,9 @@ enum GatewayReceiver {
             throw ChildProcess.Failure(description: "usage: gateway memory|file DIRECTORY COUNT [CA-FILE]")
         }
         _ = Descriptors.raiseLimit()
+        #if Postgres
+        if arguments[0] == "postgres" { return try await self.share(arguments) }
+        #endif
         var configuration = PushRuntime.Configuration(stateDirectory: arguments[1])
         configuration.inbox = arguments[0] == "memory" ? .memory : .file
         configuration.certificateAuthorityFile = arguments.count > 3 ? arguments[3] : nil
@@ -25,12 +29,7 @@ enum GatewayReceiver {
                 let agent = PushAgent(runtime: runtime, configuration: one, handler: handler)
                 group.addTask { try await agent.run() }
             }
-            // Reading blocks the main thread, which the agents do without.
-            while let line = readLine(), let calls = Int(line) {
-                handler.wait(until: calls)
-                print("handled=\(calls)")
-                fflush(nil)
-            }
+            self.answer(from: handler)
             let begin = monotonicSeconds()
             group.cancelAll()
             try await group.waitForAll()
@@ -38,6 +37,40 @@ enum GatewayReceiver {
         }
         await runtime.shutdown()
         print("stopped=\(stopped)")
+    }
+
+    #if Postgres
+    /// `gateway postgres DIRECTORY 0 DATABASE NAME`: one gateway of a fleet.
+    @MainActor private static func share(_ arguments: [String]) async throws {
+        guard arguments.count == 5 else { throw ChildProcess.Failure(description: "gateway postgres …") }
+        let runtime = try PushRuntime(
+            .postgres(arguments[3]), gateway: arguments[4], configuration: .init(stateDirectory: arguments[1]))
+        let handler = CountedCalls()
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                do {
+                    try await runtime.receive { _ in handler }
+                } catch {
+                    // Else nobody would hear of it: who waits for it is the broker.
+                    _ = "kii-push-bench: \(error)\n".withCString { Glibc.write(STDERR_FILENO, $0, strlen($0)) }
+                    exit(1)
+                }
+            }
+            self.answer(from: handler)
+            group.cancelAll()
+            try await group.waitForAll()
+        }
+        await runtime.shutdown()
+    }
+    #endif
+
+    /// Reading blocks the main thread, which the agents do without.
+    @MainActor private static func answer(from handler: CountedCalls) {
+        while let line = readLine(), let calls = Int(line) {
+            handler.wait(until: calls)
+            print("handled=\(calls)")
+            fflush(nil)
+        }
     }
 
     /// Makes a state directory with what registering `count` agents, or an earlier run of them, would have left in it:

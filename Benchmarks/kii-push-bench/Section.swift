@@ -14,6 +14,10 @@ enum Section: String, CaseIterable {
     case gateway
     case growth
     case idle
+    case postgres
+
+    /// Those that the default build has.
+    static let usual = Self.allCases.filter { $0 != .postgres }
 
     func run(_ bench: Workbench, into report: inout Report) async throws {
         switch self {
@@ -31,6 +35,7 @@ enum Section: String, CaseIterable {
         case .gateway: try GatewaySection.run(bench, into: &report)
         case .growth: try GrowthSection.run(bench, into: &report)
         case .idle: try IdleSection.run(bench, into: &report)
+        case .postgres: try PostgresSection.run(bench, into: &report)
         }
     }
 }

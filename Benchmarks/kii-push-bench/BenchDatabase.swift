@@ -1,0 +1,98 @@
+import Glibc
+
+/// The PostgreSQL of a run, which `script/bench` has started.
+struct BenchDatabase {
+    /// A database with the tables of a fleet.
+    struct Fleet {
+        let target: String
+        let name: String
+
+        /// Declares agents, with what an earlier run of them would have left: endpoints at these ports, in turn.
+        func declare(_ count: Int, at ports: [Int]) throws {
+            let list = ports.map(String.init).joined(separator: ",")
+            _ = try BenchDatabase.sql(
+                """
+                INSERT INTO kii_push.agent (name, shard, declaration, state)
+                SELECT name, kii_push.shard_of(name), format('{"name":"%s","app":{"id":"bench","key":"key","baseURL":\
+                "http://127.0.0.1:9/api"},"account":{"type":"pseudoUser"},"usesTLS":false}', name),
+                    format('{"version":1,"appID":"bench","account":"pseudo-user","principalType":"user","principalID":\
+                "%s","accessToken":"t","installationID":"%s","hasSession":true,"endpoint":{"installationID":"%s","host":\
+                "127.0.0.1","portTCP":%s,"portSSL":%s,"mqttTopic":"bench/%s","username":"u","password":"p"}}',
+                        name, name, name, port, port, name)
+                FROM (SELECT 'agent-' || n AS name, (ARRAY[\(list)])[1 + n % \(ports.count)] AS port
+                    FROM generate_series(0, \(count - 1)) AS n) AS agent
+                """, at: self.target)
+        }
+    }
+
+    private let server: String
+    private let bench: Workbench
+
+    init(_ bench: Workbench) throws {
+        guard let server = getenv("KII_BENCH_POSTGRES") else {
+            throw ChildProcess.Failure(description: "no PostgreSQL: run 'script/bench postgres' alone")
+        }
+        (self.server, self.bench) = (String(cString: server), bench)
+    }
+
+    /// Makes a database for one fleet.
+    func make() throws -> Fleet {
+        let name = "bench\(try Self.sql("SELECT count(*) FROM pg_database", at: "\(self.server) dbname=postgres"))"
+        _ = try Self.sql("CREATE DATABASE \(name)", at: "\(self.server) dbname=postgres")
+        let target = "\(self.server) dbname=\(name)"
+        guard try ChildProcess([self.bench.program("kii-push"), "store", "init", "--store", target]).wait().succeeded
+        else { throw ChildProcess.Failure(description: "no tables in \(name)") }
+        return Fleet(target: target, name: name)
+    }
+
+    /// What the database of a gateway has counted.
+    func counters(of gateway: Gateway) throws -> (commits: Double, wal: Double, connections: Double) {
+        // A session tells of its commits once a second.
+        usleep(2_000_000)
+        let numbers = try Self.sql(
+            """
+            SELECT xact_commit, pg_current_wal_lsn() - '0/0', (SELECT count(*) FROM pg_stat_activity
+                WHERE datname = current_database() AND application_name LIKE 'kii-push gateway%')
+            FROM pg_stat_database WHERE datname = current_database()
+            """, at: gateway.database
+        ).split(separator: "|").compactMap { Double($0) }
+        guard numbers.count == 3 else { throw ChildProcess.Failure(description: "no counters") }
+        return (numbers[0], numbers[1], numbers[2])
+    }
+
+    /// How many agents are in the shards of a gateway.
+    func agents(of gateway: Gateway) throws -> Double {
+        let text = try Self.sql(
+            """
+            SELECT count(*) FROM kii_push.agent JOIN kii_push.shard ON shard.id = agent.shard
+                JOIN kii_push.gateway ON gateway.id = shard.gateway WHERE gateway.name = '\(gateway.name)'
+            """, at: gateway.database)
+        return Double(text) ?? .nan
+    }
+
+    /// How long a transaction of one small row takes, one after the other.
+    func commitSeconds() throws -> Double {
+        let target = try self.make().target
+        _ = try Self.sql("CREATE TABLE commits (n bigint)", at: target)
+        let script = "\(self.bench.folder)/commit.sql"
+        try write("INSERT INTO commits VALUES (1);", to: script)
+        let count = self.bench.scaled(2_000)
+        let run = try ChildProcess([
+            "sh", "-c",
+            "$(ls -d /usr/lib/postgresql/*/bin | tail -1)/pgbench -n -t \(count) -f \(script) '\(target)' 2>&1",
+        ])
+        while let line = run.nextLine() {
+            let words = line.split(separator: " ")
+            if line.hasPrefix("latency average"), words.count > 3, let value = Double(words[3]) { return value / 1000 }
+        }
+        throw ChildProcess.Failure(description: "pgbench says nothing")
+    }
+
+    /// Runs SQL, and returns the first line of what it prints.
+    static func sql(_ text: String, at target: String) throws -> String {
+        let run = try ChildProcess(["psql", "-qAtX", "-v", "ON_ERROR_STOP=1", "-d", target, "-c", text])
+        let line = run.nextLine()
+        guard run.wait().succeeded else { throw ChildProcess.Failure(description: "SQL failed") }
+        return line ?? ""
+    }
+}

@@ -1,0 +1,121 @@
+import Glibc
+
+/// Gateways that share a PostgreSQL, beside one that keeps its messages in a file.
+enum PostgresSection {
+    static func run(_ bench: Workbench, into report: inout Report) throws {
+        let database = try BenchDatabase(bench)
+        try self.receiving(database, bench, into: &report)
+        try self.many(database, bench, into: &report)
+        try self.takeover(database, bench, into: &report)
+        try self.fleet(database, bench, into: &report)
+    }
+
+    private static func receiving(
+        _ database: BenchDatabase, _ bench: Workbench, into report: inout Report
+    ) throws {
+        let (file, shared) = (
+            try Gateway(bench, inbox: "file", count: 10), try Gateway(bench, sharing: database.make(), count: 10)
+        )
+        for gateway in [file, shared] { _ = try gateway.receive(1_000, by: "all") }
+        let count = bench.scaled(100_000)
+        let results = try report.compare(
+            "messages as fast as they are taken, to 10 installations, QoS 1",
+            [("file", file), ("PostgreSQL", shared)].map { name, gateway in
+                Contender(name: name, count: count) { try gateway.receive(count, by: "all") }
+            }, repetitions: bench.repetitions)
+        let (rate, rateOfFile) = (results["PostgreSQL", "rate"], results["file", "rate"])
+        report.add(
+            "handled with PostgreSQL, to 10 installations", ours: Shown.rate(rate),
+            against: "file \(Shown.rate(rateOfFile))",
+            ratio: Shown.ratio(rate / rateOfFile), target: ">= 0.5x", reached: rate / rateOfFile >= 0.5)
+        let before = try database.counters(of: shared)
+        _ = try shared.receive(count, by: "all")
+        let after = try database.counters(of: shared)
+        report.add("  commits a message", ours: Shown.decimals((after.commits - before.commits) / Double(count), 3))
+        report.add("  bytes of WAL a message", ours: Shown.decimals((after.wal - before.wal) / Double(count), 0))
+        let commit = try database.commitSeconds()
+        let lone = try self.lone(bench, file, shared)
+        report.add(
+            "a lone message, from PUBLISH to PUBACK, p50", ours: Shown.milliseconds(lone.shared),
+            against: "file \(Shown.milliseconds(lone.file)); a commit \(Shown.milliseconds(Figure([commit])))",
+            ratio: Shown.ratio(lone.shared.median / commit), target: "<= 3 commits",
+            reached: lone.shared.median / commit <= 3)
+    }
+
+    /// Times from a PUBLISH to its PUBACK, in turn.
+    private static func lone(
+        _ bench: Workbench, _ file: Gateway, _ shared: Gateway
+    ) throws -> (file: Figure, shared: Figure) {
+        var times: (file: [Double], shared: [Double]) = ([], [])
+        for _ in 0..<bench.scaled(500) {
+            usleep(2_000)
+            times.file.append(try file.receive(1, by: "one")["wall"] ?? .nan)
+            times.shared.append(try shared.receive(1, by: "one")["wall"] ?? .nan)
+        }
+        return (Figure([Figure(times.file).median]), Figure([Figure(times.shared).median]))
+    }
+
+    /// What an installation costs where there are many.
+    private static func many(_ database: BenchDatabase, _ bench: Workbench, into report: inout Report) throws {
+        let few = try Gateway(bench, sharing: database.make(), count: 10)
+        let most = try Gateway(bench, sharing: database.make(), count: bench.isQuick ? 500 : 10_000)
+        report.add(
+            "connecting \(most.count) installations of one gateway",
+            ours: Shown.milliseconds(Figure([most.connectSeconds])))
+        let each = (most.resident - few.resident) / Double(most.count - few.count)
+        report.add("  resident memory of each", ours: Shown.decimals(each / 1024, 1) + " KiB")
+        let connections = try database.counters(of: most).connections
+        report.add(
+            "  connections to the database", ours: Shown.decimals(connections, 0), target: "<= 2",
+            reached: connections <= 2)
+        _ = try most.receive(most.count, by: "all")
+        let rate = try most.receive(bench.scaled(50_000), by: "all")["rate"] ?? .nan
+        report.add("  handled a second, to all in turn", ours: Shown.rate(Figure([rate])))
+    }
+
+    /// From the death of one of two gateways until the other has subscribed for all.
+    private static func takeover(_ database: BenchDatabase, _ bench: Workbench, into report: inout Report) throws {
+        let count = bench.isQuick ? 200 : 5_000
+        let first = try Gateway(bench, sharing: database.make(), count: 2 * count)
+        let second = try Gateway(bench, joining: first, as: 2)
+        // Until its share has been handed over.
+        try self.waitForShares([first, second], database)
+        let begin = monotonicSeconds()
+        second.kill()
+        // Its connections end at once.
+        usleep(2_000_000)
+        try first.waitForAll()
+        report.add(
+            "takeover of \(count) installations, from the kill to the last subscription",
+            ours: Shown.decimals(monotonicSeconds() - begin, 1) + " s", target: "<= 15 s and connecting")
+    }
+
+    /// Until each has its share, and every agent has subscribed.
+    private static func waitForShares(_ gateways: [Gateway], _ database: BenchDatabase) throws {
+        let share = Double(gateways[0].count) / Double(gateways.count)
+        while try gateways.contains(where: { abs(try database.agents(of: $0) - share) > share / 5 }) { usleep(500_000) }
+        // The last of them are on their way.
+        usleep(3_000_000)
+        try gateways[0].waitForAll()
+    }
+
+    /// A fleet whose brokers are simulated: they hold the connections, and send.
+    private static func fleet(_ database: BenchDatabase, _ bench: Workbench, into report: inout Report) throws {
+        // An agent has a socket open, and libcurl a pair for each few sockets.
+        let room = Int(Double(Descriptors.raiseLimit() - 200) / 1.1)
+        let count = bench.isQuick ? 1_000 : min(100_000, room * 27 / 10)
+        // No more connections lead from one address to one port.
+        let first = try Gateway(
+            bench, sharing: database.make(), count: count, brokers: bench.isQuick ? 1 : 4, waits: false)
+        let others = try [2, 3].map { try Gateway(bench, joining: first, as: $0) }
+        try self.waitForShares([first] + others, database)
+        let shares = try ([first] + others).map { try database.agents(of: $0) }
+        report.add(
+            "\(count) installations over three gateways",
+            ours: shares.map { Shown.decimals($0, 0) }.joined(separator: ", "))
+        let messages = bench.scaled(100_000)
+        let seconds = try first.send(messages)
+        report.add("  acknowledged a second, to all in turn", ours: Shown.rate(Figure([Double(messages) / seconds])))
+        withExtendedLifetime(others) {}
+    }
+}
