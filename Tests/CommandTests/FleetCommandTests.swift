@@ -47,8 +47,10 @@ import Testing
         try OutputSchemaTests.check(try run("fleet", "add", "-", "--json", input: agent).output, has: "agent")
         #expect(try run("fleet", "list").output == "lamp-1\n")
 
+        let metrics = session.tool.home.path + "/m.prom"
         let gateway = try session.tool.start(
-            ["run", "--store", asGateway, "--gateway", "one", "-v", "--shell", "--exec", "grep -q hi || exit 65"])
+            ["run", "--store", asGateway, "--gateway", "one", "-v", "--shell", "--exec", "grep -q hi || exit 65"]
+                + ["--metrics-file", metrics])
         #expect(gateway.error(containing: "lamp-1: connected").contains("> one: 1024 of 1024 shards with 1 agents"))
         // The profile is one receiver; the agent is the other, as soon as it is subscribed.
         while try !session.succeed("send", "topic", "news", "--data", #"{"msg":"hi"}"#, "--json").contains(
@@ -80,6 +82,10 @@ import Testing
         #expect(try run("fleet", "drain", "nobody").exit == 66)
         gateway.signal(SIGTERM)
         #expect(gateway.waitForExit().exit == 0)
+        let numbers = try String(contentsOfFile: metrics, encoding: .utf8)
+        #expect(numbers.contains("\nkii_push_held_shards{database=\"1\"} 0\n"), "\(numbers)")
+        #expect(numbers.contains("\nkii_push_lag_seconds{database=\"1\"} 0.000000\n"))
+        #expect(numbers.contains("\nkii_push_settled_messages_total{outcome=\"newData\"} 1\n"))
         #expect(try run("fleet", "remove", "lamp-1").exit == 0)
         #expect(try run("fleet", "remove", "nobody").exit == 66)
         #expect(try run("fleet", "status").output.contains("one: gone"))
@@ -110,7 +116,7 @@ import Testing
 
     @Test(arguments: [
         ["--activate", "true"], ["--exec", "true", "--exit-when-offline", "5s"],
-        ["--exec", "true", "--metrics-file", "m"], ["--exec", "true", "--profile", "p"],
+        ["--exec", "true", "--profile", "p"],
     ])
     func whatAGatewayCannotDoIsRefused(words: [String]) throws {
         let result = try Tool().start(["run", "--store", "postgres://localhost/kii"] + words).waitForExit()

@@ -88,6 +88,30 @@ import Testing
         #expect(text([.storageFailed(reason: "full"), .storageRecovered]).contains("\nkii_push_storage_failing 0\n"))
     }
 
+    /// Two databases may give two messages one number.
+    @Test func agentsAreCountedTogether() {
+        var metrics = AgentMetrics()
+        let begin = ContinuousClock.now
+        let on = PushEvent.connected(
+            .init(
+                host: "h", port: 1, usesTLS: true, isVerified: true, protocolVersion: "3.1.1", guarantee: .atLeastOnce,
+                sessionPresent: true))
+        for agent in ["a", "b", "c"] { metrics.count(on, of: agent) }
+        metrics.count(.storageFailed(reason: "full"), of: "b")
+        metrics.count(.stopping, of: "b")
+        metrics.count(Self.message(1, .started(attempt: 1)), of: "a", at: begin)
+        metrics.count(Self.message(1, .started(attempt: 1)), of: "c", at: begin + .seconds(2))
+        for agent in ["a", "c"] {
+            metrics.count(
+                Self.message(1, .done(.noData, attempt: 1, isLate: false)), of: agent, at: begin + .seconds(3))
+        }
+        let text = metrics.prometheusText
+        #expect(text.contains("\nkii_push_connected 2\n"))
+        #expect(text.contains("\nkii_push_disconnections_total 1\n"))
+        #expect(text.contains("\nkii_push_storage_failing 0\n"))
+        #expect(text.contains(#"outcome="noData"} 4.000000"#), "\(text)")
+    }
+
     @Test func theFileIsThereAtOnceAndHoldsTheLastNumbersAtTheEnd() async throws {
         let path = self.tool.home.path + "/kii.prom"
         let publisher = MetricsPublisher(file: path, console: self.console)

@@ -63,6 +63,16 @@ public struct FleetStatus: Sendable, Hashable {
         self.agentsWithoutGateway += other.agentsWithoutGateway
     }
 
+    /// What waits for a handler, or for another attempt, or is with a handler, by installation.
+    static let unhandled = """
+        kii_push.installation CROSS JOIN LATERAL (
+            SELECT received_ms FROM kii_push.message WHERE message.installation = installation.key AND state = 0
+            UNION ALL
+            SELECT received_ms FROM kii_push.message
+            WHERE message.installation = installation.key AND state BETWEEN 1 AND 3 AND state <> 3
+        ) AS unhandled
+        """
+
     private static let question = """
         SELECT gateway.name, gateway.host, gateway.process, (gateway.alive_until > clock_timestamp())::integer,
             gateway.is_draining::integer, held.shards, held.agents, held.messages,
@@ -74,13 +84,7 @@ public struct FleetStatus: Sendable, Hashable {
                 sum(open.messages)::bigint AS messages, min(open.oldest) AS oldest
             FROM kii_push.shard CROSS JOIN LATERAL (
                 SELECT count(*) AS messages, min(unhandled.received_ms) AS oldest
-                FROM kii_push.installation CROSS JOIN LATERAL (
-                    SELECT received_ms FROM kii_push.message
-                    WHERE message.installation = installation.key AND state = 0
-                    UNION ALL
-                    SELECT received_ms FROM kii_push.message
-                    WHERE message.installation = installation.key AND state BETWEEN 1 AND 3 AND state <> 3
-                ) AS unhandled WHERE installation.shard = shard.id) AS open
+                FROM \(Self.unhandled) WHERE installation.shard = shard.id) AS open
             GROUP BY shard.gateway
         ) AS held FULL JOIN kii_push.gateway ON gateway.id = held.gateway
         ORDER BY gateway.name

@@ -90,8 +90,7 @@ struct RunCommand: ParsableCommand {
     private func validateGateway() throws {
         let others = [
             ("activate", self.activate != nil), ("present", self.present),
-            ("exit-when-offline", self.exitWhenOffline != nil), ("metrics-file", self.metrics.metricsFile != nil),
-            ("metrics-socket", self.metrics.metricsSocket != nil), ("profile", self.profile.profile != nil),
+            ("exit-when-offline", self.exitWhenOffline != nil), ("profile", self.profile.profile != nil),
         ]
         if let other = others.first(where: \.1) {
             throw ValidationError("'--store' and '--\(other.0)' exclude each other")
@@ -129,7 +128,17 @@ struct RunCommand: ParsableCommand {
     private func runGateway() async throws {
         #if Postgres
         let store = try self.fleet.required()
-        try await GatewaySession(self.own, store, name: self.gateway, self.profile, self.output.console).run()
+        // Each look asks the database.
+        let metrics = try await MetricsPublisher.start(self.own, interval: .seconds(15), console: self.output.console)
+        do {
+            try await GatewaySession(
+                self.own, store, name: self.gateway, self.profile, metrics, self.output.console
+            ).run()
+        } catch {
+            await metrics?.stop()
+            throw error
+        }
+        await metrics?.stop()
         #else
         throw FleetStoreOptions.missing
         #endif

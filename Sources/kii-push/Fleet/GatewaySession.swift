@@ -23,12 +23,15 @@ struct GatewaySession: Sendable {
     private let view: RunView
     private let console: Console
     private let notifier: ServiceNotifier
+    private let metrics: MetricsPublisher?
     private let events = AsyncStream.makeStream(of: Event.self)
 
     /// - Parameter name: the gateway's; `nil` for that of this machine.
     init(
-        _ settings: RunSettings, _ store: FleetStore, name: String?, _ profile: ProfileOptions, _ console: Console
+        _ settings: RunSettings, _ store: FleetStore, name: String?, _ profile: ProfileOptions,
+        _ metrics: MetricsPublisher?, _ console: Console
     ) throws {
+        self.metrics = metrics
         self.name = name ?? Self.hostName
         self.console = console
         self.notifier = ServiceNotifier(path: EnvironmentVariable.notifySocket.text)
@@ -71,13 +74,24 @@ struct GatewaySession: Sendable {
         let signals = try StopSignals()
         let report = self.events.continuation
         self.receiver.begin()
+        let shares = Locked(GatewayMetrics(databases: self.store.targets.count))
+        await self.metrics?.add { [fleet = Fleet(self.store), name] in
+            let backlogs = await fleet.backlog(of: name)
+            return shares.withLock { $0 }.prometheusText(backlogs)
+        }
         let outside = OutsideBridge(outside: self.outside, notes: self.receiver.notes)
-        let receiving = Task { [fleet = Fleet(self.store), name, configuration] in
+        let receiving = Task { [fleet = Fleet(self.store), name, configuration, metrics] in
             do {
                 try await fleet.receive(
                     as: name, configuration: configuration, handler: { _ in outside },
-                    observer: { report.yield(.push(agent: $0, $1)) },
-                    tell: { report.yield(.fleet(database: $0, $1)) })
+                    observer: { agent, event in
+                        metrics?.count(event, of: agent)
+                        report.yield(.push(agent: agent, event))
+                    },
+                    tell: { database, event in
+                        shares.withLock { $0.count(event, of: database) }
+                        report.yield(.fleet(database: database, event))
+                    })
                 report.yield(.ended(nil))
             } catch {
                 report.yield(.ended(error))

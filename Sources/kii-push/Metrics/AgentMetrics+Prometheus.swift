@@ -23,14 +23,14 @@ extension AgentMetrics {
         ]
         for (name, help, value) in counters { page.family("kii_push_\(name)", "counter", help, [([], String(value))]) }
         let gauges = [
-            ("connected", "1 while messages can arrive.", self.isConnected),
-            ("storage_failing", "1 while the inbox cannot be written.", self.isStorageFailing),
+            ("connected", "Agents that messages can reach: 1 or 0, but of a gateway.", self.connected.count),
+            ("storage_failing", "Agents whose inbox cannot be written.", self.storageFailing.count),
             (
-                "reception_paused", "1 while the inbox holds too many dead letters to receive more.",
-                self.isReceptionPaused
+                "reception_paused", "Agents whose inbox holds too many dead letters to receive more.",
+                self.receptionPaused.count
             ),
         ]
-        for (name, help, isSo) in gauges { page.family("kii_push_\(name)", "gauge", help, [([], isSo ? "1" : "0")]) }
+        for (name, help, count) in gauges { page.family("kii_push_\(name)", "gauge", help, [([], String(count))]) }
         return page.text
     }
 
@@ -68,30 +68,9 @@ extension MessageLedger {
     }
 }
 
-/// Lines of the text format. Names, labels and help are this program's own words and need no escapes.
-private struct PrometheusPage {
-    private(set) var text = ""
-
-    mutating func head(_ name: String, _ type: String, _ help: String) {
-        self.text += "# HELP \(name) \(help)\n# TYPE \(name) \(type)\n"
-    }
-
-    mutating func sample(_ name: String, _ labels: [(String, String)], _ value: String) {
-        let list = labels.map { "\($0.0)=\"\($0.1)\"" }.joined(separator: ",")
-        self.text += name + (list.isEmpty ? "" : "{\(list)}") + " \(value)\n"
-    }
-
-    mutating func family(
-        _ name: String, _ type: String, _ help: String, _ samples: [(labels: [(String, String)], value: String)]
-    ) {
-        self.head(name, type, help)
-        for sample in samples { self.sample(name, sample.labels, sample.value) }
-    }
-}
-
 extension Duration {
     /// Seconds to the microsecond: `0.287`.
-    fileprivate var secondsText: String {
+    var secondsText: String {
         let (seconds, attoseconds) = self.components
         return "\(seconds)." + zeroPadded(attoseconds / 1_000_000_000_000, 6)
     }

@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// What is counted of an agent, from its events. A duration is the time between two of them as they happen.
+/// What is counted of an agent, or of all agents of a gateway, from their events. A duration is the time between two of them as they happen.
 ///
 /// - Source: OpenTelemetry semantic conventions for messaging metrics: `messaging.client.consumed.messages`,
 ///   `messaging.process.duration`. What they have no name for begins with `kii_push`.
@@ -9,14 +9,15 @@ struct AgentMetrics {
     private(set) var redelivered: UInt64 = 0
     private(set) var connections: UInt64 = 0
     private(set) var disconnections: UInt64 = 0
-    private(set) var isConnected = false
-    private(set) var isStorageFailing = false
-    private(set) var isReceptionPaused = false
+    /// Agents that messages can reach, by their names.
+    private(set) var connected: Set<String> = []
+    private(set) var storageFailing: Set<String> = []
+    private(set) var receptionPaused: Set<String> = []
     private(set) var lateAnswers: UInt64 = 0
     private(set) var stuckHandlers: UInt64 = 0
     private(set) var settled: [String: UInt64] = [:]
     private(set) var durations: [Attempt: DurationHistogram] = [:]
-    private var started: [Int64: ContinuousClock.Instant] = [:]
+    private var started: [Message: ContinuousClock.Instant] = [:]
 
     /// What came of an attempt. The words are few: none is made of what came from outside.
     struct Attempt: Hashable {
@@ -24,39 +25,51 @@ struct AgentMetrics {
         var errorType: String?
     }
 
-    /// Counts an event that was seen at `now`.
-    mutating func count(_ event: PushEvent, at now: ContinuousClock.Instant = .now) {
+    /// Numbers of messages are each database's own, and an agent has one database.
+    private struct Message: Hashable {
+        var agent: String
+        var id: Int64
+    }
+
+    /// Counts an event that was seen at `now`, of the agent with this name where there are several.
+    mutating func count(_ event: PushEvent, of agent: String = "", at now: ContinuousClock.Instant = .now) {
         switch event {
         case .connected:
             self.connections += 1
-            self.isConnected = true
-        case .disconnected, .stopping:
-            // An attempt that came to nothing is none.
-            if self.isConnected { self.disconnections += 1 }
-            self.isConnected = false
-        case .storageFailed: self.isStorageFailing = true
-        case .storageRecovered: self.isStorageFailing = false
-        case .receptionPaused: self.isReceptionPaused = true
-        case .receptionResumed: self.isReceptionPaused = false
-        case .message(let event): self.count(event, at: now)
+            self.connected.insert(agent)
+        case .disconnected: self.disconnected(agent)
+        case .stopping:
+            self.disconnected(agent)
+            self.storageFailing.remove(agent)
+            self.receptionPaused.remove(agent)
+        case .storageFailed: self.storageFailing.insert(agent)
+        case .storageRecovered: self.storageFailing.remove(agent)
+        case .receptionPaused: self.receptionPaused.insert(agent)
+        case .receptionResumed: self.receptionPaused.remove(agent)
+        case .message(let event): self.count(event.kind, Message(agent: agent, id: event.messageID), at: now)
         default: break
         }
     }
 
-    private mutating func count(_ event: MessageEvent, at now: ContinuousClock.Instant) {
-        switch event.kind {
+    private mutating func disconnected(_ agent: String) {
+        // An attempt that came to nothing is none.
+        if self.connected.remove(agent) != nil { self.disconnections += 1 }
+    }
+
+    private mutating func count(_ kind: MessageEvent.Kind, _ message: Message, at now: ContinuousClock.Instant) {
+        switch kind {
         case .received: self.received += 1
         case .duplicate: self.redelivered += 1
-        case .started: self.started[event.messageID] = now
+        case .started: self.started[message] = now
         case .late, .done(_, _, isLate: true): self.lateAnswers += 1
-        case .done(let result, _, isLate: false): self.end(event, result.word, settles: true, at: now)
-        case .unreached: self.end(event, "unreached", settles: true, at: now)
-        case .dismissed: self.end(event, "dismissed", settles: true, at: now)
-        case .setAside: self.end(event, "setAside", settles: false, at: now)
-        case .presented: self.end(event, "presented", settles: false, at: now)
-        case .failed(_, let failure, _): self.end(event, "failed", failure.metricWord, settles: false, at: now)
-        case .handedBack(let failure): self.end(event, "failed", failure.metricWord, settles: false, at: now)
-        case .dead(let reason, _): self.end(event, "dead", reason.metricWord, settles: true, at: now)
+        case .done(let result, _, isLate: false): self.end(message, result.word, settles: true, at: now)
+        case .unreached: self.end(message, "unreached", settles: true, at: now)
+        case .dismissed: self.end(message, "dismissed", settles: true, at: now)
+        case .setAside: self.end(message, "setAside", settles: false, at: now)
+        case .presented: self.end(message, "presented", settles: false, at: now)
+        case .failed(_, let failure, _): self.end(message, "failed", failure.metricWord, settles: false, at: now)
+        case .handedBack(let failure): self.end(message, "failed", failure.metricWord, settles: false, at: now)
+        case .dead(let reason, _): self.end(message, "dead", reason.metricWord, settles: true, at: now)
         case .stuck: self.stuckHandlers += 1
         case .opened, .stored, .acknowledged, .isolated, .retried: break
         }
@@ -64,11 +77,11 @@ struct AgentMetrics {
 
     /// A message that was never handed to anybody, such as an undecodable one, has an end and no attempt.
     private mutating func end(
-        _ event: MessageEvent, _ outcome: String, _ errorType: String? = nil, settles: Bool,
+        _ message: Message, _ outcome: String, _ errorType: String? = nil, settles: Bool,
         at now: ContinuousClock.Instant
     ) {
         if settles { self.settled[outcome, default: 0] += 1 }
-        guard let start = self.started.removeValue(forKey: event.messageID) else { return }
+        guard let start = self.started.removeValue(forKey: message) else { return }
         let attempt = Attempt(outcome: outcome, errorType: errorType)
         self.durations[attempt, default: DurationHistogram()].add(now - start)
     }

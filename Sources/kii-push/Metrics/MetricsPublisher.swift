@@ -1,26 +1,31 @@
 import KiiPushCore
 
-/// Counts the events of an agent and publishes the numbers. An actor, since questions come at any time; events are counted
+/// Counts the events of agents and publishes the numbers. An actor, since questions come at any time; events are counted
 /// where they happen, so that none is missed.
 actor MetricsPublisher {
-    private static let interval = Duration.seconds(5)
-
     private let file: String?
+    private let interval: Duration
     private let console: Console
-    private let counted = Locked((metrics: AgentMetrics(), hasChanged: false))
+    private let counted = Locked(AgentMetrics())
     /// Said once, until the file can be written again.
     private var isFileFailing = false
     private var socket: MetricsSocket?
-    private var runtime: PushRuntime?
-    private var writtenLedger: MessageLedger?
+    /// What is published besides.
+    private var others: (@Sendable () async -> String)?
+    private var written: String?
     private var tasks: [Task<Void, Never>] = []
 
-    init(file: String?, console: Console) { (self.file, self.console) = (file, console) }
+    /// - Parameter interval: between two looks at whether the file is still right.
+    init(file: String?, interval: Duration = .seconds(5), console: Console) {
+        (self.file, self.interval, self.console) = (file, interval, console)
+    }
 
     /// Begins to publish what `settings` ask for; `nil` when they ask for nothing. Throws as ``start(socket:)``.
-    static func start(_ settings: RunSettings, console: Console) async throws -> MetricsPublisher? {
+    static func start(
+        _ settings: RunSettings, interval: Duration = .seconds(5), console: Console
+    ) async throws -> MetricsPublisher? {
         guard settings.metricsFile != nil || settings.metricsSocket != nil else { return nil }
-        let publisher = MetricsPublisher(file: settings.metricsFile, console: console)
+        let publisher = MetricsPublisher(file: settings.metricsFile, interval: interval, console: console)
         try await publisher.start(socket: settings.metricsSocket)
         return publisher
     }
@@ -33,33 +38,36 @@ actor MetricsPublisher {
         let socket = try path.map { try MetricsSocket(path: $0) }
         if let file = self.file {
             do {
-                try await self.replace(file)
+                try self.replace(file, with: await self.text())
             } catch {
                 socket?.close()
                 throw CommandFailure(describing: error)
             }
             self.tasks.append(
-                Task { while (try? await Task.sleep(for: Self.interval)) != nil { await self.writeFile() } })
+                Task { while (try? await Task.sleep(for: self.interval)) != nil { await self.writeFile() } })
         }
         guard let socket else { return }
         self.socket = socket
         self.tasks.append(Task { for await request in socket.requests { request.answer(await self.text()) } })
     }
 
-    /// Takes an event into account, on whatever thread it happens.
-    nonisolated func count(_ event: PushEvent) {
-        self.counted.withLock { counted in
-            counted.metrics.count(event)
-            counted.hasChanged = true
-        }
+    /// Takes an event into account, on whatever thread it happens; `agent` is whose, where there are several.
+    nonisolated func count(_ event: PushEvent, of agent: String = "") {
+        self.counted.withLock { $0.count(event, of: agent) }
     }
 
     /// Has the inbox of a runtime counted, which is open; `nil` when it ends.
-    func count(inboxOf runtime: PushRuntime?) { self.runtime = runtime }
+    func count(inboxOf runtime: PushRuntime?) {
+        guard let runtime else { return self.others = nil }
+        self.others = { (try? await runtime.ledger())?.prometheusText ?? "" }
+    }
+
+    /// Publishes what `others` says besides, whenever somebody asks.
+    func add(_ others: @escaping @Sendable () async -> String) { self.others = others }
 
     private func text() async -> String {
-        let ledger = try? await self.runtime?.ledger()
-        return self.counted.withLock { $0.metrics }.prometheusText + (ledger?.prometheusText ?? "")
+        let others = await self.others?() ?? ""
+        return self.counted.withLock { $0 }.prometheusText + others
     }
 
     /// Writes the last numbers, and takes the socket away.
@@ -72,26 +80,19 @@ actor MetricsPublisher {
     }
 
     /// Anybody may read it. A crash of the machine may lose it: the next run writes it at once.
-    private func replace(_ file: String) async throws(FileError) {
-        try OwnFile.replace(file, with: Array(await self.text().utf8), mode: 0o644, isDurable: false)
+    private func replace(_ file: String, with text: String) throws(FileError) {
+        try OwnFile.replace(file, with: Array(text.utf8), mode: 0o644, isDurable: false)
+        self.written = text
     }
 
     private func writeFile() async {
         guard let file = self.file else { return }
-        let ledger = try? await self.runtime?.ledger()
-        let isMoved = ledger != self.writtenLedger
-        self.writtenLedger = ledger
-        let hasChanged = self.counted.withLock { counted in
-            defer { counted.hasChanged = false }
-            return counted.hasChanged
-        }
-        guard hasChanged || isMoved else { return }
+        let text = await self.text()
+        guard text != self.written else { return }
         do {
-            try await self.replace(file)
+            try self.replace(file, with: text)
             self.isFileFailing = false
         } catch {
-            // To be written the next time.
-            self.counted.withLock { $0.hasChanged = true }
             if !self.isFileFailing { self.console.warning(CommandFailure(describing: error).message) }
             self.isFileFailing = true
         }

@@ -77,6 +77,33 @@ import Testing
         }
     }
 
+    @Test func whatWaitsIsCountedByShard() async throws {
+        try await FleetStage.run { stage in
+            try await stage.declare(3)
+            let kept = Locked<[FetchCompletion]?>([])
+            let gateway = try stage.begin("one") { _, _, _, completion in
+                let isKept = kept.withLock {
+                    $0?.append(completion)
+                    return $0 != nil
+                }
+                if !isKept { completion(.newData) }
+            }
+            try await stage.waitForSubscriptions(of: 3)
+            try await stage.send(1...2)
+            while try await stage.sql("SELECT count(*) FROM kii_push.message") != "6\n" {}
+            let shards = try await stage.sql("SELECT shard FROM kii_push.agent").split(separator: "\n")
+            let backlog = try #require(await stage.fleet.backlog(of: "one").first)
+            #expect(Set(backlog.messages.keys) == Set(shards.compactMap { Int64($0) }))
+            #expect(backlog.messages.values.reduce(0, +) == 6)
+            #expect(backlog.lag > .zero)
+            #expect(await stage.fleet.backlog(of: "two") == [FleetBacklog(database: 0)])
+            for completion in kept.withLock({ $0.take() }) ?? [] { completion(.newData) }
+            try await stage.waitForVerdicts(6)
+            #expect(await stage.fleet.backlog(of: "one") == [FleetBacklog(database: 0)])
+            try await gateway.end()
+        }
+    }
+
     /// The database is away for longer than the lease, and nobody else is there.
     @Test func afterADatabaseThatWasAwayAgentsGoOn() async throws {
         try await FleetStage.run { stage in

@@ -1,0 +1,39 @@
+#if Postgres
+import KiiPushCore
+
+/// What waits for the handlers of one gateway, in one of its databases.
+package struct FleetBacklog: Sendable, Hashable {
+    /// From 0.
+    package var database: Int
+    /// How many messages wait, by shard. Where none do the shard is not named.
+    package var messages: [Int64: Int64] = [:]
+    /// How long ago the oldest of these was received, by its gateway's clock.
+    package var lag = Duration.zero
+}
+
+extension Fleet {
+    /// What waits for the handlers of `gateway`, by database; nothing is said of one that cannot be asked.
+    package func backlog(of gateway: String) async -> [FleetBacklog] {
+        var backlogs: [FleetBacklog] = []
+        for (place, target) in self.store.targets.enumerated() {
+            let backlog = try? await self.asking(target) { connection throws(InboxError) in
+                let rows = try connection.rows(
+                    """
+                    SELECT installation.shard, count(*), kii_push.now_ms() - min(received_ms)
+                    FROM kii_push.gateway JOIN kii_push.shard ON shard.gateway = gateway.id
+                        JOIN (\(FleetStatus.unhandled)) ON installation.shard = shard.id
+                    WHERE gateway.name = $1 GROUP BY installation.shard
+                    """, [gateway], step: "counting what waits")
+                var backlog = FleetBacklog(database: place)
+                for row in 0..<rows.count {
+                    backlog.messages[rows.integer(row, 0)] = rows.integer(row, 1)
+                    backlog.lag = max(backlog.lag, .milliseconds(rows.integer(row, 2)))
+                }
+                return backlog
+            }
+            if let backlog { backlogs.append(backlog) }
+        }
+        return backlogs
+    }
+}
+#endif
