@@ -37,7 +37,7 @@ struct GatewayMetrics: Sendable {
             ("held_shards", "gauge", "Shards that this gateway has, of 1024.", { $0.shards }),
             ("held_agents", "gauge", "Agents that this gateway receives for.", { $0.agents }),
             ("gateways", "gauge", "Gateways that share.", { $0.gateways }),
-            ("taken_over_shards_total", "counter", "Shards of dead gateways that this one declared free.", { $0.takenOver }),
+            ("taken_over_shards_total", "counter", "Shards of dead gateways that it declared free.", { $0.takenOver }),
             (
                 "leases_over_total", "counter", "How often the lease was not renewed in time, and all agents stopped.",
                 { $0.leasesOver }
