@@ -19,7 +19,7 @@ import Testing
         #expect(missing.error.contains("run 'kii-push store migrate'"))
         try OutputSchemaTests.check(try run("store", "init", "--json").output, has: "schema")
         #expect(try run("store", "init").exit == 73)
-        #expect(try run("store", "migrate").output == "> The database has the tables, in version 1.\n")
+        #expect(try run("store", "migrate").output == "> The database has the tables, in version 2.\n")
         #expect(try run("store", "check").exit == 0)
         // A gateway's role can do what a gateway does, and no more.
         try await PostgresServer.run(
@@ -27,8 +27,13 @@ import Testing
             CREATE ROLE \(Self.role) LOGIN; GRANT USAGE ON SCHEMA kii_push TO \(Self.role);
             GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA kii_push TO \(Self.role);
             REVOKE INSERT, UPDATE, DELETE ON kii_push.migration FROM \(Self.role);
-            GRANT SELECT, USAGE ON ALL SEQUENCES IN SCHEMA kii_push TO \(Self.role)
+            GRANT SELECT, USAGE ON ALL SEQUENCES IN SCHEMA kii_push TO \(Self.role);
+            CREATE ROLE \(Self.operatorRole) LOGIN; GRANT USAGE ON SCHEMA kii_push TO \(Self.operatorRole);
+            GRANT SELECT ON kii_push.migration, kii_push.gateway, kii_push.installation, kii_push.message,
+                kii_push.event, kii_push.message_block TO \(Self.operatorRole);
+            GRANT SELECT, INSERT, DELETE ON kii_push.request TO \(Self.operatorRole)
             """, at: target)
+        let asOperator = target.replacing("user=kii", with: "user=\(Self.operatorRole)")
         let asGateway = target.replacing("user=kii", with: "user=\(Self.role)")
         try session.succeed("register")
         try session.succeed("subscribe", "news")
@@ -59,7 +64,7 @@ import Testing
         #expect(gateway.output(containing: "<-- newData").contains("<-- newData"))
         try OutputSchemaTests.check(try run("fleet", "status", "--json").output, has: "gateway", "fleet")
         // What the gateway keeps is looked at from anywhere.
-        let stored = try run("inbox", "list", "--state", "done", "--store", asGateway, "--json").output
+        let stored = try run("inbox", "list", "--state", "done", "--store", asOperator, "--json").output
         let number = try JSONValue(parsing: stored.split(separator: "\n").first.map(String.init) ?? "")["id"]?.int64
         let trace = try run("trace", "\(number ?? 0)", "--store", asGateway, "--payload")
         #expect(trace.exit == 0 && trace.output.contains("newData") && trace.output.contains(#""msg":"hi""#))
@@ -67,8 +72,21 @@ import Testing
         #expect(
             try run("inbox", "list", "-n1", "--state", "done", "--store", asGateway).output.split(separator: "\n").count
                 == 1)
-        #expect(try run("inbox", "stats", "--store", asGateway).output.contains("done"))
+        #expect(try run("inbox", "stats", "--store", asOperator).output.contains("done"))
         #expect(try run("inbox", "stats", "--store", asGateway, "--profile", "p").exit == 64)
+        // And tried again or dropped by its gateway.
+        let id = "\(number ?? 0)"
+        try await PostgresServer.run("UPDATE kii_push.message SET state = 5 WHERE sequence = \(id)", at: target)
+        let retried = try run("inbox", "retry", "--all", "--store", asOperator)
+        #expect(retried.output == "retried #\(id)\n", "\(retried.error)")
+        _ = gateway.output { output in
+            output.split(separator: "\n").count { $0.contains("<-- newData ") && $0.contains(" #\(id) ") } == 2
+        }
+        let dropped = try run("inbox", "drop", id, "1", "--store", asOperator)
+        #expect(dropped.output == "dropped #\(id)\n" && dropped.exit == 66, "\(dropped.error)")
+        #expect(dropped.error.contains("#1 cannot be dropped: it is not in the inbox"))
+        #expect(try run("trace", id, "--store", asOperator).exit == 66)
+        #expect(try run("inbox", "drop", "1", "--store", asOperator, "--profile", "p").exit == 64)
         let status = try run("fleet", "status")
         #expect(status.output.hasPrefix("one: alive, process \(gateway.processID) on "))
         // A second one under its name.
@@ -85,13 +103,21 @@ import Testing
         let numbers = try String(contentsOfFile: metrics, encoding: .utf8)
         #expect(numbers.contains("\nkii_push_held_shards{database=\"1\"} 0\n"), "\(numbers)")
         #expect(numbers.contains("\nkii_push_lag_seconds{database=\"1\"} 0.000000\n"))
-        #expect(numbers.contains("\nkii_push_settled_messages_total{outcome=\"newData\"} 1\n"))
+        #expect(numbers.contains("\nkii_push_settled_messages_total{outcome=\"newData\"} "))
+        try await PostgresServer.run(
+            """
+            INSERT INTO kii_push.message SELECT key, 7, 5, 1, 10, 0, 0, 0, 0, 1, 1, 0, false, false, 1, 1, NULL, NULL,
+                'news', '' FROM kii_push.installation LIMIT 1
+            """, at: target)
+        let asked = try run("inbox", "retry", "7", "--store", asOperator)
+        #expect(asked.exit == 75 && asked.error.contains("#7 is asked for, but no gateway has answered"))
         #expect(try run("fleet", "remove", "lamp-1").exit == 0)
         #expect(try run("fleet", "remove", "nobody").exit == 66)
         #expect(try run("fleet", "status").output.contains("one: gone"))
     }
 
     private static let role = "gateway_\(getpid())"
+    private static let operatorRole = "operator_\(getpid())"
 
     /// No password shows in a list of processes, and none goes over a network that others can read.
     @Test(arguments: [
@@ -143,6 +169,8 @@ import Testing
         ["inbox", "list", "--store", "postgres://localhost/kii"],
         ["inbox", "stats", "--store", "postgres://localhost/kii"],
         ["trace", "1", "--store", "postgres://localhost/kii"],
+        ["inbox", "retry", "1", "--store", "postgres://localhost/kii"],
+        ["inbox", "drop", "--all", "--store", "postgres://localhost/kii"],
     ])
     func withoutPostgreSQLTheyExit69AndSayHowToGetIt(words: [String]) throws {
         let result = try Tool().start(words).waitForExit()

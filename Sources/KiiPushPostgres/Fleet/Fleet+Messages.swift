@@ -79,7 +79,7 @@ extension Fleet {
         }
     }
 
-    private func askingTheOne<Value: Sendable>(
+    func askingTheOne<Value: Sendable>(
         _ body: @escaping @Sendable (BlockingPostgres) throws(InboxError) -> Value
     ) async throws -> Value {
         guard let target = self.store.targets.first, self.store.isOne else {

@@ -13,6 +13,8 @@ struct FleetPlan {
         /// The row of an agent that has stopped is to be removed.
         case remove(FleetRow)
         case release([Int64])
+
+        var isRead: Bool { if case .read = self { true } else { false } }
     }
 
     private struct Shard {

@@ -14,7 +14,7 @@ final class FleetReception: Sendable {
 
     typealias Handlers = @Sendable (_ agent: String) -> any NotificationHandler
 
-    private let runtime: PushRuntime
+    let runtime: PushRuntime
     private let store: LoopIsolated<PostgresStore>
     private let gateway: String
     private let handlers: Handlers
@@ -24,6 +24,8 @@ final class FleetReception: Sendable {
     /// What has an agent stop, by its name.
     private let stops = Locked<[String: OneShot<Void>]>([:])
     private let unsaved = UnsavedStates()
+    /// Whether requests are being carried out.
+    let isDeciding = Locked(false)
 
     /// How long a turn may take to be written before a shard is handed over, or the gateway ends without.
     private static let patience: Duration = .seconds(30)
@@ -86,6 +88,7 @@ final class FleetReception: Sendable {
                 gateways = renewal.gateways
                 steps = plan.renewed(share: renewal.share, gateways: renewal.gateways, shards: renewal.shards)
                 mayTell = true
+                if !steps.contains(where: \.isRead) { group.addTask { await self.carryOutRequests() } }
             case .lease(.failed(let error)):
                 if error.kind == .fenced {
                     if error.step == PostgresStore.goingOnWithOlder {
@@ -127,6 +130,8 @@ final class FleetReception: Sendable {
         switch step {
         case .read(let shards, let number):
             group.addTask {
+                // A message that is to be dropped may be one that no gateway survives.
+                await self.carryOutRequests()
                 report.yield(.read(try? await self.ask { $0.agents(of: shards, completion: $1) }, number: number))
             }
         case .start(let row):
@@ -170,7 +175,7 @@ final class FleetReception: Sendable {
         }
     }
 
-    private func ask<Answer: Sendable>(
+    func ask<Answer: Sendable>(
         _ question: @escaping @Sendable (PostgresStore, @escaping StoreCompletion<Answer>) -> Void
     ) async throws -> Answer {
         try await self.runtime.ask { store, completion in

@@ -57,7 +57,7 @@ package final class PostgresSession: Sendable {
         self.pendingBytes = pendingBytes
         try connection.prepare(
             PostgresStatements.turn + PostgresStatements.claims + PostgresStatements.questions
-                + PostgresStatements.fleet)
+                + PostgresStatements.fleet + PostgresStatements.requests)
         // What takes longer is given up: the lease is renewed behind it, on the same connection.
         try connection.execute("SET statement_timeout = '5s'", step: "preparing a session")
         self.handle = Locked(UInt(bitPattern: connection.release()))

@@ -53,13 +53,19 @@ extension PostgresStatements {
         WHERE installation = $1::bigint AND state BETWEEN 1 AND 3 AND state = 3 AND sequence > $2::bigint
         ORDER BY sequence LIMIT $3::bigint
         """)
-    /// A person knows the number alone. The key begins with the installation, so this looks at each of them.
+    /// A person knows the number alone. The key begins with the installation, so this looks at each of them, unless a request
+    /// for the message says whose it is.
     static let found = PostgresStatement(
         "found", "looking for a message",
         """
         SELECT message.state, message.installation, message.original_length, message.payload
-        FROM kii_push.installation JOIN kii_push.message
-            ON message.installation = installation.key AND message.sequence = $1::bigint
+        FROM (
+            (SELECT installation AS key FROM kii_push.request WHERE message = $1::bigint LIMIT 1)
+            UNION ALL
+            SELECT key FROM kii_push.installation
+            WHERE NOT EXISTS (SELECT FROM kii_push.request WHERE message = $1::bigint)
+        ) AS candidate JOIN kii_push.message
+            ON message.installation = candidate.key AND message.sequence = $1::bigint
         """)
     static let requeue = PostgresStatement(
         "requeue", "making a message wait",
@@ -77,7 +83,7 @@ extension PostgresStatements {
             INSERT INTO kii_push.event (message, number, at_ms, kind)
             SELECT $2::bigint, events, $3::bigint, \(MessageEvent.Kind.retried.parts.code) FROM waiting, former
             WHERE former.state <> 2 AND events <= 256
-        )
+        ), answered AS (\(answer(.retry, where: "EXISTS (SELECT FROM waiting)")))
         SELECT state, bytes FROM former
         """)
     static let drop = PostgresStatement(
@@ -93,7 +99,7 @@ extension PostgresStatements {
                 pruned = pruned + CASE gone.state WHEN 4 THEN 1 ELSE 0 END,
                 dropped = dropped + CASE gone.state WHEN 4 THEN 0 ELSE 1 END
             FROM gone WHERE gateway.id = $3::bigint::integer
-        )
+        ), answered AS (\(answer(.drop, where: "EXISTS (SELECT FROM gone)")))
         SELECT state, bytes FROM gone
         """)
     static let takeOver = PostgresStatement(

@@ -1,0 +1,65 @@
+#if Postgres
+import Glibc
+package import KiiPushCore
+
+extension Fleet {
+    /// How many are asked for together; a gateway carries out so many after one renewal.
+    package static let requestsAtOnce = 1000
+
+    /// The numbers of all dead letters, in the order of their reception.
+    package func deadLetters() async throws -> [Int64] {
+        try await self.askingTheOne { connection throws(InboxError) in
+            let rows = try connection.rows(
+                "SELECT sequence FROM kii_push.message WHERE state = 5 ORDER BY sequence", step: "reading dead letters")
+            return (0..<rows.count).map { rows.integer($0, 0) }
+        }
+    }
+
+    /// Asks the gateways that have these messages to try them again or to drop them, which they do within 3 s.
+    ///
+    /// - Parameter patience: how long it waits for a further answer.
+    /// - Returns: what came of it, by message. One that is missing is still asked for: the next gateway that has it does it.
+    package func decide(
+        _ decision: PushRuntime.Decision, _ messages: [Int64], patience: Duration = .seconds(8)
+    ) async throws -> [Int64: MessageDecision] {
+        let numbers = "{\(messages.map(String.init).joined(separator: ","))}"
+        return try await self.askingTheOne { connection throws(InboxError) in
+            let step = "asking the gateways"
+            let asked = try connection.rows(
+                """
+                WITH dead AS MATERIALIZED (
+                    SELECT installation, sequence FROM kii_push.message
+                    WHERE state = 5 AND sequence = ANY ($2::bigint[])
+                ), other AS (
+                    -- Only dead letters have an index of their numbers: these few are looked for in each installation.
+                    SELECT message.installation, message.sequence FROM kii_push.installation JOIN kii_push.message
+                        ON message.installation = installation.key AND message.sequence = ANY (ARRAY(
+                            SELECT unnest($2::bigint[]) EXCEPT SELECT sequence FROM dead))
+                )
+                INSERT INTO kii_push.request (installation, message, what)
+                SELECT installation, sequence, $1::text FROM (SELECT * FROM dead UNION ALL SELECT * FROM other) AS wanted
+                ORDER BY sequence RETURNING id, message
+                """, [decision.rawValue, numbers], step: step)
+            var open = Dictionary(
+                uniqueKeysWithValues: (0..<asked.count).map { (asked.integer($0, 0), asked.integer($0, 1)) })
+            var answers: [Int64: MessageDecision] = [:]
+            for message in Set(messages).subtracting(open.values) { answers[message] = .notFound }
+            var deadline = MonotonicInstant.now() + patience
+            while !open.isEmpty, MonotonicInstant.now() < deadline {
+                let requests = "{\(open.keys.map(String.init).joined(separator: ","))}"
+                let answered = try connection.rows(
+                    """
+                    DELETE FROM kii_push.request WHERE id = ANY ($1::bigint[]) AND answer IS NOT NULL
+                    RETURNING id, answer
+                    """, [requests], step: "reading the gateways' answers")
+                for row in 0..<answered.count {
+                    guard let message = open.removeValue(forKey: answered.integer(row, 0)) else { continue }
+                    answers[message] = MessageDecision(requestAnswer: answered.integer(row, 1))
+                }
+                if answered.count > 0 { deadline = .now() + patience } else { poll(nil, 0, 100) }
+            }
+            return answers
+        }
+    }
+}
+#endif

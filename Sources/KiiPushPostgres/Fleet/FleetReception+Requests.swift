@@ -1,0 +1,126 @@
+#if Postgres
+import KiiPushCore
+
+/// What a person asks of whichever gateway has a message.
+struct FleetRequest: Sendable, Hashable {
+    var decision: PushRuntime.Decision
+    var message: Int64
+    var installation: Int64
+}
+
+extension FleetReception {
+    /// Carries out what is asked of this gateway. What fails is still asked for at the next renewal.
+    func carryOutRequests() async {
+        // They are read when all that were read before are answered: none is carried out twice.
+        let isFree = self.isDeciding.withLock { isDeciding in
+            defer { isDeciding = true }
+            return !isDeciding
+        }
+        guard isFree else { return }
+        defer { self.isDeciding.withLock { $0 = false } }
+        let requests = try? await self.ask { $0.requests(completion: $1) }
+        // Several may have asked for the same.
+        var done: Set<FleetRequest> = []
+        for request in requests ?? [] where !Task.isCancelled && done.insert(request).inserted {
+            do {
+                let decision =
+                    switch request.decision {
+                    case .retry: try await self.runtime.retry(request.message)
+                    case .drop: try await self.runtime.drop(request.message)
+                    }
+                try await self.ask { $0.answer(request, decision, completion: $1) }
+            } catch {
+                // The database is away, or others have the shard by now.
+                continue
+            }
+        }
+    }
+}
+
+extension PostgresStore {
+    /// What is asked of this gateway and not answered, the oldest first.
+    func requests(completion: @escaping StoreCompletion<[FleetRequest]>) {
+        var parameters = PostgresParameters()
+        parameters.add(self.gateway.id)
+        self.ask([(PostgresStatements.openRequests, parameters)]) { answer in
+            completion(
+                answer.map { rows in
+                    (0..<rows[0].count).compactMap { row in
+                        PushRuntime.Decision(rawValue: rows[0].text(row, 0) ?? "").map {
+                            FleetRequest(
+                                decision: $0, message: rows[0].integer(row, 1), installation: rows[0].integer(row, 2))
+                        }
+                    }
+                })
+        }
+    }
+
+    /// Says what came of a request, unless that was written with the change itself.
+    func answer(
+        _ request: FleetRequest, _ decision: MessageDecision, completion: @escaping StoreCompletion<Void>
+    ) {
+        var parameters = PostgresParameters()
+        parameters.add(decision.requestAnswer)
+        parameters.add(request.message)
+        parameters.add(request.decision.rawValue)
+        self.write([(PostgresStatements.answerRequest, parameters)], of: [request.installation]) {
+            completion($0.map { _ in () })
+        }
+    }
+}
+
+extension MessageDecision {
+    fileprivate static let carriedOutAnswer: Int64 = -1
+
+    /// As it stands in the table of requests.
+    fileprivate var requestAnswer: Int64 {
+        switch self {
+        case .carriedOut: Self.carriedOutAnswer
+        case .notFound: -2
+        case .running(let time): max(0, time.wholeNanoseconds / 1_000_000)
+        }
+    }
+
+    init(requestAnswer: Int64) {
+        switch requestAnswer {
+        case Self.carriedOutAnswer: self = .carriedOut
+        case 0...: self = .running(for: .milliseconds(requestAnswer))
+        default: self = .notFound
+        }
+    }
+}
+
+extension PostgresStatements {
+    /// Those that were answered to nobody go first.
+    static let openRequests = PostgresStatement(
+        "open_requests", "reading requests",
+        """
+        WITH old AS (
+            DELETE FROM kii_push.request WHERE id = ANY (ARRAY(
+                SELECT id FROM kii_push.request WHERE answered_at < clock_timestamp() - interval '1 minute'
+                FOR UPDATE SKIP LOCKED))
+        )
+        SELECT request.what, request.message, request.installation
+        FROM kii_push.request JOIN kii_push.installation ON installation.key = request.installation
+            JOIN kii_push.shard ON shard.id = installation.shard
+        WHERE request.answer IS NULL AND shard.gateway = $1::bigint::integer
+        ORDER BY request.id LIMIT \(Fleet.requestsAtOnce)
+        """)
+    static let answerRequest = PostgresStatement(
+        "answer_request", "answering a request",
+        """
+        UPDATE kii_push.request SET answer = $1::bigint, answered_at = clock_timestamp()
+        WHERE message = $2::bigint AND what = $3::text AND answer IS NULL
+        """)
+    static let requests = [openRequests, answerRequest]
+
+    /// A part of a statement that changes the message of parameter 2: what asks for that has its answer with the change, and
+    /// is not carried out once more.
+    static func answer(_ decision: PushRuntime.Decision, where condition: String) -> String {
+        """
+        UPDATE kii_push.request SET answer = \(MessageDecision.carriedOutAnswer), answered_at = clock_timestamp()
+        WHERE message = $2::bigint AND what = '\(decision.rawValue)' AND answer IS NULL AND \(condition)
+        """
+    }
+}
+#endif
