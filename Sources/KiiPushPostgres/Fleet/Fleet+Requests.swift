@@ -32,9 +32,10 @@ extension Fleet {
                     WHERE state = 5 AND sequence = ANY ($2::bigint[])
                 ), other AS (
                     -- Only dead letters have an index of their numbers: these few are looked for in each installation.
-                    SELECT message.installation, message.sequence FROM kii_push.installation JOIN kii_push.message
-                        ON message.installation = installation.key AND message.sequence = ANY (ARRAY(
-                            SELECT unnest($2::bigint[]) EXCEPT SELECT sequence FROM dead))
+                    SELECT found.* FROM kii_push.installation CROSS JOIN LATERAL (
+                        SELECT installation, sequence FROM kii_push.message
+                        WHERE message.installation = installation.key AND sequence = ANY (ARRAY(
+                            SELECT unnest($2::bigint[]) EXCEPT SELECT sequence FROM dead)) OFFSET 0) AS found
                 )
                 INSERT INTO kii_push.request (installation, message, what)
                 SELECT installation, sequence, $1::text FROM (SELECT * FROM dead UNION ALL SELECT * FROM other) AS wanted
