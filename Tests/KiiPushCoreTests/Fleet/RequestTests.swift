@@ -91,6 +91,12 @@ import Testing
             let numbers = try await self.numbers(stage)
             _ = try await stage.sql("UPDATE kii_push.message SET state = 5 WHERE sequence = \(numbers[0])")
             _ = try await stage.sql("UPDATE kii_push.message SET state = 0 WHERE sequence = \(numbers[1])")
+            // The gateway is busy with others first.
+            _ = try await stage.sql(
+                """
+                INSERT INTO kii_push.request (installation, message, what)
+                SELECT key, 1000000000 + number, 'drop' FROM kii_push.installation, generate_series(1, 900) AS number
+                """)
             for _ in 0..<3 {
                 #expect(try await stage.fleet.decide(.retry, [numbers[0]], patience: .zero) == [:])
             }
@@ -100,7 +106,9 @@ import Testing
             try await stage.send(3...3)
             try await stage.waitForVerdicts(2)
             #expect(stage.counts == ["agent-1": [1: 2, 2: 1, 3: 1]])
-            let answers = "SELECT count(*), count(answer), min(answer), max(answer) FROM kii_push.request"
+            let answers = """
+                SELECT count(*), count(answer), min(answer), max(answer) FROM kii_push.request WHERE message < 1000000000
+                """
             #expect(try await stage.sql(answers) == "4|4|-1|-1\n")
             try await next.end()
         }
