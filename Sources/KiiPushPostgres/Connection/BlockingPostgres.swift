@@ -42,7 +42,7 @@ final class BlockingPostgres {
         self.handle = handle
         self.warnings = PostgresWarnings(of: handle)
         guard PQstatus(handle) == CONNECTION_OK else {
-            let words = String(cString: PQerrorMessage(handle)).split(whereSeparator: \.isNewline)
+            let words = String(cString: PQerrorMessage(handle)).split { $0.isNewline || $0 == "\t" }
             throw .away("connecting to the database (\(words.joined(separator: "; ")))")
         }
         try self.execute(Self.settings, step: "preparing a session")

@@ -183,15 +183,21 @@ struct FleetPlan {
             self.shards[id]?.isLeaving = true
         }
         var steps: [Step] = []
-        let leaving = self.shards.filter { $0.value.isLeaving }
-        let draining = leaving.filter { $0.value.isDraining && self.occupied[$0.key] != nil }.count
-        let next = leaving.filter { !$0.value.isDraining && self.occupied[$0.key] != nil }.keys.sorted()
-        for id in next.prefix(max(0, Self.handedOverAtOnce - draining)) {
+        var (empty, draining): ([Int64], Int) = ([], 0)
+        // In their order: empty ones alone would go to the first that takes some, and the agents to the others.
+        for id in self.shards.filter({ $0.value.isLeaving }).keys.sorted() {
+            if self.occupied[id] == nil {
+                guard self.shards[id]?.isReleasing == false else { continue }
+                self.shards[id]?.isReleasing = true
+                empty.append(id)
+                continue
+            }
+            draining += 1
+            guard draining <= Self.handedOverAtOnce else { break }
+            guard self.shards[id]?.isDraining == false else { continue }
             self.shards[id]?.isDraining = true
             steps += self.stopAgents(of: id)
         }
-        let empty = leaving.filter { !$0.value.isReleasing && self.occupied[$0.key] == nil }.keys.sorted()
-        for id in empty { self.shards[id]?.isReleasing = true }
         if !empty.isEmpty { steps.append(.release(empty)) }
         return steps
     }

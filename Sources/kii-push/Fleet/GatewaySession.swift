@@ -100,9 +100,9 @@ struct GatewaySession: Sendable {
         let stopping = Task { if let number = await signals.next() { report.yield(.stop(signal: number)) } }
         defer { stopping.cancel() }
         var stopped: Int32?
-        // Every agent tells of its store. Of several databases each is told of by itself.
-        var storageFailure: String?
+        var trouble = StorageTrouble()
         var failing: Set<Int> = []
+        var standing = "Starting."
         var failure: (any Error)?
         loop: for await event in self.events.stream {
             switch event {
@@ -117,17 +117,26 @@ struct GatewaySession: Sendable {
             case .failed(let error):
                 failure = error
                 receiving.cancel()
-            case .push(_, .storageFailed(let reason)) where self.store.isOne && reason != storageFailure:
-                storageFailure = reason
-                self.console.warning("nothing is acknowledged: \(reason.terminalSafe)")
-            case .push(_, .storageRecovered) where storageFailure != nil:
-                storageFailure = nil
-                self.console.status("> Messages are stored again.")
-            case .push(let agent, let event): await self.show(event, of: agent)
+            case .push(let agent, let event):
+                switch trouble.noted(event, of: agent) {
+                case .began(let reason):
+                    let text = "\(self.store.isOne ? "" : "of one database ")nothing is acknowledged: \(reason.terminalSafe)"
+                    self.notifier.offline(text, retryIn: .seconds(1))
+                    self.console.warning(text)
+                case .ended:
+                    self.notifier.connected(standing)
+                    self.console.status("> Messages are stored again.")
+                case nil: await self.show(event, of: agent)
+                }
             case .fleet(let database, let event):
                 if case .databaseFailed = event { failing.insert(database) }
                 if case .databaseRecovered = event { failing.remove(database) }
-                self.show(event, of: database, isWhole: failing.isEmpty)
+                if case .holding(let shards, let agents, let gateways) = event {
+                    standing = "\(shards) of 1024 shards with \(agents) agents; \(gateways) gateways share"
+                    if failing.isEmpty { self.notifier.connected(standing) }
+                    self.console.status("> \(self.name(at: database)): \(standing).")
+                }
+                self.show(event, of: database)
             case .program(let event): self.console.detail("program: \(event.description.terminalSafe)")
             }
         }
@@ -138,14 +147,14 @@ struct GatewaySession: Sendable {
 
     // MARK: - Telling
 
-    /// - Parameter isWhole: whether every database can be reached.
-    private func show(_ event: FleetEvent, of database: Int, isWhole: Bool) {
-        let name = self.store.isOne ? self.name : "\(self.name), database \(database + 1)"
+    private func name(at database: Int) -> String {
+        self.store.isOne ? self.name : "\(self.name), database \(database + 1)"
+    }
+
+    private func show(_ event: FleetEvent, of database: Int) {
+        let name = self.name(at: database)
         switch event {
-        case .holding(let shards, let agents, let gateways):
-            let text = "\(shards) of 1024 shards with \(agents) agents; \(gateways) gateways share"
-            if isWhole { self.notifier.connected(text) }
-            self.console.status("> \(name): \(text).")
+        case .holding: break
         case .tookOver(let shards):
             self.console.warning("\(name): a gateway is gone: its \(shards) shards are free for those that live")
         case .databaseFailed(let reason):

@@ -57,6 +57,19 @@ import Testing
         #expect(plan.renewed(share: 50, gateways: 2, shards: shards) == [.release(Array(51...100))])
     }
 
+    /// Those without agents would all go to the first that takes some, and leave the agents to the others.
+    @Test func aShardWithoutAgentsWaitsForThoseBeforeIt() {
+        var plan = FleetPlan()
+        let shards = self.revisions(1...100)
+        _ = plan.renewed(share: 100, gateways: 1, shards: shards)
+        let occupied = (1...100).filter { $0 % 4 == 0 }.map(Int64.init)
+        _ = plan.read(occupied.map { self.row("agent-\($0)", in: $0) }, number: 1)
+        let steps = plan.renewed(share: 20, gateways: 2, shards: shards)
+        #expect(steps.dropLast() == occupied.filter { (24...84).contains($0) }.map { .stop(agent: "agent-\($0)") })
+        #expect(steps.last == .release((21...87).filter { $0 % 4 != 0 }))
+        #expect(plan.ended("agent-24") == [.stop(agent: "agent-88"), .release([24, 89, 90, 91])])
+    }
+
     @Test func anotherDeclarationStartsTheAgentAnew() {
         var plan = self.plan(1...1)
         #expect(plan.renewed(share: 9, gateways: 1, shards: [1: 1]) == [.read([1], number: 2)])

@@ -83,11 +83,12 @@ final class FleetStage: Sendable {
 
     /// - Parameter handle: what the handler of an agent does with a message.
     func begin(
-        _ gateway: String, lease: Duration = .seconds(30), isStrictlyOrdered: Bool = false,
+        _ gateway: String, lease: Duration = .seconds(30), grace: Duration? = nil, isStrictlyOrdered: Bool = false,
         _ handle: @escaping @Sendable (String, Int64, DeliveryContext, FetchCompletion) -> Void = { $3(.newData) }
     ) throws -> RunningGateway {
         var configuration = self.configuration(gateway)
         configuration.isStrictlyOrdered = isStrictlyOrdered
+        if let grace { configuration.shutdownGrace = grace }
         let runtime = try PushRuntime(
             .postgres(self.target), gateway: gateway, configuration: configuration, lease: lease)
         let events = AsyncStream.makeStream(of: FleetEvent.self)

@@ -31,9 +31,10 @@ final class AgentSession: Sendable {
     private let link: LoopIsolated<BrokerLink>
     private let connection = Locked(Connection())
 
-    /// Prepares the installation's place in the store.
+    /// Prepares the installation's place in the store, when that has written what it has.
     ///
-    /// - Throws: ``PushAgentError/inbox(reason:)``, ``PushAgentError/file(_:)``.
+    /// - Throws: ``PushAgentError/inbox(reason:)``, ``PushAgentError/file(_:)``; `CancellationError`; `TransportError` with
+    ///   code `shutDown`.
     init(agent: PushAgent, core: PushRuntime.Core, endpoint: MQTTEndpoint) async throws {
         self.agent = agent
         self.core = core
@@ -77,6 +78,11 @@ final class AgentSession: Sendable {
                     waiting?.resume(.connected)
                 }
                 hub.emit(event)
+            }
+            // What an earlier connection has brought is a row that the broker may repeat, as soon as it is stored.
+            while !(await agent.runtime.writes(within: .seconds(1))) {
+                try Task.checkCancellation()
+                try await loop.run {}
             }
             self.link = try await loop.ask(core.pipeline) { [configuration] pipeline, completion in
                 pipeline.link(

@@ -25,7 +25,8 @@ extension Pipeline {
     /// The ledger of a store in this process; of another one it is asked for.
     package var ledger: MessageLedger { (self.store as? any ImmediateStore)?.ledger ?? MessageLedger() }
 
-    /// The way of an installation to its broker. It knows what of earlier processes the broker may send again.
+    /// The way of an installation to its broker. It knows what the broker may send again, of earlier processes and of links
+    /// whose messages are stored by now.
     ///
     /// - Parameter voidsEarlierRows: whether nothing may count as a repetition of the rows that are stored: another inbox may
     ///   have used the session since, and the broker may have begun a new one then.
@@ -34,7 +35,7 @@ extension Pipeline {
         verifiesCertificates: Bool, report: @escaping (PushEvent) -> Void,
         completion: @escaping StoreCompletion<BrokerLink>
     ) {
-        // What an earlier link has received and is not stored yet is not among the rows that are asked for.
+        // What an earlier link has received and is not stored yet would not be among the rows that are asked for.
         self.connections[installation] = nil
         self.store.unproven(installation: installation) { answer in
             completion(
