@@ -1,6 +1,6 @@
 /// What a trial does to a fleet.
 enum Fault: String, CaseIterable, Sendable {
-    case kill, freeze, cut, leave, crash, broker, failover
+    case kill, freeze, cut, leave, crash, away, broker, failover
 
     var title: String {
         switch self {
@@ -9,6 +9,7 @@ enum Fault: String, CaseIterable, Sendable {
         case .cut: "gateway cut off from the database past its lease"
         case .leave: "gateway stopped by SIGTERM"
         case .crash: "database crashed"
+        case .away: "database out of reach of all for 16 s"
         case .broker: "broker frozen for 8 s"
         case .failover: "database lost, its synchronous standby took over"
         }

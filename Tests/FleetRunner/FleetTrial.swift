@@ -69,6 +69,11 @@ final class FleetTrial: Sendable {
                 self.say("\(fault.title)\(fault.isOfAGateway ? ": \(place + 1)" : "")")
                 switch fault {
                 case .crash: try await database.server.crash()
+                case .away:
+                    // Longer than the lease, and the time that agents have to stop.
+                    for place in places { place.relay.cut() }
+                    try await Task.sleep(for: .seconds(16))
+                    for place in places { place.relay.mend() }
                 case .failover: try await database.failOver(places.map(\.relay))
                 case .broker:
                     guard let broker = BrokerProcess.current(of: emulator) else { throw TestFailure("no broker") }
@@ -129,7 +134,7 @@ final class FleetTrial: Sendable {
             place.relay.cut()
             try await Task.sleep(for: .seconds(14))
             place.relay.mend()
-        case .crash, .broker, .failover: return
+        case .crash, .away, .broker, .failover: return
         }
         let status = try await self.status(of: place.process, within: .seconds(60))
         switch fault {
@@ -138,7 +143,7 @@ final class FleetTrial: Sendable {
         case .freeze, .cut:
             outcome.expect(75, status, after: fault.title)
             if status == 75 { outcome.fenced[fault, default: 0] += 1 }
-        case .crash, .broker, .failover: break
+        case .crash, .away, .broker, .failover: break
         }
         if fault == .leave, status == 0 { outcome.handedOver += 1 }
     }

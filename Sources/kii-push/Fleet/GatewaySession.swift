@@ -120,7 +120,8 @@ struct GatewaySession: Sendable {
             case .push(let agent, let event):
                 switch trouble.noted(event, of: agent) {
                 case .began(let reason):
-                    let text = "\(self.store.isOne ? "" : "of one database ")nothing is acknowledged: \(reason.terminalSafe)"
+                    let place = self.store.isOne ? "" : "of one database "
+                    let text = "\(place)nothing is acknowledged: \(reason.terminalSafe)"
                     self.notifier.offline(text, retryIn: .seconds(1))
                     self.console.warning(text)
                 case .ended:
