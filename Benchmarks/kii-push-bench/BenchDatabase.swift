@@ -61,11 +61,15 @@ struct BenchDatabase {
     }
 
     /// How many agents are in the shards of a gateway.
-    func agents(of gateway: Gateway) throws -> Double {
+    func agents(of gateway: Gateway) throws -> Double { try self.count("kii_push.agent ON agent.shard = shard.id", gateway) }
+
+    func shards(of gateway: Gateway) throws -> Double { try self.count("(SELECT 1) AS one ON true", gateway) }
+
+    private func count(_ what: String, _ gateway: Gateway) throws -> Double {
         let text = try Self.sql(
             """
-            SELECT count(*) FROM kii_push.agent JOIN kii_push.shard ON shard.id = agent.shard
-                JOIN kii_push.gateway ON gateway.id = shard.gateway WHERE gateway.name = '\(gateway.name)'
+            SELECT count(*) FROM kii_push.gateway JOIN kii_push.shard ON shard.gateway = gateway.id JOIN \(what)
+            WHERE gateway.name = '\(gateway.name)'
             """, at: gateway.database)
         return Double(text) ?? .nan
     }

@@ -4,6 +4,7 @@ import Glibc
 final class Gateway {
     let count: Int
     private let holds: [ChildProcess]
+    private let ports: [Int]
     private let process: ChildProcess
     private let directory: String
     /// The gateway's name in its fleet, and the fleet's database.
@@ -30,7 +31,7 @@ final class Gateway {
         let keys = isEncrypted ? ["-k", bench.certificate, bench.key] : []
         let hold = try ChildProcess([bench.program("hold"), payload ?? bench.smallPayload] + keys, takesInput: true)
         let port = try hold.port()
-        self.holds = [hold]
+        (self.holds, self.ports) = ([hold], [port])
         (self.name, self.database) = ("", "")
         self.directory = try GatewayReceiver.makeStateDirectory(
             in: bench.folder, port: port, count: count, hasRun: !isFirst)
@@ -46,25 +47,32 @@ final class Gateway {
     ///   - database: has the tables, and no agents yet.
     ///   - count: how many agents the fleet gets, with what registering them would have left.
     ///   - brokers: how many brokers they are spread over. From one address to one port there are 28,000 connections at most.
-    ///   - waits: whether it waits until every agent has subscribed.
+    ///   - isEmpty: whether its agents are declared later, see ``declare(in:)``.
     init(
-        _ bench: Workbench, sharing database: BenchDatabase.Fleet, count: Int, brokers: Int = 1, waits: Bool = true
+        _ bench: Workbench, sharing database: BenchDatabase.Fleet, count: Int, brokers: Int = 1, isEmpty: Bool = false
     ) throws {
         self.count = count
         self.holds = try (0..<brokers).map { _ in
             try ChildProcess([bench.program("hold"), bench.smallPayload], takesInput: true)
         }
-        try database.declare(count, at: try self.holds.map { try $0.port() })
+        self.ports = try self.holds.map { try $0.port() }
+        if !isEmpty { try database.declare(count, at: self.ports) }
         (self.name, self.database) = ("gateway-1", database.target)
         self.directory = "\(bench.folder)/\(database.name)-1"
         self.process = try ChildProcess(
             bench.own(["gateway", "postgres", self.directory, "0", self.database, self.name]), takesInput: true)
-        if waits { try self.waitForAll() }
+        if !isEmpty { try self.waitForAll() }
+    }
+
+    /// Declares the agents, and waits until all have subscribed.
+    func declare(in database: BenchDatabase.Fleet) throws {
+        try database.declare(self.count, at: self.ports)
+        try self.waitForAll()
     }
 
     /// Starts another gateway of the same fleet, with the same brokers.
     init(_ bench: Workbench, joining first: Gateway, as number: Int) throws {
-        (self.count, self.holds, self.database) = (first.count, [], first.database)
+        (self.count, self.holds, self.ports, self.database) = (first.count, [], [], first.database)
         self.name = "gateway-\(number)"
         self.directory = first.directory.dropLast() + "\(number)"
         self.process = try ChildProcess(

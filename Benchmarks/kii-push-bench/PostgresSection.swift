@@ -80,6 +80,9 @@ enum PostgresSection {
         let second = try Gateway(bench, joining: first, as: 2)
         // Until its share has been handed over.
         try self.waitForShares([first, second], database)
+        // The last of them are on their way.
+        usleep(3_000_000)
+        try first.waitForAll()
         let begin = monotonicSeconds()
         second.kill()
         // Its connections end at once.
@@ -90,13 +93,10 @@ enum PostgresSection {
             ours: Shown.decimals(monotonicSeconds() - begin, 1) + " s", target: "<= 15 s and connecting")
     }
 
-    /// Until each has its share, and every agent has subscribed.
+    /// Until each has its share of the shards.
     private static func waitForShares(_ gateways: [Gateway], _ database: BenchDatabase) throws {
-        let share = Double(gateways[0].count) / Double(gateways.count)
-        while try gateways.contains(where: { abs(try database.agents(of: $0) - share) > share / 5 }) { usleep(500_000) }
-        // The last of them are on their way.
-        usleep(3_000_000)
-        try gateways[0].waitForAll()
+        let least = Double(1024 / gateways.count - gateways.count)
+        while try gateways.contains(where: { try database.shards(of: $0) < least }) { usleep(500_000) }
     }
 
     /// A fleet whose brokers are simulated: they hold the connections, and send.
@@ -105,10 +105,12 @@ enum PostgresSection {
         let room = Int(Double(Descriptors.raiseLimit() - 200) / 1.1)
         let count = bench.isQuick ? 1_000 : min(100_000, room * 27 / 10)
         // No more connections lead from one address to one port.
-        let first = try Gateway(
-            bench, sharing: database.make(), count: count, brokers: bench.isQuick ? 1 : 4, waits: false)
+        let fleet = try database.make()
+        let first = try Gateway(bench, sharing: fleet, count: count, brokers: bench.isQuick ? 1 : 4, isEmpty: true)
         let others = try [2, 3].map { try Gateway(bench, joining: first, as: $0) }
+        // One gateway could not open files for all of them.
         try self.waitForShares([first] + others, database)
+        try first.declare(in: fleet)
         let shares = try ([first] + others).map { try database.agents(of: $0) }
         report.add(
             "\(count) installations over three gateways",

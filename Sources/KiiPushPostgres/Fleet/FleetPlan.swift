@@ -42,6 +42,9 @@ struct FleetPlan {
 
     /// How many shards with agents are handed over at once.
     static let handedOverAtOnce = 16
+    /// How many shards' agents are read and started after one renewal. What they ask of the database goes before the next
+    /// one, which must not be late.
+    static let readAtOnce = 128
 
     private var shards: [Int64: Shard] = [:]
     private var agents: [String: Agent] = [:]
@@ -72,7 +75,7 @@ struct FleetPlan {
             self.shards[id, default: Shard(revision: revision)].revision = revision
             if !isKnown, self.shards[id]?.isLeaving == false { unread.append(id) }
         }
-        return steps + self.readAgain(unread) + self.handOver()
+        return steps + self.readAgain(Array(unread.sorted().prefix(Self.readAtOnce))) + self.handOver()
     }
 
     mutating func read(_ rows: [FleetRow], number: Int) -> [Step] {
