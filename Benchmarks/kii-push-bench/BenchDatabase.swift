@@ -61,7 +61,9 @@ struct BenchDatabase {
     }
 
     /// How many agents are in the shards of a gateway.
-    func agents(of gateway: Gateway) throws -> Double { try self.count("kii_push.agent ON agent.shard = shard.id", gateway) }
+    func agents(of gateway: Gateway) throws -> Double {
+        try self.count("kii_push.agent ON agent.shard = shard.id", gateway)
+    }
 
     func shards(of gateway: Gateway) throws -> Double { try self.count("(SELECT 1) AS one ON true", gateway) }
 
