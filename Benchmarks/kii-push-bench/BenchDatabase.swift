@@ -20,7 +20,8 @@ struct BenchDatabase {
                 "127.0.0.1","portTCP":%s,"portSSL":%s,"mqttTopic":"bench/%s","username":"u","password":"p"}}',
                         name, name, name, port, port, name)
                 FROM (SELECT 'agent-' || n AS name, (ARRAY[\(list)])[1 + n % \(ports.count)] AS port
-                    FROM generate_series(0, \(count - 1)) AS n) AS agent
+                    FROM generate_series(0, \(count - 1)) AS n) AS agent;
+                UPDATE kii_push.shard SET revision = revision + 1
                 """, at: self.target)
         }
     }
