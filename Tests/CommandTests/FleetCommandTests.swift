@@ -5,25 +5,8 @@ import TestSupport
 import TestTraits
 import Testing
 
-@testable import kii_push
-
 /// `fleet`, `store` and `run --store`, against a real PostgreSQL where this build has one.
 @Suite(.ownThreads) struct FleetCommandTests {
-    /// A thousand agents of one store say the same, and some of them stop meanwhile.
-    @Test func thatNothingIsStoredIsToldOnce() {
-        var trouble = StorageTrouble()
-        #expect(trouble.noted(.storageRecovered, of: "a") == nil)
-        #expect(trouble.noted(.storageFailed(reason: "full"), of: "a") == .began(reason: "full"))
-        #expect(trouble.noted(.storageFailed(reason: "full"), of: "b") == nil)
-        #expect(trouble.noted(.storageFailed(reason: "away"), of: "c") == .began(reason: "away"))
-        #expect(trouble.noted(.storageRecovered, of: "a") == nil)
-        #expect(trouble.noted(.stopping, of: "b") == nil)
-        #expect(trouble.noted(.storageRecovered, of: "c") == .ended)
-        #expect(trouble.noted(.storageFailed(reason: "full"), of: "a") == .began(reason: "full"))
-        #expect(trouble.noted(.stopping, of: "a") == nil)
-        #expect(trouble.noted(.storageFailed(reason: "full"), of: "b") == .began(reason: "full"))
-    }
-
     #if Postgres
     @Test func agentsAreDeclaredReceivedForAndRemoved() async throws {
         let target = try await PostgresServer.database()

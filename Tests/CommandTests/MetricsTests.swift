@@ -112,6 +112,27 @@ import Testing
         #expect(text.contains(#"outcome="noData"} 4.000000"#), "\(text)")
     }
 
+    /// A thousand agents of one store say the same, and some of them stop meanwhile.
+    @Test func thatNothingIsStoredIsToldOnce() {
+        var trouble = StorageTrouble()
+        #expect(trouble.noted(.storageRecovered, of: "a") == nil)
+        #expect(trouble.noted(.storageFailed(reason: "full"), of: "a") == .began(reason: "full"))
+        #expect(trouble.noted(.storageFailed(reason: "full"), of: "b") == nil)
+        #expect(trouble.noted(.storageFailed(reason: "away"), of: "c") == .began(reason: "away"))
+        #expect(trouble.noted(.storageRecovered, of: "a") == nil)
+        #expect(trouble.noted(.stopping, of: "b") == nil)
+        #expect(trouble.noted(.storageRecovered, of: "c") == .ended)
+        #expect(trouble.noted(.storageFailed(reason: "full"), of: "a") == .began(reason: "full"))
+        #expect(trouble.noted(.stopping, of: "a") == nil)
+        // One that stops may hear of the end no more.
+        #expect(trouble.noted(.storageFailed(reason: "full"), of: "a") == nil)
+        #expect(trouble.agents.isEmpty)
+        #expect(trouble.noted(.storageFailed(reason: "full"), of: "b") == nil)
+        let registration = Registration(principal: .user("u"), installationID: "i", host: "h", mqttTopic: "t")
+        #expect(trouble.noted(.registered(registration), of: "a") == nil)
+        #expect(trouble.noted(.storageFailed(reason: "full"), of: "a") == .began(reason: "full"))
+    }
+
     @Test func theFileIsThereAtOnceAndHoldsTheLastNumbersAtTheEnd() async throws {
         let path = self.tool.home.path + "/kii.prom"
         let publisher = MetricsPublisher(file: path, console: self.console)

@@ -9,14 +9,20 @@ package struct FleetBacklog: Sendable, Hashable {
     package var messages: [Int64: Int64] = [:]
     /// How long ago the oldest of these was received, by its gateway's clock.
     package var lag = Duration.zero
+    /// How many were given up on and are kept.
+    package var deadLetters: Int64 = 0
 }
 
 extension Fleet {
     /// What waits for the handlers of `gateway`, by database; nothing is said of one that cannot be asked.
-    package func backlog(of gateway: String) async -> [FleetBacklog] {
+    ///
+    /// - Parameter failing: databases that are not asked.
+    package func backlog(of gateway: String, besides failing: Set<Int> = []) async -> [FleetBacklog] {
         var backlogs: [FleetBacklog] = []
-        for (place, target) in self.store.targets.enumerated() {
+        for (place, target) in self.store.targets.enumerated() where !failing.contains(place) {
             let backlog = try? await self.asking(target) { connection throws(InboxError) in
+                // Whoever asks for metrics waits for it.
+                try connection.execute("SET statement_timeout = '3s'", step: "counting what waits")
                 let rows = try connection.rows(
                     """
                     SELECT installation.shard, count(*), kii_push.now_ms() - min(received_ms)
@@ -29,6 +35,14 @@ extension Fleet {
                     backlog.messages[rows.integer(row, 0)] = rows.integer(row, 1)
                     backlog.lag = max(backlog.lag, .milliseconds(rows.integer(row, 2)))
                 }
+                let dead = try connection.rows(
+                    """
+                    SELECT count(*) FROM kii_push.message JOIN kii_push.installation ON installation.key = installation
+                        JOIN kii_push.shard ON shard.id = installation.shard
+                        JOIN kii_push.gateway ON gateway.id = shard.gateway
+                    WHERE state = 5 AND gateway.name = $1
+                    """, [gateway], step: "counting dead letters")
+                backlog.deadLetters = dead.integer(0, 0)
                 return backlog
             }
             if let backlog { backlogs.append(backlog) }

@@ -73,7 +73,11 @@ struct FleetPlan {
         for (id, revision) in shards {
             let isKnown = self.shards[id].map { $0.revision == revision && ($0.isRead || $0.read != nil) } ?? false
             self.shards[id, default: Shard(revision: revision)].revision = revision
-            if !isKnown, self.shards[id]?.isLeaving == false { unread.append(id) }
+            guard !isKnown else { continue }
+            // Also where its turn has not come.
+            self.shards[id]?.isRead = false
+            self.shards[id]?.read = nil
+            if self.shards[id]?.isLeaving == false { unread.append(id) }
         }
         return steps + self.readAgain(Array(unread.sorted().prefix(Self.readAtOnce))) + self.handOver()
     }

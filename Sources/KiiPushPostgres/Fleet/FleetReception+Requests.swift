@@ -10,18 +10,35 @@ struct FleetRequest: Sendable, Hashable {
 
 extension FleetReception {
     /// Carries out what is asked of this gateway. What fails is still asked for at the next renewal.
-    func carryOutRequests() async {
+    ///
+    /// - Parameter isWhole: whether all of it is to be carried out before this returns, since agents start then.
+    func carryOutRequests(isWhole: Bool) async {
         // They are read when all that were read before are answered: none is carried out twice.
-        let isFree = self.isDeciding.withLock { isDeciding in
+        while !self.begin() {
+            guard isWhole, (try? await Task.sleep(for: .milliseconds(50))) != nil else { return }
+        }
+        defer { self.isDeciding.withLock { $0 = false } }
+        while await self.carryOutSome() == Fleet.requestsAtOnce, isWhole {}
+    }
+
+    private func begin() -> Bool {
+        self.isDeciding.withLock { isDeciding in
             defer { isDeciding = true }
             return !isDeciding
         }
-        guard isFree else { return }
-        defer { self.isDeciding.withLock { $0 = false } }
-        let requests = try? await self.ask { $0.requests(completion: $1) }
+    }
+
+    /// - Returns: how many of those that were read are answered.
+    private func carryOutSome() async -> Int {
+        let requests = (try? await self.ask { $0.requests(completion: $1) }) ?? []
+        var answered = 0
         // Several may have asked for the same.
         var done: Set<FleetRequest> = []
-        for request in requests ?? [] where !Task.isCancelled && done.insert(request).inserted {
+        for request in requests where !Task.isCancelled {
+            guard done.insert(request).inserted else {
+                answered += 1
+                continue
+            }
             do {
                 let decision =
                     switch request.decision {
@@ -29,11 +46,13 @@ extension FleetReception {
                     case .drop: try await self.runtime.drop(request.message)
                     }
                 try await self.ask { $0.answer(request, decision, completion: $1) }
+                answered += 1
             } catch {
                 // The database is away, or others have the shard by now.
                 continue
             }
         }
+        return answered
     }
 }
 

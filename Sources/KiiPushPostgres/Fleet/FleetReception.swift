@@ -88,7 +88,7 @@ final class FleetReception: Sendable {
                 gateways = renewal.gateways
                 steps = plan.renewed(share: renewal.share, gateways: renewal.gateways, shards: renewal.shards)
                 mayTell = true
-                if !steps.contains(where: \.isRead) { group.addTask { await self.carryOutRequests() } }
+                if !steps.contains(where: \.isRead) { group.addTask { await self.carryOutRequests(isWhole: false) } }
             case .lease(.failed(let error)):
                 if error.kind == .fenced {
                     if error.step == PostgresStore.goingOnWithOlder {
@@ -131,7 +131,7 @@ final class FleetReception: Sendable {
         case .read(let shards, let number):
             group.addTask {
                 // A message that is to be dropped may be one that no gateway survives.
-                await self.carryOutRequests()
+                await self.carryOutRequests(isWhole: true)
                 report.yield(.read(try? await self.ask { $0.agents(of: shards, completion: $1) }, number: number))
             }
         case .start(let row):

@@ -57,8 +57,9 @@ enum PostgresStatements {
                     ELSE coalesce(wanted.crashes, message.crashes) END,
                 next_attempt_ms = kii_push.now_ms() + wanted.pause,
                 reason = CASE wanted.state WHEN 4 THEN NULL ELSE coalesce(wanted.reason, message.reason) END,
-                -- What is handled is kept for so long by the database's clock, whatever the gateway's says.
-                updated_ms = CASE wanted.state WHEN 4 THEN kii_push.now_ms() ELSE wanted.updated END,
+                -- What is handled is not removed too soon where the gateway's clock is behind.
+                updated_ms = CASE wanted.state WHEN 4 THEN greatest(wanted.updated, kii_push.now_ms())
+                    ELSE wanted.updated END,
                 acknowledged_after = coalesce(message.acknowledged_after, wanted.acknowledged - message.received_ms),
                 started_after = CASE wanted.state WHEN 4 THEN wanted.started - message.received_ms END,
                 answer = wanted.answer,

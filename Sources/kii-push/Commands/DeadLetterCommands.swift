@@ -146,7 +146,7 @@ struct DeadLetterOptions: ParsableArguments {
         let others = outcome.asked.count > 1 ? " and \(outcome.asked.count - 1) more are" : " is"
         throw CommandFailure(
             .temporary, "#\(first)\(others) asked for, but no gateway has answered",
-            hint: "the next one that can does it; see who lives with: kii-push fleet status")
+            hint: "the next one that has the message does it")
     }
 
     private static func deadLetters(_ reader: InboxReader) throws -> [Int64] {

@@ -76,7 +76,7 @@ struct GatewaySession: Sendable {
         self.receiver.begin()
         let shares = Locked(GatewayMetrics(databases: self.store.targets.count))
         await self.metrics?.add { [fleet = Fleet(self.store), name] in
-            let backlogs = await fleet.backlog(of: name)
+            let backlogs = await fleet.backlog(of: name, besides: shares.withLock { $0.failing })
             return shares.withLock { $0 }.prometheusText(backlogs)
         }
         let outside = OutsideBridge(outside: self.outside, notes: self.receiver.notes)
@@ -125,7 +125,7 @@ struct GatewaySession: Sendable {
                     self.notifier.offline(text, retryIn: .seconds(1))
                     self.console.warning(text)
                 case .ended:
-                    self.notifier.connected(standing)
+                    if failing.isEmpty { self.notifier.connected(standing) }
                     self.console.status("> Messages are stored again.")
                 case nil: await self.show(event, of: agent)
                 }
@@ -134,7 +134,7 @@ struct GatewaySession: Sendable {
                 if case .databaseRecovered = event { failing.remove(database) }
                 if case .holding(let shards, let agents, let gateways) = event {
                     standing = "\(shards) of 1024 shards with \(agents) agents; \(gateways) gateways share"
-                    if failing.isEmpty { self.notifier.connected(standing) }
+                    if failing.isEmpty, trouble.agents.isEmpty { self.notifier.connected(standing) }
                     self.console.status("> \(self.name(at: database)): \(standing).")
                 }
                 self.show(event, of: database)

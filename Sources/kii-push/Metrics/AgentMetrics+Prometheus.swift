@@ -23,8 +23,8 @@ extension AgentMetrics {
         ]
         for (name, help, value) in counters { page.family("kii_push_\(name)", "counter", help, [([], String(value))]) }
         let gauges = [
-            ("connected", "Agents that messages can reach: 1 or 0, but of a gateway.", self.connected.count),
-            ("storage_failing", "Agents whose inbox cannot be written.", self.storageFailing.count),
+            ("connected", "Agents that messages can reach; of a single agent 1 or 0.", self.connected.count),
+            ("storage_failing", "Agents whose inbox cannot be written.", self.trouble.agents.count),
             (
                 "reception_paused", "Agents whose inbox holds too many dead letters to receive more.",
                 self.receptionPaused.count

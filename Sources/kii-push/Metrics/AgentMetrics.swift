@@ -1,6 +1,7 @@
 import KiiPushCore
 
-/// What is counted of an agent, or of all agents of a gateway, from their events. A duration is the time between two of them as they happen.
+/// What is counted of an agent, or of all agents of a gateway, from their events. A duration is the time between two of
+/// them as they happen.
 ///
 /// - Source: OpenTelemetry semantic conventions for messaging metrics: `messaging.client.consumed.messages`,
 ///   `messaging.process.duration`. What they have no name for begins with `kii_push`.
@@ -11,7 +12,7 @@ struct AgentMetrics {
     private(set) var disconnections: UInt64 = 0
     /// Agents that messages can reach, by their names.
     private(set) var connected: Set<String> = []
-    private(set) var storageFailing: Set<String> = []
+    private(set) var trouble = StorageTrouble()
     private(set) var receptionPaused: Set<String> = []
     private(set) var lateAnswers: UInt64 = 0
     private(set) var stuckHandlers: UInt64 = 0
@@ -33,6 +34,7 @@ struct AgentMetrics {
 
     /// Counts an event that was seen at `now`, of the agent with this name where there are several.
     mutating func count(_ event: PushEvent, of agent: String = "", at now: ContinuousClock.Instant = .now) {
+        _ = self.trouble.noted(event, of: agent)
         switch event {
         case .connected:
             self.connections += 1
@@ -40,10 +42,7 @@ struct AgentMetrics {
         case .disconnected: self.disconnected(agent)
         case .stopping:
             self.disconnected(agent)
-            self.storageFailing.remove(agent)
             self.receptionPaused.remove(agent)
-        case .storageFailed: self.storageFailing.insert(agent)
-        case .storageRecovered: self.storageFailing.remove(agent)
         case .receptionPaused: self.receptionPaused.insert(agent)
         case .receptionResumed: self.receptionPaused.remove(agent)
         case .message(let event): self.count(event.kind, Message(agent: agent, id: event.messageID), at: now)

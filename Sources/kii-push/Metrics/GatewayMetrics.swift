@@ -25,10 +25,15 @@ struct GatewayMetrics: Sendable {
         case .tookOver(let shards): self.shares[database].takenOver += shards
         case .databaseFailed: self.shares[database].isFailing = true
         case .databaseRecovered: self.shares[database].isFailing = false
-        case .leaseOver: self.shares[database].leasesOver += 1
+        case .leaseOver:
+            self.shares[database].leasesOver += 1
+            (self.shares[database].shards, self.shares[database].agents) = (0, 0)
         case .agentFailed: break
         }
     }
+
+    /// Those that cannot be asked now.
+    var failing: Set<Int> { Set(self.shares.indices.filter { self.shares[$0].isFailing }) }
 
     /// The metrics in Prometheus' text format, with what waits in the databases that could be asked.
     func prometheusText(_ backlogs: [FleetBacklog]) -> String {
@@ -52,6 +57,9 @@ struct GatewayMetrics: Sendable {
         page.family(
             "kii_push_lag_seconds", "gauge", "How long ago the oldest message that waits was received.",
             backlogs.map { ([("database", "\($0.database + 1)")], $0.lag.secondsText) })
+        page.family(
+            "kii_push_dead_letters", "gauge", "Messages that were given up on and are kept.",
+            backlogs.map { ([("database", "\($0.database + 1)")], "\($0.deadLetters)") })
         page.family(
             "kii_push_waiting_messages", "gauge", "Messages that have no answer yet, in the shards that have any.",
             backlogs.flatMap { backlog in

@@ -81,8 +81,8 @@ final class AgentSession: Sendable {
             }
             // What an earlier connection has brought is a row that the broker may repeat, as soon as it is stored.
             while !(await agent.runtime.writes(within: .seconds(1))) {
-                try Task.checkCancellation()
                 try await loop.run {}
+                try await Task.sleep(for: .milliseconds(100))
             }
             self.link = try await loop.ask(core.pipeline) { [configuration] pipeline, completion in
                 pipeline.link(
