@@ -42,8 +42,8 @@ struct FleetPlan {
 
     /// How many shards with agents are handed over at once.
     static let handedOverAtOnce = 16
-    /// How many shards' agents are read and started after one renewal. What they ask of the database goes before the next
-    /// one, which must not be late.
+    /// The agents of so many shards start after one renewal of the lease. Their questions to the database stand in line
+    /// before the next renewal, which must not be late.
     static let readAtOnce = 128
 
     private var shards: [Int64: Shard] = [:]

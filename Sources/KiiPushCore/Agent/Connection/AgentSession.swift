@@ -31,7 +31,7 @@ final class AgentSession: Sendable {
     private let link: LoopIsolated<BrokerLink>
     private let connection = Locked(Connection())
 
-    /// Prepares the installation's place in the store, when that has written what it has.
+    /// Waits until the store has written what it was given, and makes the connection to the broker, which is not open yet.
     ///
     /// - Throws: ``PushAgentError/inbox(reason:)``, ``PushAgentError/file(_:)``; `CancellationError`; `TransportError` with
     ///   code `shutDown`.
@@ -79,7 +79,7 @@ final class AgentSession: Sendable {
                 }
                 hub.emit(event)
             }
-            // What an earlier connection has brought is a row that the broker may repeat, as soon as it is stored.
+            // The broker may repeat what an earlier connection has brought. It is known for a repetition only if it is stored.
             while !(await agent.runtime.writes(within: .seconds(1))) {
                 try await loop.run {}
                 try await Task.sleep(for: .milliseconds(100))
