@@ -268,10 +268,10 @@ package final class FileStore: ImmediateStore {
         }
     }
 
-    package func takeOver(_ installation: Int64, besides running: Set<Int64>) throws(InboxError) -> [Adoption] {
+    package func takeOver(_ installation: Int64, besides isRunning: (Int64) -> Bool) throws(InboxError) -> [Adoption] {
         try self.use { inbox throws(InboxError) -> [Adoption] in
             var counts: [Int64: Int] = [:]
-            for former in try inbox.sameOwner(as: installation) where !running.contains(former) {
+            for former in try inbox.sameOwner(as: installation) where !isRunning(former) {
                 counts[former] = try inbox.openCount(of: former)
             }
             if !counts.isEmpty {

@@ -9,7 +9,7 @@ package protocol ImmediateStore: Store {
     func standing(of sequence: Int64) throws(InboxError) -> MessageStanding?
     func requeue(_ sequence: Int64, at now: Timestamp) throws(InboxError) -> Int64?
     func drop(_ sequence: Int64) throws(InboxError)
-    func takeOver(_ installation: Int64, besides running: Set<Int64>) throws(InboxError) -> [Adoption]
+    func takeOver(_ installation: Int64, besides isRunning: (Int64) -> Bool) throws(InboxError) -> [Adoption]
     func adopt(_ formerID: String, by installationID: String) throws(InboxError) -> Adoption?
 }
 
@@ -23,7 +23,7 @@ extension ImmediateStore {
     package func standing(of sequence: Int64) throws(InboxError) -> MessageStanding? { nil }
     package func requeue(_ sequence: Int64, at now: Timestamp) throws(InboxError) -> Int64? { nil }
     package func drop(_ sequence: Int64) throws(InboxError) {}
-    package func takeOver(_ installation: Int64, besides running: Set<Int64>) throws(InboxError) -> [Adoption] { [] }
+    package func takeOver(_ installation: Int64, besides isRunning: (Int64) -> Bool) throws(InboxError) -> [Adoption] { [] }
     package func adopt(_ formerID: String, by installationID: String) throws(InboxError) -> Adoption? { nil }
 }
 
@@ -70,9 +70,10 @@ extension ImmediateStore {
     }
 
     package func takeOver(
-        _ installation: Int64, besides running: Set<Int64>, completion: @escaping StoreCompletion<[Adoption]>
+        _ installation: Int64, besides isRunning: @escaping (Int64) -> Bool,
+        completion: @escaping StoreCompletion<[Adoption]>
     ) {
-        completion(Result { () throws(InboxError) in try self.takeOver(installation, besides: running) })
+        completion(Result { () throws(InboxError) in try self.takeOver(installation, besides: isRunning) })
     }
 
     package func adopt(

@@ -70,7 +70,9 @@ package protocol Store: AnyObject {
     func drop(_ sequence: Int64, completion: @escaping StoreCompletion<Void>)
     /// Has an installation handle the messages of its owner's other ones, but for those that are received as now. Answers
     /// with all installations whose messages it handles besides its own, earlier adopted ones included.
-    func takeOver(_ installation: Int64, besides running: Set<Int64>, completion: @escaping StoreCompletion<[Adoption]>)
+    func takeOver(
+        _ installation: Int64, besides isRunning: @escaping (Int64) -> Bool,
+        completion: @escaping StoreCompletion<[Adoption]>)
     /// Has an installation handle the messages of another one; `nil` unless both are known.
     func adopt(_ formerID: String, by installationID: String, completion: @escaping StoreCompletion<Adoption?>)
 }

@@ -1,7 +1,9 @@
 /// A queue that gives its elements away without copying them.
-struct Fifo<Element> {
+package struct Fifo<Element> {
     private var elements: [Element?] = []
     private var head = 0
+
+    package init() {}
 
     var count: Int { self.elements.count - self.head }
     var isEmpty: Bool { self.head == self.elements.count }
@@ -12,9 +14,9 @@ struct Fifo<Element> {
         self.elements[self.head...].contains { $0.map(isMatch) ?? false }
     }
 
-    mutating func append(_ element: Element) { self.elements.append(element) }
+    package mutating func append(_ element: Element) { self.elements.append(element) }
 
-    mutating func popFirst() -> Element? {
+    package mutating func popFirst() -> Element? {
         guard !self.isEmpty else { return nil }
         let element = self.elements[self.head].take()
         self.head += 1

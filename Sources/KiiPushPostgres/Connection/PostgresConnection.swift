@@ -19,6 +19,8 @@ final class PostgresConnection: DescriptorOwner {
         case refused(InboxError, places: [Int], step: Int)
         /// The connection broke. Whether it was done is not known.
         case unknown(InboxError)
+
+        var inboxError: InboxError { switch self { case .refused(let error, _, _), .unknown(let error): error } }
     }
 
     private struct Batch {

@@ -102,15 +102,17 @@ extension PostgresStatements {
         ), answered AS (\(answer(.drop, where: "EXISTS (SELECT FROM gone)")))
         SELECT state, bytes FROM gone
         """)
-    static let takeOver = PostgresStatement(
-        "take_over", "looking for former installations",
+    private static let formerInstallations = """
+        SELECT other.key FROM kii_push.installation AS mine JOIN kii_push.installation AS other
+            ON other.principal = mine.principal AND other.app = mine.app AND other.site = mine.site
+            AND \(isFree("other", to: "mine"))
+        WHERE mine.key = $1::bigint AND other.key <> $1::bigint AND other.adopter IS DISTINCT FROM $1::bigint
         """
-        WITH former AS (
-            SELECT other.key FROM kii_push.installation AS mine JOIN kii_push.installation AS other
-                ON other.principal = mine.principal AND other.app = mine.app AND other.site = mine.site
-                AND \(isFree("other", to: "mine"))
-            WHERE mine.key = $1::bigint AND other.key <> $1::bigint AND other.adopter IS DISTINCT FROM $1::bigint
-                AND other.key <> ALL ($2::bigint[])
+    static let former = PostgresStatement("former", "looking for former installations", formerInstallations)
+    static let takeOver = PostgresStatement(
+        "take_over", "taking over former installations",
+        """
+        WITH former AS (\(formerInstallations) AND other.key = ANY ($2::bigint[])
         ), moved AS (
             UPDATE kii_push.installation SET adopter = $1::bigint, agent = mine.agent, shard = mine.shard
             FROM former, kii_push.installation AS mine
@@ -156,7 +158,8 @@ extension PostgresStatements {
         """)
 
     static let questions = [
-        ledger, installation, unproven, deadLetters, presented, found, requeue, drop, takeOver, adopted, adopt,
+        ledger, installation, unproven, deadLetters, presented, found, requeue, drop, former, takeOver, adopted,
+        adopt,
     ]
 
     // MARK: - Opening

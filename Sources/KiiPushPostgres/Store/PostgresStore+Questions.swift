@@ -13,7 +13,7 @@ extension PostgresStore {
         var parameters = PostgresParameters()
         for text in [id, owner?.site, owner?.app, owner?.principal, agent] { parameters.add(text) }
         parameters.add(self.gateway.id)
-        self.write([(PostgresStatements.installation, parameters)]) { answer in
+        self.ask(together: [(PostgresStatements.installation, parameters)], writing: []) { answer in
             completion(
                 answer.map { rows in
                     if let block = rows[0].optionalInteger(0, 3) { self.numbers.begin(block: block) }
@@ -38,7 +38,7 @@ extension PostgresStore {
         parameters.add(installation)
         // A note counts before it is written.
         parameters.add(self.unprovenAfter(installation))
-        self.ask([(PostgresStatements.unproven, parameters)]) { answer in
+        self.ask(together: [(PostgresStatements.unproven, parameters)]) { answer in
             completion(
                 answer.map { rows in
                     (0..<rows[0].count).compactMap { row in
@@ -75,7 +75,7 @@ extension PostgresStore {
         parameters.add(installation)
         parameters.add(sequence)
         parameters.add(Int64(limit))
-        self.ask([(PostgresStatements.presented, parameters)]) { answer in
+        self.ask(together: [(PostgresStatements.presented, parameters)]) { answer in
             completion(
                 answer.map { rows in
                     (0..<rows[0].count).compactMap { row in StoredRow(rows[0], row).map { StoredMessage($0) } }
@@ -174,31 +174,39 @@ extension PostgresStore {
     // MARK: - Adoption
 
     package func takeOver(
-        _ installation: Int64, besides running: Set<Int64>, completion: @escaping StoreCompletion<[Adoption]>
+        _ installation: Int64, besides isRunning: @escaping (Int64) -> Bool,
+        completion: @escaping StoreCompletion<[Adoption]>
     ) {
-        var former = PostgresParameters()
-        former.add(installation)
-        former.add(running.sorted())
-        var adopted = PostgresParameters()
-        adopted.add(installation)
-        let steps: [PostgresConnection.Step] = [
-            (PostgresStatements.takeOver, former), (PostgresStatements.adopted, adopted),
-        ]
-        self.write(steps, of: [installation]) { answer in
-            completion(
-                answer.map { rows in
-                    let counts = Dictionary(
-                        uniqueKeysWithValues: (0..<rows[0].count).map {
-                            (rows[0].integer($0, 0), rows[0].integer($0, 1))
-                        })
-                    return (0..<rows[1].count).map { row in
-                        let key = rows[1].integer(row, 0)
-                        self.know(
-                            rows[1], row, key: 0, shard: 3, pendingBytes: 2,
-                            agent: self.installations.agent(of: installation))
-                        return Adoption(key: key, id: rows[1].text(row, 1) ?? "", messages: Int(counts[key] ?? 0))
-                    }
-                })
+        var mine = PostgresParameters()
+        mine.add(installation)
+        let adopted = (PostgresStatements.adopted, mine)
+        // Mostly there are none, and nothing is to be written.
+        self.ask(together: [(PostgresStatements.former, mine), adopted]) { answer in
+            guard case .success(let rows) = answer else { return completion(answer.map { _ in [] }) }
+            let former = (0..<rows[0].count).map { rows[0].integer($0, 0) }.filter { !isRunning($0) }
+            guard !former.isEmpty else {
+                return completion(.success(self.adoptions(rows[1], by: installation, counts: [:])))
+            }
+            mine.add(former)
+            self.write([(PostgresStatements.takeOver, mine), adopted], of: [installation]) { answer in
+                completion(
+                    answer.map { rows in
+                        let counts = Dictionary(
+                            uniqueKeysWithValues: (0..<rows[0].count).map {
+                                (rows[0].integer($0, 0), rows[0].integer($0, 1))
+                            })
+                        return self.adoptions(rows[1], by: installation, counts: counts)
+                    })
+            }
+        }
+    }
+
+    private func adoptions(_ rows: PostgresRows, by installation: Int64, counts: [Int64: Int64]) -> [Adoption] {
+        let agent = self.installations.agent(of: installation)
+        return (0..<rows.count).map { row in
+            let key = rows.integer(row, 0)
+            self.know(rows, row, key: 0, shard: 3, pendingBytes: 2, agent: agent)
+            return Adoption(key: key, id: rows.text(row, 1) ?? "", messages: Int(counts[key] ?? 0))
         }
     }
 

@@ -42,6 +42,7 @@ package final class PostgresStore: Store {
     var dead: InboxCounts.Tally
     var installations = KnownInstallations()
     private var proofs = Proofs()
+    var questions = QuestionQueue()
     var acknowledgements = AcknowledgementTimes()
     /// How often messages were made to wait again, or for another installation.
     var retries = 0
@@ -143,7 +144,7 @@ package final class PostgresStore: Store {
         case .success(let rows):
             self.numbers.add(block: rows[0].integer(0, 0))
             self.send(turn)
-        case .failure(.refused(let error, _, _)), .failure(.unknown(let error)): self.fail(turn, error)
+        case .failure(let error): self.fail(turn, error.inboxError)
         }
     }
 
@@ -217,12 +218,7 @@ package final class PostgresStore: Store {
         _ steps: [PostgresConnection.Step], completion: @escaping StoreCompletion<[PostgresRows]>
     ) {
         guard let connection else { return completion(.failure(self.reasonAway)) }
-        connection.send(steps) { answer in
-            switch answer {
-            case .success(let rows): completion(.success(rows))
-            case .failure(.refused(let error, _, _)), .failure(.unknown(let error)): completion(.failure(error))
-            }
-        }
+        connection.send(steps) { completion($0.mapError(\.inboxError)) }
     }
 
     /// Writes, as long as this process is the gateway. Answers what the steps have returned.
@@ -257,7 +253,7 @@ package final class PostgresStore: Store {
     /// What statements are sent on, as long as it stands.
     var connection: PostgresConnection? { if case .connected(let connection) = self.line { connection } else { nil } }
 
-    private var reasonAway: InboxError {
+    var reasonAway: InboxError {
         if case .away(let error) = self.line { error } else { .away("using a database that was let go of") }
     }
 

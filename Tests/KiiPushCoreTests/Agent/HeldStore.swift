@@ -86,9 +86,12 @@ final class HeldStore: Store {
         self.pass { self.store.drop(sequence, completion: completion) }
     }
 
-    func takeOver(_ installation: Int64, besides running: Set<Int64>, completion: @escaping StoreCompletion<[Adoption]>)
+    func takeOver(
+        _ installation: Int64, besides isRunning: @escaping (Int64) -> Bool,
+        completion: @escaping StoreCompletion<[Adoption]>
+    )
     {
-        self.pass { self.store.takeOver(installation, besides: running, completion: completion) }
+        self.pass { self.store.takeOver(installation, besides: isRunning, completion: completion) }
     }
 
     func adopt(_ formerID: String, by installationID: String, completion: @escaping StoreCompletion<Adoption?>) {

@@ -84,7 +84,7 @@ import Testing
             let key = try await store.installation("present", of: owner)
             func takeOver(besides running: Set<Int64>) async throws -> [[Int64]] {
                 let adoptions: [Adoption] = try await store.ask {
-                    $0.takeOver(key, besides: running, completion: $1)
+                    $0.takeOver(key, besides: running.contains, completion: $1)
                 }
                 return adoptions.map { [$0.key, Int64($0.messages)] }.sorted { $0[0] < $1[0] }
             }

@@ -5,7 +5,7 @@ extension AgentSession {
         let (key, runtime) = (self.installation.key, self.agent.runtime)
         do {
             let adoptions = try await self.loop.ask(self.core.pipeline) {
-                $0.store.takeOver(key, besides: Set(runtime.hubs.withLock { $0.keys }), completion: $1)
+                $0.store.takeOver(key, besides: { key in runtime.hubs.withLock { $0[key] != nil } }, completion: $1)
             }
             for adoption in adoptions { self.note(adoption) }
         } catch let error as InboxError {

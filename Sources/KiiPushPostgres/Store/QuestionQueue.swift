@@ -1,0 +1,83 @@
+#if Postgres
+import KiiPushCore
+
+/// What agents ask the database, and what they have it write, besides turns. Many of them in one transaction: each would
+/// have the database write its log to the disk, and where thousands of agents start together, turns and the renewal of the
+/// lease would stand behind all of them.
+struct QuestionQueue {
+    struct Question {
+        let steps: [PostgresConnection.Step]
+        /// The installations that are written; `nil`: it writes nothing.
+        let written: [Int64]?
+        let completion: StoreCompletion<[PostgresRows]>
+    }
+
+    /// So many in one transaction.
+    private static let together = 64
+
+    private var waiting = Fifo<Question>()
+    /// Whether a transaction with some of them is under way.
+    var isUnderWay = false
+
+    mutating func add(_ question: Question) { self.waiting.append(question) }
+
+    /// Those for the next transaction.
+    mutating func take() -> [Question] {
+        var taken: [Question] = []
+        while taken.count < Self.together, let question = self.waiting.popFirst() { taken.append(question) }
+        return taken
+    }
+}
+
+extension PostgresStore {
+    /// Asks, together with what else is asked meanwhile. What is sent to the database later by others may come before it.
+    ///
+    /// - Parameter written: the installations whose messages it writes; `nil`: it writes nothing at all.
+    func ask(
+        together steps: [PostgresConnection.Step], writing written: [Int64]? = nil,
+        completion: @escaping StoreCompletion<[PostgresRows]>
+    ) {
+        self.questions.add(.init(steps: steps, written: written, completion: completion))
+        self.askNext()
+    }
+
+    private func askNext() {
+        guard !self.questions.isUnderWay else { return }
+        let questions = self.questions.take()
+        guard !questions.isEmpty else { return }
+        self.questions.isUnderWay = true
+        self.send(questions) { answer in
+            self.questions.isUnderWay = false
+            switch answer {
+            case .success(var rows):
+                for question in questions {
+                    question.completion(.success(Array(rows.prefix(question.steps.count))))
+                    rows = rows.dropFirst(question.steps.count)
+                }
+            case .failure(.refused) where questions.count > 1:
+                // Nothing of it was done, and one of them was the reason.
+                for question in questions {
+                    self.send([question]) { question.completion($0.map(Array.init).mapError(\.inboxError)) }
+                }
+            case .failure(let error): for question in questions { question.completion(.failure(error.inboxError)) }
+            }
+            self.askNext()
+        }
+    }
+
+    private func send(
+        _ questions: [QuestionQueue.Question],
+        completion: @escaping (Result<ArraySlice<PostgresRows>, PostgresConnection.BatchError>) -> Void
+    ) {
+        guard let connection else { return completion(.failure(.unknown(self.reasonAway))) }
+        var steps = questions.flatMap(\.steps)
+        let writes = questions.contains { $0.written != nil }
+        if writes {
+            let written = Set(questions.flatMap { $0.written ?? [] })
+            steps.insert(
+                self.beginning(installations: Array(written), messages: 0, repetitions: 0, number: nil), at: 0)
+        }
+        connection.send(steps) { answer in completion(answer.map { $0[(writes ? 1 : 0)...] }) }
+    }
+}
+#endif
