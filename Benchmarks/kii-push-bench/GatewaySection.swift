@@ -4,7 +4,7 @@ import Glibc
 /// whether the busy ones pay for those that are silent.
 enum GatewaySection {
     /// An agent has a socket open, and libcurl a pair for each few sockets.
-    private static let descriptorsEach = 1.1
+    static let descriptorsEach = 1.1
 
     static func run(_ bench: Workbench, into report: inout Report) throws {
         let room = Int(Double(Descriptors.raiseLimit() - 200) / self.descriptorsEach)

@@ -99,24 +99,29 @@ enum PostgresSection {
         while try gateways.contains(where: { try database.shards(of: $0) < least }) { usleep(500_000) }
     }
 
-    /// A fleet whose brokers are simulated: they hold the connections, and send.
+    /// A fleet whose brokers are simulated: they hold the connections, and send. More than three gateways where three may
+    /// not open files for all of it.
     private static func fleet(_ database: BenchDatabase, _ bench: Workbench, into report: inout Report) throws {
-        // Where 10,000 start at once on each of three, two cores are too few: the gateways do not renew their leases in time.
-        let count = bench.isQuick ? 1_000 : 9_000
-        // No more connections lead from one address to one port.
+        let count = bench.isQuick ? 1_000 : 100_000
+        let room = Int(Double(Descriptors.raiseLimit() - 200) / GatewaySection.descriptorsEach)
+        let processes = max(3, (count + room - 1) / room)
         let fleet = try database.make()
-        let first = try Gateway(bench, sharing: fleet, count: count, brokers: bench.isQuick ? 1 : 4, isEmpty: true)
-        let others = try [2, 3].map { try Gateway(bench, joining: first, as: $0) }
+        let first = try Gateway(
+            bench, sharing: fleet, count: count, brokers: bench.isQuick ? 1 : max(4, processes), isEmpty: true)
+        let all = [first] + (try (2...processes).map { try Gateway(bench, joining: first, as: $0) })
         // One gateway could not open files for all of them.
-        try self.waitForShares([first] + others, database)
+        try self.waitForShares(all, database)
+        let begin = monotonicSeconds()
         try first.declare(in: fleet)
-        let shares = try ([first] + others).map { try database.agents(of: $0) }
+        let seconds = monotonicSeconds() - begin
+        let shares = try all.map { try database.agents(of: $0) }
         report.add(
-            "\(count) installations over three gateways",
-            ours: shares.map { Shown.decimals($0, 0) }.joined(separator: ", "))
+            "\(count) installations over \(processes) gateways",
+            ours: "\(Shown.decimals(shares.min() ?? .nan, 0))–\(Shown.decimals(shares.max() ?? .nan, 0)) each")
+        report.add("  from their declaration to the last subscription", ours: Shown.decimals(seconds, 1) + " s")
         let messages = bench.scaled(100_000)
-        let seconds = try first.send(messages)
-        report.add("  acknowledged a second, to all in turn", ours: Shown.rate(Figure([Double(messages) / seconds])))
-        withExtendedLifetime(others) {}
+        let rate = Double(messages) / (try first.send(messages))
+        report.add("  acknowledged a second, to all in turn", ours: Shown.rate(Figure([rate])))
+        withExtendedLifetime(all) {}
     }
 }

@@ -23,7 +23,9 @@ extension ImmediateStore {
     package func standing(of sequence: Int64) throws(InboxError) -> MessageStanding? { nil }
     package func requeue(_ sequence: Int64, at now: Timestamp) throws(InboxError) -> Int64? { nil }
     package func drop(_ sequence: Int64) throws(InboxError) {}
-    package func takeOver(_ installation: Int64, besides isRunning: (Int64) -> Bool) throws(InboxError) -> [Adoption] { [] }
+    package func takeOver(_ installation: Int64, besides isRunning: (Int64) -> Bool) throws(InboxError) -> [Adoption] {
+        []
+    }
     package func adopt(_ formerID: String, by installationID: String) throws(InboxError) -> Adoption? { nil }
 }
 

@@ -20,7 +20,11 @@ final class PostgresConnection: DescriptorOwner {
         /// The connection broke. Whether it was done is not known.
         case unknown(InboxError)
 
-        var inboxError: InboxError { switch self { case .refused(let error, _, _), .unknown(let error): error } }
+        var inboxError: InboxError {
+            switch self {
+            case .refused(let error, _, _), .unknown(let error): error
+            }
+        }
     }
 
     private struct Batch {

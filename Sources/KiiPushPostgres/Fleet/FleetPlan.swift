@@ -42,9 +42,6 @@ struct FleetPlan {
 
     /// How many shards with agents are handed over at once.
     static let handedOverAtOnce = 16
-    /// The agents of so many shards start after one renewal of the lease. Their questions to the database stand in line
-    /// before the next renewal, which must not be late.
-    static let readAtOnce = 128
 
     private var shards: [Int64: Shard] = [:]
     private var agents: [String: Agent] = [:]
@@ -73,13 +70,9 @@ struct FleetPlan {
         for (id, revision) in shards {
             let isKnown = self.shards[id].map { $0.revision == revision && ($0.isRead || $0.read != nil) } ?? false
             self.shards[id, default: Shard(revision: revision)].revision = revision
-            guard !isKnown else { continue }
-            // Also where its turn has not come.
-            self.shards[id]?.isRead = false
-            self.shards[id]?.read = nil
-            if self.shards[id]?.isLeaving == false { unread.append(id) }
+            if !isKnown, self.shards[id]?.isLeaving == false { unread.append(id) }
         }
-        return steps + self.readAgain(Array(unread.sorted().prefix(Self.readAtOnce))) + self.handOver()
+        return steps + self.readAgain(unread) + self.handOver()
     }
 
     mutating func read(_ rows: [FleetRow], number: Int) -> [Step] {

@@ -89,8 +89,7 @@ final class HeldStore: Store {
     func takeOver(
         _ installation: Int64, besides isRunning: @escaping (Int64) -> Bool,
         completion: @escaping StoreCompletion<[Adoption]>
-    )
-    {
+    ) {
         self.pass { self.store.takeOver(installation, besides: isRunning, completion: completion) }
     }
 

@@ -29,23 +29,6 @@ import Testing
         #expect(plan.renewed(share: 1024, gateways: 1, shards: self.revisions(1...3)).isEmpty)
     }
 
-    /// A hundred thousand agents that start at once would keep the next renewal for longer than the lease.
-    @Test func agentsOfManyShardsStartAfterOneRenewalAndTheNext() {
-        var plan = FleetPlan()
-        let shards = self.revisions(1...200)
-        #expect(plan.renewed(share: 200, gateways: 1, shards: shards) == [.read(Array(1...128), number: 1)])
-        #expect(plan.isUnsettled)
-        #expect(plan.renewed(share: 200, gateways: 1, shards: shards) == [.read(Array(129...200), number: 2)])
-        for number in 1...2 { #expect(plan.read([], number: number).isEmpty) }
-        #expect(!plan.isUnsettled)
-        // Agents are declared in all of them.
-        let changed = shards.mapValues { _ in Int64(1) }
-        #expect(plan.renewed(share: 200, gateways: 1, shards: changed) == [.read(Array(1...128), number: 3)])
-        #expect(plan.renewed(share: 200, gateways: 1, shards: changed) == [.read(Array(129...200), number: 4)])
-        let row = self.row("late", in: 200)
-        #expect(plan.read([row], number: 4) == [.start(row)])
-    }
-
     @Test func whatIsBeyondItsShareIsHandedOverSixteenAtATime() {
         var plan = self.plan(1...40)
         let stopped = plan.renewed(share: 20, gateways: 2, shards: self.revisions(1...40))
