@@ -46,7 +46,8 @@ final class Gateway {
     /// - Parameters:
     ///   - database: has the tables, and no agents yet.
     ///   - count: how many agents the fleet gets, with what registering them would have left.
-    ///   - brokers: how many brokers they are spread over. From one address to one port there are 28,000 connections at most.
+    ///   - brokers: how many brokers they are spread over. From one address to one port there are 28,000 connections at most,
+    ///     and with more than half of them the kernel looks long for a free one.
     ///   - isEmpty: whether its agents are declared later, see ``declare(in:)``.
     init(
         _ bench: Workbench, sharing database: BenchDatabase.Fleet, count: Int, brokers: Int = 1, isEmpty: Bool = false

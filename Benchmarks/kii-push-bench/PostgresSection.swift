@@ -107,7 +107,7 @@ enum PostgresSection {
         let processes = max(3, (count + room - 1) / room)
         let fleet = try database.make()
         let first = try Gateway(
-            bench, sharing: fleet, count: count, brokers: bench.isQuick ? 1 : max(4, processes), isEmpty: true)
+            bench, sharing: fleet, count: count, brokers: bench.isQuick ? 1 : count / 10_000, isEmpty: true)
         let all = [first] + (try (2...processes).map { try Gateway(bench, joining: first, as: $0) })
         // One gateway could not open files for all of them.
         try self.waitForShares(all, database)
