@@ -77,6 +77,18 @@ struct BenchDatabase {
         return Double(text) ?? .nan
     }
 
+    /// How long the latest messages of a gateway's fleet took from their reception to their PUBACK, in milliseconds.
+    func lags(of gateway: Gateway, _ count: Int) throws -> (median: Double, p99: Double) {
+        let numbers = try Self.sql(
+            """
+            SELECT percentile_disc(ARRAY[0.5, 0.99]) WITHIN GROUP (ORDER BY acknowledged_after)
+            FROM (SELECT acknowledged_after FROM kii_push.message ORDER BY received_ms DESC LIMIT \(count)) AS latest
+            """, at: gateway.database
+        ).dropFirst().dropLast().split(separator: ",").compactMap { Double($0) }
+        guard numbers.count == 2 else { throw ChildProcess.Failure(description: "no lags") }
+        return (numbers[0], numbers[1])
+    }
+
     /// How long a transaction of one small row takes, one after the other.
     func commitSeconds() throws -> Double {
         let target = try self.make().target

@@ -91,8 +91,11 @@ final class Gateway {
     }
 
     /// Has messages sent to all agents of the fleet in turn. Returns how long it took until all were acknowledged.
-    func send(_ count: Int) throws -> Double {
-        for hold in self.holds { hold.say("send \(count / self.holds.count) all 0") }
+    ///
+    /// - Parameter rate: how many a second; `nil`: as fast as they are taken.
+    func send(_ count: Int, aSecond rate: Int? = nil) throws -> Double {
+        let pause = rate.map { 1_000_000 * self.holds.count / $0 } ?? 0
+        for hold in self.holds { hold.say("send \(count / self.holds.count) all \(pause)") }
         var seconds = 0.0
         for hold in self.holds { seconds = max(seconds, try hold.nextAnswer()["seconds"] ?? .nan) }
         return seconds
