@@ -77,12 +77,20 @@ struct BenchDatabase {
         return Double(text) ?? .nan
     }
 
-    /// How long the latest messages of a gateway's fleet took from their reception to their PUBACK, in milliseconds.
+    /// Waits until so many messages of a gateway's fleet are handled.
+    func waitForHandled(_ count: Int, of gateway: Gateway) throws {
+        while try Self.sql("SELECT count(*) FROM kii_push.message WHERE state = 4", at: gateway.database) != "\(count)"
+        {
+            usleep(500_000)
+        }
+    }
+
+    /// How long the latest messages of a gateway's fleet took from their reception to their handler, in milliseconds.
     func lags(of gateway: Gateway, _ count: Int) throws -> (median: Double, p99: Double) {
         let numbers = try Self.sql(
             """
-            SELECT percentile_disc(ARRAY[0.5, 0.99]) WITHIN GROUP (ORDER BY acknowledged_after)
-            FROM (SELECT acknowledged_after FROM kii_push.message ORDER BY received_ms DESC LIMIT \(count)) AS latest
+            SELECT percentile_disc(ARRAY[0.5, 0.99]) WITHIN GROUP (ORDER BY started_after)
+            FROM (SELECT started_after FROM kii_push.message ORDER BY received_ms DESC LIMIT \(count)) AS latest
             """, at: gateway.database
         ).dropFirst().dropLast().split(separator: ",").compactMap { Double($0) }
         guard numbers.count == 2 else { throw ChildProcess.Failure(description: "no lags") }

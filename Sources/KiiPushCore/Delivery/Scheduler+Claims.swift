@@ -40,7 +40,9 @@ extension Scheduler {
     private mutating func claim(of installation: Int64) {
         self.intakes[installation]?.isWanted = false
         guard let intake = self.intakes[installation], !intake.isClaiming else { return }
-        let page = max(1, min(self.room, self.configuration.messagesInMemory / 2))
+        // Where thousands begin together, a turn has the claims of many: most of them have nothing.
+        let memory = self.configuration.messagesInMemory
+        let page = max(1, min(self.room, max(memory / 64, memory / 2 / (1 + self.wants.count))))
         switch intake.phase {
         case .unsettled(let after): self.claim(installation, .unsettled(after: after), limit: page)
         case .paused(let after): self.claim(installation, .paused(after: after), limit: page)
