@@ -166,14 +166,19 @@ extension Scheduler {
             for stored in answer.messages { self.suspect(stored) }
             phase = answer.isComplete ? .sources(after: nil) : .suspects(after: last ?? after)
         case .sources(let after):
+            var (listed, isComplete) = (after, answer.isComplete)
             for number in answer.sources {
-                guard let place = self.makePlace(of: SourceID(installation: installation, number: number))
-                else { break }
+                guard let place = self.makePlace(of: SourceID(installation: installation, number: number)) else {
+                    // Others have taken the room since: the rest is listed when there is some.
+                    isComplete = false
+                    break
+                }
                 self.setHasRows(place, true)
                 self.wantSource(place)
+                listed = number
             }
-            phase = .sources(after: answer.sources.last ?? after)
-            if answer.isComplete {
+            phase = .sources(after: listed)
+            if isComplete {
                 phase = self.intakes[installation]?.missesSources != true ? .open : .sources(after: nil)
                 self.intakes[installation]?.missesSources = false
             }

@@ -85,6 +85,33 @@ import Testing
         #expect(scheduler.rows[20_002] == .inHand)
     }
 
+    /// Each asked for its sources while there was room for them.
+    @Test func installationsWithMoreSourcesThanMayBeKnownAreAllHandled() {
+        let scheduler = TestScheduler { $0.messagesInMemory = 100_000 }
+        let all = Int64(1)...11_000
+        for number in all {
+            scheduler.rows.insert(
+                .push(number).with {
+                    $0.installation = number % 11
+                    $0.source = number
+                })
+        }
+        for installation in Int64(0)...10 { scheduler.attach(installation) }
+        scheduler.turn(at: 0)
+        #expect(scheduler.memoryWeight == Scheduler.mostSources)
+        #expect(Set(scheduler.run(at: 0)).count == all.count)
+        #expect(scheduler.rows.unfinished.count == 0)
+    }
+
+    @Test func installationsThatBeginTogetherShareATurn() {
+        let scheduler = TestScheduler()
+        scheduler.holdsCommits = true
+        for number in Int64(1)...200 { scheduler.attach(number) }
+        scheduler.turn(at: 0)
+        #expect(scheduler.claims.count > 50)
+        #expect(scheduler.memoryWeight == 1000)
+    }
+
     // MARK: - Memory
 
     @Test func whatIsReceivedGoesBehindTheRowsOfItsSource() {
