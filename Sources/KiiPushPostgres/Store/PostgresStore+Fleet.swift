@@ -96,7 +96,7 @@ extension PostgresStore {
         parameters.add(agent.name)
         parameters.add(state)
         parameters.add(self.gateway.id)
-        self.ask(together: [(PostgresStatements.saveAgent, parameters)], writing: []) { answer in
+        self.ask(together: [(PostgresStatements.saveAgent, parameters)], writes: true) { answer in
             completion(
                 answer.flatMap { rows in
                     rows[0].count > 0 ? .success(()) : .failure(InboxError(.locked, step: "saving an agent's state"))

@@ -13,7 +13,7 @@ extension PostgresStore {
         var parameters = PostgresParameters()
         for text in [id, owner?.site, owner?.app, owner?.principal, agent] { parameters.add(text) }
         parameters.add(self.gateway.id)
-        self.ask(together: [(PostgresStatements.installation, parameters)], writing: []) { answer in
+        self.ask(together: [(PostgresStatements.installation, parameters)], writes: true) { answer in
             completion(
                 answer.map { rows in
                     if let block = rows[0].optionalInteger(0, 3) { self.numbers.begin(block: block) }

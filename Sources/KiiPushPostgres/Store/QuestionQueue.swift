@@ -7,13 +7,12 @@ import KiiPushCore
 struct QuestionQueue {
     struct Question {
         let steps: [PostgresConnection.Step]
-        /// The installations that are written; `nil`: it writes nothing.
-        let written: [Int64]?
+        let writes: Bool
         let completion: StoreCompletion<[PostgresRows]>
     }
 
     /// So many in one transaction.
-    private static let together = 64
+    static let together = 64
 
     private var waiting = Fifo<Question>()
     /// Whether a transaction with some of them is under way.
@@ -21,10 +20,10 @@ struct QuestionQueue {
 
     mutating func add(_ question: Question) { self.waiting.append(question) }
 
-    /// Those for the next transaction.
-    mutating func take() -> [Question] {
+    /// The first of them, or as many as there are.
+    mutating func take(_ count: Int) -> [Question] {
         var taken: [Question] = []
-        while taken.count < Self.together, let question = self.waiting.popFirst() { taken.append(question) }
+        while taken.count < count, let question = self.waiting.popFirst() { taken.append(question) }
         return taken
     }
 }
@@ -32,18 +31,18 @@ struct QuestionQueue {
 extension PostgresStore {
     /// Asks, together with what else is asked meanwhile. What is sent to the database later by others may come before it.
     ///
-    /// - Parameter written: the installations whose messages it writes; `nil`: it writes nothing at all.
+    /// - Parameter writes: whether anything is written, which is only done as long as this process is the gateway.
     func ask(
-        together steps: [PostgresConnection.Step], writing written: [Int64]? = nil,
+        together steps: [PostgresConnection.Step], writes: Bool = false,
         completion: @escaping StoreCompletion<[PostgresRows]>
     ) {
-        self.questions.add(.init(steps: steps, written: written, completion: completion))
+        self.questions.add(.init(steps: steps, writes: writes, completion: completion))
         self.askNext()
     }
 
     private func askNext() {
         guard !self.questions.isUnderWay else { return }
-        let questions = self.questions.take()
+        let questions = self.questions.take(QuestionQueue.together)
         guard !questions.isEmpty else { return }
         self.questions.isUnderWay = true
         self.send(questions) { answer in
@@ -59,7 +58,11 @@ extension PostgresStore {
                 for question in questions {
                     self.send([question]) { question.completion($0.map(Array.init).mapError(\.inboxError)) }
                 }
-            case .failure(let error): for question in questions { question.completion(.failure(error.inboxError)) }
+            case .failure(let error):
+                var failed = questions
+                // The connection is broken: what waits would come to nothing, one transaction after the other.
+                if case .unknown = error { failed += self.questions.take(.max) }
+                for question in failed { question.completion(.failure(error.inboxError)) }
             }
             self.askNext()
         }
@@ -71,11 +74,9 @@ extension PostgresStore {
     ) {
         guard let connection else { return completion(.failure(.unknown(self.reasonAway))) }
         var steps = questions.flatMap(\.steps)
-        let writes = questions.contains { $0.written != nil }
+        let writes = questions.contains(where: \.writes)
         if writes {
-            let written = Set(questions.flatMap { $0.written ?? [] })
-            steps.insert(
-                self.beginning(installations: Array(written), messages: 0, repetitions: 0, number: nil), at: 0)
+            steps.insert(self.beginning(installations: [], messages: 0, repetitions: 0, number: nil), at: 0)
         }
         connection.send(steps) { answer in completion(answer.map { $0[(writes ? 1 : 0)...] }) }
     }
