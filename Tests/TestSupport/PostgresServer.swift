@@ -106,10 +106,11 @@ package final class PostgresServer: Sendable {
     package static func reopen(_ target: String, after sql: String? = nil) async throws {
         let (database, server) = Self.parts(of: target)
         if let sql {
-            try await self.run("ALTER DATABASE \(database) RENAME TO closed", at: server)
-            try await self.run("ALTER DATABASE closed ALLOW_CONNECTIONS true", at: server)
-            try await self.run(sql, at: target.replacing("dbname=\(database)", with: "dbname=closed"))
-            try await self.run("ALTER DATABASE closed RENAME TO \(database)", at: server)
+            let closed = "\(database)_closed"
+            try await self.run("ALTER DATABASE \(database) RENAME TO \(closed)", at: server)
+            try await self.run("ALTER DATABASE \(closed) ALLOW_CONNECTIONS true", at: server)
+            try await self.run(sql, at: target.replacing("dbname=\(database)", with: "dbname=\(closed)"))
+            try await self.run("ALTER DATABASE \(closed) RENAME TO \(database)", at: server)
         }
         try await self.run("ALTER DATABASE \(database) ALLOW_CONNECTIONS true", at: server)
     }

@@ -98,39 +98,6 @@ import Testing
         #expect(rows == "120|120|4|4\n")
     }
 
-    /// As where a gateway starts: each agent asks for itself.
-    @Test func questionsOfManyAgentsShareTransactionsAndTheLeaseDoesNotWaitForThem() async throws {
-        try await withStorePlace(.postgres) { place in
-            let store = try await place.open()
-            _ = try await store.installation("taken", agent: "other")
-            try await PostgresServer.run("SELECT kii_push.declare_agent('other', '{}')", at: place.address)
-            let (answers, done) = (Journal<String>(), OneShot<Void>())
-            try await store.read { store in
-                for number in 0..<300 {
-                    let id = number == 7 ? "taken" : "installation-\(number)"
-                    store.installation(id: id, of: nil, agent: "agent") { answer in
-                        switch answer {
-                        case .success: answers.add("key")
-                        case .failure(let error): answers.add("\(error.kind)")
-                        }
-                        if number == 299 { done.resume(()) }
-                    }
-                }
-                (store as? PostgresStore)?.renew { _ in answers.add("renewed") }
-            }
-            await done.value()
-            // One that is refused is so alone.
-            #expect(answers.entries.filter { $0 == "key" }.count == 299)
-            #expect(answers.entries.filter { $0 == "\(InboxError.Kind.ofAnother)" }.count == 1)
-            let renewal = try #require(answers.entries.firstIndex(of: "renewed"))
-            #expect(renewal < 100)
-            // The 64 with the one that was refused had to be written one by one.
-            let transactions = try await PostgresServer.run(
-                "SELECT count(DISTINCT xmin::text) FROM kii_push.installation", at: place.address)
-            #expect(Int(transactions.dropLast()).map { $0 < 75 } == true)
-        }
-    }
-
     /// A write behind it was committed, and the connection breaks before either answer is read.
     @Test func aTurnThatWasRefusedIsNoneWhateverFollowedIt() async throws {
         try await withStorePlace(.postgres) { place in

@@ -1,0 +1,60 @@
+#if Postgres
+import TestSupport
+import Testing
+
+@testable import KiiPushCore
+@testable import KiiPushPostgres
+
+@Suite struct QuestionQueueTests {
+    /// As where a gateway starts: each agent asks for itself.
+    @Test func questionsOfManyAgentsShareTransactionsAndTheLeaseDoesNotWaitForThem() async throws {
+        try await withStorePlace(.postgres) { place in
+            let store = try await place.open()
+            _ = try await store.installation("taken", agent: "other")
+            try await PostgresServer.run("SELECT kii_push.declare_agent('other', '{}')", at: place.address)
+            let (answers, done) = (Journal<String>(), OneShot<Void>())
+            try await store.read { store in
+                for number in 0..<300 {
+                    let id = number == 7 ? "taken" : "installation-\(number)"
+                    store.installation(id: id, of: nil, agent: "agent") { answer in
+                        switch answer {
+                        case .success: answers.add("key")
+                        case .failure(let error): answers.add("\(error.kind)")
+                        }
+                        if number == 299 { done.resume(()) }
+                    }
+                }
+                (store as? PostgresStore)?.renew { _ in answers.add("renewed") }
+            }
+            await done.value()
+            // One that is refused is so alone.
+            #expect(answers.entries.filter { $0 == "key" }.count == 299)
+            #expect(answers.entries.filter { $0 == "\(InboxError.Kind.ofAnother)" }.count == 1)
+            let renewal = try #require(answers.entries.firstIndex(of: "renewed"))
+            #expect(renewal < 100)
+            // The 64 with the one that was refused had to be written one by one.
+            let transactions = try await PostgresServer.run(
+                "SELECT count(DISTINCT xmin::text) FROM kii_push.installation", at: place.address)
+            #expect(Int(transactions.dropLast()).map { $0 < 75 } == true)
+        }
+    }
+
+    @Test func whatWaitsFailsWithTheConnection() async throws {
+        try await withStorePlace(.postgres) { place in
+            let store = try await place.open()
+            let (answers, done) = (Journal<String>(), OneShot<Void>())
+            try await store.read { store in
+                for number in 0..<1000 {
+                    store.installation(id: "installation-\(number)", of: nil, agent: "agent") { answer in
+                        if case .failure(let error) = answer { answers.add("\(error.kind)") }
+                        if number == 999 { done.resume(()) }
+                    }
+                }
+                (store as? PostgresStore)?.connection?.breaks()
+            }
+            await done.value()
+            #expect(answers.entries == Array(repeating: "\(InboxError.Kind.away)", count: 1000))
+        }
+    }
+}
+#endif
