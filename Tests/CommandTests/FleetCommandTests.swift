@@ -89,6 +89,15 @@ import Testing
         #expect(try run("inbox", "drop", "1", "--store", asOperator, "--profile", "p").exit == 64)
         let status = try run("fleet", "status")
         #expect(status.output.hasPrefix("one: alive, process \(gateway.processID) on "))
+        // It has no files to read again, and says how it is.
+        gateway.signal(SIGHUP)
+        #expect(gateway.error(containing: "nothing is read again").contains("nothing is read again"))
+        gateway.signal(SIGUSR1)
+        let state = try #require(
+            gateway.error(containing: #""type":"service""#).split(separator: "\n").last { $0.hasPrefix("{") })
+        try OutputSchemaTests.check(String(state), has: "service")
+        let share = try JSONValue(parsing: String(state))["databases"]?[0]
+        #expect([share?["shards"], share?["agents"]] == [1024, 1])
         // A second one under its name.
         let second = try session.tool.start(
             ["run", "--store", asGateway, "--gateway", "one", "--exec", "true"]

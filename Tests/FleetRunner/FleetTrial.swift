@@ -11,7 +11,8 @@ import TestSupport
 /// Gateways in processes of their own, one database, one emulator, and pushes to all agents all the time.
 final class FleetTrial: Sendable {
     private let options: TrialOptions
-    private let ready = Locked<Set<String>>([])
+    /// At which gateway each agent was connected last.
+    private let ready = Locked<[String: Int]>([:])
     private let topic = Topic("news")
 
     init(_ options: TrialOptions) { self.options = options }
@@ -37,7 +38,7 @@ final class FleetTrial: Sendable {
                 let words = [
                     "gateway", name, database.target(through: relay), log, "\(directory)/\(name)",
                 ]
-                return TrialPlace(process: try self.start(words), words: words, relay: relay)
+                return TrialPlace(process: try self.start(words, number), words: words, relay: relay)
             }
             self.say("waiting for \(self.options.agents) agents")
             try await self.until(minutes: 10) { self.ready.withLock { $0.count } == self.options.agents }
@@ -85,8 +86,14 @@ final class FleetTrial: Sendable {
                     if fault.isFencing {
                         try await self.until(minutes: 2) { try await database.areAllAlive(places.count) }
                     }
+                    let killed = ContinuousClock.now
+                    let agents = self.ready.withLock { $0.filter { $0.value == place + 1 }.keys }
                     try await self.hit(&places[place], fault, &outcome)
-                    places[place].process = try self.start(places[place].words)
+                    if fault == .kill { self.ready.withLock { for agent in agents { $0[agent] = nil } } }
+                    places[place].process = try self.start(places[place].words, place + 1)
+                    guard fault == .kill else { break }
+                    try await self.until(minutes: 2) { self.ready.withLock { $0.count } == self.options.agents }
+                    outcome.longestTakeover = max(outcome.longestTakeover, ContinuousClock.now - killed)
                 }
             }
             isOver.withLock { $0 = true }
@@ -148,10 +155,10 @@ final class FleetTrial: Sendable {
         if fault == .leave, status == 0 { outcome.handedOver += 1 }
     }
 
-    private func start(_ words: [String]) throws -> ChildProgram {
+    private func start(_ words: [String], _ number: Int) throws -> ChildProgram {
         let program = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().path
         return try ChildProgram([program] + words) { [ready] line in
-            if line.hasPrefix("ready ") { ready.withLock { _ = $0.insert(String(line.dropFirst(6))) } }
+            if line.hasPrefix("ready ") { ready.withLock { $0[String(line.dropFirst(6))] = number } }
         }
     }
 

@@ -1,5 +1,6 @@
 #if Postgres
 import Foundation
+import KiiPushCore
 import TestSupport
 
 /// What the handlers of all gateways got: a line for each time.
@@ -20,6 +21,8 @@ struct TrialOutcome {
     var faults: [Fault: Int] = [:]
     /// How many gateways that were frozen, or cut off, ended since others had taken over.
     var fenced: [Fault: Int] = [:]
+    /// From the death of a gateway until all its agents were connected again.
+    var longestTakeover = Duration.zero
     /// Ends of gateways that nobody has asked for.
     var unexpected: [String] = []
     /// How many gateways that were to stop have handed over.
@@ -64,6 +67,9 @@ struct TrialOutcome {
             table.add([fault.title, "\(self.faults[fault] ?? 0)"])
         }
         table.add(["gateways that were fenced when they came back", "\(self.fenced.values.reduce(0, +))"])
+        if self.faults[.kill] != nil {
+            table.add(["until the agents of one that was killed were received again", self.longestTakeover.text])
+        }
         table.add(["gateways that handed over", "\(self.handedOver)"])
         table.add(["messages sent: \(self.pushes) to each of \(self.agents) agents", "\(self.pushes * self.agents)"])
         table.add(["handled", "\(self.handled)"])

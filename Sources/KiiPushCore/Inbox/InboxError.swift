@@ -120,5 +120,5 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         return "\(self.step) failed\(detail)"
     }
 
-    package var description: String { "inbox: \(self.facts); \(self.advice)" }
+    package var description: String { "\(self.facts); \(self.advice)" }
 }

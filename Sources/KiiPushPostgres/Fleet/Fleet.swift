@@ -228,7 +228,7 @@ extension PushAgentError {
     init(_ error: InboxError) {
         switch error.kind {
         case .badAddress, .noSchema, .olderVersion, .newerVersion:
-            self = .invalidConfiguration(setting: "store", reason: "cannot be used: \(error.facts); \(error.advice)")
+            self = .invalidConfiguration(setting: "store", reason: "cannot be used: \(error)")
         default: self = .inbox(reason: error.description)
         }
     }

@@ -32,7 +32,7 @@ struct RunCommand: ParsableCommand {
                 + "A profile that the configuration knows and nobody has registered is registered, as a user of its own.",
             "SIGHUP reads the files again, SIGUSR1 writes the state to standard error as JSON, SIGTERM ends it when what "
                 + "has begun is done; a second one at once. Under systemd ('kii-push install-unit') it says when it is "
-                + "ready, how it is, and that it is alive.",
+                + "ready, how it is, and that it is alive. A gateway has no files to read again, and feeds no watchdog.",
             "It receives as the profile's own user or thing, of which the cloud lets one receiver connect at a time.",
         ],
         exitCodes: ExitStatus.ofCloudCommands

@@ -7,6 +7,7 @@ import KiiPushPostgres
 struct GatewaySession: Sendable {
     private enum Event: Sendable {
         case stop(signal: Int32)
+        case ask(signal: Int32)
         case ended((any Error)?)
         case push(agent: String, PushEvent)
         case fleet(database: Int, FleetEvent)
@@ -19,6 +20,7 @@ struct GatewaySession: Sendable {
     private let store: FleetStore
     private let configuration: PushRuntime.Configuration
     private let receiver: RunReceiver
+    private let handlerText: String
     private let outside: any OutsideHandler
     private let view: RunView
     private let console: Console
@@ -52,6 +54,7 @@ struct GatewaySession: Sendable {
         }
         self.outside = outside
         self.receiver = RunReceiver(.outside(outside), concurrency: settings.jobs ?? 1)
+        self.handlerText = settings.handlerText
         self.view = RunView(
             console: console, installationID: self.name, notes: self.receiver.notes,
             failed: { [continuation = self.events.continuation] in continuation.yield(.failed($0)) })
@@ -71,7 +74,8 @@ struct GatewaySession: Sendable {
 
     /// Receives until a signal or a failure ends it, and throws that.
     func run() async throws {
-        let signals = try StopSignals()
+        let begun = ContinuousClock.now
+        let signals = try StopSignals(asks: [SIGHUP, SIGUSR1])
         let report = self.events.continuation
         self.receiver.begin()
         let shares = Locked(GatewayMetrics(databases: self.store.targets.count))
@@ -98,7 +102,11 @@ struct GatewaySession: Sendable {
             }
         }
         let stopping = Task { if let number = await signals.next() { report.yield(.stop(signal: number)) } }
-        defer { stopping.cancel() }
+        let asking = Task { for await number in signals.asks { report.yield(.ask(signal: number)) } }
+        defer {
+            stopping.cancel()
+            asking.cancel()
+        }
         var stopped: Int32?
         var trouble = StorageTrouble()
         var failing: Set<Int> = []
@@ -111,6 +119,11 @@ struct GatewaySession: Sendable {
                 self.notifier.stopping()
                 self.receiver.hurry()
                 receiving.cancel()
+            case .ask(SIGUSR1):
+                let state = self.state(since: begun, shares.withLock { $0 })
+                try? StandardStream.error.write(state.terminalText + "\n")
+            case .ask:
+                self.console.status("> What is declared comes from the database by itself; nothing is read again.")
             case .ended(let error):
                 failure = failure ?? error
                 break loop
@@ -147,6 +160,14 @@ struct GatewaySession: Sendable {
     }
 
     // MARK: - Telling
+
+    private func state(since begun: ContinuousClock.Instant, _ shares: GatewayMetrics) -> JSONValue {
+        JSONValue.object(present: [
+            "v": 1, "type": "service", "at": Timestamp.now(), "pid": getpid(),
+            "uptime_ms": (ContinuousClock.now - begun).milliseconds, "gateway": self.name,
+            "handler": self.handlerText, "in_hand": self.receiver.notes.inHand, "databases": shares.json,
+        ])
+    }
 
     private func name(at database: Int) -> String {
         self.store.isOne ? self.name : "\(self.name), database \(database + 1)"

@@ -38,8 +38,13 @@ extension OutputLine {
         OutputLine(
             "service", "how 'run' is, which it says on SIGUSR1",
             [
-                "at": .time, "pid": .integer, "uptime_ms": .integer, "profile": .text, "handler": .text,
-                "connection": .object(["state": .text, "since": .time, "text": .text]), "in_hand": .integer,
+                "at": .time, "pid": .integer, "uptime_ms": .integer, "profile?": .text, "handler": .text,
+                "connection?": .object(["state": .text, "since": .time, "text": .text]), "in_hand": .integer,
+                "gateway?": .text,
+                "databases?": .list([
+                    "shards": .integer, "agents": .integer, "gateways": .integer, "shards_taken_over": .integer,
+                    "leases_over": .integer, "failing": .flag,
+                ]),
             ],
             OutputMembers(Self.counts.map { ("\($0)?", .integer) }), ["counts_missing?": .text]),
     ]

@@ -35,6 +35,18 @@ struct GatewayMetrics: Sendable {
     /// Those that cannot be asked now.
     var failing: Set<Int> { Set(self.shares.indices.filter { self.shares[$0].isFailing }) }
 
+    /// The same for a person who asks.
+    var json: JSONValue {
+        JSONValue(
+            self.shares.map { share in
+                JSONValue.object(present: [
+                    "shards": share.shards, "agents": share.agents, "gateways": share.gateways,
+                    "shards_taken_over": share.takenOver, "leases_over": share.leasesOver,
+                    "failing": share.isFailing,
+                ])
+            })
+    }
+
     /// The metrics in Prometheus' text format, with what waits in the databases that could be asked.
     func prometheusText(_ backlogs: [FleetBacklog]) -> String {
         var page = PrometheusPage()

@@ -169,7 +169,7 @@ import Testing
         let error = InboxError(.away, step: "storing a turn", sqlState: "57P01")
         #expect(
             error.description
-                == "inbox: storing a turn failed (SQLSTATE 57P01); check that the database runs and can be "
+                == "storing a turn failed (SQLSTATE 57P01); check that the database runs and can be "
                 + "reached; nothing is acknowledged until it can")
         #expect(
             InboxError(.full, step: "storing", sqlState: "53100").advice.hasPrefix("free some space for the database;"))

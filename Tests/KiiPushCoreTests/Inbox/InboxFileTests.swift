@@ -192,6 +192,6 @@ import Testing
         #expect(error.code == 10)
         #expect(
             error.description
-                == "inbox: storing a message failed (SQLite code 10, extended 778, errno 5); check the disk")
+                == "storing a message failed (SQLite code 10, extended 778, errno 5); check the disk")
     }
 }

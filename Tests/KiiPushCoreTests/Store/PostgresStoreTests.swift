@@ -274,6 +274,31 @@ import Testing
         #expect(unread?.description.contains("secret-word") == false)
     }
 
+    /// What an older version has stored is there after the migration.
+    @Test func aDatabaseOfAnOlderVersionIsBroughtUpToDate() async throws {
+        let target = try await PostgresServer.database()
+        try await PostgresServer.run(
+            """
+            CREATE SCHEMA kii_push;
+            CREATE TABLE kii_push.migration (
+                version integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now());
+            \(PostgresMigrations.all[0])
+            INSERT INTO kii_push.migration (version) VALUES (1);
+            INSERT INTO kii_push.installation (id, agent, shard)
+                VALUES ('a', 'agent', kii_push.shard_of('agent'));
+            INSERT INTO kii_push.message (installation, sequence, state, turn, bytes, updated_ms, received_ms, qos,
+                    duplicate, retain, connection, topic, payload)
+                SELECT key, 7, 1, 1, 2, 1, 1, 1, false, false, 1, 'topic', '{}' FROM kii_push.installation
+            """, at: target)
+        let place = StorePlace(kind: .postgres, address: target)
+        let error = await #expect(throws: InboxError.self) { _ = try await place.open() }
+        #expect(error?.kind == .olderVersion(1))
+        try await onThread { try PostgresSchema.migrate(target) }
+        let store = try await place.open()
+        let found = try await store.answer(.suspects(after: 0), of: store.installation("a"))
+        #expect(found.messages.map(\.sequence) == [7])
+    }
+
     /// What is refused at the very end is not written either, and does not disturb what follows.
     @Test func aCommitThatFailsIsToldAsThat() async throws {
         try await withStorePlace(.postgres) { place in
