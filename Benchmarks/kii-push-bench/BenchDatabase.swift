@@ -97,20 +97,22 @@ struct BenchDatabase {
         return (numbers[0], numbers[1])
     }
 
-    /// How long a transaction of one small row takes, one after the other.
+    /// How long a transaction of one small row takes after a pause, as a lone message comes after one.
     func commitSeconds() throws -> Double {
         let target = try self.make().target
         _ = try Self.sql("CREATE TABLE commits (n bigint)", at: target)
         let script = "\(self.bench.folder)/commit.sql"
-        try write("INSERT INTO commits VALUES (1);", to: script)
-        let count = self.bench.scaled(2_000)
+        let commit = "INSERT INTO commits VALUES (1);"
+        try write("\\sleep 3 ms\n\(commit)\n", to: script)
+        let count = self.bench.scaled(500)
         let run = try ChildProcess([
             "sh", "-c",
-            "$(ls -d /usr/lib/postgresql/*/bin | tail -1)/pgbench -n -t \(count) -f \(script) '\(target)' 2>&1",
+            "$(ls -d /usr/lib/postgresql/*/bin | tail -1)/pgbench -n -r -t \(count) -f \(script) '\(target)' 2>&1",
         ])
         while let line = run.nextLine() {
-            let words = line.split(separator: " ")
-            if line.hasPrefix("latency average"), words.count > 3, let value = Double(words[3]) { return value / 1000 }
+            if line.hasSuffix(commit), let value = line.split(separator: " ").first.flatMap({ Double($0) }) {
+                return value / 1000
+            }
         }
         throw ChildProcess.Failure(description: "pgbench says nothing")
     }

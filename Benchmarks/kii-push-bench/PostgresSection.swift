@@ -37,7 +37,8 @@ enum PostgresSection {
         let lone = try self.lone(bench, file, shared)
         report.add(
             "a lone message, from PUBLISH to PUBACK, p50", ours: Shown.milliseconds(lone.shared),
-            against: "file \(Shown.milliseconds(lone.file)); a commit \(Shown.milliseconds(Figure([commit])))",
+            against: "file \(Shown.milliseconds(lone.file)); "
+                + "a commit after a pause \(Shown.milliseconds(Figure([commit])))",
             ratio: Shown.ratio(lone.shared.median / commit), target: "<= 3 commits",
             reached: lone.shared.median / commit <= 3)
     }
