@@ -54,7 +54,10 @@ import Testing
 
         let metrics = session.tool.home.path + "/m.prom"
         let gateway = try session.tool.start(
-            ["run", "--store", asGateway, "--gateway", "one", "-v", "--shell", "--exec", "grep -q hi || exit 65"]
+            [
+                "run", "--store", asGateway, "--gateway", "one", "-v", "--shell", "--exec",
+                "[ \"$KII_PUSH_AGENT\" = lamp-1 ] && grep -q hi || exit 65",
+            ]
                 + ["--metrics-file", metrics])
         #expect(gateway.error(containing: "lamp-1: connected").contains("> one: 1024 of 1024 shards with 1 agents"))
         // The profile is one receiver; the agent is the other, as soon as it is subscribed.
@@ -123,6 +126,39 @@ import Testing
         #expect(try run("fleet", "remove", "lamp-1").exit == 0)
         #expect(try run("fleet", "remove", "nobody").exit == 66)
         #expect(try run("fleet", "status").output.contains("one: gone"))
+    }
+
+    @Test func anOutputThatNobodyReadsHoldsUpNothing() async throws {
+        let target = try await PostgresServer.database()
+        let session = try EmulatorSession()
+        let url = try session.runtimeFile()["baseURL"]?.string ?? ""
+        let key = try session.runtimeFile()["appKey"]?.string ?? ""
+        let agent = """
+            {"name": "lamp-1", "app": {"id": "kiilocal", "key": "\(key)", "baseURL": "\(url)"}, "usesTLS": false,
+            "account": {"type": "pseudoUser"}, "subscriptions": [{"topic": "news"}]}
+            """
+        try session.succeed("register")
+        try session.succeed("subscribe", "news")
+        try session.succeed("store", "init", "--store", target)
+        let added = try session.tool.start(["fleet", "add", "-", "--store", target], input: agent).waitForExit()
+        #expect(added.exit == 0)
+        let path = session.tool.home.path + "/output"
+        #expect(mkfifo(path, 0o600) == 0)
+        let descriptor = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
+        defer { close(descriptor) }
+        let filling = [UInt8](repeating: 10, count: 4096)
+        while write(descriptor, filling, filling.count) > 0 {}
+        let words = ["bash", "-c", #"exec "$@" > "$0""#, path, try Tool.executable.path, "run", "--store", target]
+        let gateway = try RunningTool(
+            words + ["--gateway", "one", "--exec", "true"], environment: session.tool.environment)
+        while try !session.succeed("send", "topic", "news", "--data", #"{"msg":"hi"}"#, "--json").contains(
+            #""receivers":2"#)
+        {}
+        while try await PostgresServer.run("SELECT count(*) > 0 FROM kii_push.message WHERE state = 4", at: target)
+            != "t\n"
+        {}
+        gateway.signal(SIGTERM)
+        #expect(gateway.waitForExit().exit == 0)
     }
 
     private static let role = "gateway_\(getpid())"

@@ -22,7 +22,9 @@ import Testing
             installationID: "i", messageID: 17, receivedAt: .now(), attempt: 2, deadlineInstant: .now() + .seconds(30))
         await view.show(.message(MessageEvent(messageID: 17, at: .now(), kind: .started(attempt: 2))))
         notes.begin(HandledMessage(message), context, isWatched: true)
-        notes.end(17, attempt: 2, HandlerOutcome(target: "exec a", ending: .exit(0), elapsed: .milliseconds(12)))
+        notes.end(
+            MessageKey(id: 17), attempt: 2,
+            HandlerOutcome(target: "exec a", ending: .exit(0), elapsed: .milliseconds(12)))
         await view.show(
             .message(MessageEvent(messageID: 17, at: .now(), kind: .done(.newData, attempt: 2, isLate: false))))
         await view.show(

@@ -15,11 +15,11 @@ import Testing
         #expect(notes.overdue() == .zero)
         #expect(notes.inHand == 1)
         #expect(notes.overdue(at: .now + .seconds(95)) > .seconds(60))
-        notes.end(1, attempt: 1, HandlerOutcome(target: "exec a", ending: .exit(0), elapsed: .zero))
+        notes.end(MessageKey(id: 1), attempt: 1, HandlerOutcome(target: "exec a", ending: .exit(0), elapsed: .zero))
         #expect(notes.overdue(at: .now + .seconds(95)) == .zero)
         #expect(notes.inHand == 0)
-        notes.forget(1)
-        #expect(notes.note(of: 1, attempt: 1) == nil)
+        notes.forget(MessageKey(id: 1))
+        #expect(notes.note(of: MessageKey(id: 1), attempt: 1) == nil)
     }
 
     @Test func anAttemptThatGoesOnWhileAnotherHasBegunIsOverdueStill() {
@@ -33,17 +33,17 @@ import Testing
         let outcome = HandlerOutcome(target: "exec a", ending: .exit(0), elapsed: .zero)
         notes.begin(command, context(1, .seconds(30)), isWatched: true)
         // Its time is up, which is shown; then the next attempt is made, and comes to its end.
-        notes.forget(1)
+        notes.forget(MessageKey(id: 1))
         notes.begin(command, context(2, .seconds(300)), isWatched: true)
         #expect(notes.inHand == 2)
-        #expect(notes.note(of: 1, attempt: 2)?.attempt == 2)
-        notes.end(1, attempt: 2, outcome)
-        notes.forget(1)
+        #expect(notes.note(of: MessageKey(id: 1), attempt: 2)?.attempt == 2)
+        notes.end(MessageKey(id: 1), attempt: 2, outcome)
+        notes.forget(MessageKey(id: 1))
         #expect(notes.inHand == 1)
         #expect(notes.overdue(at: .now + .seconds(95)) > .seconds(60))
-        notes.end(1, attempt: 1, outcome)
+        notes.end(MessageKey(id: 1), attempt: 1, outcome)
         #expect(notes.inHand == 0)
-        #expect(notes.note(of: 1, attempt: 1) == nil)
-        #expect(notes.note(of: 1, attempt: 2) == nil)
+        #expect(notes.note(of: MessageKey(id: 1), attempt: 1) == nil)
+        #expect(notes.note(of: MessageKey(id: 1), attempt: 2) == nil)
     }
 }

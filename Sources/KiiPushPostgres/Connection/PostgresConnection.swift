@@ -66,8 +66,8 @@ final class PostgresConnection: DescriptorOwner {
 
     var isIdle: Bool { self.underWay.isEmpty }
 
-    /// Sends statements as one transaction. Rows in the answer say that it is committed. `completion` is called in a later
-    /// turn of the loop's thread, after those of earlier batches.
+    /// Sends statements as one transaction. Rows in the answer say that it is committed. `completion` is called after
+    /// those of earlier batches: in a later turn of the loop's thread, or at once where the connection has broken.
     func send(_ steps: [Step], completion: @escaping (Answer) -> Void) {
         guard !self.isBroken else { return completion(.failure(.unknown(.away("using the database's connection")))) }
         let batch = Batch(steps: steps.map(\.statement), completion: completion)

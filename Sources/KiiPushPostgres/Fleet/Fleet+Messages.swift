@@ -28,7 +28,8 @@ extension Fleet {
         let failure = Locked<(any Error)?>(nil)
         try await self.askingTheOne { connection throws(InboxError) in
             let step = "reading messages"
-            try connection.execute("BEGIN", step: step)
+            // Whoever reads what is listed may stop reading. Meanwhile no dead row is removed from the table.
+            try connection.execute("BEGIN; SET LOCAL idle_in_transaction_session_timeout = '5min'", step: step)
             try connection.execute(
                 """
                 DECLARE page NO SCROLL CURSOR FOR
@@ -71,9 +72,9 @@ extension Fleet {
     private static func condition(_ standing: MessageRecord.Standing) -> String {
         switch standing {
         case .waiting: "state = 0"
-        case .running: "state BETWEEN 1 AND 3 AND state = 1"
+        case .running: "state = 1"
         case .retry: "state = 2"
-        case .presented: "state BETWEEN 1 AND 3 AND state = 3"
+        case .presented: "state = 3"
         case .done: "state = 4"
         case .dead: "state = 5"
         }

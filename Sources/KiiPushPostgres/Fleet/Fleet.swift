@@ -97,28 +97,39 @@ public struct Fleet: Sendable {
     }
 
     private func declare(_ texts: [String: String], at target: String) async throws {
+        let list = String(decoding: JSONValue.object(texts.map { ($0, JSONValue($1)) }).serialized(), as: UTF8.self)
         try await self.asking(target) { connection throws(InboxError) in
             // A gateway that takes shards meanwhile may have locked them in another order.
             for _ in 0..<3 {
                 do throws(InboxError) {
-                    return try Fleet.declare(texts, connection)
+                    return try Fleet.declare(list, connection)
                 } catch {
                     guard error.kind == .locked else { throw error }
                     try connection.execute("ROLLBACK", step: "declaring agents")
                 }
             }
-            try Fleet.declare(texts, connection)
+            try Fleet.declare(list, connection)
         }
     }
 
-    private static func declare(_ texts: [String: String], _ connection: BlockingPostgres) throws(InboxError) {
+    /// - Parameter list: an object with the declarations as texts, by the names.
+    private static func declare(_ list: String, _ connection: BlockingPostgres) throws(InboxError) {
         let step = "declaring agents"
         try connection.execute("BEGIN", step: step)
         // One after the other: each locks shards.
         try connection.execute("SELECT pg_advisory_xact_lock(\(PostgresMigrations.lock + 1))", step: step)
-        for (name, text) in texts {
-            _ = try connection.rows("SELECT FROM kii_push.declare_agent($1, $2)", [name, text], step: step)
-        }
+        _ = try connection.rows(
+            """
+            INSERT INTO kii_push.agent (name, shard, declaration)
+            SELECT key, kii_push.shard_of(key), value FROM json_each_text($1)
+            ON CONFLICT (name) DO UPDATE SET declaration = excluded.declaration, is_leaving = false
+            """, [list], step: step)
+        // At the end: a gateway that takes over shards waits for them, and its lease is renewed with that.
+        _ = try connection.rows(
+            """
+            UPDATE kii_push.shard SET revision = revision + 1
+            WHERE id IN (SELECT kii_push.shard_of(name) FROM json_object_keys($1) AS name)
+            """, [list], step: step)
         try connection.execute("COMMIT", step: step)
     }
 

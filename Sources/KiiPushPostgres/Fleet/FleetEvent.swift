@@ -10,6 +10,9 @@ public enum FleetEvent: Sendable, Hashable {
     /// The database cannot be reached, or refuses the gateway, for this reason: nothing is acknowledged. It is tried again.
     /// Told once for each reason.
     case databaseFailed(reason: String)
+    /// The database refuses something other than messages, for this reason: reading which agents are declared, removing one,
+    /// or carrying out what `kii-push inbox` asks for. It is tried again. Told once for each reason.
+    case refused(reason: String)
     /// The database works again.
     case databaseRecovered
     /// The lease was not renewed in time, so that others may take over: all agents stop. They start again should the lease

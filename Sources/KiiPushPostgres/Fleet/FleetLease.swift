@@ -17,7 +17,8 @@ final class FleetLease {
     /// Until when nobody else takes over. By a clock that goes on while the machine sleeps (`CLOCK_BOOTTIME`).
     private var end: ContinuousClock.Instant
     private var isOver = true
-    private var isAsking = false
+    /// Until when the answer to what is asked counts.
+    private var answerEnd: ContinuousClock.Instant?
     private var isCancelled = false
     private var timer: TimerID?
     private var watching: TimerID?
@@ -39,10 +40,23 @@ final class FleetLease {
         for timer in [self.timer, self.watching].compactMap({ $0 }) { self.loop.cancel(timer) }
     }
 
+    /// Lets go of all shards and of the name, and renews no more: that would take shards again.
+    func leave(completion: @escaping StoreCompletion<Void>) {
+        self.isCancelled = true
+        if let timer { self.loop.cancel(timer) }
+        self.answerEnd = ContinuousClock.now + self.length * 0.8
+        self.store.leave(completion: completion)
+    }
+
     private func watch() {
         if !self.isOver, ContinuousClock.now > self.end {
             self.isOver = true
             self.hear(.over)
+        }
+        // Such a connection does not break by itself: the server stands still, or waits for a standby.
+        if let answerEnd, ContinuousClock.now > answerEnd {
+            self.answerEnd = nil
+            self.store.connection?.breaks()
         }
         self.watching = self.loop.schedule(at: self.loop.now + self.length / 50) { [weak self] in self?.watch() }
     }
@@ -56,14 +70,13 @@ final class FleetLease {
     }
 
     private func renew() {
-        guard !self.isAsking else { return }
-        self.isAsking = true
+        guard self.answerEnd == nil else { return }
         // Counted from before it is sent, and a fifth less: agents take a moment to stop.
         let end = ContinuousClock.now + self.length * 0.8
+        self.answerEnd = end
         self.store.renew(joins: self.joins) { [weak self] result in
-            guard let self else { return }
-            self.isAsking = false
-            guard !self.isCancelled else { return }
+            guard let self, !self.isCancelled else { return }
+            self.answerEnd = nil
             switch result {
             // Others may have taken over again since.
             case .success where ContinuousClock.now > end: break

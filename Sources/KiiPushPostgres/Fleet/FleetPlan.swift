@@ -23,6 +23,8 @@ struct FleetPlan {
         var read: Int?
         /// Whether the agents of this revision are known.
         var isRead = false
+        /// Whether they could not be read the last time.
+        var isRefused = false
         /// Whether it goes to another gateway.
         var isLeaving = false
         /// Whether its agents stop for that.
@@ -56,7 +58,8 @@ struct FleetPlan {
     /// Whether shards have to come or to go, so that the lease is worth being renewed soon.
     var isUnsettled: Bool {
         // With shares rounded up, one of the gateways may have as many less.
-        self.shards.count < self.share - self.gateways || self.shards.values.contains { $0.isLeaving || !$0.isRead }
+        self.shards.count < self.share - self.gateways
+            || self.shards.values.contains { $0.isLeaving || !$0.isRead && !$0.isRefused }
     }
 
     // MARK: - What happens
@@ -90,13 +93,17 @@ struct FleetPlan {
         for id in answered {
             self.shards[id]?.read = nil
             self.shards[id]?.isRead = true
+            self.shards[id]?.isRefused = false
         }
         return steps
     }
 
     /// The database could not be asked. It is again, after the next renewal.
     mutating func failedToRead(number: Int) {
-        for id in self.shards.filter({ $0.value.read == number }).keys { self.shards[id]?.read = nil }
+        for id in self.shards.filter({ $0.value.read == number }).keys {
+            self.shards[id]?.read = nil
+            self.shards[id]?.isRefused = true
+        }
     }
 
     mutating func ended(_ name: String) -> [Step] {
@@ -112,7 +119,10 @@ struct FleetPlan {
     }
 
     /// Its row could not be removed. It is read again, after the next renewal.
-    mutating func failedToRemove(_ row: FleetRow) { self.shards[row.shard]?.isRead = false }
+    mutating func failedToRemove(_ row: FleetRow) {
+        self.shards[row.shard]?.isRead = false
+        self.shards[row.shard]?.isRefused = true
+    }
 
     mutating func released(_ shards: [Int64]) -> [Step] {
         let steps = shards.flatMap { self.lost($0) }

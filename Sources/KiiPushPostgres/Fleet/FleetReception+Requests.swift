@@ -11,14 +11,20 @@ struct FleetRequest: Sendable, Hashable {
 extension FleetReception {
     /// Carries out what is asked of this gateway. What fails is still asked for at the next renewal.
     ///
-    /// - Parameter isWhole: whether all of it is to be carried out before this returns, since agents start then.
-    func carryOutRequests(isWhole: Bool) async {
+    /// - Parameter isWhole: whether every message is to be dropped before this returns that is to be, since agents start then.
+    /// - Returns: why they could not be read.
+    func carryOutRequests(isWhole: Bool) async -> (any Error)? {
         // They are read when all that were read before are answered: none is carried out twice.
         while !self.begin() {
-            guard isWhole, (try? await Task.sleep(for: .milliseconds(50))) != nil else { return }
+            guard isWhole, (try? await Task.sleep(for: .milliseconds(50))) != nil else { return nil }
         }
         defer { self.isDeciding.withLock { $0 = false } }
-        while await self.carryOutSome() == Fleet.requestsAtOnce, isWhole {}
+        do {
+            while try await self.carryOutSome(dropsOnly: isWhole) == Fleet.requestsAtOnce, isWhole {}
+            return nil
+        } catch {
+            return error
+        }
     }
 
     private func begin() -> Bool {
@@ -29,8 +35,8 @@ extension FleetReception {
     }
 
     /// - Returns: how many of those that were read are answered.
-    private func carryOutSome() async -> Int {
-        let requests = (try? await self.ask { $0.requests(completion: $1) }) ?? []
+    private func carryOutSome(dropsOnly: Bool) async throws -> Int {
+        let requests = try await self.ask { $0.requests(dropsOnly: dropsOnly, completion: $1) }
         var answered = 0
         // Several may have asked for the same.
         var done: Set<FleetRequest> = []
@@ -58,9 +64,10 @@ extension FleetReception {
 
 extension PostgresStore {
     /// What is asked of this gateway and not answered, the oldest first.
-    func requests(completion: @escaping StoreCompletion<[FleetRequest]>) {
+    func requests(dropsOnly: Bool, completion: @escaping StoreCompletion<[FleetRequest]>) {
         var parameters = PostgresParameters()
         parameters.add(self.gateway.id)
+        parameters.add(dropsOnly ? 1 : 0)
         self.ask([(PostgresStatements.openRequests, parameters)]) { answer in
             completion(
                 answer.map { rows in
@@ -123,6 +130,7 @@ extension PostgresStatements {
         FROM kii_push.request JOIN kii_push.installation ON installation.key = request.installation
             JOIN kii_push.shard ON shard.id = installation.shard
         WHERE request.answer IS NULL AND shard.gateway = $1::bigint::integer
+            AND (request.what = 'drop' OR $2::bigint = 0)
         ORDER BY request.id LIMIT \(Fleet.requestsAtOnce)
         """)
     static let answerRequest = PostgresStatement(

@@ -5,12 +5,15 @@ import KiiPushCore
 final class FleetReception: Sendable {
     private enum Event: Sendable {
         case lease(FleetLease.Event)
-        /// `nil`: the database could not be asked.
-        case read([FleetRow]?, number: Int)
+        case read(Result<[FleetRow], any Error>, number: Int)
         case ended(String)
         case released([Int64], isDone: Bool)
-        case notRemoved(FleetRow)
+        case removed(FleetRow, failure: (any Error)?)
+        case decided(failure: (any Error)?)
     }
+
+    /// What the database may refuse to a gateway that it knows.
+    private enum Work { case reading, removing, deciding }
 
     typealias Handlers = @Sendable (_ agent: String) -> any NotificationHandler
 
@@ -62,10 +65,10 @@ final class FleetReception: Sendable {
         let isWritten = await self.runtime.writes(within: Self.patience)
         if isWritten { try? await self.save(self.unsaved.of(0..<1024)) }
         // Where the database cannot be told, the lease runs out.
-        try? await self.ask { store, completion in
-            // A renewal behind it would take the shards again.
+        try? await self.ask { _, completion in
+            if isWritten { return lease.value.leave(completion: completion) }
             lease.value.cancel()
-            if isWritten { store.leave(completion: completion) } else { completion(.success(())) }
+            completion(.success(()))
         }
     }
 
@@ -73,6 +76,7 @@ final class FleetReception: Sendable {
     private func follow(_ lease: LoopIsolated<FleetLease>, _ group: inout DiscardingTaskGroup) async -> Bool {
         var plan = FleetPlan()
         var failure: String?
+        var refusals: [Work: String] = [:]
         var told: FleetEvent?
         var gateways = 0
         for await event in self.events.stream {
@@ -88,7 +92,10 @@ final class FleetReception: Sendable {
                 gateways = renewal.gateways
                 steps = plan.renewed(share: renewal.share, gateways: renewal.gateways, shards: renewal.shards)
                 mayTell = true
-                if !steps.contains(where: \.isRead) { group.addTask { await self.carryOutRequests(isWhole: false) } }
+                if !steps.contains(where: \.isRead) {
+                    let report = self.events.continuation
+                    group.addTask { report.yield(.decided(failure: await self.carryOutRequests(isWhole: false))) }
+                }
             case .lease(.failed(let error)):
                 if error.kind == .fenced {
                     if error.step == PostgresStore.goingOnWithOlder {
@@ -103,14 +110,20 @@ final class FleetReception: Sendable {
                 self.tell(.leaseOver)
                 told = nil
                 steps = plan.suspend()
-            case .read(let rows?, let number):
+            case .read(.success(let rows), let number):
+                refusals[.reading] = nil
                 steps = plan.read(rows, number: number)
                 mayTell = true
-            case .read(nil, let number): plan.failedToRead(number: number)
+            case .read(.failure(let error), let number):
+                self.note(error, of: .reading, &refusals)
+                plan.failedToRead(number: number)
             case .ended(let name): steps = plan.ended(name)
             case .released(let shards, true): steps = plan.released(shards)
             case .released(let shards, false): plan.failedToRelease(shards)
-            case .notRemoved(let row): plan.failedToRemove(row)
+            case .removed(let row, let failure):
+                self.note(failure, of: .removing, &refusals)
+                if failure == nil { self.unsaved.forget(row.name) } else { plan.failedToRemove(row) }
+            case .decided(let failure): self.note(failure, of: .deciding, &refusals)
             }
             for step in steps { self.carryOut(step, &group) }
             let holding = FleetEvent.holding(
@@ -125,14 +138,30 @@ final class FleetReception: Sendable {
         return false
     }
 
+    /// Tells what the database refuses: once for each reason, until it does that again.
+    private func note(_ failure: (any Error)?, of work: Work, _ refusals: inout [Work: String]) {
+        guard let failure else { return refusals[work] = nil }
+        // That the database is away, or that others have taken over, the lease tells.
+        guard let error = failure as? InboxError, let state = error.sqlState, !state.hasPrefix("57P"),
+            error.kind != .fenced, error.kind != .locked
+        else { return }
+        let isNew = refusals.updateValue(error.description, forKey: work) != error.description
+        if isNew { self.tell(.refused(reason: error.description)) }
+    }
+
     private func carryOut(_ step: FleetPlan.Step, _ group: inout DiscardingTaskGroup) {
         let report = self.events.continuation
         switch step {
         case .read(let shards, let number):
             group.addTask {
                 // A message that is to be dropped may be one that no gateway survives.
-                await self.carryOutRequests(isWhole: true)
-                report.yield(.read(try? await self.ask { $0.agents(of: shards, completion: $1) }, number: number))
+                report.yield(.decided(failure: await self.carryOutRequests(isWhole: true)))
+                do {
+                    let rows = try await self.ask { $0.agents(of: shards, completion: $1) }
+                    report.yield(.read(.success(rows), number: number))
+                } catch {
+                    report.yield(.read(.failure(error), number: number))
+                }
             }
         case .start(let row):
             let stop = OneShot<Void>()
@@ -146,9 +175,15 @@ final class FleetReception: Sendable {
         case .remove(let row):
             group.addTask {
                 // What it has handled is in the turn that is being made or written.
-                let isWritten = await self.runtime.writes(within: Self.patience)
-                let removed: Void? = isWritten ? try? await self.ask { $0.remove(row, completion: $1) } : nil
-                if removed == nil { report.yield(.notRemoved(row)) } else { self.unsaved.forget(row.name) }
+                do {
+                    guard await self.runtime.writes(within: Self.patience) else {
+                        throw InboxError.away("removing an agent")
+                    }
+                    try await self.ask { $0.remove(row, completion: $1) }
+                    report.yield(.removed(row, failure: nil))
+                } catch {
+                    report.yield(.removed(row, failure: error))
+                }
             }
         case .release(let shards):
             group.addTask {
@@ -161,7 +196,7 @@ final class FleetReception: Sendable {
 
     private func release(_ shards: [Int64]) async throws {
         try await self.save(self.unsaved.of(shards))
-        try await self.ask { $0.release(shards, completion: $1) }
+        try await self.ask { $0.release(Set(shards), completion: $1) }
     }
 
     private func save(_ states: [(row: FleetRow, text: String)]) async throws {

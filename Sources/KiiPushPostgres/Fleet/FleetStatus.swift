@@ -69,7 +69,7 @@ public struct FleetStatus: Sendable, Hashable {
             SELECT received_ms FROM kii_push.message WHERE message.installation = installation.key AND state = 0
             UNION ALL
             SELECT received_ms FROM kii_push.message
-            WHERE message.installation = installation.key AND state BETWEEN 1 AND 3 AND state <> 3
+            WHERE message.installation = installation.key AND state BETWEEN 1 AND 2
         ) AS unhandled
         """
 

@@ -111,10 +111,4 @@ extension PostgresStatements {
 
     static let claims = [unsettled, paused, suspects, ofSource, row, retries, nextRetry, sources]
 }
-
-extension String {
-    fileprivate func replacing(_ text: String, with other: String) -> String {
-        self.split(separator: text, omittingEmptySubsequences: false).joined(separator: other)
-    }
-}
 #endif

@@ -7,7 +7,7 @@ extension PostgresStatements {
         """
         (SELECT coalesce(sum(bytes), 0)::bigint FROM kii_push.message WHERE installation = \(key) AND state = 0)
         + (SELECT coalesce(sum(bytes), 0)::bigint FROM kii_push.message
-            WHERE installation = \(key) AND state BETWEEN 1 AND 3 AND state <> 3)
+            WHERE installation = \(key) AND state BETWEEN 1 AND 2)
         """
     }
 
@@ -50,7 +50,7 @@ extension PostgresStatements {
         "presented", "reading what is shown",
         """
         SELECT \(columns) FROM kii_push.message
-        WHERE installation = $1::bigint AND state BETWEEN 1 AND 3 AND state = 3 AND sequence > $2::bigint
+        WHERE installation = $1::bigint AND state = 3 AND sequence > $2::bigint
         ORDER BY sequence LIMIT $3::bigint
         """)
     /// A person knows the number alone. The key begins with the installation, so this looks at each of them, unless a request
@@ -84,7 +84,7 @@ extension PostgresStatements {
             SELECT $2::bigint, events, $3::bigint, \(MessageEvent.Kind.retried.parts.code) FROM waiting, former
             WHERE former.state <> 2 AND events <= 256
         ), answered AS (\(answer(.retry, where: "EXISTS (SELECT FROM waiting)")))
-        SELECT state, bytes FROM former
+        SELECT state, bytes FROM former WHERE EXISTS (SELECT FROM waiting)
         """)
     static let drop = PostgresStatement(
         "drop", "removing a message",
@@ -118,8 +118,11 @@ extension PostgresStatements {
             FROM former, kii_push.installation AS mine
             WHERE (installation.key = former.key OR installation.adopter = former.key)
                 AND installation.key <> $1::bigint AND mine.key = $1::bigint
+                -- Another gateway may have taken it over while this waited.
+                AND \(isFree("installation", to: "mine"))
+            RETURNING installation.key
         )
-        SELECT key, \(openCount(of: "former.key")) FROM former
+        SELECT key, \(openCount(of: "former.key")) FROM former WHERE key IN (SELECT key FROM moved)
         """)
     static let adopted = PostgresStatement(
         "adopted", "reading former installations",
@@ -139,9 +142,11 @@ extension PostgresStatements {
         ), moved AS (
             UPDATE kii_push.installation SET adopter = pair.taker, agent = pair.agent, shard = pair.shard FROM pair
             WHERE (installation.key = pair.former OR installation.adopter = pair.former)
-                AND installation.key <> pair.taker
+                AND installation.key <> pair.taker AND \(isFree("installation", to: "pair"))
+            RETURNING installation.key
         )
         SELECT former, shard, \(waitingBytes(of: "pair.former")), \(openCount(of: "pair.former")), taker FROM pair
+        WHERE former IN (SELECT key FROM moved)
         """)
 
     /// What all gateways have counted, and how many messages stand where that are not done: by the numbers of the states.
@@ -150,9 +155,9 @@ extension PostgresStatements {
         """
         SELECT sum(received)::bigint, sum(duplicates)::bigint, sum(expired)::bigint, sum(dropped)::bigint,
             (SELECT count(*) FROM kii_push.message WHERE state = 0),
-            (SELECT count(*) FROM kii_push.message WHERE state BETWEEN 1 AND 3 AND state = 1),
-            (SELECT count(*) FROM kii_push.message WHERE state BETWEEN 1 AND 3 AND state = 2),
-            (SELECT count(*) FROM kii_push.message WHERE state BETWEEN 1 AND 3 AND state = 3),
+            (SELECT count(*) FROM kii_push.message WHERE state = 1),
+            (SELECT count(*) FROM kii_push.message WHERE state = 2),
+            (SELECT count(*) FROM kii_push.message WHERE state = 3),
             (SELECT count(*) FROM kii_push.message WHERE state = 5)
         FROM kii_push.gateway
         """)

@@ -114,6 +114,8 @@ enum PostgresStatements {
             DELETE FROM kii_push.message USING refused
             WHERE message.installation = refused.installation AND message.sequence = refused.sequence
                 AND (refused.place > $2::bigint OR refused.total > $3::bigint)
+                -- It may have been made to wait again meanwhile.
+                AND message.state = 5
             RETURNING message.sequence, message.bytes
         ), forgotten AS (
             DELETE FROM kii_push.event USING gone WHERE event.message = gone.sequence
@@ -132,9 +134,7 @@ enum PostgresStatements {
         UPDATE kii_push.message SET state = 0 FROM kii_push.shard JOIN kii_push.installation
             ON installation.shard = shard.id
         WHERE shard.gateway = $1::bigint::integer AND message.installation = installation.key
-            AND message.state BETWEEN 1 AND 3 AND message.state = 1 AND message.turn = $2::bigint
-            AND message.sequence <> ALL ($3::bigint[])
-        RETURNING message.bytes
+            AND message.state = 1 AND message.turn = $2::bigint AND message.sequence <> ALL ($3::bigint[])
         """)
     /// The state of an error of this schema's own: a message is another one than the row that it was held against.
     static let notTheSame = "KII02"

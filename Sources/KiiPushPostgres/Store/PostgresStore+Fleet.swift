@@ -54,13 +54,17 @@ extension PostgresStore {
     }
 
     /// Lets go of shards. Nothing of them is to be under way.
-    func release(_ shards: some Collection<Int64>, completion: @escaping StoreCompletion<Void>) {
+    func release(_ shards: Set<Int64>, completion: @escaping StoreCompletion<Void>) {
         self.forget(self.installations.keys(in: Set(shards)))
-        for shard in shards { self.shards[shard] = nil }
+        self.shards = self.shards.filter { !shards.contains($0.key) }
         var parameters = PostgresParameters()
         parameters.add(self.gateway.id)
         parameters.add(shards)
-        self.write([(PostgresStatements.release, parameters)]) { completion($0.map { _ in () }) }
+        self.write([(PostgresStatements.release, parameters)]) { answer in
+            // A renewal that was sent before has told of them again.
+            if case .success = answer { self.shards = self.shards.filter { !shards.contains($0.key) } }
+            completion(answer.map { _ in () })
+        }
     }
 
     /// Lets go of all shards, and of the name.

@@ -50,6 +50,8 @@ package final class PostgresStore: Store {
     var whenClosed: (() -> Void)?
     /// What this gateway has, as far as it has heard, with the revisions of the agents there.
     var shards: [Int64: Int64] = [:]
+    /// How many were left when some were removed the last time.
+    private var trimmed = InboxCounts.Tally(rows: 0, bytes: 0)
     private var upkeepAt: MonotonicInstant
     /// Which part of the shards is looked at next for old rows.
     private var prunedPart: Int64 = 0
@@ -176,7 +178,8 @@ package final class PostgresStore: Store {
         if let part = turn.work.pruned, !turn.work.hasMoreToPrune {
             self.plan(upkeepAfter: part)
         }
-        if turn.work.refuses, self.hasTooManyDead { self.upkeepAt = now }
+        if turn.work.trims { self.trimmed = self.dead }
+        if turn.work.refuses, self.hasTooManyDead, self.hasManyMoreDead { self.upkeepAt = now }
         outcome.upkeepDue = self.upkeepAt - now
         if self.isMoved { outcome.isMoved = true }
         self.isMoved = false
@@ -209,6 +212,13 @@ package final class PostgresStore: Store {
     private var hasTooManyDead: Bool {
         let limit = self.configuration.keepsDead
         return self.dead.rows > limit.rows / 2 || self.dead.bytes > limit.bytes / 2
+    }
+
+    /// Whether it is worth looking at all of them again, before the next upkeep does.
+    private var hasManyMoreDead: Bool {
+        let limit = self.configuration.keepsDead
+        return self.dead.rows >= self.trimmed.rows + max(1, limit.rows / 16)
+            || self.dead.bytes >= self.trimmed.bytes + limit.bytes / 16
     }
 
     // MARK: - Asking

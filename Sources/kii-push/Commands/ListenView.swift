@@ -224,11 +224,11 @@ final class ListenView: RemoteNotificationHandler {
         guard let notes = self.bridge?.notes else { return try output.log.happened(event) }
         if case .started(let attempt) = event.kind { output.attempts[event.messageID] = attempt }
         let outcome = output.attempts[event.messageID].flatMap {
-            notes.note(of: event.messageID, attempt: $0)?.outcome
+            notes.note(of: MessageKey(id: event.messageID), attempt: $0)?.outcome
         }
         if event.isOutcome {
             output.attempts[event.messageID] = nil
-            notes.forget(event.messageID)
+            notes.forget(MessageKey(id: event.messageID))
         }
         try output.log.happened(event, outcome: outcome)
     }

@@ -10,7 +10,7 @@ actor RunView {
     private let failed: @Sendable (any Error) -> Void
     private var isRead = true
     /// Which attempt of a message is under way, and when it began.
-    private var started: [Int64: (attempt: Int, at: ContinuousClock.Instant)] = [:]
+    private var started: [MessageKey: (attempt: Int, at: ContinuousClock.Instant)] = [:]
 
     /// - Parameter failed: told that nothing can be shown any more.
     init(
@@ -21,9 +21,12 @@ actor RunView {
         (self.notes, self.journal, self.failed) = (notes, journal, failed)
     }
 
-    func show(_ event: PushEvent) {
+    /// - Parameter agent: of a fleet the one that it happened to.
+    func show(_ event: PushEvent, of agent: String? = nil) {
         do {
-            if case .message(let event) = event { return try self.show(event) }
+            if case .message(let event) = event {
+                return try self.show(event, MessageKey(agent: agent, id: event.messageID))
+            }
             try self.say { try self.console.show(event, of: self.installationID) }
         } catch {
             self.failed(error)
@@ -41,15 +44,14 @@ actor RunView {
         }
     }
 
-    private func show(_ event: MessageEvent) throws {
-        let id = event.messageID
-        if case .started(let attempt) = event.kind { self.started[id] = (attempt, .now) }
-        let call = self.started[id]
-        let note = call.flatMap { self.notes.note(of: id, attempt: $0.attempt) }
+    private func show(_ event: MessageEvent, _ message: MessageKey) throws {
+        if case .started(let attempt) = event.kind { self.started[message] = (attempt, .now) }
+        let call = self.started[message]
+        let note = call.flatMap { self.notes.note(of: message, attempt: $0.attempt) }
         let elapsed = call.map { ContinuousClock.now - $0.at }
         if event.isOutcome {
-            self.started[id] = nil
-            self.notes.forget(id, attempt: call?.attempt)
+            self.started[message] = nil
+            self.notes.forget(message, attempt: call?.attempt)
         }
         let isWritten = self.write(event, elapsed, note)
         // Both streams end in one journal: the entry with the fields is the better one.

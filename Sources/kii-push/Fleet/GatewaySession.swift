@@ -9,7 +9,7 @@ struct GatewaySession: Sendable {
         case stop(signal: Int32)
         case ask(signal: Int32)
         case ended((any Error)?)
-        case push(agent: String, PushEvent)
+        case storage(StorageTrouble.Change)
         case fleet(database: Int, FleetEvent)
         case program(Activator.Event)
         /// Nothing can be shown any more.
@@ -83,14 +83,23 @@ struct GatewaySession: Sendable {
             let backlogs = await fleet.backlog(of: name, besides: shares.withLock { $0.failing })
             return shares.withLock { $0 }.prometheusText(backlogs)
         }
-        let outside = OutsideBridge(outside: self.outside, notes: self.receiver.notes)
+        let trouble = Locked(StorageTrouble())
+        // Output may have to wait for its reader. The end does not, and who reads too slowly misses some.
+        let shown = AsyncStream.makeStream(of: (String, PushEvent).self, bufferingPolicy: .bufferingNewest(4096))
+        let showing = Task { for await (agent, event) in shown.stream { await self.show(event, of: agent) } }
+        let (outside, notes) = (self.outside, self.receiver.notes)
         let receiving = Task { [fleet = Fleet(self.store), name, configuration, metrics] in
             do {
                 try await fleet.receive(
-                    as: name, configuration: configuration, handler: { _ in outside },
+                    as: name, configuration: configuration,
+                    handler: { OutsideBridge(outside: outside, notes: notes, agent: $0) },
                     observer: { agent, event in
                         metrics?.count(event, of: agent)
-                        report.yield(.push(agent: agent, event))
+                        if let change = trouble.withLock({ $0.noted(event, of: agent) }) {
+                            report.yield(.storage(change))
+                        } else {
+                            shown.continuation.yield((agent, event))
+                        }
                     },
                     tell: { database, event in
                         shares.withLock { $0.count(event, of: database) }
@@ -108,7 +117,6 @@ struct GatewaySession: Sendable {
             asking.cancel()
         }
         var stopped: Int32?
-        var trouble = StorageTrouble()
         var failing: Set<Int> = []
         var standing = "Starting."
         var failure: (any Error)?
@@ -130,30 +138,28 @@ struct GatewaySession: Sendable {
             case .failed(let error):
                 failure = error
                 receiving.cancel()
-            case .push(let agent, let event):
-                switch trouble.noted(event, of: agent) {
-                case .began(let reason):
-                    let place = self.store.isOne ? "" : "of one database "
-                    let text = "\(place)nothing is acknowledged: \(reason.terminalSafe)"
-                    self.notifier.offline(text, retryIn: .seconds(1))
-                    self.console.warning(text)
-                case .ended:
-                    if failing.isEmpty { self.notifier.connected(standing) }
-                    self.console.status("> Messages are stored again.")
-                case nil: await self.show(event, of: agent)
-                }
+            case .storage(.began(let reason)):
+                let place = self.store.isOne ? "" : "of one database "
+                let text = "\(place)nothing is acknowledged: \(reason.terminalSafe)"
+                self.notifier.offline(text, retryIn: .seconds(1))
+                self.console.warning(text)
+            case .storage(.ended):
+                if failing.isEmpty { self.notifier.connected(standing) }
+                self.console.status("> Messages are stored again.")
             case .fleet(let database, let event):
                 if case .databaseFailed = event { failing.insert(database) }
                 if case .databaseRecovered = event { failing.remove(database) }
                 if case .holding(let shards, let agents, let gateways) = event {
                     standing = "\(shards) of 1024 shards with \(agents) agents; \(gateways) gateways share"
-                    if failing.isEmpty, trouble.agents.isEmpty { self.notifier.connected(standing) }
+                    if failing.isEmpty, trouble.withLock({ $0.agents.isEmpty }) { self.notifier.connected(standing) }
                     self.console.status("> \(self.name(at: database)): \(standing).")
                 }
                 self.show(event, of: database)
             case .program(let event): self.console.detail("program: \(event.description.terminalSafe)")
             }
         }
+        shown.continuation.finish()
+        await showing.wait(atMost: .seconds(2))
         await self.receiver.stop()
         if let failure { throw failure }
         if let stopped { throw SilentExit(status: .afterStop(signal: stopped)) }
@@ -182,6 +188,7 @@ struct GatewaySession: Sendable {
         case .databaseFailed(let reason):
             self.notifier.offline(reason.terminalSafe, retryIn: .seconds(1))
             self.console.warning("\(name): nothing is acknowledged: \(reason.terminalSafe)")
+        case .refused(let reason): self.console.warning("\(name): \(reason.terminalSafe)")
         case .databaseRecovered: self.console.status("> \(name): the database works again.")
         case .leaseOver: self.console.warning("\(name): the lease could not be renewed; all agents stop until it is")
         case .agentFailed(let name, let reason, let pause):
@@ -193,7 +200,7 @@ struct GatewaySession: Sendable {
     /// Messages are data. Of a thousand connections only those are worth a line that somebody asks for.
     private func show(_ event: PushEvent, of agent: String) async {
         switch event {
-        case .message: await self.view.show(event)
+        case .message: await self.view.show(event, of: agent)
         case .disconnected(let reason, _): self.console.detail("\(agent): offline: \(reason.terminalSafe)")
         case .subscriptionFailed(let target, let reason, _):
             let name = "\(agent.terminalSafe): not subscribed to \(target.text.terminalSafe)"

@@ -18,7 +18,7 @@ enum ChildEnvironment {
             // Standard input is a file, which can be opened as often as one likes.
             "KII_PUSH_PAYLOAD_FILE": "/dev/stdin",
             // Not inherited from a kii-push that started this one.
-            "KII_PUSH_TOPIC": "", "KII_PUSH_BUCKET": "",
+            "KII_PUSH_TOPIC": "", "KII_PUSH_BUCKET": "", "KII_PUSH_AGENT": "",
         ]
         for (name, value) in message.facts(context) { variables["KII_PUSH_\(name.uppercased())"] = value }
         return variables

@@ -9,13 +9,16 @@ struct HandledMessage: Sendable {
         var name: String
     }
 
+    /// Of a fleet the agent that it is for.
+    let agent: String?
     let payload: [UInt8]
     /// `pushToApp`, `pushToUser`, `directPush`, or `thingCommand`.
     let kind: String
     /// `nil` for one that comes from neither a topic nor a bucket.
     let source: Source?
 
-    init(_ message: ReceivedMessage) {
+    init(_ message: ReceivedMessage, of agent: String? = nil) {
+        self.agent = agent
         self.payload = message.payloadBytes
         self.kind = message.kind.name
         self.source =
@@ -23,7 +26,8 @@ struct HandledMessage: Sendable {
             ?? message.sourceBucket.map { Source(kind: .bucket, name: $0.scope.text(of: $0.id)) }
     }
 
-    init(_ command: ThingCommand) {
+    init(_ command: ThingCommand, of agent: String? = nil) {
+        self.agent = agent
         self.payload = command.rawPayload.serialized()
         self.kind = "thingCommand"
         self.source = nil
@@ -32,7 +36,8 @@ struct HandledMessage: Sendable {
     /// The facts that a handler gets beside the payload; each value is safe as a header field, a line or a word.
     func facts(_ context: DeliveryContext) -> [(name: String, value: String)] {
         let facts = [("Id", "\(context.messageID)"), ("Kind", self.kind), ("Attempt", "\(context.attempt)")]
-        return facts + (self.source.map { [($0.kind.rawValue, $0.name.visiblePercentEncoded)] } ?? [])
+        return facts + (self.agent.map { [("Agent", $0)] } ?? [])
+            + (self.source.map { [($0.kind.rawValue, $0.name.visiblePercentEncoded)] } ?? [])
     }
 }
 

@@ -22,7 +22,7 @@ final class MessageNotes: Sendable {
     private static let most = 10_000
 
     /// By the message, in the order in which its attempts began.
-    private let notes = Locked<[Int64: [Note]]>([:])
+    private let notes = Locked<[MessageKey: [Note]]>([:])
 
     /// An attempt begins. Of a watched one ``end(_:attempt:_:)`` tells the end.
     func begin(_ message: HandledMessage, _ context: DeliveryContext, isWatched: Bool) {
@@ -31,38 +31,38 @@ final class MessageNotes: Sendable {
             deadline: .now + context.timeRemaining, isWatched: isWatched)
         self.notes.withLock { notes in
             if notes.count >= Self.most { notes = notes.filter { $0.value.contains { $0.outcome == nil } } }
-            notes[context.messageID, default: []].append(note)
+            notes[message.key(context), default: []].append(note)
         }
     }
 
-    func end(_ messageID: Int64, attempt: Int, _ outcome: HandlerOutcome) {
+    func end(_ message: MessageKey, attempt: Int, _ outcome: HandlerOutcome) {
         self.notes.withLock { notes in
-            var ofMessage = notes[messageID] ?? []
+            var ofMessage = notes[message] ?? []
             guard let index = ofMessage.firstIndex(where: { $0.attempt == attempt && $0.outcome == nil })
             else { return }
             if ofMessage[index].isForgotten { ofMessage.remove(at: index) } else { ofMessage[index].outcome = outcome }
-            notes[messageID] = ofMessage.isEmpty ? nil : ofMessage
+            notes[message] = ofMessage.isEmpty ? nil : ofMessage
         }
     }
 
     /// What is known about an attempt; `nil` of one that this process did not make.
-    func note(of messageID: Int64, attempt: Int) -> Note? {
-        self.notes.withLock { $0[messageID]?.last { $0.attempt == attempt } }
+    func note(of message: MessageKey, attempt: Int) -> Note? {
+        self.notes.withLock { $0[message]?.last { $0.attempt == attempt } }
     }
 
     /// Lets go of what is known about a message. An attempt that goes on behind its deadline is known until it ends.
     ///
     /// - Parameter attempt: this attempt alone. Default: all of them.
-    func forget(_ messageID: Int64, attempt: Int? = nil) {
+    func forget(_ message: MessageKey, attempt: Int? = nil) {
         self.notes.withLock { notes in
-            let left = (notes[messageID] ?? []).compactMap { note -> Note? in
+            let left = (notes[message] ?? []).compactMap { note -> Note? in
                 guard attempt == nil || note.attempt == attempt else { return note }
                 guard note.isWatched, note.outcome == nil else { return nil }
                 var note = note
                 note.isForgotten = true
                 return note
             }
-            notes[messageID] = left.isEmpty ? nil : left
+            notes[message] = left.isEmpty ? nil : left
         }
     }
 
@@ -77,7 +77,7 @@ final class MessageNotes: Sendable {
     /// What a person is told who asks for the end amid attempts, which have `limit` to end; `nil` while none is under way.
     func waitingText(_ limit: Duration) -> String? {
         let ids = self.notes.withLock { notes in
-            notes.filter { $0.value.contains { $0.outcome == nil } }.keys.sorted()
+            notes.filter { $0.value.contains { $0.outcome == nil } }.keys.map(\.id).sorted()
         }
         guard let first = ids.first else { return nil }
         let more = ids.count > 1 ? " and of \(ids.count - 1) more" : ""
@@ -86,4 +86,15 @@ final class MessageNotes: Sendable {
     }
 
     var inHand: Int { self.notes.withLock { $0.values.joined().count { $0.outcome == nil } } }
+}
+
+/// A message among all that a process handles: of a fleet's databases each has numbers of its own.
+struct MessageKey: Hashable {
+    /// Its agent, in a fleet.
+    var agent: String?
+    var id: Int64
+}
+
+extension HandledMessage {
+    func key(_ context: DeliveryContext) -> MessageKey { MessageKey(agent: self.agent, id: context.messageID) }
 }

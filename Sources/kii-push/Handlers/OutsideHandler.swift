@@ -20,17 +20,19 @@ protocol OutsideHandler: Sendable {
 struct OutsideBridge: RemoteNotificationHandler, ThingCommandHandler {
     let outside: any OutsideHandler
     let notes: MessageNotes
+    /// Of a fleet the agent whose messages they are.
+    var agent: String?
 
     func didReceiveRemoteNotification(
         _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
     ) {
-        self.handle(HandledMessage(message), context, completion)
+        self.handle(HandledMessage(message, of: self.agent), context, completion)
     }
 
     func didReceiveThingCommand(
         _ command: ThingCommand, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
     ) {
-        self.handle(HandledMessage(command), context, completion)
+        self.handle(HandledMessage(command, of: self.agent), context, completion)
     }
 
     private func handle(_ message: HandledMessage, _ context: DeliveryContext, _ completion: FetchCompletion) {
@@ -39,7 +41,7 @@ struct OutsideBridge: RemoteNotificationHandler, ThingCommandHandler {
         Task {
             let answer = await self.outside.answer(to: message, context)
             // Before the answer, with which the verdict is shown.
-            self.notes.end(context.messageID, attempt: context.attempt, answer.outcome)
+            self.notes.end(message.key(context), attempt: context.attempt, answer.outcome)
             switch answer.verdict {
             case .done(let result): completion(result)
             case .failed(let reason): completion.fail(OutsideFailure(description: reason))

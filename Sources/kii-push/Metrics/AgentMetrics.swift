@@ -18,18 +18,12 @@ struct AgentMetrics {
     private(set) var stuckHandlers: UInt64 = 0
     private(set) var settled: [String: UInt64] = [:]
     private(set) var durations: [Attempt: DurationHistogram] = [:]
-    private var started: [Message: ContinuousClock.Instant] = [:]
+    private var started: [MessageKey: ContinuousClock.Instant] = [:]
 
     /// What came of an attempt. The words are few: none is made of what came from outside.
     struct Attempt: Hashable {
         var outcome: String
         var errorType: String?
-    }
-
-    /// Numbers of messages are each database's own, and an agent has one database.
-    private struct Message: Hashable {
-        var agent: String
-        var id: Int64
     }
 
     /// Counts an event that was seen at `now`, of the agent with this name where there are several.
@@ -45,7 +39,7 @@ struct AgentMetrics {
             self.receptionPaused.remove(agent)
         case .receptionPaused: self.receptionPaused.insert(agent)
         case .receptionResumed: self.receptionPaused.remove(agent)
-        case .message(let event): self.count(event.kind, Message(agent: agent, id: event.messageID), at: now)
+        case .message(let event): self.count(event.kind, MessageKey(agent: agent, id: event.messageID), at: now)
         default: break
         }
     }
@@ -55,7 +49,7 @@ struct AgentMetrics {
         if self.connected.remove(agent) != nil { self.disconnections += 1 }
     }
 
-    private mutating func count(_ kind: MessageEvent.Kind, _ message: Message, at now: ContinuousClock.Instant) {
+    private mutating func count(_ kind: MessageEvent.Kind, _ message: MessageKey, at now: ContinuousClock.Instant) {
         switch kind {
         case .received: self.received += 1
         case .duplicate: self.redelivered += 1
@@ -76,7 +70,7 @@ struct AgentMetrics {
 
     /// A message that was never handed to anybody, such as an undecodable one, has an end and no attempt.
     private mutating func end(
-        _ message: Message, _ outcome: String, _ errorType: String? = nil, settles: Bool,
+        _ message: MessageKey, _ outcome: String, _ errorType: String? = nil, settles: Bool,
         at now: ContinuousClock.Instant
     ) {
         if settles { self.settled[outcome, default: 0] += 1 }

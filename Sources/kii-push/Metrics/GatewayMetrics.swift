@@ -28,7 +28,7 @@ struct GatewayMetrics: Sendable {
         case .leaseOver:
             self.shares[database].leasesOver += 1
             (self.shares[database].shards, self.shares[database].agents) = (0, 0)
-        case .agentFailed: break
+        case .agentFailed, .refused: break
         }
     }
 

@@ -139,6 +139,57 @@ import Testing
         }
     }
 
+    /// The connection does not break by itself: the server's process stands still.
+    @Test func aDatabaseThatDoesNotAnswerIsTold() async throws {
+        try await FleetStage.run { stage in
+            try await stage.declare(1)
+            let gateway = try stage.begin("only", lease: .seconds(2))
+            try await stage.waitForSubscriptions(of: 1)
+            let backend = try await stage.sql("SELECT backend FROM kii_push.gateway")
+            let process = try #require(pid_t(backend.split(separator: "\n").first ?? ""))
+            kill(process, SIGSTOP)
+            try await gateway.first { if case .databaseFailed = $0 { true } else { false } }
+            kill(process, SIGCONT)
+            try await gateway.first { $0 == .databaseRecovered }
+            try await stage.send(1...3)
+            try await stage.waitForMessages(3)
+            try await stage.waitForVerdicts(3)
+            // Also when it is to end meanwhile.
+            let next = try await stage.sql("SELECT backend FROM kii_push.gateway")
+            kill(try #require(pid_t(next.split(separator: "\n").first ?? "")), SIGSTOP)
+            gateway.receiving.cancel()
+            try await gateway.receiving.value
+            kill(try #require(pid_t(next.split(separator: "\n").first ?? "")), SIGCONT)
+            await gateway.runtime.shutdown()
+        }
+    }
+
+    /// Rights that are missing, say. Messages are received all the same.
+    @Test func whatTheDatabaseRefusesIsToldOnce() async throws {
+        try await FleetStage.run { stage in
+            try await stage.declare(1)
+            let gateway = try stage.begin("only", lease: .seconds(2))
+            try await stage.waitForSubscriptions(of: 1)
+            _ = try await stage.sql("ALTER TABLE kii_push.request RENAME TO requests")
+            try await gateway.first {
+                if case .refused(let reason) = $0 { reason.contains("reading requests failed") } else { false }
+            }
+            try await stage.send(1...3)
+            try await stage.waitForVerdicts(3)
+            _ = try await stage.sql("ALTER TABLE kii_push.agent RENAME TO agents")
+            _ = try await stage.sql("UPDATE kii_push.shard SET revision = revision + 1")
+            var told = 0
+            try await gateway.first {
+                guard case .refused(let reason) = $0 else { return false }
+                told += 1
+                return reason.contains("reading agents failed")
+            }
+            #expect(told == 1)
+            _ = try await stage.sql("ALTER TABLE kii_push.agents RENAME TO agent")
+            try await gateway.end()
+        }
+    }
+
     /// A restored backup lacks what was committed after it was made.
     @Test func aDatabaseThatIsOlderThanWhatItHasConfirmedIsTold() async throws {
         try await FleetStage.run { stage in

@@ -146,7 +146,9 @@ import Testing
 
 extension TestStore {
     fileprivate func requests() async throws -> [FleetRequest] {
-        try await self.ask { store, completion in (store as? PostgresStore)?.requests(completion: completion) }
+        try await self.ask { store, completion in
+            (store as? PostgresStore)?.requests(dropsOnly: false, completion: completion)
+        }
     }
 
     fileprivate func answer(_ request: FleetRequest, _ decision: MessageDecision) async throws {
