@@ -118,18 +118,22 @@ final class Gateway {
     ///   - count: how many in all.
     ///   - receivers: `all`, one after the other, or `one`.
     ///   - pauseMicroseconds: between two of them.
-    /// - Returns: what every contender gives, and the gateway's `wakeUps` a message. The kernel tells `cpu` precisely, and
+    /// - Returns: what every contender gives, until the last was acknowledged; how many were `handled` a second, until the last
+    ///   was; the gateway's `wakeUps` a message. The kernel tells `cpu` precisely, and
     ///   how it divides into `user` and `system` in hundredths of a second; `peak` is that since the gateway's start.
     func receive(_ count: Int, by receivers: String, pauseMicroseconds: Int = 0) throws -> Sample {
         let (before, timesBefore) = (self.threads, processTimes(of: self.process.pid))
+        let begin = monotonicSeconds()
         let answer = try self.holds[0].answer(to: "send \(count) \(receivers) \(pauseMicroseconds)")
         self.handled += count
         _ = try self.process.answer(to: "\(self.handled)")
+        let handledSeconds = monotonicSeconds() - begin
         let used = self.threads.since(before)
         let times = processTimes(of: self.process.pid)
         let (messages, seconds) = (Double(count), answer["seconds"] ?? .nan)
         return [
-            "rate": messages / seconds, "wall": seconds, "cpu": used.runSeconds / messages,
+            "rate": messages / seconds, "wall": seconds, "handled": messages / handledSeconds,
+            "cpu": used.runSeconds / messages,
             "user": (times.user - timesBefore.user) / messages,
             "system": (times.system - timesBefore.system) / messages,
             "peak": peakBytes(of: "\(self.process.pid)"), "wakeUps": used.wakeUps / messages,
