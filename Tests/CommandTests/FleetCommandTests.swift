@@ -49,6 +49,17 @@ import Testing
         let wrong = try run("fleet", "add", "-", input: #"[{"name": "lamp-1"}]"#)
         #expect(wrong.exit == 65)
         #expect(wrong.error.contains("agent 1: /account is missing"))
+        let nameless = try run("fleet", "add", "-", input: agent.replacing(#""name": "lamp-1","#, with: ""))
+        #expect(nameless.exit == 65)
+        #expect(nameless.error.contains("/name is missing"))
+        // Somebody who thinks of the fleet gets no receiver of this machine's profile.
+        let local = try run("run", "--exec", "true")
+        #expect(local.exit == 64)
+        #expect(local.error.contains("'--gateway NAME'"))
+        #expect(try run("inbox", "stats", "--store", asOperator, "--store", target).exit == 64)
+        let unable = try run("run", "--store", asOperator, "--gateway", "two", "--exec", "true")
+        #expect(unable.exit == 74)
+        #expect(unable.error.contains("using the tables agent, "), "\(unable.error)")
         try OutputSchemaTests.check(try run("fleet", "add", "-", "--json", input: agent).output, has: "agent")
         #expect(try run("fleet", "list").output == "lamp-1\n")
 
@@ -64,7 +75,7 @@ import Testing
         while try !session.succeed("send", "topic", "news", "--data", #"{"msg":"hi"}"#, "--json").contains(
             #""receivers":2"#)
         {}
-        #expect(gateway.output(containing: "<-- newData").contains("<-- newData"))
+        #expect(gateway.output(containing: "<-- newData").contains("  lamp-1  exec sh  exit 0"))
         try OutputSchemaTests.check(try run("fleet", "status", "--json").output, has: "gateway", "fleet")
         // What the gateway keeps is looked at from anywhere.
         let stored = try run("inbox", "list", "--state", "done", "--store", asOperator, "--json").output

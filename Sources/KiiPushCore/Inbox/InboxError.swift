@@ -91,7 +91,7 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         case .notPermitted where self.sqlState == "25006": "name the primary: a standby takes no writes"
         case .notPermitted where self.step == "making the schema": "do it as a role that may create a schema"
         case .notPermitted where self.sqlState != nil:
-            "let this role of the database read and write the tables of the schema kii_push"
+            "give this role the rights of Documentation/fleet.md, or use another role"
         case .notPermitted: "make the file and its directory writable for this user"
         case .cannotOpen: "check that the directory exists and belongs to this user"
         case .io: "check the disk"
@@ -99,7 +99,7 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         case .badAddress:
             "write it as a URL of libpq's or as host=HOST user=USER dbname=NAME, on another machine with sslmode=verify-full"
         case .noSchema: "run 'kii-push store migrate' with a database whose encoding is UTF8"
-        case .fenced: "let one process alone run under this name"
+        case .fenced: "start it again, and let one process alone run under this name"
         case .nameInUse(let host, let processID, _):
             "process \(processID) on \(host) has the name; stop it, or take another name"
         case .ofAnother: "declare one agent alone for each user or thing"

@@ -49,6 +49,21 @@ package enum PostgresSchema {
         }
     }
 
+    /// Throws unless the role may do what a gateway does: one that lacks a right would keep shards and not receive for them.
+    static func checkRights(_ connection: BlockingPostgres) throws(InboxError) {
+        let tables = try connection.rows(
+            """
+            SELECT string_agg(relname, ', ' ORDER BY relname) FROM pg_class
+            WHERE relnamespace = 'kii_push'::regnamespace AND relkind = 'r' AND relname <> 'migration'
+                AND NOT (has_table_privilege(oid, 'SELECT') AND has_table_privilege(oid, 'INSERT')
+                    AND has_table_privilege(oid, 'UPDATE') AND has_table_privilege(oid, 'DELETE'))
+            """, step: "reading this role's rights"
+        ).text(0, 0)
+        if let tables {
+            throw InboxError(.notPermitted, step: "using the tables \(tables) of kii_push", sqlState: "42501")
+        }
+    }
+
     /// Topics and reasons may have any character.
     private static func requireUnicode(_ connection: BlockingPostgres) throws(InboxError) {
         let rows = try connection.rows(

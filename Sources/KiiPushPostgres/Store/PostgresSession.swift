@@ -35,6 +35,7 @@ package final class PostgresSession: Sendable {
     init(_ configuration: PostgresConfiguration, resuming gateway: Gateway?) throws(InboxError) {
         let connection = try BlockingPostgres(configuration.target, name: "kii-push \(configuration.gateway)")
         try PostgresSchema.check(connection)
+        try PostgresSchema.checkRights(connection)
         if let gateway {
             let rows = try connection.rows(
                 "SELECT last_turn FROM kii_push.resume_name($1::integer, $2::bigint, $3::bigint)",

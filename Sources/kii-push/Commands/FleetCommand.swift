@@ -47,14 +47,16 @@ struct FleetStatusCommand: FleetSubcommand {
                 ("agents_without_gateway", JSONValue(status.agentsWithoutGateway)),
                 (
                     "unreachable",
-                    JSONValue(unreachable.map { ["database": JSONValue($0.key), "reason": JSONValue($0.value)] })
+                    JSONValue(unreachable.map { ["database": JSONValue($0.key + 1), "reason": JSONValue($0.value)] })
                 ),
             ])
         for (database, reason) in unreachable {
             console.warning("database \(database + 1): \(reason.terminalSafe)")
         }
-        guard status.freeShards > 0 else { return }
-        try console.line("nobody: \(status.freeShards) shards, \(status.agentsWithoutGateway) agents")
+        if status.freeShards > 0 {
+            try console.line("nobody: \(status.freeShards) shards, \(status.agentsWithoutGateway) agents")
+        }
+        if !unreachable.isEmpty { throw SilentExit(status: .unreachable) }
     }
     #endif
 }
@@ -124,8 +126,9 @@ struct FleetAddCommand: FleetSubcommand {
         let list = value.array
         return try (list ?? [value]).enumerated().map { index, agent in
             do throws(SettingsError) {
-                let agent = try PushAgent.Configuration(json: String(decoding: agent.serialized(), as: UTF8.self))
-                return agent
+                // A program's own agent has a name without being given one. One of many has none.
+                guard agent["name"] != nil else { throw SettingsError("/name is missing") }
+                return try PushAgent.Configuration(json: String(decoding: agent.serialized(), as: UTF8.self))
             } catch {
                 let place = list == nil ? self.file : "\(self.file), agent \(index + 1)"
                 throw CommandFailure(.badInput, "\(place): \(error.description)")
@@ -194,7 +197,7 @@ extension FleetStatus.Gateway {
 
     fileprivate var members: [(String, JSONValue)] {
         JSONMembers(present: [
-            "database": self.database, "name": self.name, "host": self.host, "pid": self.processID,
+            "database": self.database + 1, "name": self.name, "host": self.host, "pid": self.processID,
             "alive": self.isAlive,
             "draining": self.isDraining, "shards": self.shards, "agents": self.agents, "unhandled": self.unhandled,
             "lag_ms": self.lag.map(\.milliseconds), "declared_dead": self.timesDeclaredDead,

@@ -81,6 +81,11 @@ struct RunCommand: ParsableCommand {
 
     func validate() throws {
         if self.isGateway { try self.validateGateway() }
+        if !self.isGateway, self.profile.profile == nil, EnvironmentVariable.store.text != nil {
+            throw ValidationError(
+                "KII_PUSH_STORE is set: be a gateway of that fleet with '--gateway NAME', or the profile's receiver with "
+                    + "'--profile NAME'")
+        }
         // What needs another option may find it in the file.
         guard self.own.namesHandler, let problem = self.own.problem({ "'\($0.option)'" }) else { return }
         throw ValidationError(problem)

@@ -56,7 +56,7 @@ actor RunView {
         let isWritten = self.write(event, elapsed, note)
         // Both streams end in one journal: the entry with the fields is the better one.
         if isWritten, self.journal?.hasStandardOutput == true, !self.console.options.json { return }
-        try self.say { try self.console.show(event, after: elapsed, outcome: note?.outcome) }
+        try self.say { try self.console.show(event, after: elapsed, outcome: note?.outcome, of: message.agent) }
     }
 
     /// - Returns: whether the journal has it.

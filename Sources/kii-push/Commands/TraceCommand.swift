@@ -57,7 +57,7 @@ struct InboxOptions: ParsableArguments {
 
     /// What is in a database is not in a directory here.
     func exclude(_ other: FleetInboxOptions) throws {
-        guard other.store != nil, self.stateDirectory != nil || self.name.profile != nil else { return }
+        guard !other.store.isEmpty, self.stateDirectory != nil || self.name.profile != nil else { return }
         throw ValidationError("'--store' excludes '--profile' and '--state-directory'")
     }
 

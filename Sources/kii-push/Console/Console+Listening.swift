@@ -19,32 +19,37 @@ extension Console {
 
     /// What became of a message. `elapsed` is the time since its handler was called, and `outcome` what is known of an
     /// attempt outside this process.
+    ///
+    /// - Parameter agent: whose message it is, in a fleet.
     func show(
-        _ event: MessageEvent, after elapsed: Duration?, outcome: HandlerOutcome? = nil, at time: Timestamp = .now()
+        _ event: MessageEvent, after elapsed: Duration?, outcome: HandlerOutcome? = nil, of agent: String? = nil,
+        at time: Timestamp = .now()
     ) throws {
         guard let verdict = MessageVerdict(event, tellsCause: outcome == nil) else { return }
-        try self.show(verdict, of: event.messageID, elapsed, outcome, at: time)
+        try self.show(verdict, of: MessageKey(agent: agent, id: event.messageID), elapsed, outcome, at: time)
     }
 
     /// A message of the inbox that came to something, as it was shown when it did.
     func show(_ message: ReceivedMessage, _ context: DeliveryContext, endedAs trace: MessageRecord) throws {
         try self.show(message, context, at: trace.receivedAt)
         guard let (verdict, time) = MessageVerdict.last(of: trace) else { return }
-        try self.show(verdict, of: trace.messageID, nil, nil, at: time)
+        try self.show(verdict, of: MessageKey(id: trace.messageID), nil, nil, at: time)
     }
 
     private func show(
-        _ verdict: MessageVerdict, of messageID: Int64, _ elapsed: Duration?, _ outcome: HandlerOutcome?,
+        _ verdict: MessageVerdict, of message: MessageKey, _ elapsed: Duration?, _ outcome: HandlerOutcome?,
         at time: Timestamp
     ) throws {
         let elapsed = outcome?.elapsed ?? elapsed
         guard self.options.json else {
             let word = self.style(verdict.word.padded(to: 14), verdict.style)
             let details = Self.details(verdict, elapsed, outcome)
-            return try self.line("\(time.localMoment) <-- \(word) #\(messageID)  \(details)")
+            let agent = message.agent.map { "\($0)  " } ?? ""
+            return try self.line("\(time.localMoment) <-- \(word) #\(message.id)  \(agent)\(details)")
         }
+        let agent = JSONMembers(present: ["agent": message.agent])
         try self.object(
-            "verdict", verdict.members(of: messageID, at: time, after: elapsed) + (outcome?.members ?? []))
+            "verdict", verdict.members(of: message.id, at: time, after: elapsed) + agent + (outcome?.members ?? []))
     }
 
     /// A connection that carries messages; only said once the broker has granted the subscription.

@@ -25,10 +25,11 @@ extension Console {
 
     func show(inList trace: MessageRecord) throws {
         let (content, state) = (TracedContent(trace), TraceWords(trace.state))
-        let number = "#\(trace.messageID)".padded(to: 8)
+        let number = "#\(trace.messageID) ".padded(to: 8)
         let word = self.style(state.word.padded(to: 10), .bold)
         try self.line("\(number)\(word)\(trace.receivedAt.localText)  \(content.text)\(state.detailText)")
-        try self.object("inbox_message", trace.heading(content) + [("attempts", trace.begunAttempts.json)])
+        try self.object(
+            "inbox_message", trace.heading(content) + [("attempts", max(trace.begunAttempts, trace.attempts).json)])
     }
 
     private func event(at time: String, _ offset: String, _ words: TraceWords) throws {

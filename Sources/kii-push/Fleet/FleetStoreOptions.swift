@@ -23,7 +23,7 @@ struct FleetStoreOptions: ParsableArguments {
         guard !addresses.isEmpty else {
             throw CommandFailure(
                 .configuration, "which database? '--store' and KII_PUSH_STORE are missing",
-                hint: "for instance: --store postgres://kii@db.example.org/kii")
+                hint: "for instance: --store postgres://db.example.org/kii")
         }
         return try Self.store(at: addresses)
     }
@@ -51,13 +51,19 @@ struct FleetInboxOptions: ParsableArguments {
     @Option(
         value: "URL",
         help: "What gateways keep in this database, postgres://USER@HOST/NAME, and not what is on this machine.")
-    var store: String?
+    var store: [String] = []
+
+    func validate() throws {
+        if self.store.count > 1 { throw ValidationError("messages are looked at in one database: give '--store' once") }
+    }
 
     #if Postgres
     /// `nil` for the inbox of this machine.
-    func fleet() throws -> Fleet? { try self.store.map { Fleet(try FleetStoreOptions.store(at: [$0])) } }
+    func fleet() throws -> Fleet? {
+        self.store.isEmpty ? nil : Fleet(try FleetStoreOptions.store(at: self.store))
+    }
     #else
-    func refuse() throws { if self.store != nil { throw FleetStoreOptions.missing } }
+    func refuse() throws { if !self.store.isEmpty { throw FleetStoreOptions.missing } }
     #endif
 }
 

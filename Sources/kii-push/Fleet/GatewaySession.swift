@@ -86,7 +86,10 @@ struct GatewaySession: Sendable {
         let trouble = Locked(StorageTrouble())
         // Output may have to wait for its reader. The end does not, and who reads too slowly misses some.
         let shown = AsyncStream.makeStream(of: (String, PushEvent).self, bufferingPolicy: .bufferingNewest(4096))
-        let showing = Task { for await (agent, event) in shown.stream { await self.show(event, of: agent) } }
+        let showing = Task {
+            var told: [String: ContinuousClock.Instant] = [:]
+            for await (agent, event) in shown.stream { await self.show(event, of: agent, &told) }
+        }
         let (outside, notes) = (self.outside, self.receiver.notes)
         let receiving = Task { [fleet = Fleet(self.store), name, configuration, metrics] in
             do {
@@ -198,10 +201,19 @@ struct GatewaySession: Sendable {
     }
 
     /// Messages are data. Of a thousand connections only those are worth a line that somebody asks for.
-    private func show(_ event: PushEvent, of agent: String) async {
+    ///
+    /// - Parameter told: when each reason for being offline was told. That of many agents is told once a minute.
+    private func show(_ event: PushEvent, of agent: String, _ told: inout [String: ContinuousClock.Instant]) async {
         switch event {
         case .message: await self.view.show(event, of: agent)
-        case .disconnected(let reason, _): self.console.detail("\(agent): offline: \(reason.terminalSafe)")
+        case .disconnected(let reason, _):
+            let text = "\(agent): offline: \(reason.terminalSafe)"
+            guard told[reason].map({ ContinuousClock.now - $0 > .seconds(60) }) ?? true else {
+                return self.console.detail(text)
+            }
+            told = told.filter { ContinuousClock.now - $0.value <= .seconds(60) }
+            told[reason] = .now
+            self.console.warning(text)
         case .subscriptionFailed(let target, let reason, _):
             let name = "\(agent.terminalSafe): not subscribed to \(target.text.terminalSafe)"
             self.console.warning("\(name): \(reason.terminalSafe)")

@@ -26,7 +26,7 @@ extension OutputLine {
                 "elapsed_ms?": .integer, "attempt?": .integer, "failure?": .text, "retry_in_ms?": .integer,
                 "reason?": .text, "kept?": .flag, "counted?": .flag, "handler?": .text, "exit_status?": .integer,
                 "signal?": .integer, "http_status?": .integer, "no_answer?": .text, "profile?": .text,
-                "installation?": .text,
+                "installation?": .text, "agent?": .text,
             ]),
         OutputLine(
             "state",
