@@ -118,9 +118,8 @@ final class Gateway {
     ///   - count: how many in all.
     ///   - receivers: `all`, one after the other, or `one`.
     ///   - pauseMicroseconds: between two of them.
-    /// - Returns: what every contender gives, until the last was acknowledged; how many were `handled` a second, until the last
-    ///   was; the gateway's `wakeUps` a message. The kernel tells `cpu` precisely, and
-    ///   how it divides into `user` and `system` in hundredths of a second; `peak` is that since the gateway's start.
+    /// - Returns: what every contender gives, up to the last PUBACK; how many were `handled` a second, up to the last handler's
+    ///   call; the gateway's `wakeUps` a message. The kernel tells `cpu` precisely, and how it divides into `user` and `system` in hundredths of a second; `peak` is that since the gateway's start.
     func receive(_ count: Int, by receivers: String, pauseMicroseconds: Int = 0) throws -> Sample {
         let (before, timesBefore) = (self.threads, processTimes(of: self.process.pid))
         let begin = monotonicSeconds()

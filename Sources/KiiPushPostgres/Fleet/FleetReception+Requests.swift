@@ -11,7 +11,7 @@ struct FleetRequest: Sendable, Hashable {
 extension FleetReception {
     /// Carries out what is asked of this gateway. What fails is still asked for at the next renewal.
     ///
-    /// - Parameter isWhole: whether every message is to be dropped before this returns that is to be, since agents start then.
+    /// - Parameter isWhole: whether agents start when this returns: every drop is carried out before, and no retry.
     /// - Returns: why they could not be read.
     func carryOutRequests(isWhole: Bool) async -> (any Error)? {
         // They are read when all that were read before are answered: none is carried out twice.

@@ -55,7 +55,7 @@ extension PostgresStore {
 
     /// Lets go of shards. Nothing of them is to be under way.
     func release(_ shards: Set<Int64>, completion: @escaping StoreCompletion<Void>) {
-        self.forget(self.installations.keys(in: Set(shards)))
+        self.forget(self.installations.keys(in: shards))
         self.shards = self.shards.filter { !shards.contains($0.key) }
         var parameters = PostgresParameters()
         parameters.add(self.gateway.id)

@@ -50,7 +50,7 @@ package final class PostgresStore: Store {
     var whenClosed: (() -> Void)?
     /// What this gateway has, as far as it has heard, with the revisions of the agents there.
     var shards: [Int64: Int64] = [:]
-    /// How many were left when some were removed the last time.
+    /// The dead letters that were left when some were removed the last time.
     private var trimmed = InboxCounts.Tally(rows: 0, bytes: 0)
     private var upkeepAt: MonotonicInstant
     /// Which part of the shards is looked at next for old rows.
@@ -214,7 +214,7 @@ package final class PostgresStore: Store {
         return self.dead.rows > limit.rows / 2 || self.dead.bytes > limit.bytes / 2
     }
 
-    /// Whether it is worth looking at all of them again, before the next upkeep does.
+    /// Whether a sixteenth of the limit has come since then: removing some reads all of them.
     private var hasManyMoreDead: Bool {
         let limit = self.configuration.keepsDead
         return self.dead.rows >= self.trimmed.rows + max(1, limit.rows / 16)

@@ -17,10 +17,10 @@ struct RunCommand: ParsableCommand {
         discussion: [
             "A command answers by its exit status: 0 newData, 10 noData, 65 never again, 75 or any other failed. It finds "
                 + "KII_PUSH_ID, KII_PUSH_KIND, KII_PUSH_TOPIC or KII_PUSH_BUCKET, KII_PUSH_ATTEMPT, KII_PUSH_DEADLINE "
-                + "(milliseconds since 1970) and KII_PUSH_PAYLOAD_FILE in its environment, of a fleet KII_PUSH_AGENT as well.",
+                + "(milliseconds since 1970) and KII_PUSH_PAYLOAD_FILE in its environment, in a fleet also KII_PUSH_AGENT.",
             "A server answers by its HTTP status: 204 noData, any other 2xx newData; 408, 425, 429, 5xx, a redirect or no "
                 + "answer failed; any other 4xx never again. It gets Kii-Push-Id, Kii-Push-Kind, Kii-Push-Topic or "
-                + "Kii-Push-Bucket, Kii-Push-Attempt, and of a fleet Kii-Push-Agent. With Retry-After it is left alone until then, 5 min at most.",
+                + "Kii-Push-Bucket, Kii-Push-Attempt, and in a fleet Kii-Push-Agent. With Retry-After it is left alone until then, 5 min at most.",
             "A program with this library (--activate) is started for a push, keeps running and gets those that follow, "
                 + "from the descriptor that KII_PUSH_LAUNCH_FD names.",
             "What failed, was killed or did not answer within 30 s is tried again after 1 s, 5 s, 30 s, 5 min and 30 min; "

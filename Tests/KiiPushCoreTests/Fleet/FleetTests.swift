@@ -145,8 +145,11 @@ import Testing
             try await stage.declare(1)
             let gateway = try stage.begin("only", lease: .seconds(2))
             try await stage.waitForSubscriptions(of: 1)
-            let backend = try await stage.sql("SELECT backend FROM kii_push.gateway")
-            let process = try #require(pid_t(backend.split(separator: "\n").first ?? ""))
+            func backend() async throws -> pid_t {
+                let text = try await stage.sql("SELECT backend FROM kii_push.gateway")
+                return try #require(pid_t(text.split(separator: "\n").first ?? ""))
+            }
+            let process = try await backend()
             kill(process, SIGSTOP)
             try await gateway.first { if case .databaseFailed = $0 { true } else { false } }
             kill(process, SIGCONT)
@@ -155,11 +158,11 @@ import Testing
             try await stage.waitForMessages(3)
             try await stage.waitForVerdicts(3)
             // Also when it is to end meanwhile.
-            let next = try await stage.sql("SELECT backend FROM kii_push.gateway")
-            kill(try #require(pid_t(next.split(separator: "\n").first ?? "")), SIGSTOP)
+            let next = try await backend()
+            kill(next, SIGSTOP)
             gateway.receiving.cancel()
             try await gateway.receiving.value
-            kill(try #require(pid_t(next.split(separator: "\n").first ?? "")), SIGCONT)
+            kill(next, SIGCONT)
             await gateway.runtime.shutdown()
         }
     }
