@@ -161,7 +161,9 @@ import Testing
         while write(descriptor, filling, filling.count) > 0 {}
         let words = ["bash", "-c", #"exec "$@" > "$0""#, path, try Tool.executable.path, "run", "--store", target]
         let gateway = try RunningTool(
-            words + ["--gateway", "one", "--exec", "true"], environment: session.tool.environment)
+            words + ["-v", "--gateway", "one", "--exec", "true"], environment: session.tool.environment)
+        // Before that the broker keeps nothing for it.
+        #expect(gateway.error(containing: "lamp-1: connected").contains("lamp-1: connected"))
         while try !session.succeed("send", "topic", "news", "--data", #"{"msg":"hi"}"#, "--json").contains(
             #""receivers":2"#)
         {}
