@@ -19,7 +19,7 @@ import Testing
         #expect(missing.error.contains("run 'kii-push store migrate'"))
         try OutputSchemaTests.check(try run("store", "init", "--json").output, has: "schema")
         #expect(try run("store", "init").exit == 73)
-        #expect(try run("store", "migrate").output == "> The database has the tables, in version 2.\n")
+        #expect(try run("store", "migrate").output == "> The database has the tables, in version 3.\n")
         #expect(try run("store", "check").exit == 0)
         // A gateway's role can do what a gateway does, and no more.
         try await PostgresServer.run(
@@ -129,7 +129,7 @@ import Testing
         #expect(numbers.contains("\nkii_push_settled_messages_total{outcome=\"newData\"} "))
         try await PostgresServer.run(
             """
-            INSERT INTO kii_push.message SELECT key, 7, 5, 1, 10, 0, 0, 0, 0, 1, 1, 0, false, false, 1, 1, NULL, NULL,
+            INSERT INTO kii_push.message SELECT key, 7, 5, 10, 0, 0, 0, 0, 1, 1, 0, false, false, 1, 1, NULL, NULL,
                 'news', '' FROM kii_push.installation LIMIT 1
             """, at: target)
         let asked = try run("inbox", "retry", "7", "--store", asOperator)

@@ -23,7 +23,7 @@ extension Fleet {
         _ body: @escaping @Sendable (MessageRecord) throws -> Void
     ) async throws {
         guard !standings.isEmpty else { return }
-        let conditions = standings.map { "(\(Self.condition($0)))" }.joined(separator: " OR ")
+        let messages = standings.flatMap(Self.messages).joined(separator: " UNION ALL ")
         let limit = newest.map { "ORDER BY sequence DESC LIMIT \($0)" } ?? ""
         let failure = Locked<(any Error)?>(nil)
         try await self.askingTheOne { connection throws(InboxError) in
@@ -33,8 +33,9 @@ extension Fleet {
             try connection.execute(
                 """
                 DECLARE page NO SCROLL CURSOR FOR
-                SELECT \(PostgresStatements.columns), (SELECT id FROM kii_push.installation WHERE key = message.installation)
-                FROM (SELECT * FROM kii_push.message WHERE \(conditions) \(limit)) AS message ORDER BY sequence
+                SELECT \(PostgresStatements.columns(state: "standing")),
+                    (SELECT id FROM kii_push.installation WHERE key = message.installation)
+                FROM (SELECT * FROM (\(messages)) AS message \(limit)) AS message ORDER BY sequence
                 """, step: step)
             while true {
                 let rows = try connection.rows("FETCH 500 FROM page", step: step)
@@ -69,14 +70,27 @@ extension Fleet {
         throw InboxReadingError.removed(messageID: messageID)
     }
 
-    private static func condition(_ standing: MessageRecord.Standing) -> String {
-        switch standing {
-        case .waiting: "state = 0"
-        case .running: "state = 1"
-        case .retry: "state = 2"
-        case .presented: "state = 3"
-        case .done: "state = 4"
-        case .dead: "state = 5"
+    /// The messages of one state, as parts of a statement.
+    private static func messages(_ standing: MessageRecord.Standing) -> [String] {
+        func messages(_ state: RowState, besides others: String = "") -> String {
+            "SELECT *, \(state.rawValue) AS standing FROM kii_push.message WHERE state = \(state.rawValue) \(others)"
+        }
+        let notInHand = "AND sequence NOT IN (SELECT unnest(in_hand) FROM kii_push.installation)"
+        return switch standing {
+        case .waiting: [messages(.waiting, besides: notInHand)]
+        case .running:
+            [
+                messages(.inHand),
+                """
+                SELECT message.*, \(RowState.inHand.rawValue) FROM kii_push.installation
+                    CROSS JOIN unnest(in_hand) AS hand (number)
+                    JOIN kii_push.message ON message.installation = key AND sequence = hand.number
+                """,
+            ]
+        case .retry: [messages(.retry, besides: notInHand)]
+        case .presented: [messages(.presented)]
+        case .done: [messages(.done)]
+        case .dead: [messages(.dead)]
         }
     }
 
@@ -99,7 +113,7 @@ extension MessageRecord {
         try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ", step: "looking for a message")
         let rows = try connection.rows(
             """
-            SELECT \(PostgresStatements.columns), installation.id, stored_after, acknowledged_after, started_after, answer,
+            SELECT \(PostgresStatements.columns(state: PostgresStatements.standing)), installation.id, stored_after, acknowledged_after, started_after, answer,
                 events
             FROM kii_push.installation JOIN kii_push.message
                 ON message.installation = installation.key AND message.sequence = $1::bigint

@@ -4,7 +4,7 @@ enum PostgresMigrations {
     /// How many shards installations are spread over; never changed either.
     static let shards = 1024
 
-    static let all = [version1, requests]
+    static let all = [version1, requests, hands]
 
     // Numbers of milliseconds, and offsets from `received_ms`, as the inbox's file has them.
     private static let version1 = """

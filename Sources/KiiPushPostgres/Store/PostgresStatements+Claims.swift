@@ -1,112 +1,136 @@
 #if Postgres
 import KiiPushCore
 
+/// Each statement answers all claims of one kind that a turn has. Parameters 1 to 4 are lists with a place for each claim: the
+/// installation, the most that its rows may weigh together, and two numbers that its condition compares with. Parameters 5
+/// and 6 are the numbers of the scale.
 extension PostgresStatements {
     /// The columns of a row, in the order in which ``StoredRow`` is read.
-    static let columns = """
-        message.sequence, message.installation, message.state, message.attempts, message.crashes, \
+    ///
+    /// - Parameter state: what is read as its state.
+    static func columns(state: String = "message.state") -> String {
+        """
+        message.sequence, message.installation, \(state) AS state, message.attempts, message.crashes, \
         message.next_attempt_ms, message.updated_ms, message.received_ms, message.qos, message.duplicate, \
         message.retain, message.packet_id, message.connection, message.original_length, message.reason, \
         message.topic, message.payload, message.opened, message.source
         """
+    }
     static let columnCount = 19
 
-    /// The parameters 1 to 4: the installation, the most that the rows may weigh together, and the two numbers of the
-    /// scale. A first row comes whatever it weighs. Behind the columns stands how many rows there were to choose from.
-    private static func page(_ conditions: String, by order: String) -> String {
+    private static let wanted = """
+        unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) WITH ORDINALITY
+            AS wanted (installation, most, argument, before, place)
+            JOIN kii_push.installation ON installation.key = wanted.installation
         """
-        WITH page AS (
-            SELECT sequence, bytes, row_number() OVER (ORDER BY \(order)) AS place FROM (\(conditions)) AS candidate
-            ORDER BY \(order) LIMIT $2::bigint
-        ), fitting AS (
-            SELECT sequence, place FROM (
-                SELECT sequence, place, sum(
-                    CASE WHEN bytes - \(InboxCounts.rowOverhead) < $3::bigint THEN 1
-                        ELSE least(1 + (bytes - \(InboxCounts.rowOverhead)) / $3::bigint, $4::bigint) END
-                ) OVER (ORDER BY place) AS weight FROM page) AS weighed
-            WHERE weight <= $2::bigint OR place = 1
-        )
+
+    private static func candidates(_ condition: String, by rank: String = "sequence") -> String {
+        """
+        SELECT message.*, \(rank) AS rank FROM kii_push.message
+        WHERE message.installation = wanted.installation AND \(condition) ORDER BY rank, sequence LIMIT wanted.most
         """
     }
 
-    private static func candidates(_ condition: String, by order: String = "sequence") -> String {
+    /// What waits, or waits for its retry, and is not in hand.
+    private static func open(_ condition: String, by rank: String = "sequence") -> String {
+        self.candidates("\(condition) AND sequence <> ALL (installation.in_hand)", by: rank)
+    }
+
+    /// The rows of each claim. A first row comes whatever it weighs. Behind the columns stand the number of the row among those
+    /// of its claim, whether there was another one behind it, and the place of the claim. The server need not sort them.
+    private static func rows(_ candidates: String) -> String {
         """
-        SELECT sequence, bytes, next_attempt_ms FROM kii_push.message
-        WHERE installation = $1::bigint AND \(condition) ORDER BY \(order) LIMIT $2::bigint
+        SELECT found.*, wanted.place FROM \(self.wanted) CROSS JOIN LATERAL (
+            SELECT \(self.columns()), number, is_followed FROM (
+                SELECT *, sum(weight) OVER ranked AS total, row_number() OVER ranked AS number,
+                    (lead(sequence) OVER ranked IS NOT NULL)::integer AS is_followed
+                FROM (
+                    SELECT *, (CASE WHEN bytes - \(InboxCounts.rowOverhead) < $5::bigint THEN 1
+                        ELSE least(1 + (bytes - \(InboxCounts.rowOverhead)) / $5::bigint, $6::bigint) END)::integer
+                        AS weight
+                    FROM (\(candidates)) AS candidate) AS weighed
+                WINDOW ranked AS (ORDER BY rank, sequence ROWS UNBOUNDED PRECEDING)) AS message
+            WHERE total <= wanted.most OR number = 1) AS found
         """
     }
 
-    /// The parameter 5 is what the condition compares with.
-    private static func read(
-        _ name: String, _ step: String, _ condition: String, by order: String = "sequence"
-    ) -> PostgresStatement {
+    private static func read(_ name: String, _ step: String, _ candidates: String) -> PostgresStatement {
+        PostgresStatement(name, step, self.rows(candidates))
+    }
+
+    /// The rows stay as they are. That they are in hand is written beside them, for all of an installation at once: a row that
+    /// changes is written anew, with all that it holds. The parameter 7 is the number of the turn.
+    private static func take(_ name: String, _ step: String, _ candidates: String) -> PostgresStatement {
         PostgresStatement(
             name, step,
             """
-            \(self.page(self.candidates(condition, by: order), by: "sequence"))
-            SELECT \(self.columns), (SELECT count(*) FROM page)
-            FROM fitting JOIN kii_push.message
-                ON message.installation = $1::bigint AND message.sequence = fitting.sequence
-            ORDER BY fitting.place
-            """)
-    }
-
-    /// The parameters 5 and 6 are the number of the turn and the gateway's time.
-    private static func take(
-        _ name: String, _ step: String, _ candidates: String, by order: String = "sequence"
-    ) -> PostgresStatement {
-        PostgresStatement(
-            name, step,
-            """
-            \(self.page(candidates, by: order)), taken AS (
-                UPDATE kii_push.message SET state = 1, turn = $5::bigint, updated_ms = $6::bigint,
-                    next_attempt_ms = NULL
-                FROM fitting WHERE message.installation = $1::bigint AND message.sequence = fitting.sequence
-                RETURNING fitting.place, \(self.columns)
+            WITH fitting AS (\(self.rows(candidates))), noted AS (
+                UPDATE kii_push.installation SET in_hand = in_hand || added.sequences, taken_in = $7::bigint,
+                    taken = CASE taken_in WHEN $7::bigint THEN taken || added.sequences ELSE added.sequences END
+                FROM (SELECT installation, array_agg(sequence) AS sequences FROM fitting GROUP BY installation) AS added
+                WHERE installation.key = added.installation
             )
-            SELECT \(self.columns.replacing("message.", with: "taken.")), (SELECT count(*) FROM page)
-            FROM taken ORDER BY place
+            SELECT * FROM fitting
             """)
     }
 
     /// By the source as well, or the index would not give them in order.
     static let unsettled = read(
-        "unsettled", "reading messages of no source", "state = 0 AND source IS NULL AND sequence > $5::bigint",
-        by: "source, sequence")
-    static let paused = read("paused", "reading retries", "state = 2 AND sequence > $5::bigint")
-    static let suspects = read("suspects", "reading what was in hand", "state = 1 AND sequence > $5::bigint")
+        "unsettled", "reading messages of no source",
+        open("state = 0 AND source IS NULL AND sequence > wanted.argument"))
+    static let paused = read("paused", "reading retries", open("state = 2 AND sequence > wanted.argument"))
+    static let suspects = read(
+        "suspects", "reading what was in hand",
+        """
+        SELECT * FROM (
+            (\(candidates("state = 1 AND sequence > wanted.argument")))
+            UNION ALL
+            SELECT message.*, sequence AS rank FROM unnest(installation.in_hand) AS hand (number)
+                JOIN kii_push.message ON message.installation = wanted.installation AND message.sequence = hand.number
+            WHERE message.state IN (0, 2) AND sequence > wanted.argument
+        ) AS suspect ORDER BY rank LIMIT wanted.most
+        """)
     static let ofSource = take(
         "of_source", "taking messages of a source",
-        candidates("state = 0 AND source = $7::bigint AND sequence < $8::bigint"))
-    static let row = take("row", "taking a message", candidates("state = 0 AND sequence = $7::bigint"))
-    /// One that is put off for longer than any may be is due, too: the database's clock was set back.
+        open("state = 0 AND source = wanted.argument AND sequence < wanted.before"))
+    static let row = take("row", "taking a message", open("state = 0 AND sequence = wanted.argument"))
+    /// One that is put off for longer than any may be, the first number, is due, too: the database's clock was set back.
     static let retries = take(
         "retries", "taking due retries",
         """
-        (\(candidates("state = 2 AND next_attempt_ms <= kii_push.now_ms()", by: "next_attempt_ms, sequence")))
-        UNION ALL
-        (\(candidates(
-            "state = 2 AND next_attempt_ms > kii_push.now_ms() + $7::bigint", by: "next_attempt_ms, sequence")))
-        """, by: "next_attempt_ms, sequence")
+        SELECT * FROM (
+            (\(open("state = 2 AND next_attempt_ms <= kii_push.now_ms()", by: "next_attempt_ms")))
+            UNION ALL
+            (\(open("state = 2 AND next_attempt_ms > kii_push.now_ms() + wanted.argument", by: "next_attempt_ms")))
+        ) AS due ORDER BY rank, sequence LIMIT wanted.most
+        """)
     static let nextRetry = PostgresStatement(
         "next_retry", "reading the next retry",
         """
-        SELECT min(next_attempt_ms) - kii_push.now_ms() FROM kii_push.message
-        WHERE installation = $1::bigint AND state = 2
+        SELECT wanted.place, min(next_attempt_ms) - kii_push.now_ms() FROM unnest($1::bigint[]) WITH ORDINALITY
+            AS wanted (installation, place)
+            JOIN kii_push.installation ON installation.key = wanted.installation
+            JOIN kii_push.message ON message.installation = wanted.installation AND state = 2
+                AND sequence <> ALL (installation.in_hand)
+        GROUP BY wanted.place
         """)
     /// Each is looked up by itself: the rows in between are not read.
     static let sources = PostgresStatement(
         "sources", "looking for sources",
         """
-        WITH RECURSIVE found (number) AS (
-            (SELECT source FROM kii_push.message
-            WHERE installation = $1::bigint AND state = 0 AND source >= $2::bigint ORDER BY source LIMIT 1)
-            UNION ALL
-            SELECT (SELECT source FROM kii_push.message
-                WHERE installation = $1::bigint AND state = 0 AND source > found.number ORDER BY source LIMIT 1)
-            FROM found WHERE found.number IS NOT NULL
-        )
-        SELECT number FROM found WHERE number IS NOT NULL LIMIT $3::bigint
+        SELECT found.number, wanted.place FROM unnest($1::bigint[], $2::bigint[], $3::bigint[]) WITH ORDINALITY
+            AS wanted (installation, most, argument, place)
+            CROSS JOIN LATERAL (
+                WITH RECURSIVE found (number) AS (
+                    (SELECT source FROM kii_push.message WHERE installation = wanted.installation AND state = 0
+                        AND source >= wanted.argument ORDER BY source LIMIT 1)
+                    UNION ALL
+                    SELECT (SELECT source FROM kii_push.message WHERE installation = wanted.installation AND state = 0
+                        AND source > found.number ORDER BY source LIMIT 1)
+                    FROM found WHERE found.number IS NOT NULL
+                )
+                SELECT number FROM found WHERE number IS NOT NULL LIMIT wanted.most) AS found
+        ORDER BY wanted.place, found.number
         """)
 
     static let claims = [unsettled, paused, suspects, ofSource, row, retries, nextRetry, sources]

@@ -4,10 +4,9 @@ import KiiPushCore
 /// Statements with what they are told.
 extension PostgresStatements {
     static func inserting(
-        _ arrivals: [(sequence: Int64, arrival: Arrival)], turn: Int64, at now: Int64
+        _ arrivals: [(sequence: Int64, arrival: Arrival)], at now: Int64
     ) -> PostgresConnection.Step {
         var parameters = PostgresParameters()
-        parameters.add(turn)
         parameters.add(now)
         parameters.add(arrivals) { $0.arrival.link.installation }
         parameters.add(arrivals) { $0.sequence }
@@ -58,6 +57,17 @@ extension PostgresStatements {
         return (self.absorb, parameters)
     }
 
+    static func finishing(_ updates: [RowUpdate]) -> PostgresConnection.Step {
+        var parameters = PostgresParameters()
+        parameters.add(updates) { $0.installation }
+        parameters.add(updates) { $0.change.sequence }
+        parameters.add(updates) { $0.at.millisecondsSinceEpoch }
+        parameters.add(updates) { $0.change.acknowledgedAt?.millisecondsSinceEpoch }
+        parameters.add(updates) { $0.change.startedAt?.millisecondsSinceEpoch }
+        parameters.add(updates) { $0.change.storedAnswer }
+        return (self.finish, parameters)
+    }
+
     static func changing(_ updates: [RowUpdate], at clock: TurnClock) -> PostgresConnection.Step {
         func milliseconds(_ time: Timestamp?) -> Int64? { time?.millisecondsSinceEpoch }
         var parameters = PostgresParameters()
@@ -73,7 +83,7 @@ extension PostgresStatements {
         parameters.add(updates) { $0.at.millisecondsSinceEpoch }
         parameters.add(updates) { milliseconds($0.change.acknowledgedAt) }
         parameters.add(updates) { milliseconds($0.change.startedAt) }
-        parameters.add(updates) { $0.change.answer.map { $0 == .newData ? 0 : 1 } }
+        parameters.add(updates) { $0.change.storedAnswer }
         parameters.add(updates, text: { $0.change.openedBy })
         parameters.add(updates) { $0.change.source == .asItIs ? 0 : 1 }
         parameters.add(updates) { if case .set(let source) = $0.change.source { source } else { nil } }
@@ -116,6 +126,10 @@ extension PostgresStatements {
         parameters.add(configuration.keepsDead.bytes / 2)
         return (self.trim, parameters)
     }
+}
+
+extension RowChange {
+    fileprivate var storedAnswer: Int64? { self.answer.map { $0 == .newData ? 0 : 1 } }
 }
 
 extension Arrival {

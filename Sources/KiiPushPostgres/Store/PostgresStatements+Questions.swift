@@ -43,13 +43,13 @@ extension PostgresStatements {
     static let deadLetters = PostgresStatement(
         "dead_letters", "reading dead letters",
         """
-        SELECT \(columns), (SELECT id FROM kii_push.installation WHERE key = message.installation)
+        SELECT \(columns()), (SELECT id FROM kii_push.installation WHERE key = message.installation)
         FROM kii_push.message WHERE state = 5 AND sequence > $1::bigint ORDER BY sequence LIMIT $2::bigint
         """)
     static let presented = PostgresStatement(
         "presented", "reading what is shown",
         """
-        SELECT \(columns) FROM kii_push.message
+        SELECT \(columns()) FROM kii_push.message
         WHERE installation = $1::bigint AND state = 3 AND sequence > $2::bigint
         ORDER BY sequence LIMIT $3::bigint
         """)
@@ -58,28 +58,36 @@ extension PostgresStatements {
     static let found = PostgresStatement(
         "found", "looking for a message",
         """
-        SELECT message.state, message.installation, message.original_length, message.payload
+        SELECT \(standing), message.installation, message.original_length, message.payload
         FROM (
             (SELECT installation AS key FROM kii_push.request WHERE message = $1::bigint LIMIT 1)
             UNION ALL
             SELECT key FROM kii_push.installation
             WHERE NOT EXISTS (SELECT FROM kii_push.request WHERE message = $1::bigint)
-        ) AS candidate JOIN kii_push.message
-            ON message.installation = candidate.key AND message.sequence = $1::bigint
+        ) AS candidate JOIN kii_push.installation ON installation.key = candidate.key
+            JOIN kii_push.message ON message.installation = candidate.key AND message.sequence = $1::bigint
         """)
+    /// Where a message stands: one may be in hand that its row says nothing of.
+    static let standing = "CASE WHEN message.sequence = ANY (installation.in_hand) THEN 1 ELSE message.state END"
+    private static let letGo = """
+        UPDATE kii_push.installation SET in_hand = array_remove(in_hand, $2::bigint)
+        WHERE key = $1::bigint AND $2::bigint = ANY (in_hand)
+        """
     static let requeue = PostgresStatement(
         "requeue", "making a message wait",
         """
         WITH former AS (
-            SELECT state, bytes FROM kii_push.message WHERE installation = $1::bigint AND sequence = $2::bigint
+            SELECT \(standing) AS state, bytes
+            FROM kii_push.message JOIN kii_push.installation ON installation.key = message.installation
+            WHERE installation = $1::bigint AND sequence = $2::bigint
         ), waiting AS (
-            UPDATE kii_push.message SET state = 0, attempts = CASE state WHEN 2 THEN attempts ELSE 0 END,
-                crashes = CASE state WHEN 2 THEN crashes ELSE 0 END, next_attempt_ms = NULL,
-                reason = CASE state WHEN 2 THEN reason END, updated_ms = $3::bigint, started_after = NULL,
+            UPDATE kii_push.message SET state = 0, attempts = CASE former.state WHEN 2 THEN attempts ELSE 0 END,
+                crashes = CASE former.state WHEN 2 THEN crashes ELSE 0 END, next_attempt_ms = NULL,
+                reason = CASE former.state WHEN 2 THEN reason END, updated_ms = $3::bigint, started_after = NULL,
                 answer = NULL, source = coalesce($4::bigint, source),
-                events = CASE state WHEN 2 THEN events ELSE least(events + 1, 257) END
-            WHERE installation = $1::bigint AND sequence = $2::bigint RETURNING events
-        ), recorded AS (
+                events = CASE former.state WHEN 2 THEN events ELSE least(events + 1, 257) END
+            FROM former WHERE installation = $1::bigint AND sequence = $2::bigint RETURNING events
+        ), let_go AS (\(letGo)), recorded AS (
             INSERT INTO kii_push.event (message, number, at_ms, kind)
             SELECT $2::bigint, events, $3::bigint, \(MessageEvent.Kind.retried.parts.code) FROM waiting, former
             WHERE former.state <> 2 AND events <= 256
@@ -92,7 +100,7 @@ extension PostgresStatements {
         WITH gone AS (
             DELETE FROM kii_push.message WHERE installation = $1::bigint AND sequence = $2::bigint
             RETURNING state, bytes
-        ), forgotten AS (
+        ), let_go AS (\(letGo)), forgotten AS (
             DELETE FROM kii_push.event USING gone WHERE event.message = $2::bigint
         ), counted AS (
             UPDATE kii_push.gateway SET
@@ -149,7 +157,8 @@ extension PostgresStatements {
         WHERE former IN (SELECT key FROM moved)
         """)
 
-    /// What all gateways have counted, and how many messages stand where that are not done: by the numbers of the states.
+    /// What all gateways have counted, how many messages stand where that are not done, by the numbers of the states, and how
+    /// many of those that wait are in hand.
     static let ledger = PostgresStatement(
         "ledger", "reading the counts",
         """
@@ -158,7 +167,8 @@ extension PostgresStatements {
             (SELECT count(*) FROM kii_push.message WHERE state = 1),
             (SELECT count(*) FROM kii_push.message WHERE state = 2),
             (SELECT count(*) FROM kii_push.message WHERE state = 3),
-            (SELECT count(*) FROM kii_push.message WHERE state = 5)
+            (SELECT count(*) FROM kii_push.message WHERE state = 5),
+            (SELECT coalesce(sum(cardinality(in_hand)), 0)::bigint FROM kii_push.installation)
         FROM kii_push.gateway
         """)
 

@@ -20,19 +20,27 @@ enum PostgresStatements {
         "numbers", "taking numbers for messages", "SELECT nextval('kii_push.message_block')")
     static let absorb = PostgresStatement(
         "absorb", "recording a redelivery",
-        "SELECT * FROM kii_push.absorb($1::bigint[], $2::bigint[], $3::text[], $4::bytea[], $5::bigint[], $6::bigint)")
+        """
+        SELECT CASE WHEN absorbed.sequence = ANY (in_hand) THEN 1 ELSE state END
+        FROM ROWS FROM (
+            kii_push.absorb($1::bigint[], $2::bigint[], $3::text[], $4::bytea[], $5::bigint[], $6::bigint),
+            unnest($1::bigint[]), unnest($2::bigint[])
+        ) WITH ORDINALITY AS absorbed (state, installation, sequence, place)
+            JOIN kii_push.installation ON key = absorbed.installation
+        ORDER BY place
+        """)
 
     static let insert = PostgresStatement(
         "insert", "storing messages",
         """
-        INSERT INTO kii_push.message (installation, sequence, state, turn, bytes, updated_ms, received_ms, qos,
+        INSERT INTO kii_push.message (installation, sequence, state, bytes, updated_ms, received_ms, qos,
             duplicate, retain, packet_id, connection, original_length, reason, topic, payload, stored_after, source,
             events, acknowledged_after)
-        SELECT installation, sequence, state::smallint, $1::bigint, bytes, received, received, (flags & 3)::smallint,
+        SELECT installation, sequence, state::smallint, bytes, received, received, (flags & 3)::smallint,
             flags & 4 <> 0, flags & 8 <> 0, packet_id::integer, connection, original_length, reason, topic, payload,
-            $2::bigint - received, source, CASE state WHEN 5 THEN 1 ELSE 0 END, acknowledged - received
-        FROM unnest($3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[], $9::bigint[],
-            $10::bigint[], $11::bigint[], $12::text[], $13::text[], $14::bytea[], $15::bigint[], $16::bigint[])
+            $1::bigint - received, source, CASE state WHEN 5 THEN 1 ELSE 0 END, acknowledged - received
+        FROM unnest($2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::bigint[], $8::bigint[],
+            $9::bigint[], $10::bigint[], $11::text[], $12::text[], $13::bytea[], $14::bigint[], $15::bigint[])
             AS arrival (installation, sequence, state, bytes, received, flags, packet_id, connection, original_length,
                 reason, topic, payload, source, acknowledged)
         """)
@@ -44,46 +52,77 @@ enum PostgresStatements {
         FROM unnest($2::bigint[], $3::text[]) AS refusal (message, detail)
         """)
 
+    /// What an installation has in hand, without the messages of a part of the statement that has verdicts of them.
+    private static func letGo(_ ended: String) -> String {
+        """
+        UPDATE kii_push.installation SET in_hand = ARRAY(SELECT unnest(in_hand) EXCEPT SELECT unnest(sequences))
+        FROM (\(ended)) AS ended WHERE installation.key = ended.installation AND in_hand <> '{}'
+        """
+    }
+
+    /// The common end of a message, which had no failure: most of what there is to write.
+    static let finish = PostgresStatement(
+        "finish", "recording that messages are done",
+        """
+        WITH done AS (
+            UPDATE kii_push.message SET state = 4, next_attempt_ms = NULL, reason = NULL,
+                updated_ms = \(updatedWhenDone),
+                acknowledged_after = coalesce(message.acknowledged_after, wanted.acknowledged - message.received_ms),
+                started_after = wanted.started - message.received_ms, answer = wanted.answer
+            FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])
+                AS wanted (installation, sequence, updated, acknowledged, started, answer)
+            WHERE message.installation = wanted.installation AND message.sequence = wanted.sequence
+            RETURNING message.installation, message.sequence, message.bytes
+        ), ended AS (
+            SELECT installation, array_agg(sequence) AS sequences, sum(bytes)::bigint AS bytes
+            FROM done GROUP BY installation
+        ), let_go AS (\(letGo("SELECT * FROM ended")))
+        SELECT installation, bytes FROM ended
+        """)
+    /// What is handled is not removed too soon where the gateway's clock is behind.
+    private static let updatedWhenDone = "greatest(wanted.updated, kii_push.now_ms())"
+
     /// A message that the user has opened stays in hand where it is; all else becomes what it is told.
     static let change = PostgresStatement(
         "change", "recording verdicts",
         """
-        WITH changed AS (
+        WITH former AS (
+            SELECT wanted.*, message.state AS former_state, wanted.opened IS NOT NULL
+                AND (message.state = 1 OR message.sequence = ANY (installation.in_hand)) AS stays
+            FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[],
+                $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::text[], $13::bigint[], $14::bigint[],
+                $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[], $19::text[])
+                AS wanted (installation, sequence, state, attempts, crashes, pause, reason, updated, acknowledged,
+                    started, answer, opened, moves, source, only_in, kind, attempt, event_pause, detail)
+                JOIN kii_push.installation ON installation.key = wanted.installation
+                JOIN kii_push.message
+                    ON message.installation = wanted.installation AND message.sequence = wanted.sequence
+        ), changed AS (
             UPDATE kii_push.message SET
-                state = CASE WHEN wanted.opened IS NOT NULL AND message.state = 1 THEN 1 ELSE wanted.state END::smallint,
-                attempts = CASE WHEN wanted.opened IS NOT NULL AND message.state = 1 THEN message.attempts
-                    ELSE coalesce(wanted.attempts, message.attempts) END,
-                crashes = CASE WHEN wanted.opened IS NOT NULL AND message.state = 1 THEN message.crashes
-                    ELSE coalesce(wanted.crashes, message.crashes) END,
+                state = CASE WHEN stays THEN message.state ELSE wanted.state END::smallint,
+                attempts = CASE WHEN stays THEN message.attempts ELSE coalesce(wanted.attempts, message.attempts) END,
+                crashes = CASE WHEN stays THEN message.crashes ELSE coalesce(wanted.crashes, message.crashes) END,
                 next_attempt_ms = kii_push.now_ms() + wanted.pause,
                 reason = CASE wanted.state WHEN 4 THEN NULL ELSE coalesce(wanted.reason, message.reason) END,
-                -- What is handled is not removed too soon where the gateway's clock is behind.
-                updated_ms = CASE wanted.state WHEN 4 THEN greatest(wanted.updated, kii_push.now_ms())
-                    ELSE wanted.updated END,
+                updated_ms = CASE wanted.state WHEN 4 THEN \(updatedWhenDone) ELSE wanted.updated END,
                 acknowledged_after = coalesce(message.acknowledged_after, wanted.acknowledged - message.received_ms),
                 started_after = CASE wanted.state WHEN 4 THEN wanted.started - message.received_ms END,
                 answer = wanted.answer,
                 events = CASE WHEN wanted.kind IS NULL THEN message.events ELSE least(message.events + 1, 257) END,
                 opened = coalesce(wanted.opened, message.opened),
                 source = CASE wanted.moves WHEN 0 THEN message.source ELSE wanted.source END
-            FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[], $7::text[],
-                $8::bigint[], $9::bigint[], $10::bigint[], $11::bigint[], $12::text[], $13::bigint[], $14::bigint[],
-                $15::bigint[], $16::bigint[], $17::bigint[], $18::bigint[], $19::text[])
-                AS wanted (installation, sequence, state, attempts, crashes, pause, reason, updated, acknowledged,
-                    started, answer, opened, moves, source, only_in, kind, attempt, event_pause, detail)
-                JOIN kii_push.message AS former
-                    ON former.installation = wanted.installation AND former.sequence = wanted.sequence
+            FROM former AS wanted
             WHERE message.installation = wanted.installation AND message.sequence = wanted.sequence
                 AND message.state = coalesce(wanted.only_in, message.state)
-            RETURNING message.installation, message.sequence, former.state AS former_state, message.state,
-                message.bytes, message.source, message.events, wanted.opened, wanted.only_in, wanted.updated,
-                wanted.kind, wanted.attempt, wanted.started, wanted.event_pause, wanted.detail
+            RETURNING wanted.*, CASE WHEN stays THEN 1 ELSE message.state END AS now_state, message.bytes,
+                message.source AS now_source, message.events
+        ), let_go AS (\(letGo("SELECT installation, array_agg(sequence) AS sequences FROM changed WHERE NOT stays GROUP BY installation"))
         ), recorded AS (
             INSERT INTO kii_push.event (message, number, at_ms, kind, attempt, started_ms, pause_ms, detail)
             SELECT sequence, events, updated, kind, attempt, started, event_pause, detail FROM changed
             WHERE kind IS NOT NULL AND events <= 256
         )
-        SELECT installation, sequence, former_state, state, bytes, source,
+        SELECT installation, sequence, former_state, now_state, bytes, now_source,
             (opened IS NOT NULL OR only_in IS NOT NULL)::integer FROM changed
         """)
 
@@ -128,13 +167,13 @@ enum PostgresStatements {
     static let dead = PostgresStatement(
         "dead", "counting dead letters",
         "SELECT count(*), coalesce(sum(bytes), 0)::bigint FROM kii_push.message WHERE state = 5")
+    /// What a turn has taken, and nobody has heard of.
     static let giveBack = PostgresStatement(
         "give_back", "giving messages back",
         """
-        UPDATE kii_push.message SET state = 0 FROM kii_push.shard JOIN kii_push.installation
-            ON installation.shard = shard.id
-        WHERE shard.gateway = $1::bigint::integer AND message.installation = installation.key
-            AND message.state = 1 AND message.turn = $2::bigint AND message.sequence <> ALL ($3::bigint[])
+        UPDATE kii_push.installation SET in_hand = ARRAY(SELECT unnest(in_hand) EXCEPT SELECT unnest(taken))
+        FROM kii_push.shard
+        WHERE shard.gateway = $1::bigint::integer AND installation.shard = shard.id AND taken_in = $2::bigint
         """)
     /// The state of an error of this schema's own: a message is another one than the row that it was held against.
     static let notTheSame = "KII02"
@@ -146,7 +185,8 @@ enum PostgresStatements {
     static let ofAnother = "KII03"
 
     static let turn = [
-        beginTurn, beginWork, goOnWithWork, endWork, takeNumbers, absorb, insert, recordRefusals, change, prove, prune,
+        beginTurn, beginWork, goOnWithWork, endWork, takeNumbers, absorb, insert, recordRefusals, finish, change, prove,
+        prune,
         trim, dead,
         giveBack,
     ]

@@ -330,7 +330,6 @@ package final class PostgresStore: Store {
         var parameters = PostgresParameters()
         parameters.add(self.gateway.id)
         parameters.add(self.turnNumber)
-        parameters.add(turn.work.arrivedRows)
         self.write([(PostgresStatements.giveBack, parameters)]) { answer in
             switch answer {
             case .success:

@@ -21,8 +21,11 @@ struct PostgresTurn {
     private var plan: [StoredArrival] = []
     /// The places of arrivals that a row was held against, and is not.
     private var newOnes: Set<Int> = []
-    /// The changes in rounds, with one change of a message in each: a statement cannot change a row twice.
+    /// Of the first change of each message: those that say that it is done, and nothing else.
+    private var finished: [RowUpdate] = []
+    /// The other changes in rounds, with one change of a message in each: a statement cannot change a row twice.
     private var rounds: [[RowUpdate]] = []
+    private var claims = PostgresClaims([])
     private var takesNumbers = false
 
     /// - Parameter isKnown: whether an installation is this gateway's, as far as it has heard.
@@ -75,13 +78,15 @@ struct PostgresTurn {
         ]
         self.work.plan(self.turn.changes)
         steps += self.work.steps
-        self.rounds = self.rounds(at: clock, store)
+        self.planChanges(at: clock, store)
+        if !self.finished.isEmpty { steps.append(PostgresStatements.finishing(self.finished)) }
         for round in self.rounds { steps.append(PostgresStatements.changing(round, at: clock)) }
-        if !additions.isEmpty { steps.append(PostgresStatements.inserting(additions, turn: number, at: now)) }
+        if !additions.isEmpty { steps.append(PostgresStatements.inserting(additions, at: now)) }
         let refusals = additions.filter(\.arrival.isRefused)
         if !refusals.isEmpty { steps.append(PostgresStatements.recording(refusals, at: now)) }
         if !repetitions.isEmpty { steps.append(PostgresStatements.absorbing(repetitions, at: now)) }
-        for claim in self.turn.claims { steps += claim.steps(turn: number, at: now, store.configuration.longestDelay) }
+        self.claims = PostgresClaims(self.turn.claims)
+        steps += self.claims.steps(turn: number, store.configuration.longestDelay)
         if !self.proofs.isEmpty { steps.append(PostgresStatements.proving(self.proofs, by: store.gateway)) }
         if let pruned { steps.append(PostgresStatements.pruning(pruned, of: store.gateway, store.configuration)) }
         if self.trims { steps.append(PostgresStatements.trimming(store.gateway, store.configuration)) }
@@ -142,8 +147,8 @@ struct PostgresTurn {
         return !dropped.isEmpty
     }
 
-    private func rounds(at clock: TurnClock, _ store: PostgresStore) -> [[RowUpdate]] {
-        var rounds: [[RowUpdate]] = []
+    private mutating func planChanges(at clock: TurnClock, _ store: PostgresStore) {
+        (self.finished, self.rounds) = ([], [])
         var counts: [Int64: Int] = [:]
         for change in self.turn.changes {
             let round = counts[change.sequence, default: 0]
@@ -151,10 +156,15 @@ struct PostgresTurn {
             var row = RowChange(change, at: clock)
             row.acknowledgedAt = store.acknowledgements.time(of: change.sequence)
             let endedAt = change.attempt?.endedAt.map(clock.timestamp(of:))
-            if rounds.count == round { rounds.append([]) }
-            rounds[round].append(RowUpdate(installation: change.installation, change: row, at: endedAt ?? clock.now))
+            let update = RowUpdate(installation: change.installation, change: row, at: endedAt ?? clock.now)
+            if round == 0, row.isCommonEnd {
+                self.finished.append(update)
+            } else {
+                while self.rounds.count <= round { self.rounds.append([]) }
+                self.rounds[round].append(update)
+            }
         }
-        return rounds
+        self.rounds.removeAll(where: \.isEmpty)
     }
 
     // MARK: - What is answered
@@ -165,6 +175,11 @@ struct PostgresTurn {
         outcome.refusals = self.work.refusals
         // Behind the beginning.
         var rest = answers[(1 + self.work.steps.count)...]
+        if !self.finished.isEmpty, let rows = rest.popFirst() {
+            for row in 0..<rows.count {
+                store.count(rows.integer(row, 1), of: rows.integer(row, 0), from: .inHand, to: .done)
+            }
+        }
         for _ in self.rounds { if let rows = rest.popFirst() { self.count(rows, of: store, into: &outcome) } }
         let (additions, repetitions) = (self.additions, self.repetitions)
         if !additions.isEmpty { rest.removeFirst() }
@@ -172,7 +187,7 @@ struct PostgresTurn {
         if additions.contains(where: \.arrival.isRefused) { rest.removeFirst() }
         outcome.arrivals = self.plan
         if !repetitions.isEmpty, let rows = rest.popFirst() { self.place(rows, of: store, into: &outcome) }
-        for claim in self.turn.claims { outcome.answers.append(claim.answer(&rest, of: store)) }
+        outcome.answers = self.claims.answers(&rest)
         if !self.proofs.isEmpty { rest.removeFirst() }
         if self.pruned != nil, let rows = rest.popFirst() {
             self.hasMoreToPrune = rows.integer(0, 0) >= PostgresStatements.prunedAtOnce
@@ -203,9 +218,8 @@ struct PostgresTurn {
         return outcome
     }
 
-    /// Whether a lost answer may have handed over rows. Those that have arrived are in hand rightly.
+    /// Whether a lost answer may have handed over rows.
     var takesInHand: Bool { self.turn.claims.contains(where: \.takesInHand) }
-    var arrivedRows: [Int64] { self.additions.map(\.sequence) }
 
     private func count(_ rows: PostgresRows, of store: PostgresStore, into outcome: inout TurnOutcome) {
         for row in 0..<rows.count {
@@ -237,6 +251,14 @@ struct RowUpdate {
     var installation: Int64
     var change: RowChange
     var at: Timestamp
+}
+
+extension RowChange {
+    /// Whether ``PostgresStatements/finish`` writes all of it.
+    fileprivate var isCommonEnd: Bool {
+        self.state == .done && self.attempts == nil && self.crashes == nil && self.event == nil
+            && self.openedBy == nil && self.onlyIn == nil && self.source == .asItIs
+    }
 }
 
 extension Arrival {

@@ -98,6 +98,43 @@ import Testing
         }
     }
 
+    /// As what is in hand since it came.
+    @Test(arguments: StoreKind.durable) func whatIsClaimedIsInHandUntilItsVerdict(_ kind: StoreKind) async throws {
+        try await withStorePlace(kind) { place in
+            let first = try await place.open()
+            let key = try await first.installation("a")
+            let link = TestLink(installation: key)
+            let message = TestMessage(link).with { $0.isInHand = false }
+            let rows = try await first.receive(message, message, message, message, message, message, message)
+            let source = StoreClaim.Kind.source(TestMessage.source(), before: nil)
+            #expect(try await first.answer(source, of: key).messages.count == 7)
+            #expect(try await first.ledger().running == 7)
+            let stored = StoredMessage.push(rows[4], installation: key).with { $0.topic = "" }
+            let outcome = try await first.change(
+                .change(rows[0], of: key, .done(.newData)),
+                .change(rows[1], of: key, .retry(after: .seconds(600), failure: .failed, firstStart: nil), attempts: 1),
+                .change(rows[2], of: key, .back()), .change(rows[3], of: key, .inHand, attempts: 1),
+                .change(rows[4], of: key, .opened(DeliveryOpening(stored, action: .open))))
+            #expect(outcome.appeared == [])
+            let _: Void = try await first.ask { $0.drop(rows[5], completion: $1) }
+            let _: Int64? = try await first.ask { $0.requeue(rows[6], at: .now(), completion: $1) }
+            var standings: [RowState?] = []
+            for row in rows { standings.append(try await first.standing(row)) }
+            #expect(standings == [.done, .retry, .waiting, .inHand, .inHand, nil, .waiting])
+            #expect(try await first.answer(.row(rows[6]), of: key).messages.map(\.sequence) == [rows[6]])
+            link.candidate.withLock { $0 = rows[6] }
+            let again = try await first.commit { Turn(arrivals: [message.with { $0.duplicate = true }.arrival]) }
+            #expect(again.arrivals == [.redelivered(rows[6], isFinal: true, isInHand: true)])
+            let ledger = try await first.ledger()
+            #expect([ledger.done, ledger.waiting, ledger.running, ledger.dropped] == [1, 2, 3, 1])
+            try await first.end()
+            let next = try await place.open()
+            let suspects = try await next.answer(.suspects(after: 0), of: key).messages
+            #expect(suspects.map(\.sequence) == [rows[3], rows[4], rows[6]])
+            #expect(try await next.answer(source, of: key).messages.map(\.sequence) == [rows[2]])
+        }
+    }
+
     /// By weight, where messages are large: the first comes whatever it weighs.
     @Test(arguments: StoreKind.durable) func aClaimTakesWhatItHasRoomFor(_ kind: StoreKind) async throws {
         try await withStorePlace(kind) { place in

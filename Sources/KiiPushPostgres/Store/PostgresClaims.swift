@@ -1,0 +1,152 @@
+#if Postgres
+import KiiPushCore
+
+/// The claims of a turn, by kind: the database is asked once for all of a kind.
+struct PostgresClaims {
+    private enum Kind: Hashable {
+        case unsettled, paused, suspects, sources, ofSource, retries
+        /// By itself: two may ask for the same message, and the second one is to find it taken.
+        case row(place: Int)
+
+        init(_ claim: StoreClaim, place: Int) {
+            switch claim.kind {
+            case .unsettled: self = .unsettled
+            case .paused: self = .paused
+            case .suspects: self = .suspects
+            case .sources: self = .sources
+            case .source: self = .ofSource
+            case .row: self = .row(place: place)
+            case .retries: self = .retries
+            }
+        }
+
+        var statement: PostgresStatement {
+            switch self {
+            case .unsettled: PostgresStatements.unsettled
+            case .paused: PostgresStatements.paused
+            case .suspects: PostgresStatements.suspects
+            case .sources: PostgresStatements.sources
+            case .ofSource: PostgresStatements.ofSource
+            case .row: PostgresStatements.row
+            case .retries: PostgresStatements.retries
+            }
+        }
+    }
+
+    private let claims: [StoreClaim]
+    /// The kinds, in the order in which they came, with the places of their claims.
+    private var groups: [(kind: Kind, places: [Int])] = []
+
+    init(_ claims: [StoreClaim]) {
+        self.claims = claims
+        var indices: [Kind: Int] = [:]
+        for (place, claim) in claims.enumerated() {
+            let kind = Kind(claim, place: place)
+            if let index = indices[kind] {
+                self.groups[index].places.append(place)
+            } else {
+                indices[kind] = self.groups.count
+                self.groups.append((kind, [place]))
+            }
+        }
+    }
+
+    // MARK: - What is sent
+
+    /// What is asked for them, in a turn of this number.
+    func steps(turn: Int64, _ longestDelay: Duration) -> [PostgresConnection.Step] {
+        self.groups.flatMap { group in
+            let claims = group.places.map { self.claims[$0] }
+            var parameters = PostgresParameters()
+            parameters.add(claims) { $0.installation }
+            parameters.add(claims) { Int64($0.limit) }
+            parameters.add(claims) { $0.argument(longestDelay) }
+            if group.kind == .sources { return [(group.kind.statement, parameters)] }
+            parameters.add(claims) { if case .source(_, let before?) = $0.kind { before } else { .max } }
+            // A scheduler has one scale.
+            parameters.add(Int64(claims[0].scale.step))
+            parameters.add(Int64(claims[0].scale.heaviest))
+            if claims[0].takesInHand { parameters.add(turn) }
+            guard group.kind == .retries else { return [(group.kind.statement, parameters)] }
+            var next = PostgresParameters()
+            next.add(claims) { $0.installation }
+            return [(group.kind.statement, parameters), (PostgresStatements.nextRetry, next)]
+        }
+    }
+
+    // MARK: - What is answered
+
+    /// Takes their answers from the front of the turn's.
+    func answers(_ rest: inout ArraySlice<PostgresRows>) -> [StoreAnswer] {
+        var answers = [StoreAnswer](repeating: StoreAnswer(), count: self.claims.count)
+        for group in self.groups {
+            guard let rows = rest.popFirst() else { break }
+            if group.kind == .sources {
+                self.read(rows, sourcesOf: group.places, into: &answers)
+            } else {
+                self.read(rows, messagesOf: group.places, into: &answers)
+            }
+            guard group.kind == .retries, let next = rest.popFirst() else { continue }
+            for row in 0..<next.count {
+                let place = group.places[Int(next.integer(row, 0)) - 1]
+                answers[place].nextRetry = .milliseconds(max(0, next.integer(row, 1)))
+            }
+        }
+        return answers
+    }
+
+    private func read(_ rows: PostgresRows, sourcesOf places: [Int], into answers: inout [StoreAnswer]) {
+        for row in 0..<rows.count {
+            answers[places[Int(rows.integer(row, 1)) - 1]].sources.append(rows.integer(row, 0))
+        }
+        for place in places { answers[place].isComplete = answers[place].sources.count < self.claims[place].limit }
+    }
+
+    private func read(_ rows: PostgresRows, messagesOf places: [Int], into answers: inout [StoreAnswer]) {
+        let (number, isFollowed, place) = (
+            PostgresStatements.columnCount, PostgresStatements.columnCount + 1, PostgresStatements.columnCount + 2
+        )
+        var rowsOfPlaces = [[Int]](repeating: [], count: places.count)
+        for row in 0..<rows.count { rowsOfPlaces[Int(rows.integer(row, place)) - 1].append(row) }
+        for (place, unsorted) in zip(places, rowsOfPlaces) {
+            let sorted = unsorted.sorted { rows.integer($0, number) < rows.integer($1, number) }
+            answers[place].messages = sorted.compactMap { StoredRow(rows, $0).map { StoredMessage($0) } }
+            answers[place].isComplete =
+                sorted.count < self.claims[place].limit
+                && sorted.last.map { rows.integer($0, isFollowed) == 0 } ?? true
+        }
+    }
+}
+
+extension StoreClaim {
+    /// What its rows are compared with.
+    fileprivate func argument(_ longestDelay: Duration) -> Int64 {
+        switch self.kind {
+        case .unsettled(let sequence), .paused(let sequence), .suspects(let sequence), .row(let sequence): sequence
+        case .source(let source, _): source
+        case .retries: longestDelay.wholeNanoseconds / 1_000_000
+        // No source has a number behind the last.
+        case .sources(let after): after.map { $0 == .max ? $0 : $0 + 1 } ?? .min
+        }
+    }
+}
+
+extension StoredRow {
+    /// Reads ``PostgresStatements/columns(state:)``; `nil` for a state that there is not.
+    init?(_ rows: PostgresRows, _ row: Int) {
+        guard let state = RowState(rawValue: rows.integer(row, 2)) else { return nil }
+        func time(_ column: Int) -> Timestamp { Timestamp(millisecondsSinceEpoch: rows.integer(row, column)) }
+        self.init(
+            sequence: rows.integer(row, 0),
+            message: NewRow(
+                installation: rows.integer(row, 1), topic: rows.text(row, 15) ?? "", payload: rows.blob(row, 16),
+                originalLength: rows.optionalInteger(row, 13).map(Int.init), qos: UInt8(clamping: rows.integer(row, 8)),
+                duplicate: rows.integer(row, 9) != 0, retain: rows.integer(row, 10) != 0,
+                packetID: rows.optionalInteger(row, 11).flatMap { UInt16(exactly: $0) },
+                connection: rows.integer(row, 12), receivedAt: time(7), state: state, reason: rows.text(row, 14),
+                source: rows.optionalInteger(row, 18)),
+            attempts: Int(rows.integer(row, 3)), crashes: Int(rows.integer(row, 4)),
+            nextAttempt: rows.isNull(row, 5) ? nil : time(5), updatedAt: time(6), openedBy: rows.text(row, 17))
+    }
+}
+#endif
