@@ -75,7 +75,10 @@ extension Fleet {
         func messages(_ state: RowState, besides others: String = "") -> String {
             "SELECT *, \(state.rawValue) AS standing FROM kii_push.message WHERE state = \(state.rawValue) \(others)"
         }
-        let notInHand = "AND sequence NOT IN (SELECT unnest(in_hand) FROM kii_push.installation)"
+        let notInHand = """
+            AND NOT EXISTS (SELECT FROM kii_push.installation CROSS JOIN unnest(in_hand) AS taken (number)
+                WHERE taken.number = message.sequence)
+            """
         return switch standing {
         case .waiting: [messages(.waiting, besides: notInHand)]
         case .running:
@@ -83,8 +86,8 @@ extension Fleet {
                 messages(.inHand),
                 """
                 SELECT message.*, \(RowState.inHand.rawValue) FROM kii_push.installation
-                    CROSS JOIN unnest(in_hand) AS hand (number)
-                    JOIN kii_push.message ON message.installation = key AND sequence = hand.number
+                    CROSS JOIN unnest(in_hand) AS taken (number)
+                    JOIN kii_push.message ON message.installation = key AND sequence = taken.number
                 """,
             ]
         case .retry: [messages(.retry, besides: notInHand)]
@@ -113,8 +116,8 @@ extension MessageRecord {
         try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ", step: "looking for a message")
         let rows = try connection.rows(
             """
-            SELECT \(PostgresStatements.columns(state: PostgresStatements.standing)), installation.id, stored_after, acknowledged_after, started_after, answer,
-                events
+            SELECT \(PostgresStatements.columns(state: PostgresStatements.standing)), installation.id,
+                stored_after, acknowledged_after, started_after, answer, events
             FROM kii_push.installation JOIN kii_push.message
                 ON message.installation = installation.key AND message.sequence = $1::bigint
             """, ["\(messageID)"], step: "looking for a message")

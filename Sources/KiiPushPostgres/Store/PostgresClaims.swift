@@ -3,50 +3,19 @@ import KiiPushCore
 
 /// The claims of a turn, by kind: the database is asked once for all of a kind.
 struct PostgresClaims {
-    private enum Kind: Hashable {
-        case unsettled, paused, suspects, sources, ofSource, retries
-        /// By itself: two may ask for the same message, and the second one is to find it taken.
-        case row(place: Int)
-
-        init(_ claim: StoreClaim, place: Int) {
-            switch claim.kind {
-            case .unsettled: self = .unsettled
-            case .paused: self = .paused
-            case .suspects: self = .suspects
-            case .sources: self = .sources
-            case .source: self = .ofSource
-            case .row: self = .row(place: place)
-            case .retries: self = .retries
-            }
-        }
-
-        var statement: PostgresStatement {
-            switch self {
-            case .unsettled: PostgresStatements.unsettled
-            case .paused: PostgresStatements.paused
-            case .suspects: PostgresStatements.suspects
-            case .sources: PostgresStatements.sources
-            case .ofSource: PostgresStatements.ofSource
-            case .row: PostgresStatements.row
-            case .retries: PostgresStatements.retries
-            }
-        }
-    }
-
     private let claims: [StoreClaim]
-    /// The kinds, in the order in which they came, with the places of their claims.
-    private var groups: [(kind: Kind, places: [Int])] = []
+    /// In the order in which the kinds came, with the places of their claims.
+    private var groups: [(statement: PostgresStatement, places: [Int])] = []
 
     init(_ claims: [StoreClaim]) {
         self.claims = claims
-        var indices: [Kind: Int] = [:]
         for (place, claim) in claims.enumerated() {
-            let kind = Kind(claim, place: place)
-            if let index = indices[kind] {
+            // Two of a row may ask for the same one, and the second is to find it taken.
+            let index = claim.isOfRow ? nil : self.groups.firstIndex { $0.statement == claim.statement }
+            if let index {
                 self.groups[index].places.append(place)
             } else {
-                indices[kind] = self.groups.count
-                self.groups.append((kind, [place]))
+                self.groups.append((claim.statement, [place]))
             }
         }
     }
@@ -61,16 +30,16 @@ struct PostgresClaims {
             parameters.add(claims) { $0.installation }
             parameters.add(claims) { Int64($0.limit) }
             parameters.add(claims) { $0.argument(longestDelay) }
-            if group.kind == .sources { return [(group.kind.statement, parameters)] }
+            if group.statement == PostgresStatements.sources { return [(group.statement, parameters)] }
             parameters.add(claims) { if case .source(_, let before?) = $0.kind { before } else { .max } }
             // A scheduler has one scale.
             parameters.add(Int64(claims[0].scale.step))
             parameters.add(Int64(claims[0].scale.heaviest))
             if claims[0].takesInHand { parameters.add(turn) }
-            guard group.kind == .retries else { return [(group.kind.statement, parameters)] }
+            guard group.statement == PostgresStatements.retries else { return [(group.statement, parameters)] }
             var next = PostgresParameters()
             next.add(claims) { $0.installation }
-            return [(group.kind.statement, parameters), (PostgresStatements.nextRetry, next)]
+            return [(group.statement, parameters), (PostgresStatements.nextRetry, next)]
         }
     }
 
@@ -81,12 +50,12 @@ struct PostgresClaims {
         var answers = [StoreAnswer](repeating: StoreAnswer(), count: self.claims.count)
         for group in self.groups {
             guard let rows = rest.popFirst() else { break }
-            if group.kind == .sources {
+            if group.statement == PostgresStatements.sources {
                 self.read(rows, sourcesOf: group.places, into: &answers)
             } else {
                 self.read(rows, messagesOf: group.places, into: &answers)
             }
-            guard group.kind == .retries, let next = rest.popFirst() else { continue }
+            guard group.statement == PostgresStatements.retries, let next = rest.popFirst() else { continue }
             for row in 0..<next.count {
                 let place = group.places[Int(next.integer(row, 0)) - 1]
                 answers[place].nextRetry = .milliseconds(max(0, next.integer(row, 1)))
@@ -119,6 +88,20 @@ struct PostgresClaims {
 }
 
 extension StoreClaim {
+    fileprivate var isOfRow: Bool { if case .row = self.kind { true } else { false } }
+
+    fileprivate var statement: PostgresStatement {
+        switch self.kind {
+        case .unsettled: PostgresStatements.unsettled
+        case .paused: PostgresStatements.paused
+        case .suspects: PostgresStatements.suspects
+        case .sources: PostgresStatements.sources
+        case .source: PostgresStatements.ofSource
+        case .row: PostgresStatements.row
+        case .retries: PostgresStatements.retries
+        }
+    }
+
     /// What its rows are compared with.
     fileprivate func argument(_ longestDelay: Duration) -> Int64 {
         switch self.kind {

@@ -1,9 +1,9 @@
 #if Postgres
 import KiiPushCore
 
-/// Each statement answers all claims of one kind that a turn has. Parameters 1 to 4 are lists with a place for each claim: the
-/// installation, the most that its rows may weigh together, and two numbers that its condition compares with. Parameters 5
-/// and 6 are the numbers of the scale.
+/// Each statement answers all claims of one kind that a turn has. Its first parameters are lists with a place for each claim:
+/// the installation, the most that its rows may weigh together, and two numbers that its condition compares with. Then come
+/// the two numbers of the scale.
 extension PostgresStatements {
     /// The columns of a row, in the order in which ``StoredRow`` is read.
     ///
@@ -18,11 +18,13 @@ extension PostgresStatements {
     }
     static let columnCount = 19
 
-    private static let wanted = """
-        unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) WITH ORDINALITY
-            AS wanted (installation, most, argument, before, place)
-            JOIN kii_push.installation ON installation.key = wanted.installation
+    /// What an installation has in hand, taken out of its row once for each claim, and not for each message.
+    private static let hand = """
+        JOIN kii_push.installation ON installation.key = wanted.installation
+        CROSS JOIN LATERAL (SELECT in_hand || '{}' AS numbers OFFSET 0) AS hand
         """
+    /// The list is in order: it is searched, and not read to its end.
+    private static let isNotInHand = "numbers[width_bucket(sequence, numbers)] IS DISTINCT FROM sequence"
 
     private static func candidates(_ condition: String, by rank: String = "sequence") -> String {
         """
@@ -33,14 +35,16 @@ extension PostgresStatements {
 
     /// What waits, or waits for its retry, and is not in hand.
     private static func open(_ condition: String, by rank: String = "sequence") -> String {
-        self.candidates("\(condition) AND sequence <> ALL (installation.in_hand)", by: rank)
+        self.candidates("\(condition) AND \(self.isNotInHand)", by: rank)
     }
 
     /// The rows of each claim. A first row comes whatever it weighs. Behind the columns stand the number of the row among those
     /// of its claim, whether there was another one behind it, and the place of the claim. The server need not sort them.
     private static func rows(_ candidates: String) -> String {
         """
-        SELECT found.*, wanted.place FROM \(self.wanted) CROSS JOIN LATERAL (
+        SELECT found.*, wanted.place
+        FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[]) WITH ORDINALITY
+            AS wanted (installation, most, argument, before, place) \(self.hand) CROSS JOIN LATERAL (
             SELECT \(self.columns()), number, is_followed FROM (
                 SELECT *, sum(weight) OVER ranked AS total, row_number() OVER ranked AS number,
                     (lead(sequence) OVER ranked IS NOT NULL)::integer AS is_followed
@@ -65,7 +69,8 @@ extension PostgresStatements {
             name, step,
             """
             WITH fitting AS (\(self.rows(candidates))), noted AS (
-                UPDATE kii_push.installation SET in_hand = in_hand || added.sequences, taken_in = $7::bigint,
+                UPDATE kii_push.installation SET taken_in = $7::bigint,
+                    in_hand = ARRAY(SELECT unnest(in_hand || added.sequences) ORDER BY 1),
                     taken = CASE taken_in WHEN $7::bigint THEN taken || added.sequences ELSE added.sequences END
                 FROM (SELECT installation, array_agg(sequence) AS sequences FROM fitting GROUP BY installation) AS added
                 WHERE installation.key = added.installation
@@ -77,7 +82,7 @@ extension PostgresStatements {
     /// By the source as well, or the index would not give them in order.
     static let unsettled = read(
         "unsettled", "reading messages of no source",
-        open("state = 0 AND source IS NULL AND sequence > wanted.argument"))
+        open("state = 0 AND source IS NULL AND sequence > wanted.argument", by: "source"))
     static let paused = read("paused", "reading retries", open("state = 2 AND sequence > wanted.argument"))
     static let suspects = read(
         "suspects", "reading what was in hand",
@@ -85,8 +90,8 @@ extension PostgresStatements {
         SELECT * FROM (
             (\(candidates("state = 1 AND sequence > wanted.argument")))
             UNION ALL
-            SELECT message.*, sequence AS rank FROM unnest(installation.in_hand) AS hand (number)
-                JOIN kii_push.message ON message.installation = wanted.installation AND message.sequence = hand.number
+            SELECT message.*, sequence AS rank FROM unnest(numbers) AS taken (number)
+                JOIN kii_push.message ON message.installation = wanted.installation AND message.sequence = taken.number
             WHERE message.state IN (0, 2) AND sequence > wanted.argument
         ) AS suspect ORDER BY rank LIMIT wanted.most
         """)
@@ -104,17 +109,17 @@ extension PostgresStatements {
             (\(open("state = 2 AND next_attempt_ms > kii_push.now_ms() + wanted.argument", by: "next_attempt_ms")))
         ) AS due ORDER BY rank, sequence LIMIT wanted.most
         """)
+    /// The first of the index, and no more are read.
     static let nextRetry = PostgresStatement(
         "next_retry", "reading the next retry",
         """
-        SELECT wanted.place, min(next_attempt_ms) - kii_push.now_ms() FROM unnest($1::bigint[]) WITH ORDINALITY
-            AS wanted (installation, place)
-            JOIN kii_push.installation ON installation.key = wanted.installation
-            JOIN kii_push.message ON message.installation = wanted.installation AND state = 2
-                AND sequence <> ALL (installation.in_hand)
-        GROUP BY wanted.place
+        SELECT wanted.place, next.next_attempt_ms - kii_push.now_ms() FROM unnest($1::bigint[]) WITH ORDINALITY
+            AS wanted (installation, place) \(hand) CROSS JOIN LATERAL (
+                SELECT next_attempt_ms FROM kii_push.message
+                WHERE message.installation = wanted.installation AND state = 2 AND \(isNotInHand)
+                ORDER BY next_attempt_ms LIMIT 1) AS next
         """)
-    /// Each is looked up by itself: the rows in between are not read.
+    /// Each is looked up by itself: the rows in between are not read. All that a source has may be in hand.
     static let sources = PostgresStatement(
         "sources", "looking for sources",
         """

@@ -69,10 +69,6 @@ extension PostgresStatements {
         """)
     /// Where a message stands: one may be in hand that its row says nothing of.
     static let standing = "CASE WHEN message.sequence = ANY (installation.in_hand) THEN 1 ELSE message.state END"
-    private static let letGo = """
-        UPDATE kii_push.installation SET in_hand = array_remove(in_hand, $2::bigint)
-        WHERE key = $1::bigint AND $2::bigint = ANY (in_hand)
-        """
     static let requeue = PostgresStatement(
         "requeue", "making a message wait",
         """
@@ -87,7 +83,7 @@ extension PostgresStatements {
                 answer = NULL, source = coalesce($4::bigint, source),
                 events = CASE former.state WHEN 2 THEN events ELSE least(events + 1, 257) END
             FROM former WHERE installation = $1::bigint AND sequence = $2::bigint RETURNING events
-        ), let_go AS (\(letGo)), recorded AS (
+        ), let_go AS (\(letGo("SELECT $1::bigint, ARRAY[$2::bigint]"))), recorded AS (
             INSERT INTO kii_push.event (message, number, at_ms, kind)
             SELECT $2::bigint, events, $3::bigint, \(MessageEvent.Kind.retried.parts.code) FROM waiting, former
             WHERE former.state <> 2 AND events <= 256
@@ -100,7 +96,7 @@ extension PostgresStatements {
         WITH gone AS (
             DELETE FROM kii_push.message WHERE installation = $1::bigint AND sequence = $2::bigint
             RETURNING state, bytes
-        ), let_go AS (\(letGo)), forgotten AS (
+        ), let_go AS (\(letGo("SELECT $1::bigint, ARRAY[$2::bigint]"))), forgotten AS (
             DELETE FROM kii_push.event USING gone WHERE event.message = $2::bigint
         ), counted AS (
             UPDATE kii_push.gateway SET

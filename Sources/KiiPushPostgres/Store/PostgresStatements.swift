@@ -52,11 +52,13 @@ enum PostgresStatements {
         FROM unnest($2::bigint[], $3::text[]) AS refusal (message, detail)
         """)
 
-    /// What an installation has in hand, without the messages of a part of the statement that has verdicts of them.
-    private static func letGo(_ ended: String) -> String {
+    /// Takes messages out of the lists of what is in hand: those that a part of the statement names. The lists stay in order.
+    static func letGo(_ sequences: String) -> String {
         """
-        UPDATE kii_push.installation SET in_hand = ARRAY(SELECT unnest(in_hand) EXCEPT SELECT unnest(sequences))
-        FROM (\(ended)) AS ended WHERE installation.key = ended.installation AND in_hand <> '{}'
+        UPDATE kii_push.installation
+        SET in_hand = ARRAY(SELECT unnest(in_hand) EXCEPT SELECT unnest(ended.sequences) ORDER BY 1)
+        FROM (\(sequences)) AS ended (installation, sequences)
+        WHERE installation.key = ended.installation AND in_hand <> '{}'
         """
     }
 
@@ -72,11 +74,12 @@ enum PostgresStatements {
             FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])
                 AS wanted (installation, sequence, updated, acknowledged, started, answer)
             WHERE message.installation = wanted.installation AND message.sequence = wanted.sequence
+                AND message.state BETWEEN 0 AND 2
             RETURNING message.installation, message.sequence, message.bytes
         ), ended AS (
             SELECT installation, array_agg(sequence) AS sequences, sum(bytes)::bigint AS bytes
             FROM done GROUP BY installation
-        ), let_go AS (\(letGo("SELECT * FROM ended")))
+        ), let_go AS (\(letGo("SELECT installation, sequences FROM ended")))
         SELECT installation, bytes FROM ended
         """)
     /// What is handled is not removed too soon where the gateway's clock is behind.
@@ -102,7 +105,8 @@ enum PostgresStatements {
                 state = CASE WHEN stays THEN message.state ELSE wanted.state END::smallint,
                 attempts = CASE WHEN stays THEN message.attempts ELSE coalesce(wanted.attempts, message.attempts) END,
                 crashes = CASE WHEN stays THEN message.crashes ELSE coalesce(wanted.crashes, message.crashes) END,
-                next_attempt_ms = kii_push.now_ms() + wanted.pause,
+                next_attempt_ms = CASE WHEN stays THEN message.next_attempt_ms
+                    ELSE kii_push.now_ms() + wanted.pause END,
                 reason = CASE wanted.state WHEN 4 THEN NULL ELSE coalesce(wanted.reason, message.reason) END,
                 updated_ms = CASE wanted.state WHEN 4 THEN \(updatedWhenDone) ELSE wanted.updated END,
                 acknowledged_after = coalesce(message.acknowledged_after, wanted.acknowledged - message.received_ms),
@@ -116,7 +120,9 @@ enum PostgresStatements {
                 AND message.state = coalesce(wanted.only_in, message.state)
             RETURNING wanted.*, CASE WHEN stays THEN 1 ELSE message.state END AS now_state, message.bytes,
                 message.source AS now_source, message.events
-        ), let_go AS (\(letGo("SELECT installation, array_agg(sequence) AS sequences FROM changed WHERE NOT stays GROUP BY installation"))
+        ), let_go AS (\(letGo("""
+            SELECT installation, array_agg(sequence) FROM changed WHERE NOT stays GROUP BY installation
+            """))
         ), recorded AS (
             INSERT INTO kii_push.event (message, number, at_ms, kind, attempt, started_ms, pause_ms, detail)
             SELECT sequence, events, updated, kind, attempt, started, event_pause, detail FROM changed
@@ -171,7 +177,7 @@ enum PostgresStatements {
     static let giveBack = PostgresStatement(
         "give_back", "giving messages back",
         """
-        UPDATE kii_push.installation SET in_hand = ARRAY(SELECT unnest(in_hand) EXCEPT SELECT unnest(taken))
+        UPDATE kii_push.installation SET in_hand = ARRAY(SELECT unnest(in_hand) EXCEPT SELECT unnest(taken) ORDER BY 1)
         FROM kii_push.shard
         WHERE shard.gateway = $1::bigint::integer AND installation.shard = shard.id AND taken_in = $2::bigint
         """)
@@ -186,9 +192,7 @@ enum PostgresStatements {
 
     static let turn = [
         beginTurn, beginWork, goOnWithWork, endWork, takeNumbers, absorb, insert, recordRefusals, finish, change, prove,
-        prune,
-        trim, dead,
-        giveBack,
+        prune, trim, dead, giveBack,
     ]
 }
 #endif
