@@ -3,8 +3,8 @@ extension PostgresMigrations {
     /// What is in hand, beside the rows; version 3.
     static let hands = """
         ALTER TABLE kii_push.installation
-            -- The messages that wait, or wait for their retry, and are in hand, in order. State 1 of the message itself is of one that
-            -- was so when it was stored, or was suspected.
+            -- The messages that wait, or wait for their retry, and are in hand, in order. State 1 of the message itself is of
+            -- one that was so when it was stored, or was suspected.
             ADD COLUMN in_hand bigint[] NOT NULL DEFAULT '{}',
             -- Those that were taken in the last turn that took any, and its number.
             ADD COLUMN taken bigint[] NOT NULL DEFAULT '{}', ADD COLUMN taken_in bigint NOT NULL DEFAULT 0,

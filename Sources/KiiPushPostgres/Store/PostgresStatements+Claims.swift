@@ -90,9 +90,11 @@ extension PostgresStatements {
         SELECT * FROM (
             (\(candidates("state = 1 AND sequence > wanted.argument")))
             UNION ALL
-            SELECT message.*, sequence AS rank FROM unnest(numbers) AS taken (number)
-                JOIN kii_push.message ON message.installation = wanted.installation AND message.sequence = taken.number
-            WHERE message.state IN (0, 2) AND sequence > wanted.argument
+            (SELECT message.*, taken.number AS rank
+            FROM (SELECT number FROM unnest(numbers) AS taken (number) WHERE number > wanted.argument ORDER BY number)
+                AS taken JOIN kii_push.message
+                ON message.installation = wanted.installation AND message.sequence = taken.number
+            WHERE message.state IN (0, 2) ORDER BY taken.number LIMIT wanted.most)
         ) AS suspect ORDER BY rank LIMIT wanted.most
         """)
     static let ofSource = take(
