@@ -57,6 +57,8 @@ import Testing
         #expect(local.exit == 64)
         #expect(local.error.contains("'--gateway NAME'"))
         #expect(try run("inbox", "stats", "--store", asOperator, "--store", target).exit == 64)
+        #expect(try run("store", "check", "--store", asGateway).exit == 0)
+        #expect(try run("store", "check", "--store", asOperator).exit == 74)
         let unable = try run("run", "--store", asOperator, "--gateway", "two", "--exec", "true")
         #expect(unable.exit == 74)
         #expect(unable.error.contains("using the tables agent, "), "\(unable.error)")

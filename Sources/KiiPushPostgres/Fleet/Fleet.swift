@@ -24,11 +24,11 @@ public struct Fleet: Sendable {
         }
     }
 
-    /// Throws unless each database can be reached and has the tables of this version.
+    /// Throws unless each database can be reached, has the tables of this version, and lets this role do what a gateway does.
     ///
-    /// - Throws: `PushAgentError`: `inbox`; `invalidConfiguration` for an address that cannot be used, and for a database
-    ///   without these tables.
-    public func check() async throws { _ = try await self.asking { _ throws(InboxError) in } }
+    /// - Throws: `PushAgentError`: `inbox`, also for a role that lacks a right; `invalidConfiguration` for an address that
+    ///   cannot be used, and for a database without these tables.
+    public func check() async throws { _ = try await self.asking(PostgresSchema.checkRights) }
 
     /// The oldest version of the tables that are there; 0 where there are none.
     package func schemaVersion() async throws -> Int {

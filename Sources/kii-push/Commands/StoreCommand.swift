@@ -56,7 +56,8 @@ struct StoreMigrateCommand: FleetSubcommand {
 
 struct StoreCheckCommand: FleetSubcommand {
     static let configuration = CommandConfiguration(
-        commandName: "check", abstract: "Fails unless the database can be reached and has the tables of this version.",
+        commandName: "check",
+        abstract: "Fails unless a gateway can use the database: reach it, find this version's tables, change rows.",
         examples: [("As a gateway", "kii-push store check --store postgres://gateway@db.example.org/kii")],
         exitCodes: FleetStoreOptions.exitCodes, environment: FleetStoreOptions.environment
     )
