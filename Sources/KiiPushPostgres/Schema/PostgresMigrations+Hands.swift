@@ -3,10 +3,10 @@ extension PostgresMigrations {
     /// What is in hand, beside the rows; version 3.
     static let hands = """
         ALTER TABLE kii_push.installation
-            -- The messages that wait, or wait for their retry, and are in hand, in order. State 1 of the message itself is of
-            -- one that was so when it was stored, or was suspected.
+            -- Messages in hand whose rows say 0 or 2, in order. A row says 1 only of a message that was taken in hand as it
+            -- was stored, and of one that runs alone.
             ADD COLUMN in_hand bigint[] NOT NULL DEFAULT '{}',
-            -- Those that were taken in the last turn that took any, and its number.
+            -- What the last turn that took any added to the list, and the number of that turn.
             ADD COLUMN taken bigint[] NOT NULL DEFAULT '{}', ADD COLUMN taken_in bigint NOT NULL DEFAULT 0,
             SET (fillfactor = 50, autovacuum_vacuum_threshold = 500);
         ALTER TABLE kii_push.message DROP COLUMN turn;

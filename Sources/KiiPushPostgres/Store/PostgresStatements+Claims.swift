@@ -18,12 +18,12 @@ extension PostgresStatements {
     }
     static let columnCount = 19
 
-    /// What an installation has in hand, taken out of its row once for each claim, and not for each message.
+    /// What an installation has in hand. `OFFSET 0` keeps PostgreSQL from unpacking the list again for each message.
     private static let hand = """
         JOIN kii_push.installation ON installation.key = wanted.installation
         CROSS JOIN LATERAL (SELECT in_hand || '{}' AS numbers OFFSET 0) AS hand
         """
-    /// The list is in order: it is searched, and not read to its end.
+    /// `width_bucket` searches the list by halves, since it is in order.
     private static let isNotInHand = "numbers[width_bucket(sequence, numbers)] IS DISTINCT FROM sequence"
 
     private static func candidates(_ condition: String, by rank: String = "sequence") -> String {
@@ -62,8 +62,8 @@ extension PostgresStatements {
         PostgresStatement(name, step, self.rows(candidates))
     }
 
-    /// The rows stay as they are. That they are in hand is written beside them, for all of an installation at once: a row that
-    /// changes is written anew, with all that it holds. The parameter 7 is the number of the turn.
+    /// The rows stay as they are, since PostgreSQL writes a row that changes anew, with all that it holds. Their numbers go
+    /// into the installation's list. The parameter 7 is the number of the turn.
     private static func take(_ name: String, _ step: String, _ candidates: String) -> PostgresStatement {
         PostgresStatement(
             name, step,

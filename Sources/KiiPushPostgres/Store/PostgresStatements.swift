@@ -74,6 +74,7 @@ enum PostgresStatements {
             FROM unnest($1::bigint[], $2::bigint[], $3::bigint[], $4::bigint[], $5::bigint[], $6::bigint[])
                 AS wanted (installation, sequence, updated, acknowledged, started, answer)
             WHERE message.installation = wanted.installation AND message.sequence = wanted.sequence
+                -- What was decided about it meanwhile stays.
                 AND message.state BETWEEN 0 AND 2
             RETURNING message.installation, message.sequence, message.bytes
         ), ended AS (
