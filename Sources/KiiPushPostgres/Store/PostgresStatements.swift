@@ -12,6 +12,8 @@ enum PostgresStatements {
     static let beginWork = PostgresStatement(
         "begin_work", "beginning with handlers' statements",
         "SELECT FROM kii_push.begin_work($1::bigint[], $2::bigint[])")
+    static let checkWork = PostgresStatement(
+        "check_work", "looking at constraints that were put off", "SET CONSTRAINTS ALL IMMEDIATE")
     static let goOnWithWork = PostgresStatement(
         "go_on_with_work", "going on with handlers' statements", "SELECT FROM kii_push.go_on_with_work()")
     static let endWork = PostgresStatement(
@@ -192,8 +194,8 @@ enum PostgresStatements {
     static let ofAnother = "KII03"
 
     static let turn = [
-        beginTurn, beginWork, goOnWithWork, endWork, takeNumbers, absorb, insert, recordRefusals, finish, change, prove,
-        prune, trim, dead, giveBack,
+        beginTurn, beginWork, checkWork, goOnWithWork, endWork, takeNumbers, absorb, insert, recordRefusals, finish,
+        change, prove, prune, trim, dead, giveBack,
     ]
 }
 #endif

@@ -34,6 +34,8 @@ struct TurnWork {
                 let text = PostgresStatement("", "carrying out a handler's statement", statement.text)
                 self.add((text, .init(texts: statement.values)), of: change.sequence)
             }
+            // A function of a handler's may have put its constraints off, and only the next look says whose they are.
+            self.add((PostgresStatements.checkWork, .init()), of: change.sequence)
         }
         self.add((PostgresStatements.endWork, .init()))
     }

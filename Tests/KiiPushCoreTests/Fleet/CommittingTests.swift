@@ -65,6 +65,25 @@ import Testing
         SQLStatement("SELECT 1\u{0}"),
     ]
 
+    /// In one turn: the first answer's violation shows behind its statements, and the second answer has none.
+    @Test func whatIsPutOffIsNotHeldAgainstOthers() async throws {
+        try await withStorePlace(.postgres) { place in
+            try await PostgresServer.run(Self.table, at: place.address)
+            let store = try await place.open()
+            let key = try await store.installation("a")
+            let message = TestMessage(TestLink(installation: key))
+            let rows = try await store.receive(message, message)
+            func answer(_ row: Int64, _ statement: SQLStatement) -> MessageChange {
+                .change(row, of: key, .committing(.newData, AnswerWork(SQLWork([statement]))))
+            }
+            let outcome = try await store.change(
+                answer(rows[0], SQLStatement("SELECT app.violate_late()")), answer(rows[1], self.insert(2)))
+            #expect(outcome.refusals.keys.sorted() == [rows[0]])
+            #expect(try await store.standing(rows[0]) == .inHand)
+            #expect(try await store.standing(rows[1]) == .done)
+        }
+    }
+
     /// What others are to be committed with is, and the attempt is tried again.
     @Test(arguments: refused.indices) func isNotWrittenWhereAStatementIsRefused(index: Int) async throws {
         try await self.run(messages: 9) { stage async throws in
