@@ -15,20 +15,26 @@ package struct KiiPushCommand: ParsableCommand {
         subcommands: [
             EmulatorCommand.self, RegisterCommand.self, ConfigCommand.self, SubscribeCommand.self,
             UnsubscribeCommand.self, SubscriptionsCommand.self, SyncCommand.self, ListenCommand.self, RunCommand.self,
-            InstallUnitCommand.self, FleetCommand.self, StoreCommand.self, SendCommand.self, InboxCommand.self,
-            TraceCommand.self, ReplayCommand.self,
+            InstallUnitCommand.self, SendCommand.self, InboxCommand.self, TraceCommand.self, ReplayCommand.self,
             ExplainCommand.self, DoctorCommand.self, HelpCommand.self, CompletionCommand.self, CompleteCommand.self,
-        ],
+        ] + Self.ofFleet,
         groups: [
             ("Get ready", ["emulator", "register", "config"]),
             ("Subscriptions", ["subscribe", "unsubscribe", "subscriptions", "sync"]),
             ("Receive and send", ["listen", "run", "install-unit", "send"]),
-            ("Many machines", ["fleet", "store"]),
+            ("Many machines", Self.ofFleet.map { $0.configuration.commandName }),
             ("Find out", ["inbox", "trace", "replay", "explain", "doctor"]),
             ("Help", ["help", "completion"]),
         ],
         version: "0.1.0"
     )
+
+    /// What needs PostgreSQL.
+    #if Postgres
+    private static let ofFleet: [any ParsableCommand.Type] = [FleetCommand.self, StoreCommand.self]
+    #else
+    private static let ofFleet: [any ParsableCommand.Type] = []
+    #endif
 
     package static func main() async {
         StandardStream.reserveDescriptors()

@@ -221,21 +221,36 @@ import Testing
         #expect(try FileManager.default.contentsOfDirectory(atPath: tool.home.path + "/state").isEmpty)
     }
     #else
+    /// A build without PostgreSQL has no command and no option that could not work.
     @Test(arguments: [
-        ["fleet", "status"], ["fleet", "list"], ["fleet", "add", "-"], ["fleet", "remove", "a"],
-        ["fleet", "drain", "a"],
-        ["store", "init"], ["store", "migrate"], ["store", "check"],
+        ["fleet", "status"], ["store", "check"], ["run", "--gateway", "one", "--exec", "true"],
         ["run", "--store", "postgres://localhost/kii", "--exec", "true"],
         ["inbox", "list", "--store", "postgres://localhost/kii"],
-        ["inbox", "stats", "--store", "postgres://localhost/kii"],
-        ["trace", "1", "--store", "postgres://localhost/kii"],
         ["inbox", "retry", "1", "--store", "postgres://localhost/kii"],
-        ["inbox", "drop", "--all", "--store", "postgres://localhost/kii"],
+        ["trace", "1", "--store", "postgres://localhost/kii"],
     ])
-    func withoutPostgreSQLTheyExit69AndSayHowToGetIt(words: [String]) throws {
+    func withoutPostgreSQLTheyAreUnknown(words: [String]) throws {
         let result = try Tool().start(words).waitForExit()
-        #expect(result.exit == 69)
-        #expect(result.error.contains("swift build -c release --traits Postgres"))
+        #expect(result.exit == 64)
+        #expect(result.error.contains("unknown "), "\(result.error)")
+    }
+
+    @Test func withoutPostgreSQLNoPageSpeaksOfThem() throws {
+        let tool = try Tool()
+        let directory = tool.home.path + "/man"
+        #expect(try tool("help", "--man", directory).exit == 0)
+        var pages = try FileManager.default.contentsOfDirectory(atPath: directory).map { name in
+            (name, try String(contentsOfFile: "\(directory)/\(name)", encoding: .utf8))
+        }
+        #expect(pages.count > 20)
+        for words in [["help"], ["help", "--tree"], ["help", "--json"], ["help", "json", "--schema"]] {
+            pages.append((words.joined(separator: " "), try tool.start(words).waitForExit().output))
+        }
+        for (name, text) in pages {
+            for word in ["kii-push fleet", "fleet status", "-store", "PUSH_STORE", "PGPASSFILE", "Many machines"] {
+                #expect(!name.contains("fleet") && !text.contains(word), "\(name) has \(word)")
+            }
+        }
     }
     #endif
 }

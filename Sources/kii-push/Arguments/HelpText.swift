@@ -38,8 +38,9 @@ struct HelpText {
         let all = self.command.subcommands
         let groups = self.command.configuration.groups
         let column = (all.map(\.name.displayWidth).max() ?? 0) + 2
-        return (groups.isEmpty ? [("Commands", all.map(\.name))] : groups).map { title, names in
+        return (groups.isEmpty ? [("Commands", all.map(\.name))] : groups).compactMap { title, names in
             let rows = all.filter { names.contains($0.name) }.map { ($0.name, $0.configuration.abstract) }
+            guard !rows.isEmpty else { return nil }
             return "\(title):\n" + table(rows, width: self.width, column: column)
         }
     }

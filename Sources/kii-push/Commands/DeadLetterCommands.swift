@@ -6,15 +6,18 @@ struct InboxRetryCommand: ParsableCommand {
         commandName: "retry", abstract: "Has messages tried again now, wherever they stand.",
         examples: [
             ("One", "kii-push inbox retry 17"), ("All dead letters", "kii-push inbox retry --all"),
-            ("Of a fleet", "kii-push inbox retry 65553 --store postgres://operator@db.example.org/kii"),
-        ],
+        ]
+            + CommandConfiguration.ofFleet(
+                "Of a fleet", "kii-push inbox retry 65553 --store postgres://operator@db.example.org/kii"),
         discussion: [
             "A message that waits for its next attempt does not wait any longer. A dead letter, or one that is done, is handled "
                 + "as if it had just been received. One whose handler runs is left to it (exit 75).",
             "What receives with the inbox handles them at once; where nothing does, the next 'kii-push listen' or 'run' of "
-                + "the profile. Of a fleet the gateway that has the message does it within 3 s; where none has answered after "
-                + "8 s, the command ends (exit 75), and the next gateway that has the message does it.",
-        ],
+                + "the profile.",
+        ]
+            + CommandConfiguration.ofFleet(
+                "Of a fleet the gateway that has the message does it within 3 s; where none has answered after 8 s, the "
+                    + "command ends (exit 75), and the next gateway that has the message does it."),
         exitCodes: InboxCommand.readingExitCodes + [.temporary], environment: InboxCommand.environment
     )
 
@@ -30,12 +33,15 @@ struct InboxDropCommand: ParsableCommand {
         commandName: "drop", abstract: "Removes messages for good, wherever they stand.",
         examples: [
             ("One", "kii-push inbox drop 17"), ("All dead letters", "kii-push inbox drop --all"),
-            ("Of a fleet", "kii-push inbox drop 65553 --store postgres://operator@db.example.org/kii"),
-        ],
+        ]
+            + CommandConfiguration.ofFleet(
+                "Of a fleet", "kii-push inbox drop 65553 --store postgres://operator@db.example.org/kii"),
         discussion: [
             "They count as dropped from then on; of one that is done only the record goes. One whose handler runs is left to it "
-                + "(exit 75). Of a fleet the gateway that has the message does it, as with 'kii-push inbox retry'."
-        ],
+                + "(exit 75)."
+        ]
+            + CommandConfiguration.ofFleet(
+                "Of a fleet the gateway that has the message does it, as with 'kii-push inbox retry'."),
         exitCodes: InboxCommand.readingExitCodes + [.temporary], environment: InboxCommand.environment
     )
 
@@ -72,8 +78,6 @@ struct DeadLetterOptions: ParsableArguments {
     ) async throws {
         #if Postgres
         if let fleet = try self.store.fleet() { return try await self.ask(fleet, decision) }
-        #else
-        try self.store.refuse()
         #endif
         let directory = try self.inbox.directory()
         // Where there is none, none is made.

@@ -1,3 +1,4 @@
+#if Postgres
 import KiiPushCore
 import KiiPushPostgres
 
@@ -20,7 +21,7 @@ struct FleetCommand: ParsableCommand {
     )
 }
 
-struct FleetStatusCommand: FleetSubcommand {
+struct FleetStatusCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Shows each gateway: its process, its share, and what waits there.",
         examples: [("What waits, for a program", "kii-push fleet status --json | jq .unhandled")],
@@ -29,7 +30,6 @@ struct FleetStatusCommand: FleetSubcommand {
 
     @OptionGroup var options: FleetCommandOptions
 
-    #if Postgres
     func run() async throws {
         let fleet = try self.options.fleet()
         let status = try await fleet.status()
@@ -58,10 +58,9 @@ struct FleetStatusCommand: FleetSubcommand {
         }
         if !unreachable.isEmpty { throw SilentExit(status: .unreachable) }
     }
-    #endif
 }
 
-struct FleetListCommand: FleetSubcommand {
+struct FleetListCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "Lists the agents that are declared.",
         examples: [("How many?", "kii-push fleet list | wc -l")],
@@ -70,17 +69,15 @@ struct FleetListCommand: FleetSubcommand {
 
     @OptionGroup var options: FleetCommandOptions
 
-    #if Postgres
     func run() async throws {
         for name in try await self.options.fleet().agents() {
             try self.options.console.line(name)
             try self.options.console.object("agent", [("name", JSONValue(name))])
         }
     }
-    #endif
 }
 
-struct FleetAddCommand: FleetSubcommand {
+struct FleetAddCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add", abstract: "Declares agents, or changes what was declared of those with their names.",
         examples: [
@@ -104,7 +101,6 @@ struct FleetAddCommand: FleetSubcommand {
     @Argument(value: "FILE", help: "A file of JSON; '-' reads standard input.", completion: .file) var file: String
     @OptionGroup var options: FleetCommandOptions
 
-    #if Postgres
     func run() async throws {
         let fleet = try self.options.fleet()
         let agents = try self.agents()
@@ -114,7 +110,6 @@ struct FleetAddCommand: FleetSubcommand {
             try self.options.console.object("agent", [("name", JSONValue(agent.name))])
         }
     }
-    #endif
 
     private func agents() throws -> [PushAgent.Configuration] {
         let value: JSONValue
@@ -137,7 +132,7 @@ struct FleetAddCommand: FleetSubcommand {
     }
 }
 
-struct FleetRemoveCommand: FleetSubcommand {
+struct FleetRemoveCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Has agents stopped and forgotten.",
         examples: [("One", "kii-push fleet remove lamp-1")],
@@ -151,7 +146,6 @@ struct FleetRemoveCommand: FleetSubcommand {
     @Argument(value: "NAME", help: "The names of agents.") var names: [String]
     @OptionGroup var options: FleetCommandOptions
 
-    #if Postgres
     func run() async throws {
         let fleet = try self.options.fleet()
         for name in self.names {
@@ -162,10 +156,9 @@ struct FleetRemoveCommand: FleetSubcommand {
             try self.options.console.object("agent", [("name", JSONValue(name))])
         }
     }
-    #endif
 }
 
-struct FleetDrainCommand: FleetSubcommand {
+struct FleetDrainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "drain", abstract: "Has a gateway hand over all that it has, until its process starts again.",
         examples: [("Before an upgrade", "kii-push fleet drain gateway-2")],
@@ -175,7 +168,6 @@ struct FleetDrainCommand: FleetSubcommand {
     @Argument(value: "GATEWAY", help: "The gateway's name ('kii-push fleet status').") var gateway: String
     @OptionGroup var options: FleetCommandOptions
 
-    #if Postgres
     func run() async throws {
         guard try await self.options.fleet().drain(gateway: self.gateway) else {
             throw CommandFailure(.missingInput, "there is no gateway \(self.gateway)")
@@ -183,10 +175,8 @@ struct FleetDrainCommand: FleetSubcommand {
         try self.options.console.result("> \(self.gateway) hands over; 'kii-push fleet status' shows how far it is.")
         try self.options.console.object("drained", [("gateway", JSONValue(self.gateway))])
     }
-    #endif
 }
 
-#if Postgres
 extension FleetStatus.Gateway {
     fileprivate var text: String {
         let state = self.isAlive ? self.isDraining ? "draining" : "alive" : "gone"

@@ -18,7 +18,8 @@ struct InboxCommand: ParsableCommand {
     )
 
     static let readingExitCodes: [ExitStatus] = [.missingInput, .unreachable, .inputOutput, .configuration]
-    static let environment: [EnvironmentVariable] = [.profile, .stateHome, .stateDirectory, .passwordFile]
+    static let environment: [EnvironmentVariable] =
+        [.profile, .stateHome, .stateDirectory] + EnvironmentVariable.ofFleetPasswords
 }
 
 struct InboxListCommand: ParsableCommand {
@@ -28,8 +29,9 @@ struct InboxListCommand: ParsableCommand {
             ("All that are not done", "kii-push inbox list"),
             ("Those that were given up on, and why", "kii-push inbox list --state dead"),
             ("The last three", "kii-push inbox list -n3 --state done --state dead --state waiting"),
-            ("Of a fleet", "kii-push inbox list --store postgres://gateway@db.example.org/kii"),
-        ],
+        ]
+            + CommandConfiguration.ofFleet(
+                "Of a fleet", "kii-push inbox list --store postgres://gateway@db.example.org/kii"),
         discussion: ["It reads the inbox, also while 'listen' or another program receives with it."],
         exitCodes: InboxCommand.readingExitCodes, environment: InboxCommand.environment
     )
@@ -53,8 +55,6 @@ struct InboxListCommand: ParsableCommand {
         let console = self.output.console
         #if Postgres
         if let fleet = try self.store.fleet() { return try await self.list(fleet, states) }
-        #else
-        try self.store.refuse()
         #endif
         let reader = try InboxReader(stateDirectory: self.inbox.directory())
         self.tellZone()
@@ -119,8 +119,6 @@ struct InboxStatsCommand: ParsableCommand {
     func run() async throws {
         #if Postgres
         if let fleet = try self.store.fleet() { return try self.show(try await fleet.ledger()) }
-        #else
-        try self.store.refuse()
         #endif
         let reader = try InboxReader(stateDirectory: self.inbox.directory())
         try self.show(reader.ledger())

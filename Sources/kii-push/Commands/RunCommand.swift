@@ -9,18 +9,17 @@ struct RunCommand: ParsableCommand {
             ("A few words of shell", "kii-push run --shell --exec 'jq -r .msg >> messages'"),
             ("A server on this machine", "kii-push run --forward-to 3000/push"),
             ("A program that receives with this library", "kii-push run --activate ./agent -- --quiet"),
-            (
+        ]
+            + CommandConfiguration.ofFleet(
                 "One gateway of a fleet ('kii-push fleet')",
-                "kii-push run --store postgres://gateway@db.example.org/kii --exec ./on-push"
-            ),
-        ],
+                "kii-push run --store postgres://gateway@db.example.org/kii --exec ./on-push"),
         discussion: [
             "A command answers by its exit status: 0 newData, 10 noData, 65 never again, 75 or any other failed. It finds "
                 + "KII_PUSH_ID, KII_PUSH_KIND, KII_PUSH_TOPIC or KII_PUSH_BUCKET, KII_PUSH_ATTEMPT, KII_PUSH_DEADLINE "
-                + "(milliseconds since 1970) and KII_PUSH_PAYLOAD_FILE in its environment, in a fleet also KII_PUSH_AGENT.",
+                + "(milliseconds since 1970) and KII_PUSH_PAYLOAD_FILE in its environment.",
             "A server answers by its HTTP status: 204 noData, any other 2xx newData; 408, 425, 429, 5xx, a redirect or no "
                 + "answer failed; any other 4xx never again. It gets Kii-Push-Id, Kii-Push-Kind, Kii-Push-Topic or "
-                + "Kii-Push-Bucket, Kii-Push-Attempt, and in a fleet Kii-Push-Agent. With Retry-After it is left alone until then, 5 min at most.",
+                + "Kii-Push-Bucket, and Kii-Push-Attempt. With Retry-After it is left alone until then, 5 min at most.",
             "A program with this library (--activate) is started for a push, keeps running and gets those that follow, "
                 + "from the descriptor that KII_PUSH_LAUNCH_FD names.",
             "What failed, was killed or did not answer within 30 s is tried again after 1 s, 5 s, 30 s, 5 min and 30 min; "
@@ -32,15 +31,18 @@ struct RunCommand: ParsableCommand {
                 + "A profile that the configuration knows and nobody has registered is registered, as a user of its own.",
             "SIGHUP reads the files again, SIGUSR1 writes the state to standard error as JSON, SIGTERM ends it when what "
                 + "has begun is done; a second one at once. Under systemd ('kii-push install-unit') it says when it is "
-                + "ready, how it is, and that it is alive. A gateway has no files to read again, and feeds no watchdog.",
+                + "ready, how it is, and that it is alive.",
             "It receives as the profile's own user or thing, of which the cloud lets one receiver connect at a time.",
-        ],
+        ]
+            + CommandConfiguration.ofFleet(
+                "A gateway has no files to read again, and feeds no watchdog. Its commands find KII_PUSH_AGENT as well, and "
+                    + "its servers Kii-Push-Agent."),
         exitCodes: ExitStatus.ofCloudCommands
             + [.missingInput, .cannotCreate, .inputOutput, .interrupted, .terminated],
         environment: EnvironmentVariable.ofCloudCommands + [
             .stateHome, .stateDirectory, .path, .credentialsDirectory, .notifySocket, .watchdogMicroseconds,
-            .watchdogProcess, .journalStream, .store, .passwordFile,
-        ]
+            .watchdogProcess, .journalStream,
+        ] + EnvironmentVariable.ofFleet
     )
 
     @OptionGroup(title: "Handler") var handler: HandlerOptions
@@ -64,6 +66,7 @@ struct RunCommand: ParsableCommand {
     @Option(value: "TIME", help: "End with exit code 69 when no connection has stood for so long. Default: never.")
     var exitWhenOffline: TimeSpan?
 
+    #if Postgres
     @OptionGroup(title: "Fleet") var fleet: FleetStoreOptions
 
     @Option(
@@ -71,40 +74,31 @@ struct RunCommand: ParsableCommand {
         help: "Be this gateway of the fleet whose database --store or KII_PUSH_STORE names. Default, with --store: the "
             + "machine's name.")
     var gateway: String?
+    #endif
 
     @OptionGroup(title: "Metrics") var metrics: MetricsOptions
     @OptionGroup(title: "Output") var output: OutputOptions
     @OptionGroup(title: "Cloud") var profile: ProfileOptions
     @Argument(value: "ARG", help: "Further arguments of COMMAND or PROGRAM, after '--'.") var arguments: [String] = []
 
-    private var isGateway: Bool { !self.fleet.store.isEmpty || self.gateway != nil }
-
     func validate() throws {
+        #if Postgres
         if self.isGateway { try self.validateGateway() }
         if !self.isGateway, self.profile.profile == nil, EnvironmentVariable.store.text != nil {
             throw ValidationError(
                 "KII_PUSH_STORE is set: be a gateway of that fleet with '--gateway NAME', or the profile's receiver with "
                     + "'--profile NAME'")
         }
+        #endif
         // What needs another option may find it in the file.
         guard self.own.namesHandler, let problem = self.own.problem({ "'\($0.option)'" }) else { return }
         throw ValidationError(problem)
     }
 
-    /// A gateway has the agents of its share, and what they sign in with is in the database.
-    private func validateGateway() throws {
-        let others = [
-            ("activate", self.activate != nil), ("present", self.present),
-            ("exit-when-offline", self.exitWhenOffline != nil), ("profile", self.profile.profile != nil),
-        ]
-        if let other = others.first(where: \.1) {
-            throw ValidationError("'--store' and '--\(other.0)' exclude each other")
-        }
-        try self.handler.validateAlone()
-    }
-
     func run() async throws {
+        #if Postgres
         guard !self.isGateway else { return try await self.runGateway() }
+        #endif
         let service = RunService(console: self.output.console)
         var session = try await self.session(service, nil, isFirst: true)
         // Not before: registering may take minutes, and a signal ends that at once.
@@ -128,25 +122,6 @@ struct RunCommand: ParsableCommand {
             throw error
         }
         await metrics?.stop()
-    }
-
-    private func runGateway() async throws {
-        #if Postgres
-        let store = try self.fleet.required()
-        // Each look asks the database.
-        let metrics = try await MetricsPublisher.start(self.own, interval: .seconds(15), console: self.output.console)
-        do {
-            try await GatewaySession(
-                self.own, store, name: self.gateway, self.profile, metrics, self.output.console
-            ).run()
-        } catch {
-            await metrics?.stop()
-            throw error
-        }
-        await metrics?.stop()
-        #else
-        throw FleetStoreOptions.missing
-        #endif
     }
 
     private var own: RunSettings {
@@ -231,3 +206,36 @@ struct RunCommand: ParsableCommand {
             offline: offline, metrics: metrics, programEvents: programEvents)
     }
 }
+
+#if Postgres
+extension RunCommand {
+    private var isGateway: Bool { !self.fleet.store.isEmpty || self.gateway != nil }
+
+    /// A gateway has the agents of its share, and what they sign in with is in the database.
+    private func validateGateway() throws {
+        let others = [
+            ("activate", self.activate != nil), ("present", self.present),
+            ("exit-when-offline", self.exitWhenOffline != nil), ("profile", self.profile.profile != nil),
+        ]
+        if let other = others.first(where: \.1) {
+            throw ValidationError("'--store' and '--\(other.0)' exclude each other")
+        }
+        try self.handler.validateAlone()
+    }
+
+    private func runGateway() async throws {
+        let store = try self.fleet.required()
+        // Each look asks the database.
+        let metrics = try await MetricsPublisher.start(self.own, interval: .seconds(15), console: self.output.console)
+        do {
+            try await GatewaySession(
+                self.own, store, name: self.gateway, self.profile, metrics, self.output.console
+            ).run()
+        } catch {
+            await metrics?.stop()
+            throw error
+        }
+        await metrics?.stop()
+    }
+}
+#endif

@@ -1,3 +1,4 @@
+#if Postgres
 import KiiPushCore
 import KiiPushPostgres
 
@@ -13,7 +14,7 @@ struct StoreCommand: ParsableCommand {
     )
 }
 
-struct StoreInitCommand: FleetSubcommand {
+struct StoreInitCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "init", abstract: "Makes the tables in a database that has none.",
         examples: [("As the database's owner", "kii-push store init --store postgres://owner@db.example.org/kii")],
@@ -22,7 +23,6 @@ struct StoreInitCommand: FleetSubcommand {
 
     @OptionGroup var options: FleetCommandOptions
 
-    #if Postgres
     func run() async throws {
         let fleet = try self.options.fleet()
         guard try await fleet.schemaVersion() == 0 else {
@@ -33,10 +33,9 @@ struct StoreInitCommand: FleetSubcommand {
         try await fleet.migrate()
         try await fleet.tellSchema(self.options.console)
     }
-    #endif
 }
 
-struct StoreMigrateCommand: FleetSubcommand {
+struct StoreMigrateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "migrate", abstract: "Makes the tables, or brings them up to date, in one transaction.",
         examples: [("With all gateways stopped", "kii-push store migrate --store postgres://owner@db.example.org/kii")],
@@ -45,16 +44,14 @@ struct StoreMigrateCommand: FleetSubcommand {
 
     @OptionGroup var options: FleetCommandOptions
 
-    #if Postgres
     func run() async throws {
         let fleet = try self.options.fleet()
         try await fleet.migrate()
         try await fleet.tellSchema(self.options.console)
     }
-    #endif
 }
 
-struct StoreCheckCommand: FleetSubcommand {
+struct StoreCheckCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "check",
         abstract: "Fails unless a gateway can use the database: reach it, find this version's tables, change rows.",
@@ -64,16 +61,13 @@ struct StoreCheckCommand: FleetSubcommand {
 
     @OptionGroup var options: FleetCommandOptions
 
-    #if Postgres
     func run() async throws {
         let fleet = try self.options.fleet()
         try await fleet.check()
         try await fleet.tellSchema(self.options.console)
     }
-    #endif
 }
 
-#if Postgres
 extension Fleet {
     fileprivate func tellSchema(_ console: Console) async throws {
         let version = try await self.schemaVersion()

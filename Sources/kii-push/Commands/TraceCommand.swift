@@ -7,10 +7,11 @@ struct TraceCommand: ParsableCommand {
         examples: [
             ("The message that 'listen' shows as #17", "kii-push trace 17"),
             ("With what it says", "kii-push trace 17 --payload"),
-            ("Of a fleet", "kii-push trace 65553 --store postgres://gateway@db.example.org/kii"),
             ("Of another program's agent", "kii-push trace 17 --state-directory /var/lib/meter"),
             ("How long did its handler take?", "kii-push trace 17 --json | jq '.events[] | [.event, .offset_ms]'"),
-        ],
+        ]
+            + CommandConfiguration.ofFleet(
+                "Of a fleet", "kii-push trace 65553 --store postgres://gateway@db.example.org/kii"),
         discussion: [
             "It reads the inbox, also while 'listen' or another program receives with it. What happens to a message is "
                 + "written together with its answer, so a process that ends before takes the last of it along; the trace "
@@ -33,8 +34,6 @@ struct TraceCommand: ParsableCommand {
     private func trace() async throws -> MessageRecord {
         #if Postgres
         if let fleet = try self.store.fleet() { return try await fleet.trace(of: self.number.value) }
-        #else
-        try self.store.refuse()
         #endif
         return try InboxReader(stateDirectory: self.inbox.directory()).trace(of: self.number.value)
     }

@@ -5,11 +5,23 @@ enum EnvironmentVariable: CaseIterable, Sendable {
     case profile, configurationFile, baseURL, appID, appKey, clientID, clientSecret, password
     case configurationHome, configurationDirectories, stateHome, runtimeDirectory, stateDirectory
     case credentialsDirectory, home, path, noColor, color, forceColor, terminal, columns, notifySocket
-    case watchdogMicroseconds, watchdogProcess, journalStream, store, passwordFile
+    case watchdogMicroseconds, watchdogProcess, journalStream
+    #if Postgres
+    case store, passwordFile
+    #endif
 
     static let ofCloudCommands: [EnvironmentVariable] = [
         .profile, .configurationFile, .baseURL, .appID, .appKey, .clientID, .clientSecret,
     ]
+
+    /// Of a fleet's database, the passwords and the address; none in a build without PostgreSQL.
+    #if Postgres
+    static let ofFleetPasswords: [EnvironmentVariable] = [.passwordFile]
+    static let ofFleet = [.store] + Self.ofFleetPasswords
+    #else
+    static let ofFleetPasswords: [EnvironmentVariable] = []
+    static let ofFleet: [EnvironmentVariable] = []
+    #endif
 
     var name: String { self.texts.name }
     var meaning: String { self.texts.meaning }
@@ -46,9 +58,11 @@ enum EnvironmentVariable: CaseIterable, Sendable {
         case .notifySocket: ("NOTIFY_SOCKET", "Where the service manager is told how 'run' is, set by systemd.")
         case .watchdogMicroseconds: ("WATCHDOG_USEC", "How often it wants to hear that 'run' is alive, set by systemd.")
         case .watchdogProcess: ("WATCHDOG_PID", "Which process it wants to hear that from, set by systemd.")
+        case .journalStream: ("JOURNAL_STREAM", "Which stream is the journal's, set by systemd.")
+        #if Postgres
         case .store: ("KII_PUSH_STORE", "The database of a fleet, where --store is not given.")
         case .passwordFile: ("PGPASSFILE", "Where passwords for databases are, in libpq's form. Default ~/.pgpass.")
-        case .journalStream: ("JOURNAL_STREAM", "Which stream is the journal's, set by systemd.")
+        #endif
         }
     }
 }

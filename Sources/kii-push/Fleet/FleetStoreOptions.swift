@@ -1,5 +1,6 @@
 import KiiPushPostgres
 
+#if Postgres
 /// Which database a fleet has: the same in every command that needs one.
 struct FleetStoreOptions: ParsableArguments {
     @Option(
@@ -8,15 +9,9 @@ struct FleetStoreOptions: ParsableArguments {
             + "Default: KII_PUSH_STORE, with spaces between several.")
     var store: [String] = []
 
-    static let environment: [EnvironmentVariable] = [.store, .passwordFile, .credentialsDirectory]
+    static let environment = EnvironmentVariable.ofFleet + [.credentialsDirectory]
     static let exitCodes: [ExitStatus] = [.unreachable, .inputOutput, .configuration]
 
-    /// What is said where libpq is not a part of this program.
-    static let missing = CommandFailure(
-        .unreachable, "this kii-push was built without PostgreSQL",
-        hint: "build it with: swift build -c release --traits Postgres (needs libpq-dev)")
-
-    #if Postgres
     /// - Throws: ``CommandFailure`` with exit 78 where there is none, or where it holds a password.
     func required() throws -> FleetStore {
         let addresses = self.store.isEmpty ? Self.addresses(EnvironmentVariable.store.text ?? "") : self.store
@@ -43,11 +38,22 @@ struct FleetStoreOptions: ParsableArguments {
         let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
         return words.allSatisfy { $0.contains("://") } ? words : [text]
     }
-    #endif
 }
 
-/// Whose messages are looked at, where they are not this machine's.
+/// What every command of a fleet is told.
+struct FleetCommandOptions: ParsableArguments {
+    @OptionGroup(title: "Store") var store: FleetStoreOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    var console: Console { self.output.console }
+
+    func fleet() throws -> Fleet { Fleet(try self.store.required()) }
+}
+#endif
+
+/// Whose messages are looked at, where they are not this machine's. A build without PostgreSQL has no such option.
 struct FleetInboxOptions: ParsableArguments {
+    #if Postgres
     @Option(
         value: "URL",
         help: "What gateways keep in this database, postgres://USER@HOST/NAME, and not what is on this machine.")
@@ -57,35 +63,29 @@ struct FleetInboxOptions: ParsableArguments {
         if self.store.count > 1 { throw ValidationError("messages are looked at in one database: give '--store' once") }
     }
 
-    #if Postgres
     /// `nil` for the inbox of this machine.
     func fleet() throws -> Fleet? {
         self.store.isEmpty ? nil : Fleet(try FleetStoreOptions.store(at: self.store))
     }
     #else
-    func refuse() throws { if !self.store.isEmpty { throw FleetStoreOptions.missing } }
+    let store: [String] = []
     #endif
 }
 
-/// What every command of a fleet is told, and how it fails where libpq is not a part of this program.
-struct FleetCommandOptions: ParsableArguments {
-    @OptionGroup(title: "Store") var store: FleetStoreOptions
-    @OptionGroup(title: "Output") var output: OutputOptions
+extension CommandConfiguration {
+    /// An example, in a build with PostgreSQL.
+    static func ofFleet(_ purpose: String, _ line: String) -> [(purpose: String, line: String)] {
+        self.ofFleet([(purpose, line)])
+    }
 
-    var console: Console { self.output.console }
+    /// A paragraph, in a build with PostgreSQL.
+    static func ofFleet(_ paragraph: String) -> [String] { self.ofFleet([paragraph]) }
 
-    #if Postgres
-    func fleet() throws -> Fleet { Fleet(try self.store.required()) }
-    #endif
+    private static func ofFleet<Part>(_ parts: [Part]) -> [Part] {
+        #if Postgres
+        parts
+        #else
+        []
+        #endif
+    }
 }
-
-/// A command that needs a fleet's database.
-protocol FleetSubcommand: ParsableCommand {
-    var options: FleetCommandOptions { get }
-}
-
-#if !Postgres
-extension FleetSubcommand {
-    func run() async throws { throw FleetStoreOptions.missing }
-}
-#endif

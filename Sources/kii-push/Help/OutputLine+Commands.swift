@@ -25,6 +25,7 @@ extension OutputLine {
             ["method": .text, "url": .text, "as": .text, "media_type": .text, "body": .any]),
     ]
 
+    #if Postgres
     static let ofTheFleet: [OutputLine] = [
         OutputLine(
             "gateway", "a gateway of 'fleet status'",
@@ -44,6 +45,9 @@ extension OutputLine {
         OutputLine("drained", "the gateway of 'fleet drain'", ["gateway": .text]),
         OutputLine("schema", "what came of 'store'", ["version": .integer]),
     ]
+    #else
+    static let ofTheFleet: [OutputLine] = []
+    #endif
 
     static let ofTheTool: [OutputLine] = [
         OutputLine(
