@@ -65,6 +65,8 @@ import Testing
         let missing = try self.start().waitForExit()
         #expect(missing.exit == 78)
         #expect(missing.error.contains("the app's key of profile 'default' is missing"))
+        // And not into a file below a home directory, which a service has not.
+        #expect(missing.error.contains("LoadCredential= names (/etc/kii-push/credentials.json)"))
         // A password is somebody's, and nobody says whose.
         try self.configure(secrets: #""appKey": "\#(self.key)", "password": "secret""#)
         let unknown = try self.start().waitForExit()

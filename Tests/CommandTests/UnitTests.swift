@@ -54,7 +54,9 @@ import Testing
             "DynamicUser=yes",
             "StateDirectory=kii-push", "ProtectSystem=strict", "NoNewPrivileges=yes", "KillMode=mixed",
             "LoadCredential=kii-push-credentials.json:/etc/kii-push/credentials.json", "User=kii-push",
+            #"SetCredential=kii-push-credentials.json:{"version":1}"#, "AssertFileIsExecutable=\(program)",
             "RuntimeDirectory=kii-push", "RuntimeDirectoryPreserve=yes",
+            "Environment=HOME=%S/kii-push",
         ] {
             #expect(text.split(separator: "\n").contains { $0 == line }, "\(line)")
         }
@@ -65,6 +67,22 @@ import Testing
         #expect(user.contains("\nLimitCORE=0\n"))
         #expect(user.contains("After=dbus.socket\n"))
         #expect(!user.contains("DynamicUser"))
+        #expect(user.contains("\nAssertFileIsExecutable=\(program)\n"))
+    }
+
+    /// Before systemd starts something that cannot run.
+    @Test func itSaysWhatIsNotThereYet() throws {
+        let there = ["config.json", "credentials.json"].map { "/etc/kii-push/\($0)" }
+        let missing = there.filter { !FileManager.default.fileExists(atPath: $0) }
+        let files = missing.joined(separator: " and ")
+        let writing = missing.isEmpty ? "" : "write \(files) ('kii-push help files'), then "
+        let result = try self.tool("install-unit", "--directory", self.tool.home.path + "/units")
+        #expect(
+            result.error
+                == "next: \(writing)systemctl daemon-reload && systemctl enable --now kii-push.service\n")
+        let user = try self.tool("install-unit", "--user")
+        #expect(
+            user.error == "next: systemctl --user daemon-reload && systemctl --user enable --now kii-push.service\n")
     }
 
     @Test func anothersFileIsLeftAlone() throws {
@@ -107,6 +125,7 @@ import Testing
     @Test func wordsAreWrittenSoThatSystemdReadsThemBack() {
         let unit = UnitFile(kind: .system, profile: "default", program: #"/opt/50% "$HOME"\x/kii-push"#)
         #expect(unit.text.contains(#"ExecStart="/opt/50%% \"$$HOME\"\\x/kii-push" run --profile default"#))
+        #expect(unit.text.contains("\n" + #"AssertFileIsExecutable=/opt/50%% "$HOME"\x/kii-push"# + "\n"))
     }
 
     @Test(arguments: [

@@ -11,9 +11,9 @@ struct InstallUnitCommand: ParsableCommand {
         ],
         discussion: [
             "Who handles the messages is said in config.json, in \"run\" of the profile: kii-push help files.",
-            "A unit of the machine reads /etc/kii-push/config.json, and the secrets from "
-                + "/etc/kii-push/credentials.json, which systemd hands to it alone. Its state is in /var/lib/kii-push. At "
-                + "its first start it registers as a user of its own.",
+            "A unit of the machine reads \(UnitFile.configuration), and the secrets from \(UnitFile.credentials), which "
+                + "systemd hands to it alone. Both are yours to write. Its state is in /var/lib/kii-push. At its first start "
+                + "it registers as a user of its own.",
             "A file that is there and says something else is left alone without --force.",
         ],
         exitCodes: [.cannotCreate, .inputOutput, .configuration], environment: [.profile, .configurationHome, .home]
@@ -47,8 +47,14 @@ struct InstallUnitCommand: ParsableCommand {
         if kind == .system, isHidden {
             Console(.init()).warning("the service does not see \(unit.program); install it in /usr/local/bin")
         }
-        try? StandardStream.error.write("next: \(systemctl) daemon-reload && \(systemctl) enable --now \(unit.name)\n")
+        let missing = kind == .system ? [UnitFile.configuration, UnitFile.credentials].filter(Self.isMissing) : []
+        let files = missing.joined(separator: " and ")
+        let writing = missing.isEmpty ? "" : "write \(files) ('kii-push help files'), then "
+        try? StandardStream.error.write(
+            "next: \(writing)\(systemctl) daemon-reload && \(systemctl) enable --now \(unit.name)\n")
     }
+
+    private static func isMissing(_ path: String) -> Bool { access(path, F_OK) != 0 && errno == ENOENT }
 
     private static func program() throws -> String {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))

@@ -49,7 +49,7 @@ struct CloudSettings: Sendable {
         func missing(_ what: String, _ hint: String) -> CommandFailure {
             CommandFailure(.configuration, "\(what) of profile '\(location.name)' is missing", hint: hint)
         }
-        let (configuration, credentials) = (location.paths.configuration, location.paths.credentials)
+        let configuration = location.paths.configuration
         guard let baseURL = settings.baseURL?.value else {
             throw missing("the cloud's address", "give --site or --base-url, or \"site\" in \(configuration)")
         }
@@ -60,6 +60,9 @@ struct CloudSettings: Sendable {
         }
         guard let appKey = profile.appKey(for: baseURL) else {
             let variable = EnvironmentVariable.appKey.name
+            // A service has no home directory, and gets its secrets from systemd.
+            let ofService = "the file that the unit's LoadCredential= names (\(UnitFile.credentials))"
+            let credentials = location.paths.systemCredentials == nil ? location.paths.credentials : ofService
             throw missing(
                 "the app's key", "give --app-key-file, set \(variable), or write \"appKey\" into \(credentials)")
         }

@@ -9,6 +9,11 @@ struct UnitFile: Sendable {
         case user
     }
 
+    /// What a unit of the machine reads.
+    static let configuration = "/etc/kii-push/config.json"
+    /// What systemd hands to a unit of the machine, and nobody else can read.
+    static let credentials = "/etc/kii-push/credentials.json"
+
     let kind: Kind
     let profile: String
     let program: String
@@ -34,8 +39,9 @@ struct UnitFile: Sendable {
     private func unit(after wanted: String) -> [String] {
         [
             "Description=Push messages of the profile \(self.profile)", "Wants=\(wanted)", "After=\(wanted)",
-            // systemd restarts the service any number of times, since the cause of a failure may be temporary.
-            "StartLimitIntervalSec=0",
+            // systemd restarts the service any number of times, since the cause of a failure may be temporary. A program
+            // that was removed is none: the start fails once.
+            "StartLimitIntervalSec=0", "AssertFileIsExecutable=\(self.program.replacing("%", with: "%%"))",
         ]
     }
 
@@ -43,12 +49,15 @@ struct UnitFile: Sendable {
         [
             // Not notify-reload, which systemd has from 253 on: the same is said with ExecReload, which all have.
             "Type=notify", "NotifyAccess=main",
-            "Environment=KII_PUSH_CONFIG=/etc/kii-push/config.json",
-            "LoadCredential=kii-push-credentials.json:/etc/kii-push/credentials.json",
+            "Environment=KII_PUSH_CONFIG=\(Self.configuration)",
+            "LoadCredential=kii-push-credentials.json:\(Self.credentials)",
+            "# Holds where there is no such file. kii-push then says itself what is missing.",
+            #"SetCredential=kii-push-credentials.json:{"version":1}"#,
         ] + self.common + [
             "", "# A user of its own, the same for every profile, whose state is in /var/lib/kii-push.",
+            // Without libnss-systemd nobody finds a home directory of such a user.
             "DynamicUser=yes", "User=kii-push", "StateDirectory=kii-push", "StateDirectoryMode=0700",
-            "WorkingDirectory=%S/kii-push", "UMask=0077",
+            "WorkingDirectory=%S/kii-push", "Environment=HOME=%S/kii-push", "UMask=0077",
             "", "# What it starts is held to this too; a drop-in can allow more, for instance with ReadWritePaths=.",
             "ProtectSystem=strict", "ProtectHome=yes", "PrivateTmp=yes", "PrivateDevices=yes", "PrivateUsers=yes",
             "ProtectHostname=yes", "ProtectClock=yes", "ProtectKernelTunables=yes", "ProtectKernelModules=yes",
