@@ -20,6 +20,8 @@ from ._error import Error, ErrorCode, Reject
 from ._message import Completion, FetchResult, Kind, Message
 from ._runtime import DeadLetter, Runtime, run
 
+__version__ = "0.1.0"
+
 __all__ = [
     "Agent",
     "App",
