@@ -57,7 +57,10 @@ public struct EmulatorError: Error, Sendable, CustomStringConvertible {
         case .directoryInUse(.some(let pid)): "stop process \(pid) or use another directory"
         case .directoryInUse(.none): "stop the other emulator or use another directory"
         case .portInUse: "choose another port, or 0 for any free one"
-        case .programNotFound(let name): "install the package that has `\(name)`"
+        case .programNotFound(let name):
+            name.hasPrefix("mosquitto")
+                ? "install the package mosquitto, whose own service is not needed"
+                : "install the package that has `\(name)`"
         case .brokerFailed: "read the broker's log in the emulator's directory"
         case .certificatesFailed: "check that `openssl` works, or remove the directory `certificates`"
         case .httpsUnavailable: "install a libmicrohttpd that has GnuTLS, or ask for no HTTPS port"
