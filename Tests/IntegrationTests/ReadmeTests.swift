@@ -54,6 +54,26 @@ import Testing
         }
     }
 
+    /// A package of somebody else's, beside a clone: the lines that they paste find the library.
+    @Test func thePackageFindsTheLibrary() async throws {
+        try await withTemporaryDirectory { directory in
+            let package = "\(directory)/my-agent"
+            try FileManager.default.createDirectory(
+                atPath: package + "/Sources/my-agent", withIntermediateDirectories: true)
+            try FileManager.default.createSymbolicLink(
+                atPath: "\(directory)/kii-push", withDestinationPath: self.root.path)
+            try self.block("package: Package.swift").write(
+                toFile: package + "/Package.swift", atomically: true, encoding: .utf8)
+            let result = try await ForeignProgram(
+                "swift", "package", "--package-path", package, "show-dependencies", "--format", "text"
+            ).run()
+            #expect(result.status == 0, "\(result.errors)")
+            #expect(result.output.contains("kii-push<"), "\(result.output)")
+        }
+        let page = try String(contentsOf: self.root.appendingPathComponent("README.md"), encoding: .utf8)
+        #expect(!page.contains("example.com/kii-push"), "nothing is there")
+    }
+
     @Test func thePushMadeByHandArrives() async throws {
         try await withEmulator { emulator, directory in
             let script = try self.block("run: by hand", of: "Documentation/emulator.md")

@@ -37,15 +37,38 @@ import Testing
         #expect(bare.map(\.path) == [])
     }
 
+    /// The table that people read says what is checked here.
+    @Test func thePageListsTheRooms() throws {
+        let path = Self.root.appending(path: "Documentation/architecture.md")
+        let page = try String(contentsOf: path, encoding: .utf8)
+        let rows = page.split(separator: "\n").filter { $0.hasPrefix("| `") }.map {
+            $0.split(separator: "|").map { $0.trimmingCharacters(in: .whitespaces) }
+        }
+        for room in Room.all where room.folder.hasPrefix("Sources/KiiPushCore/") {
+            let title = "`\(room.name)`" + (room.isPure ? " (pure)" : "")
+            let row = try #require(rows.first { $0.count == 4 && $0[0] == title }, "\(title)")
+            #expect(row[2] == room.modules.sorted().joined(separator: ", "), "\(title)")
+            if row[3] != "all of these" {
+                let names = row[3].prefix { $0 != ";" }.split(separator: ", ").map { $0.filter { $0 != "`" } }
+                #expect(Set(names) == room.knows, "\(title)")
+            }
+            guard row[1].contains("sub-folders") else { continue }
+            let all = try FileManager.default.contentsOfDirectory(atPath: Self.root.appending(path: room.folder).path)
+            let folders = all.filter { !$0.contains(".") }
+            for folder in folders { #expect(row[1].contains("`\(folder)`"), "\(title) has \(folder)") }
+        }
+    }
+
+    private static let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+        .deletingLastPathComponent()
+
     private static func swiftFiles(under folders: [String]) throws -> [LayeringChecker.File] {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        return try folders.flatMap { folder in
-            try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: folder).path)
+        try folders.flatMap { folder in
+            try FileManager.default.subpathsOfDirectory(atPath: self.root.appending(path: folder).path)
                 .filter { $0.hasSuffix(".swift") }
                 .sorted()
                 .map { path in
-                    let url = root.appending(path: folder).appending(path: path)
+                    let url = self.root.appending(path: folder).appending(path: path)
                     return LayeringChecker.File(
                         path: "\(folder)/\(path)",
                         text: try String(contentsOf: url, encoding: .utf8)
