@@ -29,7 +29,7 @@ package struct KiiPushCommand: ParsableCommand {
         version: "0.1.0"
     )
 
-    /// What needs PostgreSQL.
+    /// The commands that need PostgreSQL.
     #if Postgres
     private static let ofFleet: [any ParsableCommand.Type] = [FleetCommand.self, StoreCommand.self]
     #else

@@ -14,7 +14,7 @@ enum EnvironmentVariable: CaseIterable, Sendable {
         .profile, .configurationFile, .baseURL, .appID, .appKey, .clientID, .clientSecret,
     ]
 
-    /// Of a fleet's database, the passwords and the address; none in a build without PostgreSQL.
+    /// The variables that lead to a fleet's database: its passwords, and its address. A build without PostgreSQL has none.
     #if Postgres
     static let ofFleetPasswords: [EnvironmentVariable] = [.passwordFile]
     static let ofFleet = [.store] + Self.ofFleetPasswords

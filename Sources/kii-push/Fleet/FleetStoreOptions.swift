@@ -40,7 +40,7 @@ struct FleetStoreOptions: ParsableArguments {
     }
 }
 
-/// What every command of a fleet is told.
+/// The options of every command of a fleet.
 struct FleetCommandOptions: ParsableArguments {
     @OptionGroup(title: "Store") var store: FleetStoreOptions
     @OptionGroup(title: "Output") var output: OutputOptions
@@ -51,7 +51,7 @@ struct FleetCommandOptions: ParsableArguments {
 }
 #endif
 
-/// Whose messages are looked at, where they are not this machine's. A build without PostgreSQL has no such option.
+/// The option that names a fleet's database instead of an inbox on this machine. A build without PostgreSQL lacks it.
 struct FleetInboxOptions: ParsableArguments {
     #if Postgres
     @Option(

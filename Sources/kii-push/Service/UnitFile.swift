@@ -9,9 +9,9 @@ struct UnitFile: Sendable {
         case user
     }
 
-    /// What a unit of the machine reads.
+    /// The configuration file of a unit of the machine.
     static let configuration = "/etc/kii-push/config.json"
-    /// What systemd hands to a unit of the machine, and nobody else can read.
+    /// The file with its secrets, which systemd hands to the unit alone.
     static let credentials = "/etc/kii-push/credentials.json"
 
     let kind: Kind
