@@ -44,6 +44,18 @@ public func kii_push_complete(
 
 /// See `kii_push.h`.
 @c @implementation
+public func kii_push_fail(
+    _ completion: kii_push_completion, _ reason: UnsafePointer<CChar>!, _ length: Int,
+    _ error: UnsafeMutablePointer<kii_push_error>!
+) -> Int32 {
+    answering(error) { () throws(CFailure) in
+        let reason = try text(reason, length, "reason")
+        try HandlerCall.complete(completion) { $0.fail(because: reason) }
+    }
+}
+
+/// See `kii_push.h`.
+@c @implementation
 public func kii_push_reject(
     _ completion: kii_push_completion, _ reason: UnsafePointer<CChar>!, _ length: Int,
     _ error: UnsafeMutablePointer<kii_push_error>!

@@ -54,8 +54,8 @@ public struct EmulatorError: Error, Sendable, CustomStringConvertible {
 
     private var advice: String {
         switch self.code {
-        case .directoryInUse(.some(let pid)): "stop process \(pid) or use another directory"
-        case .directoryInUse(.none): "stop the other emulator or use another directory"
+        case .directoryInUse(.some(let pid)) where pid != getpid(): "stop process \(pid) or use another directory"
+        case .directoryInUse: "stop the other emulator or use another directory"
         case .portInUse: "choose another port, or 0 for any free one"
         case .programNotFound(let name):
             name.hasPrefix("mosquitto")

@@ -18,6 +18,32 @@ class ReachTests(InspectorCase):
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
         self.driver.set_window_size(1280, 900)
 
+    def test_what_one_looks_for_is_in_sight(self):
+        self.addCleanup(self.driver.execute_cdp_cmd, "Emulation.clearDeviceMetricsOverride", {})
+        topic = "4e4d9107-ac56-4085-8e9e-c3d6d13f0a1b"
+        self.make_topic(topic)
+        self.run_tool("register")
+        self.run_tool("subscribe", topic)
+        self.start("listen").wait_for(type="state", state="connected")
+        message = self.send({"msg": "boiler 3"}, topic)
+        self.row("POST", "/topics/4e4d91…/push/messages", "200")
+        cut = """return [...document.querySelectorAll("kii-list .what")]
+            .filter((cell) => cell.title.includes("/push/messages") && cell.scrollWidth > cell.clientWidth)
+            .map((cell) => cell.textContent)"""
+        self.assertEqual(self.js(cut), [])
+        self.show("messages")
+        self.row("topics/4e4d91…", "boiler 3", "newData")
+        for width in (1280, 400):
+            self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", {
+                "width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False})
+            self.show(f"message/{message}")
+            self.until(lambda: "newData" in self.text(".times tbody"), "the message has its verdict")
+            for selector in (".times td.ok", "kii-list .state.ok"):
+                right = self.js(
+                    "return document.querySelector(arguments[0]).getBoundingClientRect().right", selector)
+                self.assertLessEqual(right, width, f"{selector} is off the screen")
+            self.picture(f"sight-{width}")
+
     def prefer(self, scheme):
         features = [
             {"name": "prefers-color-scheme", "value": scheme}, {"name": "prefers-reduced-motion", "value": "reduce"}]

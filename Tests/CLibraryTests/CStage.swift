@@ -13,14 +13,16 @@ final class CStage: Sendable {
 
     init(_ answer: @escaping @Sendable (UnsafePointer<kii_push_message>) -> Int32) { self.answer = answer }
 
+    /// - Parameter more: further settings of the runtime.
     func play(
-        _ body: @escaping @Sendable (kii_push_runtime, kii_push_agent) throws -> Void
+        _ more: JSONMembers = [], _ body: @escaping @Sendable (kii_push_runtime, kii_push_agent) throws -> Void
     ) async throws {
         try await withEmulator { emulator, directory in
-            let settings = JSONValue.object([
-                ("stateDirectory", JSONValue("\(directory)/state")), ("callTimeout", 600), ("shutdownGrace", 0.1),
-                ("certificateAuthorityFile", JSONValue(emulator.certificateAuthorityFile)),
-            ])
+            let settings = JSONValue.object(
+                [
+                    ("stateDirectory", JSONValue("\(directory)/state")), ("callTimeout", 600), ("shutdownGrace", 0.1),
+                    ("certificateAuthorityFile", JSONValue(emulator.certificateAuthorityFile)),
+                ] + more)
             let app: JSONValue = [
                 "id": JSONValue(emulator.appID), "key": JSONValue(emulator.appKey.reveal()),
                 "baseURL": JSONValue(emulator.baseURL),

@@ -7,7 +7,8 @@ import Testing
 @Suite struct InterfaceTests {
     private static let functions = [
         "kii_push_agent_new", "kii_push_api", "kii_push_call", "kii_push_close", "kii_push_complete",
-        "kii_push_dead_letters", "kii_push_drop", "kii_push_field", "kii_push_free", "kii_push_observe",
+        "kii_push_dead_letters", "kii_push_drop", "kii_push_fail", "kii_push_field", "kii_push_free",
+        "kii_push_observe",
         "kii_push_open", "kii_push_register", "kii_push_reject", "kii_push_retry", "kii_push_run", "kii_push_send",
         "kii_push_source", "kii_push_start", "kii_push_stop", "kii_push_wait",
     ]

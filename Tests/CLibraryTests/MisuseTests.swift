@@ -40,7 +40,7 @@ import Testing
                 failure { kii_push_send(agent, "user:me", nil, 0, nil, $0) },
                 failure { kii_push_field(nil, "msg", 3, nil, nil, $0) },
                 failure { kii_push_source(nil, nil, nil, $0) },
-                failure { kii_push_reject(1, nil, 0, $0) },
+                failure { kii_push_reject(1, nil, 0, $0) }, failure { kii_push_fail(1, nil, 0, $0) },
             ]
             expectFailures(failures, KII_PUSH_E_ARGUMENT)
             kii_push_free(nil)
@@ -118,12 +118,35 @@ import Testing
             var value: UnsafePointer<CChar>?
             let failures = [
                 failure { kii_push_complete(completion, 0, $0) }, failure { kii_push_reject(completion, "no", 2, $0) },
+                failure { kii_push_fail(completion, "no", 2, $0) },
                 failure { error in
                     withUnsafePointer(to: message) { kii_push_field($0, "msg", 3, &value, &length, error) }
                 },
                 failure { error in withUnsafePointer(to: message) { kii_push_source($0, &value, &length, error) } },
             ]
             expectFailures(failures, KII_PUSH_E_HANDLE)
+        }
+    }
+
+    @Test func nobodyIsToldToStopTheOwnProcess() async throws {
+        try await withTemporaryDirectory { directory in
+            try await onThread {
+                let json = #"{"stateDirectory": "\#(directory)/state"}"#
+                var runtimes: [kii_push_runtime] = [0, 0]
+                for index in 0...1 {
+                    try succeed { kii_push_open(UInt32(KII_PUSH_API), json, json.utf8.count, &runtimes[index], $0) }
+                }
+                defer { for runtime in runtimes { _ = kii_push_close(runtime, nil) } }
+                var (text, length): (UnsafeMutablePointer<CChar>?, Int) = (nil, 0)
+                try succeed { kii_push_dead_letters(runtimes[0], 0, &text, &length, $0) }
+                kii_push_free(text)
+                let refused = failure { kii_push_dead_letters(runtimes[1], 0, &text, &length, $0) }
+                #expect(refused?.code == KII_PUSH_E_FILE)
+                #expect(
+                    refused?.text.hasSuffix(
+                        "is in use by another runtime of this process, or a process of another container; end that one, or "
+                            + "use another state directory") == true, "\(refused?.text ?? "")")
+            }
         }
     }
 

@@ -73,6 +73,20 @@ import Testing
         }
     }
 
+    @Test func aDeadLetterSaysWhyItsLastAttemptFailed() async throws {
+        let stage = CStage { message in
+            _ = kii_push_fail(message.pointee.completion, "no such order", 13, nil)
+            return Int32(KII_PUSH_LATER.rawValue)
+        }
+        try await stage.play([("retryDelays", [])]) { runtime, agent in
+            try succeed { kii_push_start(agent, $0) }
+            try stage.send(#"{"n": 1}"#, as: agent)
+            var letters = try stage.deadLetters(runtime)
+            while letters.isEmpty { letters = try stage.deadLetters(runtime) }
+            #expect(letters.first?["reason"]?.string?.hasSuffix("threw: no such order") == true, "\(letters)")
+        }
+    }
+
     @Test func whatWouldWaitForItselfIsAnsweredInAHandler() async throws {
         let codes = Channel<[Int32]>()
         let copies = Channel<Copy>()

@@ -224,6 +224,27 @@ import Testing
         )
     }
 
+    /// Nobody has a right to another user's buckets and topics but that user, and the app's admin.
+    @Test func sendToOthersAsTheAdminWhereThatIsAtHand() throws {
+        let session = try EmulatorSession()
+        for profile in ["default", "other"] { try session.succeed("register", "-p", profile) }
+        let other = try session.whoami("user", profile: "other")
+        try session.succeed("subscribe", "-p", "other", "--bucket", "user:me/notes")
+        try session.succeed("subscribe", "-p", "other", "user:me/todo")
+        let data = ["--data", #"{"n":1}"#]
+        for words in [["object", "user:\(other)/notes"], ["topic", "user:\(other)/todo"], ["object", "news"]] {
+            let result = try session.tool.start(["send"] + words + data).waitForExit()
+            #expect(result.exit == 0, "\(words): \(result.error)")
+            let shown = try session.tool.start(["send"] + words + data + ["--dry-run"]).waitForExit()
+            #expect(shown.output.contains("(the token of the app's admin)"), "\(words): \(shown.output)")
+        }
+        for words in [["object", "user:me/notes"], ["topic", "user:me/todo"]] {
+            let shown = try session.tool.start(["send"] + words + data + ["--dry-run"]).waitForExit()
+            #expect(
+                shown.output.contains("(the token of the profile's own user or thing)"), "\(words): \(shown.output)")
+        }
+    }
+
     @Test func reachNoCloudThatIsNotThere() throws {
         let tool = try Tool()
         let options = ["--base-url", "http://127.0.0.1:1/api", "--app-id", "a"]

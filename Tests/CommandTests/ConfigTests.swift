@@ -111,7 +111,11 @@ import Testing
         #expect(
             result.output.hasPrefix(
                 "config        \(config)\nsystem        /nowhere/kii-push/config.json  (not there)\n"))
-        #expect(result.output.contains("\nsystem        /etc/kii-push/config.json"))
+        // That is the service's, whose secrets nobody else has.
+        for directories in ["/nowhere", ""] {
+            let paths = try self.tool("config", "path", environment: ["XDG_CONFIG_DIRS": directories]).output
+            #expect(!paths.contains("/etc/kii-push/"), "\(paths)")
+        }
     }
 
     @Test func theSchemaHasWhatTheReaderTakes() throws {

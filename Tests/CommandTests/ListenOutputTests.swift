@@ -41,12 +41,17 @@ import Testing
     }
 
     @Test func refusesAFormatThatIsNone() throws {
-        for format in ["%{nothing}", "%y", "%", "%{time", #"\q"#] {
+        let wrong = [
+            ("%{nothing}", "%{nothing}"), (#"%{time} %{nope}\n"#, "%{nope}"), ("%i %y %i", "%y"), ("100%", "%"),
+            ("%{time", "%{time"), (#"\q %i"#, #"\q"#), (#"%i\"#, #"\"#),
+        ]
+        for (format, part) in wrong {
             let result = try Tool().start(["listen", "-F", format]).waitForExit()
             #expect(result.exit == 64)
             #expect(
-                result.error.contains("expected a format such as '%{time} %k %t' ('kii-push help formatting')\n"),
-                "\(result.error)")
+                result.error.hasPrefix(
+                    "kii-push: the value '\(format)' is invalid for '-F, --format FORMAT': there is no '\(part)'; expected "
+                        + "a format such as '%{time} %k %t' ('kii-push help formatting')\n"), "\(result.error)")
         }
         #expect(try Tool()("listen", "--json", "-F", "x").exit == 64)
     }

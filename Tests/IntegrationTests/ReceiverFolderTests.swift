@@ -47,7 +47,7 @@ import Testing
             while let activities = log.next(after: last) {
                 last = activities.last?.sequence ?? last
                 for case .delivery(let delivery) in activities.map(\.event) {
-                    guard let id = delivery.pushID, delivery.event.kind != .received else { continue }
+                    guard let id = delivery.push?.id, delivery.event.kind != .received else { continue }
                     pushes[id, default: []].append(delivery)
                     guard case .done = delivery.event.kind, let told = pushes[id] else { continue }
                     if told.map(\.event.kind.word) == words || pushes.count > 1000 { return told }
@@ -69,7 +69,7 @@ import Testing
             let installation = try #require(try agent.registration()).installationID
             #expect(deliveries.allSatisfy { $0.installationID == installation && $0.receiver == "alice" })
             #expect(deliveries.filter { $0.elapsed != nil }.map(\.event.kind.word) == ["failed", "done"])
-            let id = try #require(deliveries.first?.pushID)
+            let id = try #require(deliveries.first?.push?.id)
             let message = try await emulator.control("GET", "messages/\(id)")
             #expect(message["installations"]?["mqtt"] == [JSONValue(installation)])
 

@@ -78,9 +78,10 @@ import Testing
             let missed = try #require(gap.data["missed"]?.int64)
             #expect(missed > 0)
             #expect(events.dropFirst(2).first?.id == from + missed + 1)
-            // Who asks for no number begins with what there is.
+            // A reader without a number begins with the oldest entry, and learns how many came before it.
             let anew = try EventReader(port: client.port).events(until: self.isMissing("last"))
-            #expect(anew[1].kind == "request")
+            #expect(anew[1].kind == "gap" && anew[1].data["missed"]?.int64 == from + missed)
+            #expect(anew[2].id == from + missed + 1)
         }
     }
 

@@ -22,7 +22,9 @@ import Testing
     }
 
     private static func push(_ id: String, _ payload: [UInt8], to installations: String...) -> VerdictJoin.Push {
-        VerdictJoin.Push(id: id, [(Array("{}".utf8), ["other"]), (payload, installations)])
+        let label = MessageLabel(
+            id: id, kind: "PUSH_TO_USER", source: "kiicloud://topics/a", sentAt: Timestamp(millisecondsSinceEpoch: 0))
+        return VerdictJoin.Push(label, [(Array("{}".utf8), ["other"]), (payload, installations)])
     }
 
     @Test func whatCameBeforeTheHandlerIsToldWhenThePushIsKnown() throws {
@@ -32,9 +34,9 @@ import Testing
         #expect(join.take(Self.event(7, .duplicate, at: 2), of: "default").isEmpty)
         let told = join.take(try Self.start(7, of: Self.hello, at: 3), of: "default")
         #expect(told.map(\.event.at.millisecondsSinceEpoch) == [1, 2, 3])
-        #expect(told.allSatisfy { $0.pushID == "p1" && $0.installationID == "i1" && $0.receiver == "default" })
+        #expect(told.allSatisfy { $0.push?.id == "p1" && $0.installationID == "i1" && $0.receiver == "default" })
         let end = join.take(Self.event(7, .done(.newData, attempt: 1, isLate: false), at: 15), of: "default")
-        #expect(end.map(\.pushID) == ["p1"])
+        #expect(end.map(\.push?.id) == ["p1"])
         #expect(end.map(\.elapsed) == [Duration.milliseconds(12)])
     }
 
@@ -42,7 +44,7 @@ import Testing
         var join = VerdictJoin()
         join.add(["p1", "p2"].map { Self.push($0, Self.hello, to: "i1", "i2") })
         func first(_ id: Int64, _ installation: String, _ receiver: String) throws -> String? {
-            join.take(try Self.start(id, of: Self.hello, by: installation), of: receiver).first?.pushID
+            join.take(try Self.start(id, of: Self.hello, by: installation), of: receiver).first?.push?.id
         }
         #expect(try first(1, "i1", "a") == "p1")
         #expect(try first(1, "i2", "b") == "p1")
@@ -55,10 +57,10 @@ import Testing
     @Test func anotherPayloadOrInstallationIsAnotherPush() throws {
         var join = VerdictJoin()
         join.add([Self.push("p1", Self.hello, to: "i1")])
-        #expect(join.take(try Self.start(1, of: Self.bye), of: "a").map(\.pushID) == [nil])
-        #expect(join.take(try Self.start(2, of: Self.hello, by: "i2"), of: "a").map(\.pushID) == [nil])
-        #expect(join.take(try Self.start(3, of: Array("{}".utf8)), of: "a").map(\.pushID) == [nil])
-        #expect(join.take(try Self.start(4, of: Self.hello), of: "a").map(\.pushID) == ["p1"])
+        #expect(join.take(try Self.start(1, of: Self.bye), of: "a").map(\.push?.id) == [nil])
+        #expect(join.take(try Self.start(2, of: Self.hello, by: "i2"), of: "a").map(\.push?.id) == [nil])
+        #expect(join.take(try Self.start(3, of: Array("{}".utf8)), of: "a").map(\.push?.id) == [nil])
+        #expect(join.take(try Self.start(4, of: Self.hello), of: "a").map(\.push?.id) == ["p1"])
     }
 
     @Test func laterAttemptsAreOfTheSamePush() throws {
@@ -66,9 +68,9 @@ import Testing
         join.add([Self.push("p1", Self.hello, to: "i1"), Self.push("p2", Self.hello, to: "i1")])
         _ = join.take(try Self.start(1, of: Self.hello), of: "a")
         let failed = Self.event(1, .failed(attempt: 1, .failed, retryAfter: .seconds(1)), at: 5)
-        #expect(join.take(failed, of: "a").map(\.pushID) == ["p1"])
+        #expect(join.take(failed, of: "a").map(\.push?.id) == ["p1"])
         let second = join.take(try Self.start(1, attempt: 2, of: Self.hello, at: 1005), of: "a")
-        #expect(second.map(\.pushID) == ["p1"])
+        #expect(second.map(\.push?.id) == ["p1"])
         let done = join.take(Self.event(1, .done(.noData, attempt: 2, isLate: false), at: 1009), of: "a")
         #expect(done.map(\.elapsed) == [Duration.milliseconds(4)])
     }
@@ -79,7 +81,7 @@ import Testing
         #expect(join.take(Self.event(1, .received), of: "a").isEmpty)
         let told = join.take(Self.event(1, .dead(.unexpectedTopic, attempt: nil)), of: "a")
         #expect(told.map(\.event.kind) == [.received, .dead(.unexpectedTopic, attempt: nil)])
-        #expect(told.allSatisfy { $0.pushID == nil && $0.elapsed == nil })
+        #expect(told.allSatisfy { $0.push == nil && $0.elapsed == nil })
     }
 
     /// An inbox that was lost counts from 1 again.
@@ -88,7 +90,7 @@ import Testing
         join.add([Self.push("p1", Self.hello, to: "i1"), Self.push("p2", Self.bye, to: "i1")])
         _ = join.take(try Self.start(1, of: Self.hello), of: "a")
         #expect(join.take(Self.event(1, .received), of: "a").isEmpty)
-        #expect(join.take(try Self.start(1, of: Self.bye), of: "a").map(\.pushID) == ["p2", "p2"])
+        #expect(join.take(try Self.start(1, of: Self.bye), of: "a").map(\.push?.id) == ["p2", "p2"])
     }
 
     @Test func aDeadLetterThatIsTriedAgainIsOfTheSamePush() throws {
@@ -97,7 +99,7 @@ import Testing
         _ = join.take(try Self.start(1, of: Self.hello), of: "a")
         _ = join.take(Self.event(1, .dead(.unexpectedTopic, attempt: 1)), of: "a")
         #expect(join.take(Self.event(1, .received), of: "a").isEmpty)
-        #expect(join.take(try Self.start(1, of: Self.hello), of: "a").map(\.pushID) == ["p1", "p1"])
+        #expect(join.take(try Self.start(1, of: Self.hello), of: "a").map(\.push?.id) == ["p1", "p1"])
     }
 
     /// What is forgotten takes no place of what is not, and a large push does not push out all others at once.
@@ -109,7 +111,7 @@ import Testing
         for number in [1, 0] {
             let ids = try (1...20).compactMap { messageID in
                 try join.take(Self.start(Int64(100 * number + messageID), of: Self.large(number)), of: "a").first?
-                    .pushID
+                    .push?.id
             }
             #expect(ids.count < 17 && ids.last == (number == 1 ? "p39" : "p40"))
             let numbers = ids.compactMap { Int($0.dropFirst()) }
@@ -126,7 +128,7 @@ import Testing
         var join = VerdictJoin()
         for number in 1...3000 { join.add([Self.push("p\(number)", Self.hello, to: "i1")]) }
         // The oldest pushes are forgotten.
-        let first = join.take(try Self.start(1, of: Self.hello), of: "a").first?.pushID
+        let first = join.take(try Self.start(1, of: Self.hello), of: "a").first?.push?.id
         #expect(first != nil && first != "p1")
         var told: [MessageDelivery] = []
         for number in 2...20_000 as ClosedRange<Int64> {
@@ -134,6 +136,6 @@ import Testing
         }
         // What was held of the oldest messages is told when they are forgotten, and not all of it was held.
         #expect(told.count >= 10_000 * 16 && told.count < 20_000 * 16)
-        #expect(told.allSatisfy { $0.pushID == nil })
+        #expect(told.allSatisfy { $0.push == nil })
     }
 }

@@ -225,11 +225,20 @@ EXPORT int32_t kii_push_complete(kii_push_completion completion, int32_t result,
     return answer(completion, result, error);
 }
 
-EXPORT int32_t kii_push_reject(
-    kii_push_completion completion, const char *text, size_t length, kii_push_error *error) {
-    int32_t code = answer(completion, REJECTED, error);
+static int32_t answer_because(
+    kii_push_completion completion, int result, const char *text, size_t length, kii_push_error *error) {
+    int32_t code = answer(completion, result, error);
     if (!code) snprintf(reason, sizeof reason, "%.*s", (int)length, text);
     return code;
+}
+
+EXPORT int32_t kii_push_fail(kii_push_completion completion, const char *text, size_t length, kii_push_error *error) {
+    return answer_because(completion, KII_PUSH_FAILED, text, length, error);
+}
+
+EXPORT int32_t kii_push_reject(
+    kii_push_completion completion, const char *text, size_t length, kii_push_error *error) {
+    return answer_because(completion, REJECTED, text, length, error);
 }
 
 /* Three dead letters, in pages of two. */
@@ -280,7 +289,7 @@ EXPORT int32_t kii_push_send(
 
 /* ---- what the tests do ---- */
 
-/* What the library was given last, and the last reason of a rejection. */
+/* What the library was given last, and the last reason of a failure or a rejection. */
 EXPORT const char *fake_passed(void) { return passed; }
 EXPORT const char *fake_reason(void) { return reason; }
 EXPORT void fake_fail_next(int code, int status) { next_code = code, next_status = status; }

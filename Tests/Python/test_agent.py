@@ -47,6 +47,7 @@ class HandlerTests(AgentTestCase):
                 self.agent(lambda message: result)
                 self.assertEqual(deliver(), FAILED)
             self.assertIn(type(result).__name__, logs.output[0])
+            self.assertIn(type(result).__name__, fake.fake_reason().decode())
 
     def test_exception_has_failed_and_is_logged_with_its_traceback(self) -> None:
         for error in [ValueError("broken"), SystemExit(3), KeyboardInterrupt(), MemoryError()]:
@@ -58,6 +59,21 @@ class HandlerTests(AgentTestCase):
                 self.assertEqual(deliver(), FAILED)
             self.assertIn("Traceback", logs.output[0])
             self.assertIn(type(error).__name__, logs.output[0])
+            # The dead letter has it, too.
+            self.assertEqual(fake.fake_reason().decode(), ": ".join(filter(None, [type(error).__name__, str(error)])))
+
+    def test_exception_without_a_text_has_failed(self) -> None:
+        class Mute(Exception):
+            def __str__(self) -> str:
+                raise ValueError
+
+        def handler(message: kii_push.Message) -> None:
+            raise Mute
+
+        self.agent(handler)
+        with self.assertLogs("kii_push", "ERROR"):
+            self.assertEqual(deliver(), FAILED)
+        self.assertIn("Mute", fake.fake_reason().decode())
 
     def test_rejection_has_its_reason(self) -> None:
         def handler(message: kii_push.Message) -> None:
@@ -121,6 +137,31 @@ class HandlerTests(AgentTestCase):
         with self.assertRaisesRegex(TypeError, "AsyncAgent"):
             self.agent(handler)
 
+    def test_what_is_no_setting_is_refused_by_name(self) -> None:
+        settings: dict[str, Any] = {"app": APP, "account": kii_push.PseudoUser(), "handler": print}
+        wrong: list[tuple[str, Any, str]] = [
+            ("handler", None, "handler has to be callable, and not NoneType"),
+            ("handler", "print", "handler has to be callable, and not str"),
+            ("subscriptions", ["alerts"], "subscriptions has to hold Topic or Bucket, and not str"),
+            ("subscriptions", "alerts", "subscriptions has to hold Topic or Bucket, and not str"),
+            ("subscriptions", [None], "subscriptions has to hold Topic or Bucket, and not NoneType"),
+            ("account", {"password": "secret"}, "account has to be PseudoUser or User or Thing, and not dict"),
+            ("app", "0a1b", "app has to be App, and not str"),
+        ]
+        for name, value, text in wrong:
+            with self.subTest(name=name, value=value), self.assertRaises(TypeError) as caught:
+                kii_push.Agent(self.runtime, **{**settings, name: value})
+            self.assertEqual(str(caught.exception), text)
+        agent = kii_push.Agent(self.runtime, **settings)
+        for use, text in [
+            (lambda: agent.observe(None), "observer has to be callable, and not NoneType"),  # type: ignore[arg-type]
+            (lambda: agent.send("user:me", "hi"), "data has to be a mapping, and not str"),  # type: ignore[arg-type]
+            (lambda: agent.call("POST", "/users", "{}"), "body has to be a mapping, and not str"),  # type: ignore[arg-type]
+        ]:
+            with self.assertRaises(TypeError) as caught:
+                use()
+            self.assertEqual(str(caught.exception), text)
+
 
 class CompletionTests(AgentTestCase):
     def test_completion_answers_after_the_handler(self) -> None:
@@ -134,6 +175,11 @@ class CompletionTests(AgentTestCase):
             with self.assertRaises(kii_push.Error) as caught:
                 answer()
             self.assertEqual(caught.exception.code, kii_push.ErrorCode.HANDLE)
+
+    def test_completion_fails_with_a_reason(self) -> None:
+        self.agent(lambda message: message.later().fail("the shop is closed"))
+        self.assertEqual(deliver(), FAILED)
+        self.assertEqual(fake.fake_reason().decode(), "the shop is closed")
 
     def test_completion_rejects(self) -> None:
         self.agent(lambda message: message.later().reject("stale"))

@@ -10,7 +10,7 @@ A program opens a `Runtime`, makes an `Agent` in it with a handler, and calls `r
         sys.exit(kii_push.run(runtime))
 
 A handler that returns nothing has answered `FetchResult.NEW_DATA`. One that raises has failed, and the message is tried
-again. `AsyncAgent` has handlers that are coroutine functions. The logger "kii_push" gets the tracebacks.
+again; a dead letter has the text of the last exception. `AsyncAgent` has handlers that are coroutine functions. The logger "kii_push" gets the tracebacks.
 """
 
 from ._agent import Agent

@@ -7,10 +7,11 @@ import json
 import math
 import threading
 import time
+import traceback
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
-from ._configuration import App, Bucket, PseudoUser, Thing, Topic, User
+from ._configuration import App, Bucket, PseudoUser, Thing, Topic, User, members, require, setting
 from ._error import Error, ErrorCode, Reject
 from ._library import call, ffi, json_object, library, taken
 from ._message import FetchResult, Message
@@ -59,8 +60,7 @@ def verdict(message: Message, result: FetchResult | None) -> int:
         return FetchResult.NEW_DATA.value
     if isinstance(result, FetchResult):
         return result.value
-    logger.error("the handler of message %d has returned %s, no FetchResult", message.id, type(result).__name__)
-    return FetchResult.FAILED.value
+    raise TypeError(f"the handler has returned {type(result).__name__}, no FetchResult")
 
 
 def reject(message: Message, rejection: Reject) -> None:
@@ -71,9 +71,11 @@ def reject(message: Message, rejection: Reject) -> None:
         logger.warning("the rejection of message %d does not count: %s", message.id, error)
 
 
-def log_failure(message: Message) -> None:
-    """Logs the exception of a handler, with its traceback."""
-    logger.exception("the handler of message %d has failed, attempt %d", message.id, message.attempt)
+def fail(message: Message, error: BaseException) -> None:
+    """Logs the exception of a handler with its traceback, and answers with its text, unless that is done already."""
+    logger.error("the handler of message %d has failed, attempt %d", message.id, message.attempt, exc_info=error)
+    with contextlib.suppress(Error):
+        message.later().fail(traceback.format_exception_only(error)[0].strip())
 
 
 class Agent:
@@ -106,15 +108,16 @@ class Agent:
         - is_development: whether the installation is a development build's; False
         - keep_alive: seconds between signs of life on a quiet connection; 60
         """
+        require(callable(handler), "handler", "be callable", handler)
         if is_coroutine(handler):
             raise TypeError("the handler is a coroutine function: use AsyncAgent")
         self._handler = handler
         self._runtime = runtime
         settings = json_object(
-            app=app._json(),
-            account=account._json(),
+            app=setting("app", "be", app, App),
+            account=setting("account", "be", account, PseudoUser, User, Thing),
             name=name,
-            subscriptions=[subscription._json() for subscription in subscriptions],
+            subscriptions=[setting("subscriptions", "hold", one, Topic, Bucket) for one in subscriptions],
             usesTLS=uses_tls,
             isDevelopment=is_development,
             keepAlive=keep_alive,
@@ -137,6 +140,7 @@ class Agent:
         An event is a dictionary with "v" and "type", as `kii-push listen --json` writes it. The observer is called on
         the thread where the event happens, and holds it up. It must not block: what blocks raises `CALLBACK` there.
         """
+        require(callable(observer), "observer", "be callable", observer)
         number = next(_numbers)
         _observers[number] = observer
         try:
@@ -207,7 +211,8 @@ class Agent:
         path: below the app, percent-encoded, as "/users/me". A mapping is sent as JSON; bytes are JSON too where no
         `content_type` says otherwise. `Error` with the code `REFUSED` has the `status` and the `refusal`.
         """
-        sent = body if body is None or isinstance(body, bytes) else json.dumps(dict(body), allow_nan=False).encode()
+        is_ready = body is None or isinstance(body, bytes)
+        sent = body if is_ready else json.dumps(members("body", body), allow_nan=False).encode()
         answer, length = ffi.new("char **"), ffi.new("size_t *")
         call(
             library().kii_push_call,
@@ -227,7 +232,7 @@ class Agent:
 
         target: "topic:alerts", "topic:SCOPE/todo" with a scope as in a `Topic`, "user:me" or "user:ID".
         """
-        text = json.dumps(dict(data), allow_nan=False).encode()
+        text = json.dumps(members("data", data), allow_nan=False).encode()
         id = ffi.new("char **")
         call(library().kii_push_send, self._handle, target.encode(), text, len(text), id)
         return taken(id[0], len(ffi.string(id[0]))).decode()
@@ -245,9 +250,9 @@ class Agent:
         except Reject as rejection:
             reject(message, rejection)
             return LATER
-        except BaseException:  # a thread of the library must not see it, whatever it is
-            log_failure(message)
-            return FetchResult.FAILED.value
+        except BaseException as error:  # a thread of the library must not see it, whatever it is
+            fail(message, error)
+            return LATER
 
     def _forget(self) -> None:
         for number in self._numbers:

@@ -7,8 +7,8 @@ import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from typing import Any, TypeVar
 
-from ._agent import LATER, Agent, Observer, is_coroutine, log_failure, reject, verdict
-from ._configuration import App, Bucket, PseudoUser, Thing, Topic, User
+from ._agent import LATER, Agent, Observer, fail, is_coroutine, reject, verdict
+from ._configuration import App, Bucket, PseudoUser, Thing, Topic, User, require
 from ._error import Error, Reject
 from ._message import FetchResult, Message
 from ._runtime import Runtime, log_end, logger, served
@@ -42,6 +42,7 @@ class AsyncAgent:
         keep_alive: int | None = None,
     ) -> None:
         """Makes an agent as `Agent` does, inside a coroutine."""
+        require(callable(handler), "handler", "be callable", handler)
         if not is_coroutine(handler):
             raise TypeError("the handler is no coroutine function: use Agent")
         self._handler = handler
@@ -125,8 +126,9 @@ class AsyncAgent:
         except Reject as rejection:
             reject(message, rejection)
             answer = LATER
-        except (Exception, SystemExit):  # which would end the loop
-            log_failure(message)
+        except (Exception, SystemExit) as error:  # which would end the loop
+            fail(message, error)
+            answer = LATER
         finally:
             if answer != LATER:
                 self._complete(message, FetchResult(answer))

@@ -1,7 +1,7 @@
 """What kii_push.h declares: written by Tests/Python/test_interface.py --write."""
 
 CDEF = """\
-#define KII_PUSH_API 1000
+#define KII_PUSH_API 1001
 uint32_t kii_push_api(void);
 typedef uint64_t kii_push_runtime;
 typedef uint64_t kii_push_agent;
@@ -69,6 +69,7 @@ int32_t kii_push_field(
 int32_t kii_push_source(
     const kii_push_message *message, const char **value, size_t *value_length, kii_push_error *error);
 int32_t kii_push_complete(kii_push_completion completion, int32_t result, kii_push_error *error);
+int32_t kii_push_fail(kii_push_completion completion, const char *reason, size_t length, kii_push_error *error);
 int32_t kii_push_reject(
     kii_push_completion completion, const char *reason, size_t length, kii_push_error *error);
 int32_t kii_push_dead_letters(

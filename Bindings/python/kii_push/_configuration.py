@@ -1,7 +1,27 @@
 """Whose messages an agent receives, and which."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
+
+
+def require(is_right: bool, name: str, what: str, value: object) -> None:
+    """Refuses an argument, by its name and type: its value may be a secret."""
+    if not is_right:
+        raise TypeError(f"{name} has to {what}, and not {type(value).__name__}")
+
+
+def members(name: str, value: Any) -> dict[str, Any]:
+    """A mapping that a program has passed."""
+    require(isinstance(value, Mapping), name, "be a mapping", value)
+    return dict(value)
+
+
+def setting(name: str, verb: str, value: Any, *kinds: type) -> dict[str, Any]:
+    """A setting of one of these classes, as JSON."""
+    require(isinstance(value, kinds), name, f"{verb} {' or '.join(kind.__name__ for kind in kinds)}", value)
+    json: dict[str, Any] = value._json()
+    return json
 
 
 @dataclass(frozen=True)

@@ -70,11 +70,18 @@ class Completion:
         self._is_open = False
         call(library().kii_push_complete, self._handle, value)
 
+    def fail(self, reason: str) -> None:
+        """Answers `FAILED`. The reason of the last attempt is stored with a dead letter."""
+        self._answer(library().kii_push_fail, reason)
+
     def reject(self, reason: str) -> None:
         """Answers that no further attempt would help: the message is a dead letter at once."""
+        self._answer(library().kii_push_reject, reason)
+
+    def _answer(self, function: Any, reason: str) -> None:
         text = reason.encode("utf-8", "replace")
         self._is_open = False
-        call(library().kii_push_reject, self._handle, text, len(text))
+        call(function, self._handle, text, len(text))
 
     def __reduce__(self) -> NoReturn:
         # A copy that is released would answer the message.

@@ -3,10 +3,22 @@ import { member } from "./json.js";
 const token = document.querySelector('meta[name="kii-token"]').content;
 export const sendType = "application/vnd.kii.SendPushMessageRequest+json";
 
+/**
+ * The URL by which a browser asks for `target` byte by byte. Throws where it would ask for another one: it takes out the
+ * steps `.` and `..`, turns `\` into `/`, cuts at `#`, and escapes what a URL should not have.
+ */
+export function exact(target) {
+  const url = location.origin + target;
+  if (!target.startsWith("/") || target.includes("#") || new URL(url).href !== url) {
+    throw new Error(`A browser cannot ask for ${target} byte by byte.`);
+  }
+  return url;
+}
+
 /** Asks the emulator as the app's administrator. Returns the answer's text; throws where it is a refusal. */
 export async function call(method, path, body, type = "application/json") {
   const headers = { Authorization: `Bearer ${token}`, ...(body === undefined ? {} : { "Content-Type": type }) };
-  const response = await fetch(location.origin + path, { method, body, headers });
+  const response = await fetch(exact(path), { method, body, headers });
   const text = await response.text();
   if (response.ok) return text;
   let refusal = {};
@@ -20,18 +32,21 @@ export async function call(method, path, body, type = "application/json") {
 
 export const ask = async (path) => JSON.parse(await call("GET", `/__kii/${path}`));
 
-/** Path and body of a request that sent a message by hand; `null` for another request, and where its body was cut. */
-export function sendOf(request) {
-  if (request?.method !== "POST") return null;
-  const path = request.target.split("?")[0].replace(/\/{2,}/g, "/").replace(/\/$/, "");
-  const body = member(request.raw, "body");
+/** Target and body of a request that sent a message by hand. Throws why `request` cannot be sent again. */
+export function sendOf({ event, method, target, raw }) {
   // A target may be the URL of another host, which must not get the token.
-  return /^\/api\/.*\/push\/messages$/.test(path) && body?.startsWith("{") ? { path, body } : null;
+  const isSend = method === "POST" && /^\/+api\/+apps\/.*\/push\/+messages\/*$/.test(target.split("?")[0]);
+  if (event !== "request" || !isSend) throw new Error("No message was sent by hand with it.");
+  exact(target);
+  const body = member(raw, "body");
+  if (!body?.startsWith("{")) throw new Error("Its body was too long to be kept, or is no JSON.");
+  return { target, body };
 }
 
-/** Whom a path sends to, in the words of kii-push: `topic` and `user:ID/todo`, or `user` and `ID`. */
-export function targetOf(path) {
-  const steps = path.split("/").slice(4, -2).map(decodeURIComponent);
+/** Whom a target sends to, in the words of kii-push: `topic` and `user:ID/todo`, or `user` and `ID`. */
+export function destinationOf(target) {
+  // Kii's JavaScript SDK sends `//` and slashes at the end.
+  const steps = target.split("?")[0].split("/").filter(Boolean).slice(3, -2).map(decodeURIComponent);
   const [where, name] = steps.splice(-2);
   if (where === "users") return { kind: "user", name };
   return { kind: "topic", name: steps.length ? `${steps[0].replace(/s$/, "")}:${steps[1]}/${name}` : name };

@@ -1,4 +1,4 @@
-import { partsOf, sendOf, sendType, targetOf } from "./api.js";
+import { destinationOf, exact, partsOf, sendOf, sendType } from "./api.js";
 import { button, say, unseen } from "./dom.js";
 import { compact, member, members } from "./json.js";
 
@@ -23,19 +23,18 @@ const networksOf = (body) =>
   ["mqtt", "gcm", "fcm", "apns", "jpush"].filter((network) => member(body, network, "enabled") === "true");
 
 function curl(request) {
-  if (!request.target.startsWith("/")) throw new Error("its target is no path");
-  const send = sendOf(request);
-  const body = send?.body ?? member(request.raw, "body");
-  if (body && !/^[{[]/.test(body)) throw new Error("its body is not kept");
-  const url = location.origin + encodeURI(request.target).replaceAll("%25", "%");
+  const body = member(request.raw, "body");
+  if (body && !/^[{[]/.test(body)) throw new Error("Its body was too long to be kept, or is no JSON.");
+  // curl changes what a browser changes.
+  const url = exact(encodeURI(request.target).replaceAll("%25", "%"));
   const words = [`curl -sS -X ${quoted(request.method)} ${quoted(url)}`, '-H "Authorization: Bearer $TOKEN"'];
-  const type = `Content-Type: ${send ? sendType : "application/json"}`;
+  const type = `Content-Type: ${/\/push\/+messages\/*$/.test(request.target) ? sendType : "application/json"}`;
   return [...words, ...(body ? [`-H ${quoted(type)}`, `-d ${quotedJSON(body)}`] : [])].join(" \\\n  ");
 }
 
 function swift(request) {
-  const { path, body } = sendOf(request);
-  const { kind, name } = targetOf(path);
+  const { target: sentTo, body } = sendOf(request);
+  const { kind, name } = destinationOf(sentTo);
   const { owner, id, topic } = partsOf(name);
   const where = swiftText(topic) + (owner ? `, in: .${owner}(${swiftText(id)})` : "");
   const target = kind === "user" ? `.user(${swiftText(name)})` : `.topic(Topic(${where}))`;
@@ -49,9 +48,9 @@ function swift(request) {
 }
 
 function kiiPush(request) {
-  const { path, body } = sendOf(request);
-  const { kind, name } = targetOf(path);
-  if (name.search(unseen) >= 0) throw new Error("the name has characters that nobody can see");
+  const { target, body } = sendOf(request);
+  const { kind, name } = destinationOf(target);
+  if (name.search(unseen) >= 0) throw new Error("The name has characters that nobody can see.");
   const [data, networks] = [member(body, "data"), networksOf(body)];
   const words = ["kii-push send", kind, quoted(name), ...(data ? [`--data ${quotedJSON(data)}`] : [])];
   for (const network of networks) {
@@ -64,17 +63,15 @@ function kiiPush(request) {
 
 const forms = { curl, Swift: swift, "kii-push": kiiPush };
 
-/** Buttons that copy what `request()` would be elsewhere; Swift and kii-push have words for sends alone. */
+/** Buttons that copy what `request()` would be elsewhere, or say why it throws; Swift and kii-push have words for sends alone. */
 export const copyButtons = (request, names = Object.keys(forms)) =>
   names.map((name) =>
     button(`Copy as ${name}`, async () => {
       try {
-        const isKnown = name === "curl" ? request() : sendOf(request());
-        if (!isKnown) throw new Error("it is no message that was sent by hand");
         await navigator.clipboard.writeText(forms[name](request()));
         say(`Copied as ${name}.`);
       } catch (error) {
-        say(`Not copied: ${error.message}.`, true);
+        say(`Not copied. ${error.message}`, true);
       }
     }),
   );

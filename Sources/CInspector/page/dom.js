@@ -83,6 +83,13 @@ export function tabs(list, choose) {
   };
 }
 
+// Kii's IDs of users, things and installations, and UUIDs; no names that a person gives.
+const identifiers =
+  /(?<![\w-])(?:[\da-f]{8,12}(?:-[\da-f]{4}){3}-[\da-f]{8,12}|(?=[a-z]*\d)[\da-z]{20,})(?![\w-])/gi;
+
+/** `text` with its long identifiers cut, so that what stands behind them is seen. */
+export const brief = (text) => text.replace(identifiers, (one) => `${one.slice(0, 6)}…`);
+
 const two = (value, width = 2) => String(value).padStart(width, "0");
 export function clock(milliseconds, isExact = false) {
   const date = new Date(milliseconds);
@@ -99,7 +106,7 @@ export function say(text, isBad = false) {
   outcome.className = isBad ? "bad" : "";
 }
 
-/** Does something that may be refused, and says so. */
+/** Does something that may be refused, or cannot be done, and says so. */
 export async function attempt(action) {
   try {
     return await action();

@@ -72,6 +72,8 @@ function drawList(isFresh) {
   list.show(rows, place.key);
   const empty = words.length ? "Nothing matches the filter." : view.empty;
   document.getElementById("empty").textContent = rows.length ? "" : empty;
+  const older = log.forgotten === 1 ? "1 older entry is" : `${log.forgotten} older entries are`;
+  document.getElementById("missing").textContent = view.load || !log.forgotten ? "" : `${older} not kept any more.`;
 }
 
 function drawDetail() {

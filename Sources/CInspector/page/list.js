@@ -2,7 +2,7 @@ import { el } from "./dom.js";
 
 const height = 26;
 
-/** Rows of one height, of which only those in sight are elements. `cells` gives class and text of each cell. */
+/** Rows of one height, of which only those in sight are elements. `cells` gives class, text and tooltip of each cell. */
 class KiiList extends HTMLElement {
   cells = () => [];
   #rows = [];
@@ -77,7 +77,8 @@ class KiiList extends HTMLElement {
     const text = JSON.stringify(cells);
     if (element.text !== text) {
       element.text = text;
-      element.replaceChildren(...cells.map(([name, one]) => el("span", { role: "gridcell", class: name }, one)));
+      const cell = ([name, one, title = ""]) => el("span", { role: "gridcell", class: name, title }, one);
+      element.replaceChildren(...cells.map(cell));
     }
     element.style.top = `${index * height}px`;
     element.tabIndex = key === this.#active ? 0 : -1;

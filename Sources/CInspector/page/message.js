@@ -73,10 +73,17 @@ export function outcome(message) {
   return [worst, text || `→ ${message.installations.length || "nobody"}`];
 }
 
-/** `records`: by receiver and number what it has recorded, times by kind. */
-function timeline(message, sentAt, records) {
+/** Lets a person ask for another attempt where the last one has failed. */
+function again({ name, id, attempts }, index) {
+  const { verdict } = attempts[index];
+  const isOpen = index === attempts.length - 1 && (verdict?.kind === "dead" || verdict?.pause_ms);
+  return isOpen ? button("Retry", decide(name, id, "retry")) : "";
+}
+
+/** `silence`: what is said of who has told nothing. `records`: by receiver and number what it has recorded, times by kind. */
+function timeline(message, silence, records) {
   const { request } = message;
-  const start = sentAt ?? (request ? request.time - request.elapsed_ms : message.deliveries[0]?.time);
+  const start = new Date(message.sent_at).getTime();
   const offset = (entry) => (entry ? String(entry.time - start) : "–");
   const recorded = ({ name, id }, kind) => offset(records.get(`${name}/${id}`)?.[kind]);
   const broker = request?.status < 300 ? offset(request) : "–";
@@ -87,20 +94,18 @@ function timeline(message, sentAt, records) {
     return receiver.attempts.map(({ start: begun, verdict }, index) => [
       index ? "" : (receiver.name ?? receiver.installation),
       String((number = Math.max((begun ?? verdict)?.attempt ?? 0, number + 1))),
-      ...(index ? ["", "", "", ""] : ["0", broker, recorded(receiver, "stored"), recorded(receiver, "acknowledged")]),
+      verdict ? [verdicts[verdict.kind], [`${offset(verdict)} ${verdictText(verdict)}`, again(receiver, index)]] : "–",
+      ...(index ? ["", "", ""] : [broker, recorded(receiver, "stored"), recorded(receiver, "acknowledged")]),
       offset(begun),
-      verdict ? [verdicts[verdict.kind], `${offset(verdict)} ${verdictText(verdict)}`] : "–",
-      receiver.attempts[index + 1] || !(verdict?.kind === "dead" || verdict?.pause_ms)
-        ? "" : button("Retry", decide(receiver.name, receiver.id, "retry")),
     ]);
   });
   const known = new Set(told.map(({ installation }) => installation));
   const silent = message.installations.filter((installation) => !known.has(installation));
   for (const installation of silent.slice(0, mostReceivers)) {
-    rows.push([installation, "", "0", broker, "–", "–", "–", ["dim", "as far as the broker knows"], ""]);
+    rows.push([installation, "", ["dim", silence], broker, "–", "–", "–"]);
   }
-  if (!rows.length) return [dim("It went to nobody.")];
-  const titles = ["receiver", "try", "sent", "broker", "stored", "ack", "handler", "verdict", "again"];
+  if (!rows.length) return [];
+  const titles = ["receiver", "try", "verdict", "broker", "stored", "ack", "handler"];
   const isCut = Math.max(told.length, silent.length) > mostReceivers;
   return [
     table("Receivers, in milliseconds from the send", titles, rows),
@@ -150,7 +155,7 @@ class KiiMessage extends HTMLElement {
   #seen = "";
   #head = el("h2");
   #body = el("div", { role: "tabpanel", "aria-label": "Part of the message" });
-  #times = el("div", { class: "times" });
+  #times = el("div", { class: "times", role: "group", "aria-label": "Receivers", tabindex: "0" });
   #mark;
 
   show(key, log) {
@@ -160,7 +165,11 @@ class KiiMessage extends HTMLElement {
       ["explain", "raw", "mqtt", "apns", "google", "jpush", "request"].map((name) =>
         el("button", { role: "tab", type: "button", "data-name": name }, names[name] ?? name)));
     this.#mark = tabs(row, (name) => this.#choose(name));
-    const request = () => this.#message?.request;
+    const request = () => {
+      const found = this.#message?.request;
+      if (!found) throw new Error(this.#log.lack);
+      return found;
+    };
     this.replaceChildren(
       this.#head, el("p", { class: "buttons" }, sendButtons(request), copyButtons(request)),
       this.#times, row, this.#body);
@@ -176,15 +185,19 @@ class KiiMessage extends HTMLElement {
 
   /** Shows what has come since; what a person may be reading stays. */
   refresh() {
-    const seen = `${this.#message?.changes} ${this.#record !== null}`;
+    const { lack } = this.#log;
+    const seen = `${this.#message?.changes} ${this.#record !== null} ${lack}`;
     if (seen === this.#seen) return;
     this.#seen = seen;
-    const record = this.#record?.text ? JSON.parse(this.#record.text) : {};
-    const installations = Object.values(record.installations ?? {}).flat();
-    const message = this.#message ?? { installations, deliveries: [], request: null };
-    const { kind, source } = { ...record, ...message };
-    tell(this.#head, `${kindText(kind)} · ${sourceText(source)} · ${this.#key}`);
-    this.#times.replaceChildren(...timeline(message, record.sentAt, this.#records));
+    const { kind, source, sentAt, installations } = JSON.parse(this.#record?.text ?? "{}");
+    const known = { kind, source, sent_at: sentAt, installations: Object.values(installations ?? {}).flat() };
+    const message = { ...known, deliveries: [], request: null, ...this.#message };
+    tell(this.#head, [kindText(message.kind), sourceText(message.source), this.#key].filter(Boolean).join(" · "));
+    const [isKept, isWhole] = [message.request !== null, message.kind !== undefined];
+    const silence = isKept ? "as far as the broker knows" : this.#log.forgotten ? "not kept any more" : "not known";
+    const times = timeline(message, silence, this.#records);
+    if (!times.length) times.push(dim(isWhole ? "It went to nobody." : this.#record ? `What became of it is ${silence}.` : "…"));
+    this.#times.replaceChildren(...times, dim(isKept || !this.#record ? "" : lack));
     this.#learn(receivers(message).slice(0, mostReceivers));
   }
 
@@ -225,7 +238,7 @@ class KiiMessage extends HTMLElement {
   #content(part) {
     if (part === "request") {
       const request = this.#message?.request;
-      return request ? requestParts(request) : [dim("The request is not kept any more.")];
+      return request ? requestParts(request) : [dim(this.#log.lack)];
     }
     const source = part === "explain" ? this.#explained : this.#record;
     if (!source) return [dim("…")];

@@ -1,4 +1,4 @@
-import { ask, call, pathOf, sendOf, sendType, targetOf } from "./api.js";
+import { ask, call, destinationOf, pathOf, sendOf, sendType } from "./api.js";
 import { attempt, button, el, say, tell } from "./dom.js";
 import { compact, member, pretty, problem } from "./json.js";
 
@@ -43,16 +43,12 @@ export function nameOf({ topicID, bucketID, objectScope }) {
   return (owner ? `${owner}:${objectScope[`${owner}ID`]}/` : "") + (topicID ?? bucketID);
 }
 
-/** Buttons that send what `request()` sent again. */
+/** Buttons that send what `request()` sent again, or say why it throws. */
 export function sendButtons(request) {
-  const again = (action) => () => {
-    const send = sendOf(request());
-    if (send) return attempt(() => action(send));
-    say("That was no message sent by hand, or its body was too long to be kept.", true);
-  };
+  const again = (action) => () => attempt(() => action(sendOf(request())));
   return [
-    button("Resend", again(({ path, body }) => post(path, body))),
-    button("Edit & send…", again(({ path, body }) => openForm(targetOf(path), body))),
+    button("Resend", again(({ target, body }) => post(target, body))),
+    button("Edit & send…", again(({ target, body }) => openForm(destinationOf(target), body))),
   ];
 }
 

@@ -2,11 +2,13 @@
 // row is to be told anew. Some views are asked for (`load`), and again after the entries that `isMoved` names.
 import { ask, call, sendOf } from "./api.js";
 import { copyButtons } from "./copy.js";
-import { block, button, clock, dim, el, facts, table } from "./dom.js";
+import { block, brief, button, clock, dim, el, facts, table } from "./dom.js";
 import { member, members, pretty } from "./json.js";
 import { decide, kindText, outcome, requestParts, sourceText } from "./message.js";
 import { nameOf, sendButtons, sendTo } from "./sending.js";
 
+/** A cell whose identifiers are cut, and what stands behind it. */
+const what = (text, more = "") => ["what", [brief(text), more].filter(Boolean).join("  "), text];
 const buttons = (...all) => el("p", { class: "buttons" }, all);
 const link = (key) => el("a", { href: `#message/${encodeURIComponent(key)}` }, key);
 export const missing = () => [dim("It is not there any more.")];
@@ -18,23 +20,31 @@ function requestCells(entry, log) {
     return [time, ["kind warn", "missed"], ["what", `${entry.missed} events of ${entry.receiver} are missing here`]];
   }
   if (entry.event === "connection") {
-    const what = `${entry.owner}, installation ${entry.installation}`;
-    return [time, ["kind", entry.online ? "online" : "offline"], ["what", what]];
+    const whose = `${entry.owner}, installation ${entry.installation}`;
+    return [time, ["kind", entry.online ? "online" : "offline"], what(whose)];
   }
   const { method, target, status, error_code: code, sent } = entry;
   const count = sent?.reduce((sum, { installations }) => sum + installations.length, 0);
   return [
-    time, ["kind", method], ["what", target.startsWith(`${log.root}/`) ? target.slice(log.root.length) : target],
+    time, ["kind", method], what(target.startsWith(`${log.root}/`) ? target.slice(log.root.length) : target),
     [status < 400 ? "state ok" : "state bad", [status ?? "closed", code].filter(Boolean).join(" ")],
     ["count", sent ? `→ ${count}` : ""],
   ];
+}
+
+function canSend(request) {
+  try {
+    return Boolean(sendOf(request));
+  } catch {
+    return false;
+  }
 }
 
 function requestDetail(entry) {
   if (entry.event === "gap") return [dim("More had happened than the emulator keeps, before it was read.")];
   if (entry.event !== "request") return [facts(Object.entries(JSON.parse(entry.raw)))];
   const request = () => entry;
-  const isSend = sendOf(entry) !== null;
+  const isSend = canSend(entry);
   return [
     el("h2", {}, `${entry.method} ${entry.target}`),
     buttons(isSend ? sendButtons(request) : [], copyButtons(request, isSend ? undefined : ["curl"])),
@@ -45,14 +55,11 @@ function requestDetail(entry) {
 
 /** What a receiver told last, newest first. */
 function recent(log, name) {
-  const rows = [];
-  for (let index = log.entries.length - 1; index >= 0 && rows.length < 50; index -= 1) {
-    const { receiver, time, id, kind, attempt: count, detail, message } = log.entries[index];
-    if (receiver !== name) continue;
+  const rows = (log.told.get(name) ?? []).map(({ time, id, kind, attempt: count, detail, message }) => {
     const event = count ? `${kind} ${count}` : kind;
-    rows.push([clock(time, true), `#${id}`, event, detail ?? "", message ? link(message) : ""]);
-  }
-  return table("What it told last", ["time", "number", "event", "detail", "message"], rows);
+    return [clock(time, true), `#${id}`, event, detail ?? "", message ? link(message) : ""];
+  });
+  return table("What it told last", ["time", "number", "event", "detail", "message"], rows.reverse());
 }
 
 function receiverCells(row, log) {
@@ -71,7 +78,7 @@ function receiverDetail({ key, ...row }, log) {
   const all = el("div", {}, about, list);
   let seen = null;
   all.refresh = () => {
-    const newest = log.entries.findLast(({ receiver }) => receiver === row.name);
+    const newest = log.told.get(row.name)?.at(-1);
     if (newest !== seen) list.replaceChildren(recent(log, row.name));
     seen = newest;
   };
@@ -80,12 +87,13 @@ function receiverDetail({ key, ...row }, log) {
 }
 
 function letterDetail({ receiver, id, reason, attempts, receivedAt, raw }, log) {
-  const told = log.entries.findLast((entry) => entry.receiver === receiver && entry.id === id && entry.message);
+  const isIts = (entry) => entry.receiver === receiver && entry.id === id;
+  const told = [...log.messages.values()].findLast(({ deliveries }) => deliveries.some(isIts));
   const payload = member(raw, "payload");
   return [
     el("h2", {}, `${receiver} #${id}`),
     buttons(button("Retry", decide(receiver, id, "retry")), button("Drop", decide(receiver, id, "drop"))),
-    ...(told ? [el("p", {}, "message ", link(told.message))] : []),
+    ...(told ? [el("p", {}, "message ", link(told.key))] : []),
     facts([["reason", reason], ["attempts", attempts], ["received", clock(receivedAt, true)]]),
     block(payload[0] === '"' ? JSON.parse(payload) : pretty(payload)),
   ];
@@ -140,11 +148,9 @@ export const views = {
     status: (row) => row.request?.status,
     cells(row) {
       const [state, text] = outcome(row);
-      const time = (row.request ?? row.deliveries[0]).time;
       const said = row.request ? member(row.request.raw, "body", "data") : null;
-      const what = [sourceText(row.source), said].filter(Boolean).join("  ");
-      const words = [["word", kindText(row.kind)], ["what", what]];
-      return [["time", clock(time)], ...words, [`state ${state}`, text]];
+      const words = [["word", kindText(row.kind)], what(sourceText(row.source), said)];
+      return [["time", clock(Date.parse(row.sent_at))], ...words, [`state ${state}`, text]];
     },
     // Also one that only the emulator still knows.
     find: (key) => ({ key }),
@@ -181,7 +187,7 @@ export const views = {
       });
     },
     isMoved: ({ event, control, method }) => event === "request" && !control && method !== "GET",
-    cells: (row) => [["word", row.kind], ["what", row.name], ["count", `${row.subscribers} subscribed`]],
+    cells: (row) => [["word", row.kind], what(row.name), ["count", `${row.subscribers} subscribed`]],
     detail: ({ kind, name, creator, objects, subscribed, acl }) => [
       el("h2", {}, `${kind} ${name}`),
       ...(kind === "topic" ? [buttons(button("Send to it…", () => sendTo(name)))] : []),

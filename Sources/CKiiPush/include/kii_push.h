@@ -51,7 +51,7 @@ extern "C" {
 
 /* The interface that this header describes: major * 1000 + minor. A library serves programs that were built with a header of
  * the same major and the same or an older minor number. */
-#define KII_PUSH_API 1000
+#define KII_PUSH_API 1001
 
 /* The interface of the library that the program runs with. */
 uint32_t kii_push_api(void);
@@ -144,7 +144,7 @@ typedef enum kii_push_result {
     KII_PUSH_NEW_DATA = 0,
     KII_PUSH_NO_DATA = 1,
     KII_PUSH_FAILED = 2,
-    /* The answer comes by kii_push_complete or kii_push_reject, within 30 s of the call. */
+    /* The answer comes by kii_push_complete, kii_push_fail or kii_push_reject, within 30 s of the call. */
     KII_PUSH_LATER = 3
 } kii_push_result;
 
@@ -252,6 +252,10 @@ int32_t kii_push_source(
 /* Answers a message for which the handler has returned KII_PUSH_LATER, or will return it. Once: a second answer, and one after its
  * 30 s or after kii_push_close, is KII_PUSH_E_HANDLE and changes nothing. result: not KII_PUSH_LATER. */
 int32_t kii_push_complete(kii_push_completion completion, int32_t result, kii_push_error *error);
+
+/* Answers that the attempt has failed, as KII_PUSH_FAILED does, and why. reason: for people; the last one is stored with a dead
+ * letter, cut to 500 characters. As kii_push_complete otherwise. */
+int32_t kii_push_fail(kii_push_completion completion, const char *reason, size_t length, kii_push_error *error);
 
 /* Answers that no further attempt would help: the message is a dead letter at once. reason: for people, stored with it, and cut
  * to 500 characters. As kii_push_complete otherwise. */

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Why an agent cannot register or run. Temporary failures are not among them: those are retried.
 public enum PushAgentError: Error, Sendable, CustomStringConvertible {
     /// A setting of the runtime has a value that cannot be meant.
@@ -42,10 +44,10 @@ public enum PushAgentError: Error, Sendable, CustomStringConvertible {
         switch self {
         case .invalidConfiguration(let setting, let reason): "\(setting) \(reason)"
         case .stateDirectoryInUse(let path, let processID):
-            "\(path) is in use by \(PushAgentError.name(processID)); stop it, or use another state directory"
+            "\(path) is in use by \(PushAgentError.holder(processID)), or use another state directory"
         case .installationInUse(let installationID, let processID):
-            "installation \(installationID) is held by \(PushAgentError.name(processID)); stop it, "
-                + "or receive as another user or thing"
+            "installation \(installationID) is held by \(PushAgentError.holder(processID)), or receive as another user "
+                + "or thing"
         case .alreadyRunning: "this agent is already running"
         case .stateOfAnotherAccount(let path):
             "\(path) belongs to another app, cloud or account; register anew, or use another name or state directory"
@@ -71,8 +73,12 @@ public enum PushAgentError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    private static func name(_ processID: Int?) -> String {
-        processID.map { "process \($0)" } ?? "another process"
+    /// Who holds it, and what to do about that.
+    private static func holder(_ processID: Int?) -> String {
+        guard let processID else { return "another process; stop it" }
+        // Containers count their processes each for itself.
+        guard processID == Int(getpid()) else { return "process \(processID); stop it" }
+        return "another runtime of this process, or a process of another container; end that one"
     }
 }
 

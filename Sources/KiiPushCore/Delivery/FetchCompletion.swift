@@ -52,9 +52,11 @@ public final class FetchCompletion: Sendable {
 
     /// Answers for a handler that threw.
     @discardableResult
-    package func fail(_ error: any Error) -> Bool {
-        self.answer(.threw(FetchCompletion.cut(String(describing: error))))
-    }
+    package func fail(_ error: any Error) -> Bool { self.fail(because: String(describing: error)) }
+
+    /// Answers that the handler failed for a reason, as if it had thrown it.
+    @discardableResult
+    package func fail(because reason: String) -> Bool { self.answer(.threw(FetchCompletion.cut(reason))) }
 
     /// Answers for a handler that could not be started, since the machine is short of what `reason` says: the message is
     /// handed over again, and this attempt does not count.

@@ -56,17 +56,24 @@ extension AnsweredRequest {
 
 extension SentMessage {
     fileprivate var json: JSONValue {
+        .object([("id", self.label.id.json)] + self.label.members + [("installations", self.installations.json)])
+    }
+}
+
+extension MessageLabel {
+    /// Without the ID.
+    fileprivate var members: JSONMembers {
         [
-            "id": JSONValue(self.id), "kind": JSONValue(self.kind), "source": JSONValue(self.source),
-            "installations": self.installations.json,
+            ("kind", self.kind.json), ("source", self.source.json), ("sent_at", self.sentAt.description.json),
         ]
     }
 }
 
 extension MessageDelivery {
     fileprivate var members: JSONMembers {
-        [("message", self.pushID?.json ?? .null)]
+        [("message", self.push?.id.json ?? .null)]
             + JSONMembers(present: [
+                "push": self.push.map { JSONValue.object($0.members) },
                 "receiver": self.receiver, "installation": self.installationID, "id": self.event.messageID,
             ]) + self.event.members + JSONMembers(present: ["elapsed_ms": self.elapsed?.wholeMilliseconds])
     }

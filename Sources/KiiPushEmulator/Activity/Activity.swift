@@ -52,17 +52,34 @@ package struct AnsweredRequest: Sendable {
     package var messages: [SentMessage]
 }
 
+/// The facts by which people know a message. They go with each delivery, since the log may have dropped the message's request.
+package struct MessageLabel: Sendable, Hashable {
+    /// Its `pushMessageID`.
+    package let id: String
+    package let kind: String
+    /// The topic, bucket or user as a `kiicloud:` URI.
+    package let source: String
+    package let sentAt: Timestamp
+
+    package init(id: String, kind: String, source: String, sentAt: Timestamp) {
+        (self.id, self.kind, self.source, self.sentAt) = (id, kind, source, sentAt)
+    }
+}
+
+extension LoggedMessage {
+    var label: MessageLabel {
+        MessageLabel(
+            id: self.id, kind: self.kind.rawValue, source: "kiicloud://\(self.sourcePath)", sentAt: self.sentAt)
+    }
+}
+
 /// A message as it was sent.
 package struct SentMessage: Sendable {
     private let message: LoggedMessage
 
     init(_ message: LoggedMessage) { self.message = message }
 
-    /// Its `pushMessageID`.
-    package var id: String { self.message.id }
-    package var kind: String { self.message.kind.rawValue }
-    /// What it is about, as a `kiicloud:` URI.
-    package var source: String { "kiicloud://\(self.message.sourcePath)" }
+    package var label: MessageLabel { self.message.label }
     package var installationCount: Int { self.message.deliveries.values.reduce(0) { $0 + $1.count } }
     /// The IDs of the installations that it was for.
     package var installations: [String] { self.message.deliveries.values.flatMap { $0 }.sorted() }
@@ -78,8 +95,8 @@ package struct InstallationConnection: Sendable {
 
 /// What became of a message at a receiver on this machine.
 package struct MessageDelivery: Sendable {
-    /// The `pushMessageID`; `nil` where it is not known which push the message was.
-    package var pushID: String?
+    /// `nil` where it is not known which push the message was.
+    package var push: MessageLabel?
     /// The receiver's name.
     package var receiver: String
     /// `nil` before a handler was called.

@@ -13,8 +13,8 @@ final class EventStream: Sendable {
     private static let patienceSeconds: UInt32 = 60
 
     private struct State {
-        /// The last entry that was told; `nil` before the first.
-        var sequence: Int64?
+        /// The last entry that was told; 0 before the first.
+        var sequence: Int64
         /// Of the event that is being sent.
         var unsent: ArraySlice<UInt8>
         /// Whether the connection was suspended since the last event.
@@ -34,7 +34,7 @@ final class EventStream: Sendable {
 
     /// - Parameters:
     ///   - pending: the answer that this is.
-    ///   - sequence: the entry after which to begin; `nil` for the oldest one that is kept.
+    ///   - sequence: the entry after which to begin; `nil` for the first of all.
     ///   - greeting: the first event.
     ///   - readers: counts this one among the readers, until it ends.
     init(
@@ -42,7 +42,7 @@ final class EventStream: Sendable {
     ) {
         // A number that was not given out is of an earlier emulator.
         let sequence = sequence.flatMap { (0...log.lastSequence).contains($0) ? $0 : nil }
-        self.state = Locked(State(sequence: sequence, unsent: Array(greeting.utf8)[...]))
+        self.state = Locked(State(sequence: sequence ?? 0, unsent: Array(greeting.utf8)[...]))
         (self.log, self.pending, self.readers) = (log, pending, readers)
     }
 
@@ -98,7 +98,7 @@ final class EventStream: Sendable {
     private func next(_ state: inout State, mayWait: Bool) -> Step {
         let isWoken = state.hasWaited
         state.hasWaited = false
-        let found = self.log.entry(after: state.sequence ?? 0) {
+        let found = self.log.entry(after: state.sequence) {
             guard mayWait, !isWoken else { return nil }
             state.hasWaited = true
             self.pending.suspend()
@@ -106,7 +106,7 @@ final class EventStream: Sendable {
         }
         switch found {
         case .entry(let activity):
-            let missed = state.sequence.map { activity.sequence - $0 - 1 } ?? 0
+            let missed = activity.sequence - state.sequence - 1
             guard missed == 0 else {
                 state.sequence = activity.sequence - 1
                 return .event("event: gap\ndata: {\"missed\":\(missed)}\n\n")

@@ -15,11 +15,11 @@ package struct VerdictJoin: Sendable {
 
     /// What tells a push from others: its payloads, and the installations that each was written for.
     package struct Push: Sendable {
-        fileprivate let id: String
+        fileprivate let label: MessageLabel
         fileprivate let payloads: [(bytes: [UInt8], installations: Set<String>)]
 
-        package init(id: String, _ payloads: [(bytes: [UInt8], installations: [String])]) {
-            self.id = id
+        package init(_ label: MessageLabel, _ payloads: [(bytes: [UInt8], installations: [String])]) {
+            self.label = label
             self.payloads = payloads.map { ($0.bytes, Set($0.installations)) }
         }
 
@@ -44,7 +44,7 @@ package struct VerdictJoin: Sendable {
     }
 
     fileprivate struct Message {
-        var pushID: String?
+        var push: MessageLabel?
         var installationID: String?
         /// When its last attempt began.
         var startedAt: Timestamp?
@@ -97,7 +97,7 @@ package struct VerdictJoin: Sendable {
         switch event.kind {
         // A dead letter is tried again, or the receiver has lost its inbox and counts anew. The payload will tell.
         case .received:
-            message = Message(pushID: message.pushID)
+            message = Message(push: message.push)
             message.held = [event]
             return told
         case .duplicate, .isolated, .retried:
@@ -107,7 +107,7 @@ package struct VerdictJoin: Sendable {
         case .started:
             if case .handler(let payload, let context)? = event.call, message.installationID == nil {
                 message.installationID = context.installationID
-                message.pushID = self.push(message.pushID, to: context.installationID, as: payload.payloadBytes)
+                message.push = self.push(message.push, to: context.installationID, as: payload.payloadBytes)
             }
             message.startedAt = event.at
         default: break
@@ -117,15 +117,17 @@ package struct VerdictJoin: Sendable {
     }
 
     /// - Parameter former: which push the message was when it was handled before.
-    private mutating func push(_ former: String?, to installationID: String, as payload: [UInt8]) -> String? {
+    private mutating func push(
+        _ former: MessageLabel?, to installationID: String, as payload: [UInt8]
+    ) -> MessageLabel? {
         guard let equal = self.equal[payload] else { return nil }
         func push(_ number: Int) -> Push { self.pushes[number - self.firstNumber] }
         func isMeant(_ number: Int) -> Bool { push(number).went(to: installationID, as: payload) }
-        if former != nil, equal.numbers.contains(where: { push($0).id == former && isMeant($0) }) { return former }
+        if former != nil, equal.numbers.contains(where: { push($0).label == former && isMeant($0) }) { return former }
         let next = equal.next[installationID] ?? 0
         guard let number = equal.numbers.first(where: { $0 >= next && isMeant($0) }) else { return nil }
         self.equal[payload]?.next[installationID] = number + 1
-        return push(number).id
+        return push(number).label
     }
 
     /// Returns what was held of messages that are let go of: nobody will find out which pushes they are.
@@ -148,13 +150,13 @@ extension VerdictJoin.Push {
             message.deliveries[rendering.network].map { (rendering.message, $0) }
         }
         guard message.kind != .command, !payloads.isEmpty else { return nil }
-        self.init(id: message.id, payloads)
+        self.init(message.label, payloads)
     }
 }
 
 extension MessageDelivery {
     fileprivate init(_ message: VerdictJoin.Message, _ event: MessageEvent, of receiver: String) {
-        self.init(pushID: message.pushID, receiver: receiver, installationID: message.installationID, event: event)
+        self.init(push: message.push, receiver: receiver, installationID: message.installationID, event: event)
         // The push has the payload, and nobody shows this one.
         self.event.call = nil
         guard event.isOutcome, event.kind.parts.attempt != nil, let startedAt = message.startedAt else { return }

@@ -85,8 +85,8 @@ struct ArgumentParser {
     }
 
     private func give(_ text: String, to argument: BoundArgument) throws(UsageError) {
-        guard let expectation = argument.box.take(text) else { return }
-        throw self.problem("the value '\(text)' is invalid for '\(argument.definition.label)': expected \(expectation)")
+        guard let problem = argument.box.take(text) else { return }
+        throw self.problem("the value '\(text)' is invalid for '\(argument.definition.label)': \(problem)")
     }
 
     private func missingValue(_ argument: BoundArgument) -> UsageError {

@@ -44,7 +44,7 @@ protocol DeclaredArgument {
 protocol ArgumentBox: AnyObject {
     var isGiven: Bool { get }
 
-    /// Takes one occurrence; `text` is `nil` for a flag. Returns what was expected instead if it is no such value.
+    /// Takes one occurrence; `text` is `nil` for a flag. Returns why, if it is no such value.
     func take(_ text: String?) -> String?
 }
 
@@ -63,7 +63,8 @@ final class ValueBox<Value: ArgumentValue>: ArgumentBox {
     }
 
     func take(_ text: String?) -> String? {
-        guard let word = text.flatMap({ Value.Word(argument: $0) }) else { return Value.Word.expectation }
+        let text = text ?? ""
+        guard let word = Value.Word(argument: text) else { return Value.Word.problem(with: text) }
         self.stored = Value.taking(word, after: self.isGiven ? self.stored : nil)
         self.isGiven = true
         return nil

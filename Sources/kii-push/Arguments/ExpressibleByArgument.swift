@@ -5,12 +5,16 @@ protocol ExpressibleByArgument: ArgumentValue where Word == Self {
     /// What a word has to be, for the error: "a whole number".
     static var expectation: String { get }
 
+    /// Why a word is none, for the end of the error.
+    static func problem(with argument: String) -> String
+
     /// What the shell may offer, unless the declaration of the value says something else.
     static var completion: CompletionKind { get }
 }
 
 extension ExpressibleByArgument {
     static var completion: CompletionKind { .none }
+    static func problem(with argument: String) -> String { "expected \(Self.expectation)" }
 }
 
 extension String: ExpressibleByArgument {

@@ -52,7 +52,7 @@ struct SendObjectCommand: ParsableCommand {
         let fields = try self.set.applied(to: self.data.given() ?? self.fixture?.fields ?? [:])
         try await self.cloud.withSession { session in
             let bucket = Bucket(self.bucket.id, in: try session.scope(self.bucket.scope))
-            let sender = try session.ownOrAdmin()
+            let sender = try session.sender(in: bucket.scope)
             let call = try KiiCall.creating(fields, in: bucket)
             if try self.sending.isShown(call, as: sender.role, in: session) { return }
             let watch = try self.sending.watch(session)

@@ -40,7 +40,7 @@ struct SendTopicCommand: ParsableCommand {
         try await self.cloud.withSession { [message] session in
             let topic = Topic(self.topic.id, in: try session.scope(self.topic.scope))
             // By default only its creator sends to a topic of the app, and that is the app's administrator.
-            let sender = try topic.scope == .app ? session.adminOrOwn() : session.ownOrAdmin()
+            let sender = try session.sender(in: topic.scope)
             let call = try KiiCall.sending(message, to: .topic(topic))
             if try self.sending.isShown(call, as: sender.role, in: session) { return }
             let watch = try self.sending.watch(session)

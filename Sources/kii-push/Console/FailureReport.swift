@@ -28,8 +28,9 @@ struct FailureReport {
     private var hint: String? { self.failure.hint ?? self.helpPath.map { "see '\($0) --help'" } }
 
     private var text: String {
-        "kii-push: \(self.failure.message.terminalSafe)\n"
-            + (self.hint.map { "          \($0.terminalSafe)\n" } ?? "")
+        // A backslash of the user's own words stays as the user has typed it.
+        "kii-push: \(self.failure.message.escapingTerminalControls)\n"
+            + (self.hint.map { "          \($0.escapingTerminalControls)\n" } ?? "")
     }
 
     private var json: String {

@@ -4,7 +4,7 @@ extension StringProtocol {
     /// invisible, such as U+200B. A backslash is doubled, so that an escape cannot be imitated.
     var terminalSafe: String { self.escaping { $0 == "\\" || $0.isUnsafeOnTerminals } }
 
-    /// As ``terminalSafe``, for text whose backslashes are escapes already.
+    /// As ``terminalSafe``, for text whose backslashes are escapes already, and for words of the user's own.
     var escapingTerminalControls: String { self.escaping(\.isUnsafeOnTerminals) }
 
     private func escaping(_ isEscaped: (Unicode.Scalar) -> Bool) -> String {

@@ -68,6 +68,12 @@ struct FileChecks: Sendable {
             : .ok(evidence)
     }
 
+    /// The commands for dead letters.
+    private var decisionAdvice: String {
+        let option = self.location.option
+        return "see why: kii-push inbox list --state dead\(option); then decide: kii-push inbox retry or drop\(option)"
+    }
+
     func inbox() -> Finding {
         do {
             let reader = try InboxReader(stateDirectory: self.directory)
@@ -77,7 +83,7 @@ struct FileChecks: Sendable {
             if stock.isFull {
                 return .failed(
                     "\(stock.advice); until then nothing is received",
-                    fix: "kii-push inbox list, then kii-push inbox retry or drop", exit: .temporary)
+                    fix: self.decisionAdvice, exit: .temporary)
             }
             let kept = fileNames(in: self.directory).filter { $0.hasPrefix("inbox.sqlite.damaged-") }.sorted()
             if let first = kept.first {
@@ -95,7 +101,8 @@ struct FileChecks: Sendable {
             let counts =
                 "\(ledger.received) received: \(ledger.waiting) waiting, \(ledger.running) in hand, "
                 + "\(ledger.presented) shown, \(ledger.dead) given up on"
-            return .ok(ledger.lost == 0 ? counts : "\(counts), \(ledger.lost) lost")
+            let evidence = ledger.lost == 0 ? counts : "\(counts), \(ledger.lost) lost"
+            return ledger.dead == 0 ? .ok(evidence) : .warning(evidence, fix: self.decisionAdvice)
         } catch .missing {
             return .needless("there is none yet: nothing was received")
         } catch {

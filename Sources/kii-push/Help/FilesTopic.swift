@@ -46,10 +46,11 @@ enum FilesTopic {
             #"{"version": 1, "profiles": {"default": {"site": "jp", "appID": "0a1b2c3d","#,
             #""subscriptions": {"topics": ["alerts"], "buckets": ["user:me/notes"]}}}}"#,
         ]),
-        .file("DIR/kii-push/config.json for each DIR of $XDG_CONFIG_DIRS (/etc/xdg), then /etc"),
+        .file("DIR/kii-push/config.json for each DIR of $XDG_CONFIG_DIRS (/etc/xdg)"),
         .prose(
             "The same for all users of the machine. A member is taken from the first file that has it, the user's own "
-                + "before these. 'kii-push config show --origin' tells which one that was."),
+                + "before these. 'kii-push config show --origin' tells which one that was. /etc/kii-push/config.json is read by the "
+                + "machine's service alone ('kii-push install-unit')."),
         .file("$XDG_CONFIG_HOME/kii-push/credentials.json"),
         .prose(
             "The secrets to it, mode 0600. Written by you. Per profile: \"appKey\"; \"clientID\" and \"clientSecret\" of "

@@ -79,13 +79,15 @@ extension OutputLine {
                 + "this machine tells of a message, id being the receiver's own number; message is null where it is not "
                 + "known which push that was",
             [
-                "sequence": .integer, "at": .time, "event": .word(["request", "connection", "delivery"]),
+                "sequence": .integer, "at": .time, "event": .word(["request", "connection", "delivery", "missed"]),
                 "method?": .text, "target?": .text, "control?": .flag, "caller?": .text, "status?": .integer,
                 "error_code?": .text, "elapsed_ms?": .integer,
-                "sent?": .list(["id": .text, "kind": .text, "source": .text, "installations": .texts]), "body?": .any,
-                "answer?": .any, "installation?": .text, "owner?": .text, "online?": .flag, "message?": .any,
+                "sent?": .list([
+                    "id": .text, "kind": .text, "source": .text, "sent_at": .time, "installations": .texts,
+                ]), "body?": .any, "answer?": .any, "installation?": .text, "owner?": .text, "online?": .flag,
+                "message?": .any, "push?": .object(["kind": .text, "source": .text, "sent_at": .time]),
                 "receiver?": .text, "id?": .integer, "kind?": .text, "attempt?": .integer, "pause_ms?": .integer,
-                "detail?": .text,
+                "detail?": .text, "missed?": .integer,
             ]),
         OutputLine(
             "help",

@@ -81,35 +81,57 @@ struct MessageFormat: ExpressibleByArgument, Sendable {
     static var expectation: String { "a format such as '%{time} %k %t' ('kii-push help formatting')" }
 
     init?(argument: String) {
+        guard case .success(let pieces) = Self.pieces(of: argument) else { return nil }
+        self.pieces = pieces
+    }
+
+    static func problem(with argument: String) -> String {
+        let unknown = if case .failure(let part) = Self.pieces(of: argument) { part.text } else { argument }
+        return "there is no '\(unknown)'; expected \(Self.expectation)"
+    }
+
+    /// A part of a format that stands for nothing.
+    private struct UnknownPart: Error {
+        let text: String
+
+        init(_ text: Substring) { self.text = String(text) }
+    }
+
+    private static func pieces(of argument: String) -> Result<[Piece], UnknownPart> {
         let escapes: [Character: Character] = ["n": "\n", "t": "\t", "0": "\0", "e": "\u{1b}", "\\": "\\"]
         var (pieces, text, rest) = ([Piece](), "", Substring(argument))
-        while let character = rest.popFirst() {
+        while let character = rest.first {
+            let part = Self.part(rest)
+            rest = rest[part.endIndex...]
             switch character {
+            case "%" where part == "%%": text.append("%")
             case "%":
-                if rest.first == "%" {
-                    text.append(rest.removeFirst())
-                    continue
-                }
-                guard let field = Self.field(&rest) else { return nil }
+                guard let field = Self.field(part) else { return .failure(UnknownPart(part)) }
                 pieces += [.text(text), .field(field)]
                 text = ""
             case "\\":
-                guard let escaped = rest.popFirst().flatMap({ escapes[$0] }) else { return nil }
+                guard let escaped = part.dropFirst().first.flatMap({ escapes[$0] }) else {
+                    return .failure(UnknownPart(part))
+                }
                 text.append(escaped)
             default: text.append(character)
             }
         }
-        self.pieces = pieces + [.text(text)]
+        return .success(pieces + [.text(text)])
     }
 
-    /// What follows a `%`.
-    private static func field(_ rest: inout Substring) -> Field? {
-        guard let first = rest.popFirst() else { return nil }
-        guard first == "{" else { return Field.all.first { $0.letter == first } }
-        guard let end = rest.firstIndex(of: "}") else { return nil }
-        let name = rest[..<end]
-        rest = rest[rest.index(after: end)...]
-        return Field.all.first { $0.name == name }
+    /// The first character, with what belongs to it: `%{name}`, or `%` and `\` with one more.
+    private static func part(_ rest: Substring) -> Substring {
+        guard rest.first == "%" || rest.first == "\\" else { return rest.prefix(1) }
+        guard rest.hasPrefix("%{") else { return rest.prefix(2) }
+        return rest.firstIndex(of: "}").map { rest[...$0] } ?? rest
+    }
+
+    private static func field(_ part: Substring) -> Field? {
+        guard part.hasPrefix("%{") else {
+            return Field.all.first { $0.letter != nil && $0.letter == part.dropFirst().first }
+        }
+        return Field.all.first { "%{\($0.name)}" == part }
     }
 
     /// The line of a message. With `isSafe`, what comes from outside is made harmless for a terminal.

@@ -11,10 +11,15 @@ extension CloudSession {
         return (try self.own(), "the profile's own user or thing")
     }
 
-    /// The profile itself; the administrator where the profile is not registered.
-    func ownOrAdmin() throws -> Sender {
-        if self.profile.registration == nil { return try self.adminOrOwn() }
-        return (try self.own(), "the profile's own user or thing")
+    /// The profile itself in its own scope, and ``adminOrOwn()`` in any other.
+    func sender(in scope: Scope) throws -> Sender {
+        let own: Scope? =
+            switch self.profile.registration?.principal {
+            case .user(let id)?: .user(id)
+            case .thing(let id)?: .thing(id)
+            case nil: nil
+            }
+        return try scope == own ? (self.own(), "the profile's own user or thing") : self.adminOrOwn()
     }
 
     /// The scope that a command line means. Only `me` needs a registration.

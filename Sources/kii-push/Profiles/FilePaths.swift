@@ -42,12 +42,11 @@ struct FilePaths: Sendable {
         self.emulator = Self.emulatorFile()
     }
 
-    /// XDG's directories, whose default is `/etc/xdg`, and last `/etc`, where administrators look.
+    /// XDG's directories, whose default is `/etc/xdg`. `/etc/kii-push` is the service's, whose secrets users do not have.
     private static func systemConfigurations() -> [String] {
         let named = EnvironmentVariable.configurationDirectories.text?.split(separator: ":").map(String.init)
         // XDG: relative paths are to be ignored.
-        let directories = (named ?? ["/etc/xdg"]).filter { $0.hasPrefix("/") } + ["/etc"]
-        return directories.map { $0 + "/kii-push/config.json" }
+        return (named ?? ["/etc/xdg"]).filter { $0.hasPrefix("/") }.map { $0 + "/kii-push/config.json" }
     }
 
     static func emulatorFile() -> String { RuntimeDirectory.standard() + "/emulator.json" }

@@ -128,26 +128,24 @@ struct Profile: Sendable {
 
     /// What helps when the cloud refused a token or password of this profile, or of the app's admin.
     func hint(after refusal: KiiError) -> String {
-        let asAdmin = "do it as the app's admin: kii-push help files"
         let isRightMissing = !(refusal.context["authenticatedPrincipalID"]?.string ?? "").isEmpty
         func signIn(_ option: String, _ id: String) -> String {
-            "sign in again: kii-push register \(option) \(id) --password-stdin\(self.option); or \(asAdmin)"
+            "sign in again: kii-push register \(option) \(id) --password-stdin\(self.option)"
         }
         switch isRightMissing ? nil : self.saved?.account {
-        case nil: return asAdmin
+        case nil: return "do it as the app's admin: kii-push help files"
         case .user(let name)?: return signIn("--user", name)
         case .thing(let vendorThingID, _)?: return signIn("--thing", vendorThingID)
         // It never asks for a token, so it was the admin's credentials that were refused.
         case .pseudoUser? where refusal.operation.path.hasSuffix("/oauth2/token"):
             return "check clientID and clientSecret: kii-push help files"
         case .pseudoUser?:
-            return "\(asAdmin); 'kii-push register --anew\(self.option)' begins as another user; what is "
-                + "subscribed and waits for this one is lost then"
+            return "'kii-push register --anew\(self.option)' begins as another user; what is subscribed and waits for "
+                + "this one is lost then"
         }
     }
 
-    /// What names this profile at the end of a command; empty for the default one.
-    var option: String { self.name == ProfileLocation.defaultName ? "" : " --profile \(self.name)" }
+    var option: String { self.location.option }
 }
 
 struct ProfileLocation: Sendable {
@@ -167,6 +165,9 @@ struct ProfileLocation: Sendable {
         self.paths = try FilePaths(configurationFile: configurationFile)
         self.directory = self.paths.profiles + "/" + self.name
     }
+
+    /// The option that ends a command for this profile; empty for the default one.
+    var option: String { self.name == Self.defaultName ? "" : " --profile \(self.name)" }
 
     /// The files that may be looked at, by what they are.
     var files: [(kind: String, path: String)] {

@@ -94,6 +94,38 @@ import Testing
         }
     }
 
+    @Test func deadLettersAreAWarning() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register", "-p", "meter")
+        try session.succeed("send", "user", "me", "--data", #"{"n":1}"#, "-p", "meter")
+        let handler = session.tool.home.path + "/handler"
+        try "#!/bin/sh\nexit 65\n".write(toFile: handler, atomically: true, encoding: .utf8)
+        chmod(handler, 0o700)
+        _ = try session.tool("listen", "-n1", "-t5m", "--exec", handler, "-p", "meter")
+        let result = try session.tool.start(["doctor", "-p", "meter"] + Self.time).waitForExit()
+        #expect(result.exit == 0, "\(result.output)")
+        #expect(result.output.contains(/\nwarning  INBOX .*, 1 given up on\n/), "\(result.output)")
+        #expect(
+            result.output.contains(
+                "\nINBOX: see why: kii-push inbox list --state dead --profile meter; then decide: kii-push inbox retry or "
+                    + "drop --profile meter\n"), "\(result.output)")
+    }
+
+    /// A user of its own has no password: nobody can sign in as it again, the admin least of all.
+    @Test func aTokenThatAResetHasEndedIsNotTheAdminsMatter() async throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        try await session.control("POST", "reset")
+        let result = try session.tool.start(["doctor"] + Self.time).waitForExit()
+        #expect(result.exit == 77, "\(result.output)")
+        #expect(
+            result.output.hasSuffix(
+                "\nSIGN-IN: 'kii-push register --anew' begins as another user; what is subscribed and waits for this one is "
+                    + "lost then\n"), "\(result.output)")
+        try session.succeed("register", "--anew")
+        #expect(try session.tool.start(["doctor"] + Self.time).waitForExit().exit == 0)
+    }
+
     @Test func anEmulatorThatWasStoppedIsNobodyWhoAcceptsConnections() throws {
         let session = try EmulatorSession()
         try session.succeed("register")
