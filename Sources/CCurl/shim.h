@@ -95,6 +95,17 @@ static inline CURLcode ccurl_easy_set_quick_exit(CURL *handle) {
 #endif
 }
 
+// CURLOPT_CA_CACHE_TIMEOUT came with 7.87: how many seconds certificates that were read from a file are kept.
+static inline CURLcode ccurl_easy_set_authority_age(CURL *handle, long seconds) {
+#if LIBCURL_VERSION_NUM >= 0x075700
+    return curl_easy_setopt(handle, CURLOPT_CA_CACHE_TIMEOUT, seconds);
+#else
+    (void)handle;
+    (void)seconds;
+    return CURLE_UNKNOWN_OPTION;
+#endif
+}
+
 // The file of certificates that libcurl was built to trust; NULL if there is none, and before 7.70, which does not say.
 static inline const char *ccurl_built_in_certificates(void) {
 #if LIBCURL_VERSION_NUM >= 0x074600

@@ -9,7 +9,8 @@ extension PushRuntime.Configuration {
             parsing: json ?? "{}",
             members: [
                 "stateDirectory", "inbox", "concurrentHandlers", "isStrictlyOrdered", "retryDelays", "shutdownGrace",
-                "hasControlSocket", "certificateAuthorityFile", "proxy", "callTimeout",
+                "hasControlSocket", "certificateAuthorityFile", "clientCertificateFile", "clientKeyFile",
+                "proxy", "userAgent", "callTimeout",
             ])
         if let directory = try settings.text("stateDirectory") { self.stateDirectory = directory }
         if try settings.word("inbox", of: ["file", "memory"]) == "memory" { self.inbox = .memory }
@@ -19,7 +20,10 @@ extension PushRuntime.Configuration {
         if let grace = try settings.seconds("shutdownGrace") { self.shutdownGrace = grace }
         if let hasSocket = try settings.flag("hasControlSocket") { self.hasControlSocket = hasSocket }
         self.certificateAuthorityFile = try settings.text("certificateAuthorityFile")
+        self.clientCertificateFile = try settings.text("clientCertificateFile")
+        self.clientKeyFile = try settings.text("clientKeyFile")
         self.proxy = try settings.text("proxy")
+        if let userAgent = try settings.text("userAgent") { self.userAgent = userAgent }
         if let timeout = try settings.seconds("callTimeout") { self.callTimeout = timeout }
     }
 }

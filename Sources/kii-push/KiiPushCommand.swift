@@ -1,4 +1,5 @@
 import Glibc
+import KiiPushCore
 
 /// The tool: its commands, and how a run of one ends.
 package struct KiiPushCommand: ParsableCommand {
@@ -26,7 +27,7 @@ package struct KiiPushCommand: ParsableCommand {
             ("Find out", ["inbox", "trace", "replay", "explain", "doctor"]),
             ("Help", ["help", "completion"]),
         ],
-        version: "0.1.0"
+        version: UserAgent.version
     )
 
     /// The commands that need PostgreSQL.

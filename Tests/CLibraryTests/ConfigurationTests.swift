@@ -63,6 +63,20 @@ import Testing
         }
     }
 
+    /// Each reaches the network thread, which refuses what it cannot use.
+    @Test(arguments: [
+        (#""clientCertificateFile": "/nowhere/a.pem""#, "the client certificate /nowhere/a.pem cannot be read"),
+        (#""clientKeyFile": "/nowhere/client.key""#, "there is a client key, and no client certificate"),
+        (#""userAgent": "two\nlines""#, "the user agent holds something other than printable ASCII"),
+    ])
+    func whatTheTransportCannotUseIsRefused(member: String, text: String) {
+        let json = #"{"stateDirectory": "/nowhere", \#(member)}"#
+        var runtime: kii_push_runtime = 0
+        let failure = failure { kii_push_open(UInt32(KII_PUSH_API), json, json.utf8.count, &runtime, $0) }
+        #expect(failure?.code == KII_PUSH_E_CONFIGURATION)
+        #expect(failure?.text.hasPrefix(text) == true, "\(failure?.text ?? "")")
+    }
+
     @Test func aNameIsGivenOnce() async throws {
         try await withRuntime { runtime in
             let json = "{\(Self.app), \(Self.user)}"

@@ -53,6 +53,7 @@ import Testing
         let request = try #require(server.requests.first)
         #expect(request.head.first == "POST /secret/path?token=1 HTTP/1.1")
         #expect(request.field("Content-Type") == "application/json")
+        #expect(request.field("User-Agent")?.wholeMatch(of: UserAgentTests.standard) != nil)
         #expect(request.field("Kii-Push-Id") == "1")
         #expect(request.field("Kii-Push-Kind") == "pushToUser")
         #expect(request.field("Kii-Push-Topic") == "alerts")
@@ -88,13 +89,17 @@ import Testing
         run.stop()
     }
 
-    @Test func aServerThatNamesATimeIsLeftAloneUntilThen() throws {
+    /// In seconds, or as a date, which counts from the server's own.
+    @Test(arguments: [
+        "Retry-After: 4", "Date: Sun, 06 Nov 1994 08:49:37 GMT\nRetry-After: Sun, 06 Nov 1994 08:49:41 GMT",
+    ])
+    func aServerThatNamesATimeIsLeftAloneUntilThen(fields: String) throws {
         let begin = MonotonicInstant.now()
         let answeredAt = Locked<[MonotonicInstant]>([])
         let server = try HookServer { _ in
             answeredAt.withLock { times in
                 times.append(.now())
-                return times.count == 1 ? "503 -\nRetry-After: 4" : "204 -"
+                return times.count == 1 ? "503 -\n\(fields)" : "204 -"
             }
         }
         let (session, run) = try Self.run(["-f", "\(server.port)"])

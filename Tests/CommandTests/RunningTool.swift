@@ -42,6 +42,11 @@ final class RunningTool {
         self.program.errors.wait(patience) { $0.contains(text) }
     }
 
+    /// The same for standard error, once `isEnough` says so.
+    func error(until isEnough: (String) -> Bool) -> String {
+        self.program.errors.wait(RunningTool.patience, until: isEnough)
+    }
+
     /// Asks again and again until it is so, or the time is over.
     func waitUntil(_ isSo: () throws -> Bool) {
         let end = Date.now + RunningTool.patience

@@ -112,6 +112,29 @@ import Testing
         #expect(try tool("register", environment: Self.key).error.contains("/allowPlainHTTP must be true or false"))
     }
 
+    /// Whom 'register' was told to trust, later commands trust as well, wherever they are started.
+    @Test func theRegistrationKeepsTheAuthorities() throws {
+        let session = try EmulatorSession()
+        let file = try session.runtimeFile()
+        let key = try session.tool.write(try #require(file["appKey"]?.string), to: "key")
+        let authorities = try #require(file["caFile"]?.string)
+        let cloud = [
+            "--base-url", try #require(file["httpsBaseURL"]?.string), "--app-id",
+            try #require(file["appID"]?.string), "--app-key-file", key,
+        ]
+        let folder = URL(filePath: authorities).deletingLastPathComponent().path
+        let line = "cd \"$0\" && exec \"$@\" --cacert \(URL(filePath: authorities).lastPathComponent)"
+        let words = ["sh", "-c", line, folder, try Tool.executable.path, "register"] + cloud
+        let registered = try RunningTool(words, environment: session.tool.environment).waitForExit()
+        #expect(registered.exit == 0, "\(registered.error)")
+        let shown = try session.tool("subscriptions")
+        #expect(shown.exit == 0, "\(shown.error)")
+        #expect(try session.whoami("caFile") == "\(authorities)")
+        // For another server they are not known.
+        let elsewhere = try session.tool("config", "show", "--base-url", "https://cloud.invalid/api")
+        #expect(!elsewhere.output.contains(authorities))
+    }
+
     /// What 'register' was allowed holds for later commands, and for the address that it was allowed for.
     @Test func theRegistrationKeepsThePermission() throws {
         let registered = try Registered()

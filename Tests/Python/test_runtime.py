@@ -28,7 +28,10 @@ class RuntimeTests(unittest.TestCase):
             shutdown_grace=3,
             has_control_socket=False,
             certificate_authority_file=Path("/ca.pem"),
+            client_certificate_file=Path("/client.pem"),
+            client_key_file=Path("/client.key"),
             proxy="http://127.0.0.1:8080",
+            user_agent="meter/1.2",
             call_timeout=4,
         ):
             settings = json.loads(fake.fake_passed())
@@ -37,7 +40,9 @@ class RuntimeTests(unittest.TestCase):
             {
                 "stateDirectory": "/nowhere", "inbox": "memory", "concurrentHandlers": 2, "isStrictlyOrdered": True,
                 "retryDelays": [1, 2.5], "shutdownGrace": 3, "hasControlSocket": False,
-                "certificateAuthorityFile": "/ca.pem", "proxy": "http://127.0.0.1:8080", "callTimeout": 4,
+                "certificateAuthorityFile": "/ca.pem", "clientCertificateFile": "/client.pem",
+                "clientKeyFile": "/client.key", "proxy": "http://127.0.0.1:8080", "userAgent": "meter/1.2",
+                "callTimeout": 4,
             },
         )
         with kii_push.Runtime():

@@ -56,7 +56,10 @@ class Runtime:
         shutdown_grace: float | None = None,
         has_control_socket: bool | None = None,
         certificate_authority_file: str | os.PathLike[str] | None = None,
+        client_certificate_file: str | os.PathLike[str] | None = None,
+        client_key_file: str | os.PathLike[str] | None = None,
         proxy: str | None = None,
+        user_agent: str | None = None,
         call_timeout: float | None = None,
     ) -> None:
         """Opens a runtime; None is the library's default.
@@ -69,7 +72,10 @@ class Runtime:
         - shutdown_grace: seconds that handlers have to answer when the runtime is closed; 10
         - has_control_socket: whether the tool kii-push may ask this process; False
         - certificate_authority_file: certificates in PEM to trust instead of the system's
+        - client_certificate_file: a certificate in PEM for servers that ask for one
+        - client_key_file: the key to it in PEM, without a password, mode 0600; in the certificate's file
         - proxy: the URL of one for the REST API
+        - user_agent: the field User-Agent of calls of the REST API; the library and libcurl with their versions
         - call_timeout: seconds for a call of the REST API; 30
         """
         settings = json_object(
@@ -83,7 +89,10 @@ class Runtime:
             certificateAuthorityFile=(
                 None if certificate_authority_file is None else os.fspath(certificate_authority_file)
             ),
+            clientCertificateFile=None if client_certificate_file is None else os.fspath(client_certificate_file),
+            clientKeyFile=None if client_key_file is None else os.fspath(client_key_file),
             proxy=proxy,
+            userAgent=user_agent,
             callTimeout=call_timeout,
         )
         handle = ffi.new("kii_push_runtime *")

@@ -115,7 +115,10 @@ typedef struct kii_push_error {
  *   "shutdownGrace": seconds that handlers have to answer when the runtime is closed; default 10
  *   "hasControlSocket": whether kii-push (listen, inbox) may ask this process; default false
  *   "certificateAuthorityFile": certificates in PEM to trust instead of the system's
+ *   "clientCertificateFile": a certificate in PEM for servers that ask for one, and those between it and its authority
+ *   "clientKeyFile": the key to it in PEM, without a password, mode 0600; default: in the certificate's file
  *   "proxy": the URL of one for the REST API
+ *   "userAgent": the field User-Agent of calls of the REST API; default: the library and libcurl with their versions
  *   "callTimeout": seconds for a call of the REST API; default 30
  */
 int32_t kii_push_open(

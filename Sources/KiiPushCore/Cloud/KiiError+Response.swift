@@ -18,8 +18,7 @@ extension KiiError {
             self.context = .object(members.filter { !KiiError.namedFields.contains($0.key) }.map(withheld.cleaning))
             bodySeconds = body["retryAfter"].flatMap { $0.int64 ?? $0.string.flatMap { Int64($0) } }
         }
-        self.retryAfter = RetryAfter.duration(
-            field: http.field("Retry-After"), bodySeconds: bodySeconds, now: response.receivedAt)
+        self.retryAfter = RetryAfter.duration(of: http, bodySeconds: bodySeconds, receivedAt: response.receivedAt)
     }
 
     private static let namedFields: Set<String> = ["errorCode", "error", "message", "error_description", "retryAfter"]

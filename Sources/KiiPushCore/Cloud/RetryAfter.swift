@@ -5,9 +5,16 @@ package enum RetryAfter {
 
     /// The longer of what the header field and the body ask for, since each of Kii's own clients reads one of them.
     ///
-    /// - Source: RFC 9110 section 10.2.3 for the field (seconds or a date); KiiThingSDK for the body's `retryAfter`.
-    package static func duration(field: String?, bodySeconds: Int64?, now: Timestamp) -> Duration? {
-        let fromField = field.flatMap { Self.duration(field: $0, now: now) }
+    /// A date in the field counts from the answer's own `Date`, so that it does not matter how the clocks differ.
+    ///
+    /// - Parameter receivedAt: From when a date counts where the answer has no `Date`.
+    /// - Source: RFC 9110 section 10.2.3 for the field (seconds or a date), section 6.6.1 for `Date`; KiiThingSDK for the
+    ///   body's `retryAfter`.
+    package static func duration(
+        of answer: HTTPResponse, bodySeconds: Int64? = nil, receivedAt: Timestamp
+    ) -> Duration? {
+        let now = answer.field("Date").flatMap { Timestamp(date: $0) } ?? receivedAt
+        let fromField = answer.field("Retry-After").flatMap { Self.duration(field: $0, now: now) }
         let fromBody = bodySeconds.flatMap { $0 < 0 ? nil : min(.seconds($0), Self.longest) }
         return [fromField, fromBody].compactMap { $0 }.max()
     }

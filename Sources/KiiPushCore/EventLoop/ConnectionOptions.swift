@@ -1,25 +1,61 @@
 import CCurl
 import Glibc
 
-/// The part of a configuration that every connection obeys, REST or stream: trust, proxy and connect time.
+/// The part of a configuration that every connection obeys, REST or stream: trust, identity, proxy and connect time.
 struct ConnectionOptions {
     private let tls: TLSConfiguration
     private let proxy: ProxyAddress?
+    private let userAgent: String
     private let connectTimeout: Duration
     private let trustsFileAlone: Bool
+    private let authorities: AuthorityFile?
 
-    /// - Throws: `TransportError` with code `invalidConfiguration` when the proxy or the CA file cannot be used.
+    /// - Throws: `TransportError` with code `invalidConfiguration` when the proxy, the user agent, the CA file or the client
+    ///   certificate cannot be used.
     init(_ configuration: EventLoop.Configuration) throws(TransportError) {
-        if let file = configuration.tls.caFile, access(file, R_OK) != 0 {
-            let detail = "the CA file \(file) cannot be read: \(errorText(errno))"
+        let tls = configuration.tls
+        try ConnectionOptions.requireReadable(tls.caFile, "the CA file")
+        try ConnectionOptions.requireReadable(tls.clientCertificateFile, "the client certificate")
+        try ConnectionOptions.requireSecret(tls)
+        guard configuration.userAgent.utf8.allSatisfy({ (0x20...0x7E).contains($0) }) else {
+            let detail = "the user agent holds something other than printable ASCII"
             throw TransportError(.invalidConfiguration, detail: detail)
         }
-        self.tls = configuration.tls
+        self.tls = tls
+        self.userAgent = configuration.userAgent
         self.proxy = try configuration.proxy.map(ProxyAddress.init)
         self.connectTimeout = configuration.connectTimeout
+        let builtIn = ccurl_built_in_certificates().map { String(cString: $0) }
         self.trustsFileAlone = ConnectionOptions.trustsFileAlone(
-            caFile: configuration.tls.caFile, builtIn: ccurl_built_in_certificates().map { String(cString: $0) },
-            isReadable: { access($0, R_OK) == 0 })
+            caFile: tls.caFile, builtIn: builtIn, isReadable: { access($0, R_OK) == 0 })
+        // Of a folder libcurl keeps nothing.
+        self.authorities = self.trustsFileAlone ? (tls.caFile ?? builtIn).map(AuthorityFile.init) : nil
+    }
+
+    private static func requireReadable(_ file: String?, _ name: String) throws(TransportError) {
+        guard let file, access(file, R_OK) != 0 else { return }
+        throw TransportError(
+            .invalidConfiguration, detail: "\(name) \(file) cannot be read: \(errorText(errno))")
+    }
+
+    /// Refuses a client's key that others can read, and one without its certificate.
+    private static func requireSecret(_ tls: TLSConfiguration) throws(TransportError) {
+        guard let certificate = tls.clientCertificateFile else {
+            guard tls.clientKeyFile != nil else { return }
+            throw TransportError(.invalidConfiguration, detail: "there is a client key, and no client certificate")
+        }
+        let key = tls.clientKeyFile ?? certificate
+        let isFound: Bool
+        do throws(FileError) {
+            // The service manager's own files are closed by access control lists, and not by their mode (systemd.exec(5)).
+            let isOfManager = getenv("CREDENTIALS_DIRECTORY").map { key.hasPrefix(String(cString: $0) + "/") } ?? false
+            isFound = try (isOfManager ? TrustedFile.read(key) : PrivateFile.read(key)) != nil
+        } catch {
+            throw TransportError(.invalidConfiguration, detail: "the client key: \(error)")
+        }
+        guard isFound else {
+            throw TransportError(.invalidConfiguration, detail: "there is no client key \(key)")
+        }
     }
 
     /// Whether libcurl's folder of certificates is left out.
@@ -45,6 +81,7 @@ struct ConnectionOptions {
             try easy.set(CURLOPT_CAINFO, caFile)
             try easy.set(CURLOPT_PROXY_CAINFO, caFile)
         }
+        self.trustChanges(easy)
         if self.trustsFileAlone {
             // A libcurl that has no such option has no folder.
             _ = ccurl_easy_set_string(easy.raw, CURLOPT_CAPATH, nil)
@@ -52,6 +89,13 @@ struct ConnectionOptions {
         }
         if self.tls.insecure { try easy.set(CURLOPT_SSL_VERIFYPEER, 0) }
         if self.tls.insecure || self.tls.ignoresNames { try easy.set(CURLOPT_SSL_VERIFYHOST, 0) }
+        if let certificate = self.tls.clientCertificateFile {
+            try easy.set(CURLOPT_SSLCERT, certificate)
+            try easy.set(CURLOPT_SSLKEY, self.tls.clientKeyFile ?? certificate)
+            // For a key with a password OpenSSL would ask at the terminal, and wait.
+            try easy.set(CURLOPT_KEYPASSWD, "")
+        }
+        try easy.set(CURLOPT_USERAGENT, self.userAgent)
         if let proxy = self.proxy, !isLocal {
             try proxy.apply(to: easy)
             try easy.set(CURLOPT_NOPROXY, "")
@@ -60,4 +104,7 @@ struct ConnectionOptions {
             try easy.set(CURLOPT_PROXY, "")
         }
     }
+
+    /// Has a connection of this handle's trust what the file of authorities says now.
+    func trustChanges(_ easy: CurlEasy) { self.authorities?.limitAge(for: easy) }
 }

@@ -1,10 +1,14 @@
 /// Whom TLS connections trust.
 package struct TLSConfiguration: Sendable, Hashable {
-    /// A file of PEM certificates to trust instead of the system's; `nil` trusts the system's. A file that changes is read
-    /// again within a day.
+    /// A file of PEM certificates to trust instead of the system's; `nil` trusts the system's. One that has changed is read
+    /// again by the next connection.
     package var caFile: String?
     /// Whether certificates go unverified. For experiments only: whoever sits on the way can read everything.
     package var insecure: Bool
+    /// A file with the PEM certificate that servers get which ask for one, and those between it and its authority.
+    package var clientCertificateFile: String?
+    /// A file with its PEM key, without a password and closed to others; `nil`: the certificate's file.
+    package var clientKeyFile: String?
     /// Whether a trusted certificate may be for another name. For finding out what is wrong with a certificate only.
     package var ignoresNames = false
 
@@ -21,6 +25,8 @@ extension EventLoop {
         /// The proxy's URL (`http`, `https`, `socks4`, `socks4a`, `socks5` or `socks5h`), credentials and all. `nil`
         /// connects directly; the environment's `http_proxy` and its like are not looked at.
         package var proxy: String?
+        /// What HTTP servers and proxies are told in the field `User-Agent`.
+        package var userAgent = UserAgent.ofLibrary
         /// The largest response body that is taken, decompressed. Default 4 MiB.
         package var maximumBodyBytes = 4 << 20
         /// The most that is read from one stream in one turn, so that none starves the others. Default 1 MiB.

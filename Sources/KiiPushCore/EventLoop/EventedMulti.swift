@@ -9,6 +9,8 @@ final class EventedMulti {
     private(set) var deadline: MonotonicInstant?
     // Whether libcurl has been called since the last look, and may have come to the end of something.
     private var hasMoved = false
+    // Whether libcurl has let go of a socket since this was last unset.
+    private var hasLetGo = false
     /// Called whenever there is something to ``advance(at:)`` for, at once or at the ``deadline``.
     var stirred: () -> Void = {}
 
@@ -64,7 +66,9 @@ final class EventedMulti {
     func advance(at now: MonotonicInstant) -> Bool {
         if let deadline = self.deadline, deadline <= now {
             self.deadline = nil
+            self.hasLetGo = false
             self.move(ccurl_socket_timeout(), 0)
+            if self.hasLetGo { self.moveAll() }
         }
         defer { self.hasMoved = false }
         return self.hasMoved
@@ -87,8 +91,20 @@ final class EventedMulti {
         curl_multi_socket_action(self.raw, descriptor, actions, &running)
     }
 
+    /// Has libcurl look at every handle.
+    ///
+    /// libcurl 7.88 gives an address up whose time is over, and would turn to the name's next one in the following call.
+    /// It has no socket then, and asks for that call only at the end of the time for connecting (curl's issue 11920).
+    private func moveAll() {
+        var running: Int32 = 0
+        curl_multi_socket_all(self.raw, &running)
+    }
+
     private func socketChanged(_ descriptor: Int32, _ what: Int32) {
-        guard what != CURL_POLL_REMOVE else { return self.sockets.release(descriptor) }
+        guard what != CURL_POLL_REMOVE else {
+            self.hasLetGo = true
+            return self.sockets.release(descriptor)
+        }
         var interest: Epoll.Interest = 0
         if what == CURL_POLL_IN || what == CURL_POLL_INOUT { interest |= Epoll.readable }
         if what == CURL_POLL_OUT || what == CURL_POLL_INOUT { interest |= Epoll.writable }

@@ -2,7 +2,8 @@ import CCurl
 
 /// A proxy taken apart, so that the credentials never stand in an address that an error may quote.
 struct ProxyAddress {
-    private let address: String
+    /// Without user name and password.
+    let address: String
     private let userName: Secret?
     private let password: Secret?
 
@@ -17,9 +18,13 @@ struct ProxyAddress {
         guard !url.utf8.contains(0), curl_url_set(parts, CURLUPART_URL, url, flags) == CURLUE_OK,
             let scheme = ProxyAddress.part(CURLUPART_SCHEME, of: parts),
             ["http", "https", "socks4", "socks4a", "socks5", "socks5h"].contains(scheme),
-            let host = ProxyAddress.part(CURLUPART_HOST, of: parts)
+            var host = ProxyAddress.part(CURLUPART_HOST, of: parts)
         else {
             throw TransportError(.invalidConfiguration, detail: "the proxy is not a URL such as http://host:3128")
+        }
+        if let zone = ProxyAddress.part(CURLUPART_ZONEID, of: parts), host.hasSuffix("]") {
+            // RFC 6874: without it a link-local address leads nowhere.
+            host = host.dropLast() + "%25\(zone)]"
         }
         let port = ProxyAddress.part(CURLUPART_PORT, of: parts).map { ":" + $0 } ?? ""
         self.address = "\(scheme)://\(host)\(port)"

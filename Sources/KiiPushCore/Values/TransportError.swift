@@ -55,7 +55,7 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         case .connectionRefused: "check the address, and that the server is running"
         case .certificateNotTrusted: "check the certificate, or name its authority's file"
         case .clientCertificateRequired:
-            "client certificates are not supported: use a port of the server's that asks for none"
+            "name the certificate that the server wants (clientCertificateFile), or use a port that asks for none"
         case .tlsFailed: "check that the port speaks TLS"
         case .timedOut: "try again, or allow more time"
         case .connectionLost, .other: "try again"

@@ -127,7 +127,9 @@ struct ListenCommand: ParsableCommand {
         // taken up beside the last one.
         configuration.concurrentHandlers = count == nil ? self.handler.jobs?.value ?? 1 : 1
         if self.handler.isGiven { configuration.shutdownGrace = HandlerOptions.longest }
-        let bridge = try self.handler.settings.outsideHandler(directory: profile.directory) {
+        var settings = self.handler.settings
+        settings.userAgent = cloud.userAgent
+        let bridge = try settings.outsideHandler(directory: profile.directory) {
             style.console.detail("program: \($0.description.terminalSafe)")
         }.map { OutsideBridge(outside: $0, notes: MessageNotes()) }
         let runtime = try PushRuntime(configuration: configuration)

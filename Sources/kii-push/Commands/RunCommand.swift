@@ -162,7 +162,8 @@ struct RunCommand: ParsableCommand {
     ) async throws -> RunSession {
         let profile = try Profile(self.profile)
         let file = try ProfileConfiguration.read(profile.location.paths, profile: profile.name)
-        let settings = self.own.completed(from: try file.runSettings())
+        var settings = self.own.completed(from: try file.runSettings())
+        settings.userAgent = self.profile.userAgent ?? file.userAgent?.value
         if let problem = settings.problem({ "'\($0.option)'" }) {
             throw UsageError(problem, commandPath: "kii-push run")
         }

@@ -24,6 +24,8 @@ package struct RunSettings: Sendable, Hashable {
     var exitWhenOffline: Duration?
     var metricsFile: String?
     var metricsSocket: String?
+    /// What a server is told in the field `User-Agent`; the profile's, as the cloud is told.
+    var userAgent: String?
 
     /// Who handles messages, in a few words; never with arguments or a path of a URL.
     var handlerText: String {

@@ -32,12 +32,35 @@ extension DoctorSession {
             }
         } catch PushAgentError.stateDirectoryInUse(_, let processID), PushAgentError.installationInUse(_, let processID)
         {
-            let holder = processID.map { "process \($0)" } ?? "another process"
-            let reason = "\(holder) receives as this profile, and a second connection would knock it off"
-            return BrokerFindings(connack: .unknown(reason))
+            return await self.findings(of: processID.map { "process \($0)" } ?? "another process")
         } catch {
             return BrokerFindings(connack: .failed(error))
         }
+    }
+
+    /// What the process that receives as this profile says of its own connection, which a second one would knock off.
+    private func findings(of holder: String) async -> BrokerFindings {
+        let reason = "\(holder) receives as this profile, and a second connection would knock it off"
+        let unknown = BrokerFindings(connack: .unknown(reason))
+        guard let client = try? ControlClient(stateDirectory: self.profile.directory),
+            let notices = try? client.watch()
+        else { return unknown }
+        for await notice in notices {
+            switch notice {
+            case .event(.connected(let connection)):
+                return BrokerFindings(
+                    connack: .ok("\(holder) receives as this profile, and is connected"),
+                    suback: Self.granted(connection), roundTrip: .needless(reason))
+            case .event(.disconnected(let cause, _)):
+                return BrokerFindings(
+                    connack: .unreachable(
+                        "\(holder) receives as this profile, and is offline: \(cause)",
+                        fix: "if the other checks of the broker are ok, it has other settings: restart it"))
+            case .event(.stopping): return unknown
+            default: continue
+            }
+        }
+        return unknown
     }
 
     private static func granted(_ connection: PushEvent.Connection) -> Finding {

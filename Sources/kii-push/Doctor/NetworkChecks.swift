@@ -95,7 +95,8 @@ struct NetworkChecks: Sendable {
             switch failure.code {
             case .certificateNotTrusted:
                 "trust the authority in a file: --cacert FILE, or \"caFile\" in the configuration"
-            case .clientCertificateRequired: "use a port that asks for no client certificate: there is none to show"
+            case .clientCertificateRequired:
+                "show a certificate: --client-cert FILE, or \"clientCertificateFile\" in the configuration"
             case .timedOut, .connectionLost:
                 "see that the program at \(self.place) works: it took the connection, and said nothing or ended it"
             default: "check that \(self.place) speaks TLS"

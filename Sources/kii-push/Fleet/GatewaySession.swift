@@ -47,6 +47,8 @@ struct GatewaySession: Sendable {
         let report = { @Sendable [continuation = self.events.continuation] (event: Activator.Event) in
             _ = continuation.yield(.program(event))
         }
+        var settings = settings
+        settings.userAgent = profile.userAgent
         guard let outside = try settings.outsideHandler(directory: directory, report: report) else {
             throw UsageError(
                 "who is to handle the messages? '--exec COMMAND' or '--forward-to URL' is missing",
@@ -61,7 +63,10 @@ struct GatewaySession: Sendable {
         var configuration = PushRuntime.Configuration(stateDirectory: directory)
         configuration.certificateAuthorityFile = profile.caFile
         configuration.verifiesCertificates = !profile.insecure
+        configuration.clientCertificateFile = profile.clientCertificateFile
+        configuration.clientKeyFile = profile.clientKeyFile
         configuration.proxy = profile.proxy
+        configuration.userAgent = profile.userAgent ?? UserAgent.ofTool
         configuration.concurrentHandlers = self.receiver.concurrency
         (self.store, self.configuration) = (store, configuration)
     }

@@ -23,12 +23,18 @@ final class ForwardHandler: OutsideHandler {
     private let loop: EventLoop
     private let state = Locked(State())
 
-    /// - Parameter endLeftovers: ends the programs of an earlier run that had some.
+    /// - Parameters:
+    ///   - userAgent: what the server is told in the field `User-Agent`.
+    ///   - endLeftovers: ends the programs of an earlier run that had some.
     /// - Throws: ``TransportError`` when the system gives no thread.
-    init(_ target: ForwardTarget, timeout: Duration, endLeftovers: @escaping @Sendable () -> Void) throws {
+    init(
+        _ target: ForwardTarget, timeout: Duration, userAgent: String, endLeftovers: @escaping @Sendable () -> Void
+    ) throws {
         (self.target, self.timeout, self.endLeftovers) = (target, timeout, endLeftovers)
         // Its own: what was said about the cloud's proxy and certificates is not said about this server.
-        self.loop = try EventLoop()
+        var configuration = EventLoop.Configuration()
+        configuration.userAgent = userAgent
+        self.loop = try EventLoop(configuration: configuration)
     }
 
     func begin() { self.endLeftovers() }
@@ -79,7 +85,7 @@ final class ForwardHandler: OutsideHandler {
             default: .failed("the server answered with HTTP \(status)")
             }
         if case .failed = verdict,
-            let pause = RetryAfter.duration(field: response.field("Retry-After"), bodySeconds: nil, now: .now())
+            let pause = RetryAfter.duration(of: response, receivedAt: .now())
         {
             let end = ContinuousClock.now + min(pause, Self.longestPause)
             self.state.withLock { state in state.pauseEnd = max(state.pauseEnd ?? end, end) }

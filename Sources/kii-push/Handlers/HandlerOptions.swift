@@ -53,7 +53,8 @@ extension RunSettings {
         directory: String?, report: @escaping @Sendable (Activator.Event) -> Void
     ) throws -> (any OutsideHandler)? {
         if let target = self.forwardTo {
-            return try ForwardHandler(target, timeout: self.forwardTimeout ?? HandlerOptions.longest) {
+            let timeout = self.forwardTimeout ?? HandlerOptions.longest
+            return try ForwardHandler(target, timeout: timeout, userAgent: self.userAgent ?? UserAgent.ofTool) {
                 guard let directory else { return }
                 LeftoverPrograms.end(in: directory, beyond: 0, grace: nil, report: report)
             }

@@ -31,7 +31,8 @@ enum FilesTopic {
         .file("$XDG_CONFIG_HOME/kii-push/config.json (~/.config/kii-push/config.json)"),
         .prose(
             "Which cloud a profile uses. Written by you; no secrets. Per profile: \"site\" (us, jp, sg, eu, cn3) or "
-                + "\"baseURL\", and \"appID\"; \"caFile\", \"proxy\" and \"allowPlainHTTP\" if needed."),
+                + "\"baseURL\", and \"appID\"; \"caFile\", \"clientCertificateFile\", \"clientKeyFile\", \"proxy\", "
+                + "\"userAgent\" and \"allowPlainHTTP\" if needed."),
         .example([#"{"version": 1, "profiles": {"default": {"site": "jp", "appID": "0a1b2c3d"}}}"#]),
         .prose(
             "\"run\" says what 'kii-push run' does without options: \"exec\" (with \"shell\", \"execTimeout\"), "

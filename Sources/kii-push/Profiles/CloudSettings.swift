@@ -14,6 +14,11 @@ struct CloudSettings: Sendable {
     let admin: AdminCredentials?
     let caFile: String?
     let proxy: String?
+    let userAgent: String?
+    /// What a profile that is registered now keeps of the way to the cloud.
+    private let terms: SavedProfile.Terms
+    private let clientCertificateFile: String?
+    private let clientKeyFile: String?
     let isInsecure: Bool
     let source: Source
 
@@ -22,6 +27,11 @@ struct CloudSettings: Sendable {
         let settings = try ProfileSettings(options: options, profile: profile)
         let location = profile.location
         self.proxy = settings.proxy?.value
+        self.userAgent = settings.userAgent?.value
+        self.terms = settings.terms
+        self.caFile = settings.caFile?.value
+        self.clientCertificateFile = settings.clientCertificateFile?.value
+        self.clientKeyFile = settings.clientKeyFile?.value
         self.isInsecure = options.insecure
         guard !settings.isOfEmulator else {
             if let path = settings.configuration.path {
@@ -41,7 +51,6 @@ struct CloudSettings: Sendable {
             }
             self.app = emulator.app
             self.admin = emulator.admin
-            self.caFile = settings.caFile?.value
             self.source = .emulator
             return
         }
@@ -67,7 +76,6 @@ struct CloudSettings: Sendable {
                 "the app's key", "give --app-key-file, set \(variable), or write \"appKey\" into \(credentials)")
         }
         self.app = KiiApp(appID: appID, appKey: appKey, baseURL: baseURL, allowsPlainHTTP: allowsPlainHTTP)
-        self.caFile = settings.caFile?.value
         self.admin = profile.credentials.admin?.value
     }
 
@@ -99,7 +107,7 @@ extension CloudSettings {
     /// What a profile that is registered with this cloud remembers of it.
     var identity: SavedProfile.Cloud {
         guard self.source == .emulator, let admin = self.admin else {
-            return .kii(baseURL: self.app.baseURL, appID: self.app.appID, allowsPlainHTTP: self.app.allowsPlainHTTP)
+            return .kii(baseURL: self.app.baseURL, appID: self.app.appID, self.terms)
         }
         return .emulator(appID: self.app.appID, clientID: admin.clientID)
     }
@@ -116,8 +124,11 @@ extension CloudSettings {
         var configuration = PushRuntime.Configuration(stateDirectory: stateDirectory)
         if let timeout = calls?.timeout?.duration { configuration.callTimeout = timeout }
         configuration.certificateAuthorityFile = self.caFile
+        configuration.clientCertificateFile = self.clientCertificateFile
+        configuration.clientKeyFile = self.clientKeyFile
         configuration.verifiesCertificates = !self.isInsecure
         configuration.proxy = self.proxy
+        configuration.userAgent = self.userAgent ?? UserAgent.ofTool
         return configuration
     }
 

@@ -8,11 +8,17 @@ package struct ProfileConfiguration: Sendable {
     package let baseURL: Setting<String>?
     package let appID: Setting<String>?
     package let caFile: Setting<String>?
+    package let clientCertificateFile: Setting<String>?
+    package let clientKeyFile: Setting<String>?
     package let proxy: Setting<String>?
+    package let userAgent: Setting<String>?
     package let allowsPlainHTTP: Setting<Bool>?
     package let subscriptions: Setting<DeclaredSubscriptions>?
 
-    static let members = ["site", "baseURL", "appID", "caFile", "proxy", "allowPlainHTTP", "subscriptions", "run"]
+    static let members = [
+        "site", "baseURL", "appID", "caFile", "clientCertificateFile", "clientKeyFile", "proxy", "userAgent",
+        "allowPlainHTTP", "subscriptions", "run",
+    ]
 
     /// The first file that says, or should say, something about the profile's cloud; `nil` when none does.
     var path: String? {
@@ -65,7 +71,10 @@ package struct ProfileConfiguration: Sendable {
         self.baseURL = baseURL
         self.appID = try first("appID") { try $0.text() }
         self.caFile = try first("caFile") { try $0.text() }
+        self.clientCertificateFile = try first("clientCertificateFile") { try $0.text() }
+        self.clientKeyFile = try first("clientKeyFile") { try $0.text() }
         self.proxy = try first("proxy") { try $0.text() }
+        self.userAgent = try first("userAgent") { try $0.text() }
         self.allowsPlainHTTP = try first("allowPlainHTTP") { member in
             guard let isAllowed = member.json.bool else { throw member.failure("must be true or false") }
             return isAllowed

@@ -28,7 +28,10 @@ enum ConfigurationSchema {
             ("baseURL", self.text("The cloud's address up to and with /api; not with site.")),
             ("appID", self.text("The ID of the app.")),
             ("caFile", self.text("Trust the certificate authorities in this file.")),
+            ("clientCertificateFile", self.text("Show this certificate to servers that ask for one.")),
+            ("clientKeyFile", self.text("The certificate's key, mode 0600. Default: in the certificate's file.")),
             ("proxy", self.text("Go through this HTTP or SOCKS proxy.")),
+            ("userAgent", self.text("What to call oneself to HTTP servers.")),
             (
                 "allowPlainHTTP",
                 ["description": "Whether baseURL may be http with another machine.", "type": "boolean"]

@@ -49,6 +49,16 @@ struct FilePaths: Sendable {
         return (named ?? ["/etc/xdg"]).filter { $0.hasPrefix("/") }.map { $0 + "/kii-push/config.json" }
     }
 
+    /// The path as it is found from anywhere.
+    static func absolute(_ path: String) throws -> String {
+        guard !path.hasPrefix("/") else { return path }
+        guard let directory = getcwd(nil, 0) else {
+            throw FileError.system(path: path, operation: "find", code: errno)
+        }
+        defer { free(directory) }
+        return String(cString: directory) + "/" + path
+    }
+
     static func emulatorFile() -> String { RuntimeDirectory.standard() + "/emulator.json" }
 
     private static func home() throws -> String {

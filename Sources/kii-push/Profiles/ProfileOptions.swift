@@ -30,7 +30,20 @@ struct ProfileOptions: ParsableArguments {
         completion: .file)
     var caFile: String?
 
+    @Option(
+        name: .customLong("client-cert"), value: "FILE", help: "Show this certificate to servers that ask for one.",
+        completion: .file)
+    var clientCertificateFile: String?
+
+    @Option(
+        name: .customLong("client-key"), value: "FILE",
+        help: "The certificate's key, mode 0600. Default: in the certificate's file.", completion: .file)
+    var clientKeyFile: String?
+
     @Option(value: "URL", help: "Go through this HTTP or SOCKS proxy.") var proxy: String?
+
+    @Option(value: "TEXT", help: "What to call oneself to HTTP servers. Default: the program's name and version.")
+    var userAgent: String?
 
     @Flag(
         name: .customLong("allow-plain-http"),
@@ -42,6 +55,11 @@ struct ProfileOptions: ParsableArguments {
 
     var profile: String? { self.name.profile }
     func validate() throws { try self.exclude("site", "base-url") }
+}
+
+extension UserAgent {
+    /// The tool, its library and libcurl, with their versions.
+    static let ofTool = "kii-push/\(UserAgent.version) \(UserAgent.ofLibrary)"
 }
 
 extension KiiSite: ExpressibleByArgument {}

@@ -6,7 +6,10 @@ struct ProfileSettings: Sendable {
     let baseURL: Setting<String>?
     let appID: Setting<String>?
     let caFile: Setting<String>?
+    let clientCertificateFile: Setting<String>?
+    let clientKeyFile: Setting<String>?
     let proxy: Setting<String>?
+    let userAgent: Setting<String>?
     /// Whether the address may be http with another machine; `nil` where nothing is said about it.
     let allowsPlainHTTP: Setting<Bool>?
     let configuration: ProfileConfiguration
@@ -33,16 +36,37 @@ struct ProfileSettings: Sendable {
         let savedID = saved?.registeredURL == nil ? nil : saved?.appID
         self.baseURL = named ?? Setting(saved?.registeredURL, registration) ?? Setting(emulator?.app.baseURL, found)
         self.appID = namedID ?? Setting(savedID, registration) ?? Setting(emulator?.app.appID, found)
-        self.caFile =
-            Setting(options.caFile, .option("--cacert")) ?? configuration.caFile ?? Setting(emulator?.caFile, found)
-        self.proxy = Setting(options.proxy, .option("--proxy")) ?? configuration.proxy
         // What 'register' was told holds for the address that it was told with.
-        let isRegistered = named == nil && saved?.allowsPlainHTTP == true
+        let terms = named == nil ? saved?.terms : nil
+        self.caFile =
+            Setting(try options.caFile.map(FilePaths.absolute), .option("--cacert"))
+            ?? configuration.caFile ?? Setting(terms?.caFile, registration) ?? Setting(emulator?.caFile, found)
+        self.clientCertificateFile =
+            Setting(try options.clientCertificateFile.map(FilePaths.absolute), .option("--client-cert"))
+            ?? configuration.clientCertificateFile ?? Setting(terms?.clientCertificateFile, registration)
+        self.clientKeyFile =
+            Setting(try options.clientKeyFile.map(FilePaths.absolute), .option("--client-key"))
+            ?? configuration.clientKeyFile ?? Setting(terms?.clientKeyFile, registration)
+        self.proxy = Setting(options.proxy, .option("--proxy")) ?? configuration.proxy
+        self.userAgent = Setting(options.userAgent, .option("--user-agent")) ?? configuration.userAgent
         self.allowsPlainHTTP =
             Setting(options.allowPlainHTTP ? true : nil, .option("--allow-plain-http"))
-            ?? configuration.allowsPlainHTTP ?? Setting(isRegistered ? true : nil, registration)
+            ?? configuration.allowsPlainHTTP ?? Setting(terms?.allowsPlainHTTP == true ? true : nil, registration)
         self.configuration = configuration
         self.emulator = emulator
+    }
+
+    /// What `register` keeps of the way to the cloud: what its options say, and what it has kept. A file says it again.
+    var terms: SavedProfile.Terms {
+        func kept(_ setting: Setting<String>?) -> String? {
+            switch setting?.origin {
+            case .option, .registration: setting?.value
+            case .environment, .file, .emulator, .standard, nil: nil
+            }
+        }
+        return SavedProfile.Terms(
+            allowsPlainHTTP: self.allowsPlainHTTP?.value ?? false, caFile: kept(self.caFile),
+            clientCertificateFile: kept(self.clientCertificateFile), clientKeyFile: kept(self.clientKeyFile))
     }
 
     /// What named the cloud that is no emulator.
@@ -72,7 +96,7 @@ extension SavedProfile {
         }
     }
 
-    fileprivate var allowsPlainHTTP: Bool {
-        if case .kii(_, _, let allowsPlainHTTP) = self.cloud { allowsPlainHTTP } else { false }
+    fileprivate var terms: Terms? {
+        if case .kii(_, _, let terms) = self.cloud { terms } else { nil }
     }
 }

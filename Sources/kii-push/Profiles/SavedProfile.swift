@@ -7,7 +7,15 @@ package struct SavedProfile: Sendable, Hashable {
         /// An emulator; where it listens is looked up each time. `clientID` is its admin's, random and kept with its
         /// state, so it tells whether this is still the emulator that knows the profile.
         case emulator(appID: String, clientID: String)
-        case kii(baseURL: String, appID: String, allowsPlainHTTP: Bool)
+        case kii(baseURL: String, appID: String, Terms)
+    }
+
+    /// What `register` was told about the way to the cloud.
+    struct Terms: Sendable, Hashable {
+        var allowsPlainHTTP: Bool
+        var caFile: String?
+        var clientCertificateFile: String?
+        var clientKeyFile: String?
     }
 
     enum Account: Sendable, Hashable {
@@ -44,9 +52,11 @@ package struct SavedProfile: Sendable, Hashable {
             switch self.cloud {
             case .emulator(let appID, let clientID):
                 ["kind": "emulator", "appID": JSONValue(appID), "clientID": JSONValue(clientID)]
-            case .kii(let baseURL, let appID, let allowsPlainHTTP):
+            case .kii(let baseURL, let appID, let terms):
                 JSONValue.object(present: [
-                    "kind": "kii", "baseURL": baseURL, "appID": appID, "allowPlainHTTP": allowsPlainHTTP ? true : nil,
+                    "kind": "kii", "baseURL": baseURL, "appID": appID,
+                    "allowPlainHTTP": terms.allowsPlainHTTP ? true : nil, "caFile": terms.caFile,
+                    "clientCertificateFile": terms.clientCertificateFile, "clientKeyFile": terms.clientKeyFile,
                 ])
             }
         return [("cloud", cloud), ("account", self.account.json)]
@@ -59,10 +69,12 @@ package struct SavedProfile: Sendable, Hashable {
         switch try file.text("cloud", "kind") {
         case "emulator": return try file.text("cloud", "clientID").map { .emulator(appID: appID, clientID: $0) }
         case "kii":
-            let allowsPlainHTTP = file.root["cloud"]?["allowPlainHTTP"]?.bool ?? false
-            return try file.text("cloud", "baseURL").map {
-                .kii(baseURL: $0, appID: appID, allowsPlainHTTP: allowsPlainHTTP)
-            }
+            let terms = Terms(
+                allowsPlainHTTP: file.root["cloud"]?["allowPlainHTTP"]?.bool ?? false,
+                caFile: try file.text("cloud", "caFile"),
+                clientCertificateFile: try file.text("cloud", "clientCertificateFile"),
+                clientKeyFile: try file.text("cloud", "clientKeyFile"))
+            return try file.text("cloud", "baseURL").map { .kii(baseURL: $0, appID: appID, terms) }
         default: return nil
         }
     }

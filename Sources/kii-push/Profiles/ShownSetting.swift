@@ -33,7 +33,10 @@ struct ShownSetting: Sendable {
             ShownSetting("baseURL", settings.baseURL.map { $0.withoutCredentials }),
             ShownSetting("appID", settings.appID),
             ShownSetting("caFile", settings.caFile),
+            ShownSetting("clientCertificateFile", settings.clientCertificateFile),
+            ShownSetting("clientKeyFile", settings.clientKeyFile),
             ShownSetting("proxy", settings.proxy.map { $0.withoutCredentials }),
+            ShownSetting("userAgent", settings.userAgent),
             ShownSetting(
                 "insecure", Setting("\(options.insecure)", options.insecure ? .option("--insecure") : .standard)),
             ShownSetting(

@@ -60,14 +60,38 @@ import Testing
         let report = try Report(try session.tool.start(["doctor", "--json"] + Self.time).waitForExit())
         #expect(report.exit == 0)
         let connack = try #require(report.check("CONNACK"))
-        #expect(connack["outcome"] == "skipped")
-        let evidence = try #require(connack["evidence"]?.string)
-        #expect(evidence.hasPrefix("process \(listener.processID) receives as this profile"))
-        #expect(report.check("ROUND-TRIP")?["evidence"] == "needs CONNACK, which was skipped")
+        #expect(connack["outcome"] == "ok")
+        let process = "process \(listener.processID) receives as this profile, and "
+        #expect(connack["evidence"]?.string == process + "is connected")
+        #expect(report.check("SUBACK")?["outcome"] == "ok")
+        #expect(report.check("ROUND-TRIP")?["outcome"] == "skipped")
+        #expect(report.check("ROUND-TRIP")?["evidence"]?.string == process + "a second connection would knock it off")
         #expect(report.check("INSTALLATION")?["outcome"] == "ok")
         listener.signal(SIGTERM)
         let ended = listener.waitForExit()
         #expect(ended.exit == 0 && !ended.output.contains("offline"))
+    }
+
+    /// This command could connect, and the one that receives cannot.
+    @Test func asksWhoReceivesHowItIs() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        let stranger = session.tool.home.path + "/stranger.pem"
+        let line =
+            "exec openssl req -x509 -newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2 -subj /CN=stranger "
+            + "-keyout /dev/null -out '\(stranger)'"
+        #expect(try RunningTool(["sh", "-c", line], environment: session.tool.environment).waitForExit().exit == 0)
+        let run = try session.tool.start(["run", "--exec", "true", "--cacert", stranger])
+        #expect(run.error(containing: "offline").contains("certificate"))
+        let report = try Report(try session.tool.start(["doctor", "--json"] + Self.time).waitForExit())
+        #expect(report.exit == 69)
+        #expect(report.check("TLS-CHAIN broker")?["outcome"] == "ok")
+        let connack = try #require(report.check("CONNACK"))
+        #expect(connack["outcome"] == "failed")
+        let evidence = try #require(connack["evidence"]?.string)
+        #expect(evidence.hasPrefix("process \(run.processID) receives as this profile, and is offline: "))
+        #expect(evidence.contains("certificate"))
+        run.stop()
     }
 
     @Test func saysWhatIsToBeDoneAndShowsNoSecret() throws {

@@ -39,11 +39,18 @@ import Testing
         let body = #"{"errorCode":"MQTT_ENDPOINT_NOT_READY","retryAfter":9}"#
         let answers = [
             HTTPResponse.status(503, fields: [HTTPField("Retry-After", "3")]), .status(503, body),
-            .status(429, fields: [HTTPField("Retry-After", "Sun, 09 Sep 2001 01:46:44 GMT")]), self.ready,
+            .status(429, fields: [HTTPField("Retry-After", "Sun, 09 Sep 2001 01:46:44 GMT")]),
+            // The cloud's clock is behind.
+            .status(
+                503,
+                fields: [
+                    HTTPField("Date", "Sun, 06 Nov 1994 08:49:37 GMT"),
+                    HTTPField("Retry-After", "Sun, 06 Nov 1994 08:49:43 GMT"),
+                ]), self.ready,
         ]
         let (_, sleeps, result) = await self.wait(for: answers)
         #expect(throws: Never.self) { try result.get() }
-        #expect(sleeps == [.seconds(3), .seconds(9), .seconds(4)])
+        #expect(sleeps == [.seconds(3), .seconds(9), .seconds(4), .seconds(6)])
     }
 
     @Test func jitterLengthensAndStaysWithinTheBudget() async throws {

@@ -1,8 +1,9 @@
 import Foundation
 import Glibc
-import KiiPushCore
 import TestSupport
 import Testing
+
+@testable import KiiPushCore
 
 @Suite struct ProxyTests {
     /// An HTTP proxy that tunnels to `target` whatever it was asked for, if `password` was given.
@@ -124,6 +125,14 @@ import Testing
         var probe = try await StreamProbe(loop, .unix(path: path))
         await probe.connected()
         #expect(await probe.text(6) == "direct")
+    }
+
+    @Test(arguments: [
+        ("http://user:word@[fe80::1%25eth0]:8080", "http://[fe80::1%25eth0]:8080"),
+        ("socks5h://[fe80::1%eth0]", "socks5h://[fe80::1%25eth0]"), ("[::1]:3128", "http://[::1]:3128"),
+    ])
+    func theZoneOfAnAddressStays(url: String, address: String) throws {
+        #expect(try ProxyAddress(url).address == address)
     }
 
     private func failure(_ way: String, _ loop: EventLoop) async -> TransportError? {

@@ -1,4 +1,5 @@
 import Foundation
+import Glibc
 import KiiPushCore
 import TestSupport
 import TestTraits
@@ -139,6 +140,104 @@ import Testing
             error = await self.failure(way, loop, "localhost", server.port)
         }
         #expect(error?.description.contains("client certificate") == true, "\(error as Any)")
+    }
+
+    /// By a server that asks for a certificate of its own authority.
+    @Test(arguments: ["-tls1_3", "-tls1_2"], ["stream", "transfer"])
+    func aServerThatAsksGetsTheClientsCertificate(version: String, way: String) async throws {
+        let answer = way == "stream" ? "-rev" : "-WWW"
+        let server = try OpenSSLServer(
+            self.authority, "\(answer) -Verify 1 -verify_return_error -CAfile ca.pem \(version)")
+        defer { server.stop() }
+        let loop = try self.loop(certificate: "server.pem", key: "server.key")
+        if way == "stream" {
+            var probe = try await StreamProbe(loop, .tls(host: "localhost", port: server.port))
+            await probe.connected()
+            probe.send("desrever\n")
+            #expect(await probe.text(9) == "reversed\n")
+        } else {
+            let answer = try await loop.perform(
+                HTTPRequest.patient(method: "GET", url: "https://localhost:\(server.port)/ca.pem"))
+            #expect(answer.body.starts(with: "-----BEGIN CERTIFICATE".utf8))
+        }
+    }
+
+    /// Without one of its own, the key is looked for beside the certificate.
+    @Test func aKeyMayBeInTheCertificatesFile() async throws {
+        let path = self.authority.path
+        let both = try ["server.pem", "server.key"].map { try String(contentsOfFile: path + "/" + $0, encoding: .utf8) }
+        FileManager.default.createFile(
+            atPath: path + "/both.pem", contents: Data(both.joined().utf8), attributes: [.posixPermissions: 0o600])
+        let server = try OpenSSLServer(self.authority, "-rev -Verify 1 -verify_return_error -CAfile ca.pem")
+        defer { server.stop() }
+        var probe = try await StreamProbe(
+            try self.loop(certificate: "both.pem", key: nil), .tls(host: "localhost", port: server.port))
+        await probe.connected()
+        probe.send("desrever\n")
+        #expect(await probe.text(9) == "reversed\n")
+    }
+
+    @Test func aClientKeyThatIsOpenToOthersIsRefused() throws {
+        let key = self.authority.path + "/server.key"
+        try #require(chmod(key, 0o640) == 0)
+        let error = #expect(throws: TransportError.self) {
+            try self.loop(certificate: "server.pem", key: "server.key")
+        }
+        #expect(error?.code == .invalidConfiguration)
+        #expect(error?.description.contains("\(key) holds credentials and is open to others (mode 640)") == true)
+    }
+
+    /// OpenSSL would ask for the password at the terminal, on the loop's thread.
+    @Test func aClientKeyWithAPasswordIsRefusedAndNobodyIsAsked() async throws {
+        let line = "openssl ec -in server.key -out locked.key -aes256 -passout pass:word && chmod 600 locked.key"
+        try #require(try ChildProgram(["sh", "-c", "cd '\(self.authority.path)' && \(line)"]).wait() == 0)
+        let server = try OpenSSLServer(self.authority, "-rev")
+        defer { server.stop() }
+        let loop = try self.loop(certificate: "server.pem", key: "locked.key")
+        #expect(await self.failure("stream", loop, "localhost", server.port)?.code == .invalidConfiguration)
+    }
+
+    private func loop(certificate: String, key: String?) throws -> EventLoop {
+        var tls = TLSConfiguration(caFile: self.authority.caFile)
+        tls.clientCertificateFile = self.authority.path + "/" + certificate
+        tls.clientKeyFile = key.map { self.authority.path + "/" + $0 }
+        return try EventLoop(configuration: .init(tls: tls, connectTimeout: .seconds(600)))
+    }
+
+    /// It was renamed into place, or written again where it is.
+    @Test(arguments: ["stream", "transfer"], [true, false])
+    func aFileOfAuthoritiesThatHasChangedIsReadAgain(way: String, isReplaced: Bool) async throws {
+        let other = try TestAuthority()
+        let file = self.authority.path + "/trusted.pem"
+        func trust(_ authority: TestAuthority) throws {
+            let content = try Data(contentsOf: URL(fileURLWithPath: authority.caFile))
+            try content.write(to: URL(fileURLWithPath: file), options: isReplaced ? .atomic : [])
+        }
+        try trust(self.authority)
+        let loop = try self.loop(caFile: file)
+        let servers = try [self.authority, other].map { try OpenSSLServer($0, "-www") }
+        defer { for server in servers { server.stop() } }
+        for (round, isKnown) in [(0, 0), (1, 1), (0, 1), (0, 0)].enumerated() {
+            let (trusted, server) = isKnown
+            try trust([self.authority, other][trusted])
+            let failure = await self.firstFailure(way, loop, servers[server].port)
+            #expect(failure?.code == (trusted == server ? nil : .certificateNotTrusted), "\(round)")
+        }
+    }
+
+    private func firstFailure(_ way: String, _ loop: EventLoop, _ port: UInt16) async -> TransportError? {
+        do {
+            if way == "stream" {
+                var probe = try await StreamProbe(loop, .tls(host: "localhost", port: port))
+                if case .closed(let error)? = await probe.nextEvent() { return error }
+                probe.use { $0.close() }
+                return nil
+            }
+            _ = try await loop.perform(HTTPRequest.patient(method: "GET", url: "https://localhost:\(port)/"))
+            return nil
+        } catch {
+            return error as? TransportError
+        }
     }
 
     @Test func insecureTrustsAnyCertificate() async throws {

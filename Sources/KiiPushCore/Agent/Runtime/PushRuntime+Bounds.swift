@@ -64,10 +64,19 @@ extension PushRuntime.Configuration {
         try require(self.bounds.deadLetterBytes > 0, "bounds.deadLetterBytes", "has to be more than zero")
     }
 
+    var trust: TLSConfiguration {
+        var trust = TLSConfiguration(caFile: self.certificateAuthorityFile, insecure: !self.verifiesCertificates)
+        trust.clientCertificateFile = self.clientCertificateFile
+        trust.clientKeyFile = self.clientKeyFile
+        return trust
+    }
+
     func loopConfiguration(_ trust: TLSConfiguration) -> EventLoop.Configuration {
-        EventLoop.Configuration(
+        var configuration = EventLoop.Configuration(
             tls: trust, proxy: self.proxy, connectTimeout: self.environment.connectTimeout,
             readClocks: self.environment.readClocks)
+        configuration.userAgent = self.userAgent
+        return configuration
     }
 
     package var delivery: DeliveryConfiguration {

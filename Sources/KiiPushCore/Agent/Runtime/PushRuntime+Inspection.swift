@@ -19,7 +19,7 @@ extension PushRuntime {
         failure = secured.failure
         report?.certificates = secured.report?.certificates ?? []
         if failure?.code == .certificateNotTrusted {
-            var trust = TLSConfiguration(caFile: self.configuration.certificateAuthorityFile)
+            var trust = self.configuration.trust
             trust.ignoresNames = true
             let named = try await self.inspect(target, trusting: trust)
             report?.isForAnotherName = named.failure == nil

@@ -38,11 +38,21 @@ public final class PushRuntime: Sendable {
         public var bounds = Bounds()
         /// A file of PEM certificates to trust instead of the system's, for the REST API and the broker. Default: none.
         public var certificateAuthorityFile: String?
+        /// A file with the PEM certificate to show to a cloud or a broker that asks for one, and after it those between it and
+        /// its authority. Read for each connection, so a renewed one needs no restart. Default: none.
+        public var clientCertificateFile: String?
+        /// A file with the PEM key of ``clientCertificateFile``, without a password. It must belong to this user, with mode
+        /// 0600 or less; a file below `$CREDENTIALS_DIRECTORY` may be the service manager's. Default (`nil`): the key is in
+        /// the certificate's file.
+        public var clientKeyFile: String?
         /// Whether certificates are verified. Turning it off lets anyone on the way read and forge everything.
         public var verifiesCertificates = true
         /// The URL of a proxy (`http`, `https`, `socks5`, …) for the REST API and the broker. Default: none; the
         /// environment is not looked at.
         public var proxy: String?
+        /// What the REST API and a proxy are told in the field `User-Agent`: printable ASCII. Default: this library and
+        /// libcurl with their versions, such as `KiiPushCore/0.1.0 libcurl/7.88.1`.
+        public var userAgent = UserAgent.ofLibrary
         /// How long one exchange with the REST API may take. Default 30 s.
         public var callTimeout = Duration.seconds(30)
         /// Whether other processes of the same user may watch what arrives and have dead letters retried or dropped, as
@@ -102,7 +112,8 @@ public final class PushRuntime: Sendable {
     /// Starts the network thread.
     ///
     /// - Throws: ``PushAgentError/invalidConfiguration(setting:reason:)`` for a number that cannot be meant;
-    ///   ``TransportError`` with code `invalidConfiguration` for a proxy or CA file that cannot be used.
+    ///   ``TransportError`` with code `invalidConfiguration` for a proxy, a user agent or a file of certificates that cannot
+    ///   be used, and for a key that is open to others.
     public convenience init(configuration: Configuration = Configuration()) throws {
         try self.init(configuration: configuration, sharing: nil)
     }
@@ -112,9 +123,7 @@ public final class PushRuntime: Sendable {
         try configuration.validate()
         self.configuration = configuration
         self.shared = shared
-        let trust = TLSConfiguration(
-            caFile: configuration.certificateAuthorityFile, insecure: !configuration.verifiesCertificates)
-        self.loop = try EventLoop(configuration: configuration.loopConfiguration(trust))
+        self.loop = try EventLoop(configuration: configuration.loopConfiguration(configuration.trust))
         self.loop.submit { [weak loop = self.loop, core = self.core, waits = self.waits] in
             loop?.setClockObserver { jump in
                 core.withLock { $0 }?.pipeline.value.clocksJumped(jump)

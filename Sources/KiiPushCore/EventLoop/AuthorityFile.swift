@@ -1,0 +1,45 @@
+import CCurl
+import Glibc
+
+/// The file of certificates that a loop trusts. Whoever connects finds out whether it has changed. Loop thread only.
+final class AuthorityFile {
+    private struct Version: Equatable {
+        let (device, inode, size): (dev_t, ino_t, off_t)
+        let (seconds, nanoseconds): (Int, Int)
+
+        /// - Returns: `nil` for a file that is not there.
+        init?(of path: String) {
+            var status = stat()
+            guard stat(path, &status) == 0 else { return nil }
+            (self.device, self.inode, self.size) = (status.st_dev, status.st_ino, status.st_size)
+            (self.seconds, self.nanoseconds) = (status.st_ctim.tv_sec, status.st_ctim.tv_nsec)
+        }
+    }
+
+    /// As long as libcurl keeps what it has read, by itself: CURLOPT_CA_CACHE_TIMEOUT(3).
+    private static let longestAge: Int64 = 86_400
+
+    private let path: String
+    private var version: Version?
+    private var changedAt: MonotonicInstant?
+
+    init(_ path: String) {
+        self.path = path
+        self.version = Version(of: path)
+    }
+
+    /// Has libcurl read the file again, for a connection of this handle's, if it has not since the file changed.
+    ///
+    /// Each multi handle keeps what it has read. It is limited to an age, and not to a version: what is older than the
+    /// change is read again.
+    func limitAge(for easy: CurlEasy) {
+        let version = Version(of: self.path)
+        if version != self.version {
+            self.version = version
+            self.changedAt = .now()
+        }
+        let age = self.changedAt.map { (MonotonicInstant.now() - $0).components.seconds } ?? AuthorityFile.longestAge
+        // Before 7.87 nothing is kept, and there is no such option. With 0 nothing is.
+        _ = ccurl_easy_set_authority_age(easy.raw, Int(min(age, AuthorityFile.longestAge)))
+    }
+}

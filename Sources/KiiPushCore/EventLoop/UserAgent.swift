@@ -1,0 +1,13 @@
+import CCurl
+
+/// What a program calls itself to servers and proxies that speak HTTP (RFC 9110 section 10.1.5).
+package enum UserAgent {
+    /// The version of the library, and of the tool beside it.
+    package static let version = "0.1.0"
+
+    /// The library and libcurl, with their versions.
+    package static let ofLibrary: String = {
+        let curl = curl_version_info(CURLVERSION_FIRST)?.pointee.version.map { " libcurl/" + String(cString: $0) }
+        return "KiiPushCore/\(UserAgent.version)" + (curl ?? "")
+    }()
+}

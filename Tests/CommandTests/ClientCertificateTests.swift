@@ -1,0 +1,112 @@
+import Foundation
+import Glibc
+import TestSupport
+import TestTraits
+import Testing
+
+/// Servers that take only clients whose certificate they trust.
+@Suite(.ownThreads) struct ClientCertificateTests {
+    private let tool: Tool
+    private let environment = ["KII_PUSH_APP_KEY": "k"]
+
+    private var authority: String { self.tool.home.path + "/ca.pem" }
+    private var identity: [String] {
+        ["--client-cert", self.tool.home.path + "/client.pem", "--client-key", self.tool.home.path + "/client.key"]
+    }
+
+    /// Makes an authority with a certificate for `localhost` and one for a client.
+    init() throws {
+        self.tool = try Tool()
+        let key = "-newkey ec -pkeyopt ec_paramgen_curve:P-256 -nodes -days 2"
+        let sign = "openssl x509 -req -CA ca.pem -CAkey ca.key -CAcreateserial -days 2 -copy_extensions copy"
+        let line = """
+            cd "$HOME" && openssl req -x509 \(key) -keyout ca.key -out ca.pem -subj '/CN=Test authority' &&
+            openssl req -new \(key) -keyout server.key -out server.csr -subj /CN=localhost \
+                -addext subjectAltName=DNS:localhost,IP:127.0.0.1 && \(sign) -in server.csr -out server.pem &&
+            openssl req -new \(key) -keyout client.key -out client.csr -subj /CN=client &&
+            \(sign) -in client.csr -out client.pem && chmod 600 client.key
+            """
+        let made = try RunningTool(["sh", "-c", line], environment: self.tool.environment).waitForExit()
+        try #require(made.exit == 0, "\(made.error)")
+    }
+
+    @Test func theCloudGetsTheCertificateOfTheConfiguration() throws {
+        let line = """
+            cd "$HOME" && exec openssl s_server -accept 127.0.0.1:0 -cert server.pem -key server.key -www -Verify 1 \
+            -verify_return_error -CAfile ca.pem
+            """
+        let server = try ChildProgram(["sh", "-c", line], environment: self.tool.environment)
+        defer { server.signal(SIGKILL) }
+        let accepting = /(?:^|\n)ACCEPT .*:([0-9]+)\n/
+        let said = server.output.wait(600) { $0.firstMatch(of: accepting) != nil }
+        let port = try #require(said.firstMatch(of: accepting).flatMap { UInt16($0.output.1) }, "\(said)")
+        func check(_ members: String) throws -> String {
+            let cloud = #""baseURL":"https://localhost:\#(port)/api","appID":"a","caFile":"\#(self.authority)""#
+            let text = #"{"version":1,"profiles":{"default":{\#(cloud)\#(members)}}}"#
+            try self.tool.write(text, to: "config/kii-push/config.json")
+            return try self.tool("doctor", environment: self.environment).output
+        }
+        let home = self.tool.home.path
+        // What answers speaks no Kii: it has read the request.
+        let known = try check(#","clientCertificateFile":"\#(home)/client.pem","clientKeyFile":"\#(home)/client.key""#)
+        #expect(known.contains("what answers is not Kii's API") || known.contains("APP"), "\(known)")
+        #expect(!known.contains("client certificate"), "\(known)")
+        let unknown = try check("")
+        #expect(unknown.contains("client certificate"), "\(unknown)")
+        #expect(unknown.contains("clientCertificateFile"), "\(unknown)")
+    }
+
+    @Test func theBrokerGetsTheCertificateOfTheOptions() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        let state = "state/kii-push/profiles/default/agents/default.json"
+        var text = try String(contentsOfFile: session.tool.home.path + "/" + state, encoding: .utf8)
+        let (broker, port) = try self.broker()
+        defer { broker.signal(SIGKILL) }
+        let named = try #require(text.firstMatch(of: /"portSSL": *\d+/))
+        text.replaceSubrange(named.range, with: #""portSSL": \#(port)"#)
+        try session.tool.write(text, to: state)
+        let words = ["run", "--exec", "true", "--cacert", self.authority]
+        let run = try session.tool.start(words + self.identity)
+        let said = run.error(until: { $0.contains("> Ready. ") || $0.contains("offline") })
+        #expect(said.contains("> Ready. ") && !said.contains("offline"), "\(said)")
+        run.stop()
+        // And without.
+        let unknown = try session.tool.start(words)
+        #expect(unknown.error(containing: "offline").contains("client certificate"))
+        unknown.signal(SIGTERM)
+        _ = unknown.waitForExit()
+    }
+
+    @Test func aKeyThatOthersCanReadIsRefused() throws {
+        let key = self.tool.home.path + "/client.key"
+        try #require(chmod(key, 0o644) == 0)
+        let result = try self.tool.start(
+            ["register", "--base-url", "https://127.0.0.1:1/api", "--app-id", "a"] + self.identity,
+            environment: self.environment
+        ).waitForExit()
+        #expect(result.exit == 78)
+        #expect(result.error.contains("\(key) holds credentials and is open to others (mode 644)"), "\(result.error)")
+        #expect(result.error.contains("chmod 600 \(key)"))
+    }
+
+    /// mosquitto on a port that was free.
+    private func broker() throws -> (broker: ChildProgram, port: UInt16) {
+        let (descriptor, port) = try Loopback.bound()
+        close(descriptor)
+        let home = self.tool.home.path
+        let configuration = try self.tool.write(
+            """
+            listener \(port) 127.0.0.1
+            allow_anonymous true
+            cafile \(self.authority)
+            certfile \(home)/server.pem
+            keyfile \(home)/server.key
+            require_certificate true
+            """ + (geteuid() == 0 ? "\nuser root\n" : "\n"), to: "mosquitto.conf")
+        let broker = try ChildProgram(["mosquitto", "-c", configuration], environment: self.tool.environment)
+        let said = broker.errors.wait(600) { $0.contains(" running") }
+        try #require(said.contains(" running"), "\(said)")
+        return (broker, port)
+    }
+}

@@ -1,0 +1,57 @@
+import Foundation
+import KiiPushCore
+import TestTraits
+import Testing
+
+/// A name whose first address is dead: its second one is reached within the time that a connection has.
+@Suite(.ownThreads, .enabled(if: TwoAddresses.arePossible)) struct DeadAddressTests {
+    @Test func theCloudIsReachedAtItsNextAddress() throws {
+        let session = try EmulatorSession()
+        let file = try session.runtimeFile()
+        let baseURL = try #require(file["baseURL"]?.string)
+        let origin = try #require(Origin(of: baseURL))
+        let key = try session.tool.write(try #require(file["appKey"]?.string), to: "key")
+        let addresses = try TwoAddresses(to: origin.port, session.tool)
+        let result = try addresses.start(
+            session.tool,
+            [
+                "register", "--base-url", "http://\(TwoAddresses.name):\(origin.port)/api", "--allow-plain-http",
+                "--app-id", try #require(file["appID"]?.string), "--app-key-file", key,
+                "--cacert", try #require(file["caFile"]?.string),
+            ]
+        ).waitForExit()
+        #expect(result.exit == 0, "\(result.error)")
+    }
+
+    @Test func theBrokerIsReachedAtItsNextAddress() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        let state = "state/kii-push/profiles/default/agents/default.json"
+        var text = try String(contentsOfFile: session.tool.home.path + "/" + state, encoding: .utf8)
+        let port = try #require(text.firstMatch(of: /"portSSL": *(\d+)/).flatMap { UInt16($0.output.1) })
+        let host = try #require(text.firstMatch(of: /"host": *"[^"]*"/))
+        text.replaceSubrange(host.range, with: #""host": "\#(TwoAddresses.name)""#)
+        try session.tool.write(text, to: state)
+        let addresses = try TwoAddresses(to: port, session.tool)
+        // Its certificate is for other names.
+        let run = try addresses.start(session.tool, ["run", "--exec", "true", "--insecure"])
+        let said = run.error(containing: "> Ready. ")
+        #expect(said.contains("> Ready. "))
+        #expect(!said.contains("offline"), "\(said)")
+        run.stop()
+    }
+
+    @Test func theServerThatIsForwardedToIsReachedAtItsNextAddress() throws {
+        let server = try HookServer { _ in "200 OK" }
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        let addresses = try TwoAddresses(to: server.port, session.tool)
+        let url = "http://\(TwoAddresses.name):\(server.port)/"
+        let run = try addresses.start(session.tool, ["run", "--forward-to", url])
+        #expect(run.error(containing: "> Ready. ").contains("> Ready. "))
+        try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
+        let line = run.output(containing: "<-- ")
+        #expect(line.contains("<-- newData        #1"), "\(line)")
+        run.stop()
+    }
+}
