@@ -49,6 +49,12 @@ public struct EmulatorError: Error, Sendable, CustomStringConvertible {
         }
     }
 
+    /// Whether the machine, or this process's share of it, is short of descriptors, processes or memory, which may pass.
+    package var isShortage: Bool {
+        guard case .system(let number) = self.code else { return false }
+        return [EMFILE, ENFILE, EAGAIN, ENOMEM].contains(number)
+    }
+
     /// One line: what failed and what to do about it.
     public var description: String { "\(self.detail); \(self.advice)" }
 
@@ -65,6 +71,7 @@ public struct EmulatorError: Error, Sendable, CustomStringConvertible {
         case .certificatesFailed: "check that `openssl` works, or remove the directory `certificates`"
         case .httpsUnavailable: "install a libmicrohttpd that has GnuTLS, or ask for no HTTPS port"
         case .stateUnusable: "check the directory, or start with an empty one"
+        case .system where self.isShortage: "end some processes, or raise their limit (ulimit -n, ulimit -u)"
         case .system: "check the permissions and the free space of the directory"
         }
     }

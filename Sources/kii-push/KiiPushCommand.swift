@@ -45,15 +45,42 @@ package struct KiiPushCommand: ParsableCommand {
         signal(SIGCHLD, SIG_DFL)
         // A program that was started for a push may use the tool; the messages are for the program.
         unsetenv("KII_PUSH_LAUNCH_FD")
+        Self.actAsFirstProcess()
         let words = Array(CommandLine.arguments.dropFirst())
         exit(await Self.status(of: words).rawValue)
     }
 
+    /// Does the duties of the first process of a container, or of a subreaper.
+    private static func actAsFirstProcess() {
+        guard OwnChildren.mayBeOrphans else { return }
+        // Without a thread they stay zombies, and all else goes on.
+        try? OwnChildren.reapOthers()
+        guard getpid() == 1 else { return }
+        // The kernel gives it no signal that it does not handle, so that nobody could end a command that handles none.
+        for number in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] { signal(number) { _exit(128 + $0) } }
+    }
+
     private static func status(of words: [String]) async -> ExitStatus {
+        let status = await Self.statusOfCommand(words)
+        do {
+            try await StandardStream.finish()
+        } catch let failure as CommandFailure where status == .success {
+            Self.report(failure, words)
+            try? await StandardStream.finish()
+            return failure.exit
+        } catch {
+            // Nobody reads the output any more.
+        }
+        return status
+    }
+
+    private static func statusOfCommand(_ words: [String]) async -> ExitStatus {
         do {
             switch try CommandLineParser(root: Self.self, width: StandardStream.output.textWidth()).parse(words) {
             case .show(let text): try StandardStream.output.write(text)
-            case .run(let command): try await command.run()
+            case .run(let command):
+                try DescriptorLimit.check()
+                try await command.run()
             }
             return .success
         } catch let exit as SilentExit {
@@ -61,11 +88,16 @@ package struct KiiPushCommand: ParsableCommand {
         } catch is BrokenPipe {
             return .success
         } catch {
-            let report = FailureReport(error)
-            let options = words.prefix { $0 != "--" }
-            report.write(
-                asJSON: options.contains("--json"), isVerbose: options.contains { $0 == "-v" || $0 == "--verbose" })
-            return report.failure.exit
+            return Self.report(error, words)
         }
+    }
+
+    @discardableResult
+    private static func report(_ error: any Error, _ words: [String]) -> ExitStatus {
+        let report = FailureReport(error)
+        let options = words.prefix { $0 != "--" }
+        report.write(
+            asJSON: options.contains("--json"), isVerbose: options.contains { $0 == "-v" || $0 == "--verbose" })
+        return report.failure.exit
     }
 }

@@ -24,7 +24,12 @@ import Testing
         ("503 -", "failed", "attempt 1, retry in 1.0 s"),
         ("302 Found\nLocation: /other", "failed", "attempt 1, retry in 1.0 s"),
         ("400 -", "dead", "rejected: the server refused it (HTTP 400); kept in the inbox"),
-        ("404 -", "dead", "rejected: the server refused it (HTTP 404); kept in the inbox"),
+        ("422 -", "dead", "rejected: the server refused it (HTTP 422); kept in the inbox"),
+        ("403 -", "failed", "attempt 1, retry in 1.0 s"), ("404 -", "failed", "attempt 1, retry in 1.0 s"),
+        ("404 -\nKii-Push-Result: Rejected", "dead", "rejected: the server refused it (HTTP 404); kept in the inbox"),
+        ("503 -\nKii-Push-Result: rejected", "failed", "attempt 1, retry in 1.0 s"),
+        ("429 -\nRetry-After: 2", "failed", "attempt 1, retry in 2.0 s"),
+        ("503 -\nRetry-After: 0", "failed", "attempt 1, retry in 1.0 s"),
     ])
     func answersByItsStatus(answer: String, word: String, detail: String) throws {
         let server = try HookServer { _ in answer }
@@ -74,6 +79,19 @@ import Testing
         run.stop()
     }
 
+    @Test(arguments: [HookServer.Body.endless, .missing, .cut])
+    func theStatusIsTheAnswerWhateverBecomesOfTheBody(body: HookServer.Body) throws {
+        let server = try HookServer(body: body) { _ in "200 OK" }
+        let (session, run) = try Self.run(["-f", "\(server.port)"])
+        for number in 1...2 {
+            try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
+            let line = "<-- newData        #\(number)  POST localhost:\(server.port)  200  "
+            #expect(run.output(containing: "#\(number)  ").contains(line))
+        }
+        #expect(server.requests.count == 2)
+        run.stop()
+    }
+
     @Test func aServerThatTakesTooLongHasFailed() throws {
         let arrived = DispatchSemaphore(value: 0)
         let server = try HookServer { _ in
@@ -113,21 +131,21 @@ import Testing
         run.stop()
     }
 
-    @Test func whatIsHeldBackForTheServerHoldsUpNoStop() throws {
+    @Test func whatIsHeldBackForTheServerHasNoAttemptAndHoldsUpNoStop() throws {
         let server = try HookServer { _ in "429 -\nRetry-After: 86400" }
         let (session, run) = try Self.run(["-f", "\(server.port)"])
         try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
-        #expect(run.output(containing: "<-- failed").contains("429"))
-        // Until the second attempt has begun, and waits.
-        while try !session.succeed("inbox", "list", "--state", "running").contains("#1") {}
+        #expect(run.output(containing: "<-- failed").contains("attempt 1, retry in 5 min"))
+        try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
+        let reason = "not handling   localhost:\(server.port) wants to be left alone for another "
+        #expect(run.error(containing: reason).contains(reason))
         run.signal(SIGTERM)
         let result = run.waitForExit()
         #expect(result.exit == 0)
-        #expect(result.output.contains("not sent: the server wants to be left alone for another "))
         #expect(server.requests.count == 1)
-        let reader = try InboxReader(
-            stateDirectory: session.tool.home.appending(path: "state/kii-push/profiles/default").path)
-        #expect(try reader.ledger().waiting == 1)
+        let reader = try InboxReader(stateDirectory: session.stateDirectory)
+        #expect(try reader.ledger().waiting == 2)
+        #expect(try !reader.trace(of: 2).events.contains { if case .failed = $0.kind { true } else { false } })
     }
 
     @Test(arguments: [

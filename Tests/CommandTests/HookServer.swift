@@ -18,6 +18,25 @@ final class HookServer: Sendable {
         }
     }
 
+    /// The body of an answer.
+    enum Body: Sendable {
+        case none
+        /// It has no end.
+        case endless
+        /// It is promised and does not come.
+        case missing
+        /// It is promised, and the connection ends before its end.
+        case cut
+
+        var field: String {
+            switch self {
+            case .none: "Content-Length: 0\r\n"
+            case .endless: ""
+            case .missing, .cut: "Content-Length: 10\r\n"
+            }
+        }
+    }
+
     let port: UInt16
     private let listener: Int32
     private let seen = Locked<[Request]>([])
@@ -25,7 +44,7 @@ final class HookServer: Sendable {
 
     /// Starts it. `answer` gives the status and fields, such as `204 No Content`, with a line for each field; `nil` leaves
     /// the request without an answer.
-    init(answer: @escaping @Sendable (Request) -> String?) throws {
+    init(body: Body = .none, answer: @escaping @Sendable (Request) -> String?) throws {
         (self.listener, self.port) = try Loopback.listening()
         self.answer = answer
         Thread.detachNewThread { [listener, weak self] in
@@ -34,7 +53,7 @@ final class HookServer: Sendable {
                 // Shut down by `deinit`, which this thread does not hold up.
                 guard descriptor >= 0 else { break }
                 Thread.detachNewThread { [weak self] in
-                    HookServer.serve(descriptor) { self?.respond(to: $0) }
+                    HookServer.serve(descriptor, body) { self?.respond(to: $0) }
                 }
             }
             close(listener)
@@ -51,7 +70,7 @@ final class HookServer: Sendable {
         return self.answer(request)
     }
 
-    private static func serve(_ descriptor: Int32, _ respond: (Request) -> String?) {
+    private static func serve(_ descriptor: Int32, _ body: Body, _ respond: (Request) -> String?) {
         defer { close(descriptor) }
         var unread = Data()
         let end = Data("\r\n\r\n".utf8)
@@ -65,8 +84,13 @@ final class HookServer: Sendable {
                     unread = Data(unread[range.upperBound...].dropFirst(length))
                     if let answer = respond(request) {
                         let lines = answer.replacingOccurrences(of: "\n", with: "\r\n")
-                        let bytes = Array("HTTP/1.1 \(lines)\r\nContent-Length: 0\r\n\r\n".utf8)
+                        let bytes = Array("HTTP/1.1 \(lines)\r\n\(body.field)\r\n".utf8)
                         guard send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count else { return }
+                        if case .cut = body { return }
+                        if case .endless = body {
+                            while send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) > 0 {}
+                            return
+                        }
                     }
                     continue
                 }

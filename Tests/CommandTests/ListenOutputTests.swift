@@ -98,6 +98,24 @@ import Testing
         #expect(unwritable.error == "kii-push: cannot write \(session.tool.home.path): Is a directory\n")
     }
 
+    @Test func addsToARecordingAndToNoOtherFile() throws {
+        let session = try self.session()
+        let path = session.tool.home.path + "/pushes.kpr"
+        for _ in 1...2 { #expect(try session.tool("listen", "-n1", "-t5m", "--record", path).exit == 0) }
+        #expect(try String(contentsOfFile: path, encoding: .utf8).split(separator: "\n").count == 2)
+        for text in ["alias ll='ls -l'\n", "{\"v\":1,\"type\":\"message\"}\n", "\n", "x"] {
+            let other = try session.tool.write(text, to: "profile", mode: 0o644)
+            let result = try session.tool("listen", "-n1", "--record", other)
+            #expect(result.exit == 73)
+            #expect(
+                result.error == "kii-push: cannot write \(other): it is not empty and no recording\n"
+                    + "          name a new file, or a recording to add to\n")
+            #expect(try String(contentsOfFile: other, encoding: .utf8) == text)
+            let mode = try FileManager.default.attributesOfItem(atPath: other)[.posixPermissions] as? Int
+            #expect(mode == 0o644)
+        }
+    }
+
     @Test func watchesTheProcessThatReceives() throws {
         let session = try EmulatorSession()
         try session.succeed("register")

@@ -133,6 +133,13 @@ import Testing
         #expect(trouble.noted(.storageFailed(reason: "full"), of: "a") == .began(reason: "full"))
     }
 
+    @Test func aFileThatHoldsSomethingElseIsNotReplaced() async throws {
+        let path = try self.tool.write("alias ll='ls -l'\n", to: "profile")
+        let publisher = MetricsPublisher(file: path, console: self.console)
+        await #expect(throws: CommandFailure.self) { try await publisher.start(socket: nil) }
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "alias ll='ls -l'\n")
+    }
+
     @Test func theFileIsThereAtOnceAndHoldsTheLastNumbersAtTheEnd() async throws {
         let path = self.tool.home.path + "/kii.prom"
         let publisher = MetricsPublisher(file: path, console: self.console)

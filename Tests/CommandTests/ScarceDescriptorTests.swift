@@ -20,20 +20,37 @@ import Testing
         run.stop()
     }
 
-    @Test func withoutADescriptorNothingIsStartedUntilThereIsOne() throws {
+    @Test(arguments: [false, true])
+    func withoutADescriptorNothingIsStartedUntilThereIsOne(isForwarding: Bool) throws {
         let session = try EmulatorSession()
         try session.succeed("register")
-        let run = try session.ready(["run", "--exec", "true"])
+        let server = try HookServer { _ in "200 OK" }
+        let handler = isForwarding ? ["--forward-to", "\(server.port)"] : ["--exec", "true"]
+        let run = try session.ready(["run"] + handler)
         try self.limit(run, to: 8)
         try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
         let text = run.error(containing: "not handling")
         #expect(text.contains("Too many open files"), "\(text)")
         try self.limit(run, to: 256)
-        #expect(run.output(containing: "<-- newData        #1").contains("exec true  exit 0"))
+        let line = run.output(containing: "<-- newData        #1")
+        #expect(line.contains(isForwarding ? "  200  " : "exec true  exit 0"))
         #expect(run.error(containing: "Handling again").contains("Handling again"))
         run.stop()
         let trace = try InboxReader(stateDirectory: session.stateDirectory).trace(of: 1)
         #expect(!trace.events.contains { if case .failed = $0.kind { true } else { false } })
+    }
+
+    @Test(arguments: [["run", "--exec", "true"], ["listen"], ["emulator", "--temporary"], ["doctor"]])
+    func withTooFewDescriptorsItSaysHowManyItNeeds(words: [String]) throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        for count in [8, 13, 24, 63] {
+            let limited = ["bash", "-c", #"ulimit -n \#(count); exec "$0" "$@""#, try Tool.executable.path] + words
+            let result = try RunningTool(limited, environment: session.tool.environment).waitForExit()
+            #expect(result.exit == 75)
+            #expect(
+                result.error.hasPrefix("kii-push: it may have \(count) files open, and needs 64\n"), "\(result.error)")
+        }
     }
 
     /// Sets how many files a process may have open.

@@ -9,7 +9,7 @@ extension KiiError {
 extension TransportError {
     /// Whether the request may have reached the server.
     var leavesOutcomeOpen: Bool {
-        if self.isUnsent { return false }
+        if self.isUnsent || self.isShortage { return false }
         return switch self.code {
         // A request is sent when the handshake is done.
         case .nameNotResolved, .connectionRefused, .certificateNotTrusted, .clientCertificateRequired, .tlsFailed,

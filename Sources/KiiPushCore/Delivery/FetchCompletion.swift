@@ -51,12 +51,18 @@ public final class FetchCompletion: Sendable {
     package func commit(_ result: FetchResult, with work: AnswerWork) -> Bool { self.answer(.committing(result, work)) }
 
     /// Answers for a handler that threw.
+    ///
+    /// - Parameter retryAfter: how long to wait at least until the next attempt. Default: as long as after any failure.
     @discardableResult
-    package func fail(_ error: any Error) -> Bool { self.fail(because: String(describing: error)) }
+    package func fail(_ error: any Error, retryAfter: Duration? = nil) -> Bool {
+        self.fail(because: String(describing: error), retryAfter: retryAfter)
+    }
 
     /// Answers that the handler failed for a reason, as if it had thrown it.
     @discardableResult
-    package func fail(because reason: String) -> Bool { self.answer(.threw(FetchCompletion.cut(reason))) }
+    package func fail(because reason: String, retryAfter: Duration? = nil) -> Bool {
+        self.answer(.threw(FetchCompletion.cut(reason), retryAfter: retryAfter))
+    }
 
     /// Answers for a handler that could not be started, since the machine is short of what `reason` says: the message is
     /// handed over again, and this attempt does not count.

@@ -4,7 +4,8 @@ package enum HandlerVerdict: Sendable, Hashable {
     /// The message is done once the store has written this with it.
     case committing(FetchResult, AnswerWork)
     case rejected(String)
-    case threw(String)
+    /// `retryAfter`: how long to wait at least until the next attempt.
+    case threw(String, retryAfter: Duration? = nil)
     /// The completion was let go of without an answer.
     case unanswered
     /// Nobody was called: the message is shown to the user instead.

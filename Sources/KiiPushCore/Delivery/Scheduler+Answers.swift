@@ -60,7 +60,8 @@ extension Scheduler {
         case .result(.failed): self.fail(slot, message, .failed, startedAt: startedAt, now: now)
         case .committing(let result, let work):
             self.commit(slot, message, result, work, startedAt: startedAt, now: now)
-        case .threw(let error): self.fail(slot, message, .threw(error), startedAt: startedAt, now: now)
+        case .threw(let error, let retryAfter):
+            self.fail(slot, message, .threw(error), retryAfter: retryAfter, startedAt: startedAt, now: now)
         case .unanswered: self.fail(slot, message, .unanswered, startedAt: startedAt, now: now)
         case .unstarted(let reason): return self.postpone(slot, message, reason, now: now)
         case .rejected(let reason): self.bury(message, .rejected(reason), attempts: 1, attempt)
@@ -81,11 +82,11 @@ extension Scheduler {
     }
 
     mutating func fail(
-        _ slot: Int, _ message: QueuedMessage, _ failure: DeliveryFailure, startedAt: MonotonicInstant,
-        now: MonotonicInstant
+        _ slot: Int, _ message: QueuedMessage, _ failure: DeliveryFailure, retryAfter: Duration? = nil,
+        startedAt: MonotonicInstant, now: MonotonicInstant
     ) {
         guard let place = self.calls[slot]?.place,
-            self.retry(message, failure, startedAt: startedAt, now: now)
+            self.retry(message, failure, retryAfter: retryAfter, startedAt: startedAt, now: now)
         else { return }
         self.holdUp(message, at: place)
         guard self.configuration.isStrictlyOrdered, let call = self.calls[slot], call.isCuttable else { return }
@@ -94,9 +95,11 @@ extension Scheduler {
 
     /// Has a failed attempt followed by another one, or gives up on the message.
     ///
+    /// - Parameter retryAfter: the least pause, where somebody has named one.
     /// - Returns: whether it is tried again, by an agent that is there.
     mutating func retry(
-        _ message: QueuedMessage, _ failure: DeliveryFailure, startedAt: MonotonicInstant, now: MonotonicInstant
+        _ message: QueuedMessage, _ failure: DeliveryFailure, retryAfter: Duration? = nil,
+        startedAt: MonotonicInstant, now: MonotonicInstant
     ) -> Bool {
         let number = message.attempts + 1
         let attempt = MessageChange.Attempt(number: number, startedAt: startedAt, endedAt: now)
@@ -105,7 +108,7 @@ extension Scheduler {
             self.bury(message, .attemptsFailed(failure), attempts: 1, attempt)
             return false
         }
-        let pause = self.configuration.retryDelays[number - 1]
+        let pause = max(self.configuration.retryDelays[number - 1], retryAfter ?? .zero)
         if let limit = self.configuration.totalLimit, let firstStart, now + pause >= firstStart + limit {
             self.bury(message, .attemptsFailed(failure), attempts: 1, attempt)
             return false

@@ -6,7 +6,7 @@ package struct ResponseHead {
 
     private var lines: [UInt8] = []
     private var byteCount = 0
-    private var isComplete = false
+    package private(set) var isComplete = false
 
     package init() {}
 

@@ -9,6 +9,9 @@ final class Transfer {
     private var body: [UInt8] = []
     private var fieldList: UnsafeMutablePointer<curl_slist>?
     private let isPlainGet: Bool
+    private let isHeadEnough: Bool
+    /// Called once there is the whole head of the final response, for one who wants no more.
+    var onHead: (() -> Void)?
     // Why a callback of ours made libcurl stop.
     private var refusal: TransportError?
 
@@ -46,6 +49,7 @@ final class Transfer {
     ) throws(TransportError) {
         (self.easy, self.ticket, self.maximumBodyBytes) = (easy, ticket, maximumBodyBytes)
         self.isPlainGet = request.method == "GET" && request.body == nil
+        self.isHeadEnough = request.bodyPatience != nil
         try request.validate()
         easy.clearError()
         try easy.set(CURLOPT_URL, request.url)
@@ -79,9 +83,11 @@ final class Transfer {
 
     /// What came of it, once libcurl says that it ended with `code`.
     func outcome(_ code: CURLcode) -> Result<HTTPResponse, any Error> {
-        if let refusal = self.refusal { return .failure(refusal) }
-        guard code == CURLE_OK else { return .failure(self.easy.error(code)) }
         let status = self.easy.integer(CURLINFO_RESPONSE_CODE)
+        if !self.isHeadEnough || !self.hasFinalHead {
+            if let refusal = self.refusal { return .failure(refusal) }
+            guard code == CURLE_OK else { return .failure(self.easy.error(code)) }
+        }
         return .success(HTTPResponse(status: status, fields: self.head.fields(), body: self.body))
     }
 
@@ -134,7 +140,12 @@ final class Transfer {
         self.fieldList = longer
     }
 
+    private var hasFinalHead: Bool {
+        self.head.isComplete && (200...599).contains(self.easy.integer(CURLINFO_RESPONSE_CODE))
+    }
+
     private func receive(body bytes: UnsafeRawBufferPointer) -> Bool {
+        guard !self.isHeadEnough else { return true }
         guard bytes.count <= self.maximumBodyBytes - self.body.count else {
             return self.refuse("the response is larger than \(self.maximumBodyBytes) bytes")
         }
@@ -144,8 +155,11 @@ final class Transfer {
 
     private func receive(headerLine line: UnsafeRawBufferPointer) -> Bool {
         let limit = ResponseHead.maximumBytes
-        return self.head.append(line)
-            || self.refuse("the response's header fields and trailers are larger than \(limit) bytes")
+        guard self.head.append(line) else {
+            return self.refuse("the response's header fields and trailers are larger than \(limit) bytes")
+        }
+        if self.isHeadEnough, self.hasFinalHead { self.onHead.take()?() }
+        return true
     }
 
     private func refuse(_ detail: String) -> Bool {

@@ -11,7 +11,7 @@ final class TransferSet {
     private struct Running {
         let transfer: Transfer
         let continuation: TransferTicket.Continuation
-        let timer: TimerID
+        var timer: TimerID
     }
 
     private let multi: EventedMulti
@@ -41,14 +41,27 @@ final class TransferSet {
             let transfer = try Transfer(request, ticket: ticket, easy: easy, maximumBodyBytes: self.maximumBodyBytes)
             try self.multi.add(transfer.easy)
             // libcurl does not look at the time of a transfer that waits in line for a connection.
-            let timer = self.timers.schedule(at: .now() + request.timeout + TransferSet.grace) { [weak self] in
-                self?.end(ticket) { $0.outcome(CURLE_OPERATION_TIMEDOUT) }
+            let timer = self.schedule(ticket, after: request.timeout + TransferSet.grace)
+            if let patience = request.bodyPatience {
+                transfer.onHead = { [weak self] in self?.allow(patience, forBodyOf: ticket) }
             }
             self.running[ObjectIdentifier(ticket)] = Running(
                 transfer: transfer, continuation: continuation, timer: timer)
         } catch {
             continuation.resume(throwing: error)
         }
+    }
+
+    private func schedule(_ ticket: TransferTicket, after limit: Duration) -> TimerID {
+        self.timers.schedule(at: .now() + limit) { [weak self] in
+            self?.end(ticket) { $0.outcome(CURLE_OPERATION_TIMEDOUT) }
+        }
+    }
+
+    private func allow(_ patience: Duration, forBodyOf ticket: TransferTicket) {
+        guard let timer = self.running[ObjectIdentifier(ticket)]?.timer else { return }
+        self.timers.cancel(timer)
+        self.running[ObjectIdentifier(ticket)]?.timer = self.schedule(ticket, after: patience)
     }
 
     /// Ends the ticket's transfer, if it is still running.

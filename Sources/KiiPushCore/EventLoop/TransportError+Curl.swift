@@ -1,4 +1,5 @@
 import CCurl
+import Glibc
 
 extension TransportError {
     /// Explains libcurl's `code`; `text` is what its error buffer holds, and is preferred when not empty. No
@@ -17,7 +18,32 @@ extension TransportError {
             error.code = .clientCertificateRequired
             error.detail = "the server refused the handshake, perhaps for want of a client certificate (\(detail))"
         }
+        if Self.neededDescriptor(code), let shortage = self.shortage {
+            // libcurl does not say why it got no socket, or could not read a file.
+            error.isShortage = true
+            if error.code == .invalidConfiguration { error.code = .other }
+            error.detail += " (\(errorText(shortage)))"
+        }
         return error
+    }
+
+    /// Whether it failed where a descriptor was needed, and before anything was sent.
+    private static func neededDescriptor(_ code: CURLcode) -> Bool {
+        [
+            CURLE_FAILED_INIT, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT,
+            CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CACERT_BADFILE, CURLE_SSL_CERTPROBLEM, CURLE_SSL_CRL_BADFILE,
+        ].contains(code)
+    }
+
+    /// Why the process gets no more descriptors; `nil` where it does.
+    private static var shortage: Int32? {
+        let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        let code = errno
+        guard descriptor < 0 else {
+            close(descriptor)
+            return nil
+        }
+        return [EMFILE, ENFILE].contains(code) ? code : nil
     }
 
     static let shutDown = TransportError(.shutDown, detail: "the event loop was shut down")

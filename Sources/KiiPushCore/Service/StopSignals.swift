@@ -34,17 +34,21 @@ package final class StopSignals: Sendable {
     private let stops = AsyncStream.makeStream(of: Int32.self, bufferingPolicy: .bufferingNewest(1))
     private let asked = AsyncStream.makeStream(of: Int32.self, bufferingPolicy: .bufferingNewest(16))
     private let numbers: [Int32]
+    private let whenStopped: @Sendable () -> Void
 
     /// Takes the two signals over, until ``handBack()``. One that the parent has set to be ignored, as a shell does with
     /// SIGINT for a job in the background, stays ignored. Everyone who waits at the same time is told of each signal.
     ///
-    /// - Parameter asks: further signals to take over, which end nothing.
+    /// - Parameters:
+    ///   - asks: further signals to take over, which end nothing.
+    ///   - whenStopped: told of the first of the two, on a thread that it must not block.
     /// - Throws: ``Failure``. The signals then do what they did before.
     package init(
         asks: [Int32] = [],
+        whenStopped: @escaping @Sendable () -> Void = {},
         startThread: ThreadStart = { body throws(ThreadError) in try OSThread(name: "signals", body).detach() }
     ) throws(Failure) {
-        self.numbers = asks
+        (self.numbers, self.whenStopped) = (asks, whenStopped)
         // Made before the handler can run, since the first use of a global is not safe in a handler.
         guard signalPipe.read >= 0 else { throw Failure("no pipe can be made: \(errorText(signalPipe.code))") }
         do throws(ThreadError) {
@@ -118,17 +122,23 @@ package final class StopSignals: Sendable {
             if count < 0, errno == EINTR { continue }
             guard count == 1 else { return }
             let number = Int32(byte)
-            signalState.withLock { state in
+            let stopped = signalState.withLock { state -> [StopSignals] in
                 // It came before the signals were handed back, and does what it does now.
-                guard !state.waiting.isEmpty else { return _ = kill(getpid(), number) }
+                guard !state.waiting.isEmpty else {
+                    kill(getpid(), number)
+                    return []
+                }
                 let asked = state.waiting.filter { $0.signals.numbers.contains(number) }
                 for waiter in asked { waiter.signals.asked.continuation.yield(number) }
-                guard asked.isEmpty else { return }
+                guard asked.isEmpty else { return [] }
                 guard state.waiting.contains(where: { !$0.isStopping }) else { _exit(128 + number) }
-                for index in state.waiting.indices where !state.waiting[index].isStopping {
-                    state.waiting[index].isStopping = true
-                    state.waiting[index].signals.stops.continuation.yield(number)
-                }
+                let stopped = state.waiting.filter { !$0.isStopping }.map(\.signals)
+                for index in state.waiting.indices { state.waiting[index].isStopping = true }
+                return stopped
+            }
+            for signals in stopped {
+                signals.whenStopped()
+                signals.stops.continuation.yield(number)
             }
         }
     }

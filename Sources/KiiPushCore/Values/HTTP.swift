@@ -23,6 +23,9 @@ package struct HTTPRequest: Sendable {
     package var body: [UInt8]?
     /// How long the whole exchange may take. Default 30 s.
     package var timeout: Duration
+    /// For one who wants to know the status and the fields alone: how long the body may take. Then, and where it breaks off,
+    /// the response counts without it. Default: `nil`, the whole response is wanted.
+    package var bodyPatience: Duration?
 
     package init(
         method: String, url: String, fields: [HTTPField] = [], body: [UInt8]? = nil, timeout: Duration = .seconds(30)

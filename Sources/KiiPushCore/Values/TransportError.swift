@@ -38,6 +38,8 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     package var subject: String?
     /// Whether it is certain that nothing of the request was sent: the connection or the handshake was not done.
     package var isUnsent = false
+    /// Whether the process could have no more descriptors when it failed.
+    package var isShortage = false
     /// Whether the call may have been carried out all the same, and would be carried out once more by making it again.
     public var isInDoubt = false
 
@@ -50,6 +52,7 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
 
     private var advice: String {
         if self.isInDoubt { return "it may have been carried out all the same, and to repeat it may do it twice" }
+        if self.isShortage { return "have files closed, or raise the limit of open files (ulimit -n)" }
         return switch self.code {
         case .nameNotResolved: "check the host name and the DNS"
         case .connectionRefused: "check the address, and that the server is running"

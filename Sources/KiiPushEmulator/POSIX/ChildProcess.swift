@@ -1,5 +1,6 @@
 import CMicroHTTPD
 import Glibc
+import KiiPushCore
 
 /// A child process that is gone, at the latest, when the thread that started it is gone.
 ///
@@ -49,7 +50,11 @@ struct ChildProcess: ~Copyable {
         let vector = words.map { strdup($0) } + [nil]
         defer { for word in vector { free(word) } }
         var pid: pid_t = 0
-        let code = posix_spawn(&pid, launcher, &actions, &attributes, vector, environ)
+        var code: Int32 = 0
+        OwnChildren.start {
+            code = posix_spawn(&pid, launcher, &actions, &attributes, vector, environ)
+            return code == 0 ? pid : nil
+        }
         guard code == 0 else { throw .system("start \(program)", code) }
         self.pid = pid
         // The child's end closes here with `pair.second`, so that only the child holds it.
@@ -68,6 +73,7 @@ struct ChildProcess: ~Copyable {
     consuming func wait() -> Int32 {
         var status: Int32 = 0
         while waitpid(self.pid, &status, 0) < 0, errno == EINTR {}
+        OwnChildren.reaped(self.pid)
         return status & 0x7f == 0 ? (status >> 8) & 0xff : 128 + (status & 0x7f)
     }
 

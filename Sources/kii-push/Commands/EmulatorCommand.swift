@@ -88,10 +88,13 @@ struct EmulatorCommand: ParsableCommand {
                 hint: "use it, or stop it: kill \(processID)")
         }
         // Taken over before anything is started, so that nothing started is left behind.
-        let signals = try StopSignals()
+        let signals = try StopSignals.ofCommand()
         let emulator = try await Emulator.start(configuration)
         do {
             try Self.announce(emulator, file: file, on: console)
+            try await StandardStream.output.written()
+        } catch is UnreadOutput {
+            // It is to end.
         } catch {
             await emulator.stop()
             throw error

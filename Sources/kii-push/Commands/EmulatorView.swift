@@ -43,6 +43,9 @@ final class EmulatorView: Sendable {
                     console.warning("\(first.sequence - last - 1) are left out: the output is too slow")
                 }
                 for activity in activities { try console.show(activity, root: root) }
+                try StandardStream.output.waitUntilWritten()
+            } catch is UnreadOutput {
+                return
             } catch is BrokenPipe {
                 return console.warning("nobody reads the output any more; going on without it")
             } catch {

@@ -50,7 +50,7 @@ struct InstallUnitCommand: ParsableCommand {
         let missing = kind == .system ? [UnitFile.configuration, UnitFile.credentials].filter(Self.isMissing) : []
         let files = missing.joined(separator: " and ")
         let writing = missing.isEmpty ? "" : "write \(files) ('kii-push help files'), then "
-        try? StandardStream.error.write(
+        StandardStream.error.say(
             "next: \(writing)\(systemctl) daemon-reload && \(systemctl) enable --now \(unit.name)\n")
     }
 

@@ -10,6 +10,7 @@ final class ListenView: RemoteNotificationHandler {
     private struct State {
         var setsAside: Bool
         var setAsideCount = 0
+        var completedCount = 0
         /// Which messages were taken up; with a count, no more than that are answered.
         var admitted: Set<Int64> = []
         var answerLast: (@Sendable () -> Void)?
@@ -21,15 +22,16 @@ final class ListenView: RemoteNotificationHandler {
         var held: [(take: @Sendable () -> Void, completion: FetchCompletion)] = []
     }
 
-    /// What those look at who write lines, and wait until they are out.
+    /// What those look at who write lines.
     private struct Output {
         var log: ListenLog
         /// Which attempt is under way, where somebody outside answers.
         var attempts: [Int64: Int] = [:]
     }
 
-    private let console: Console
-    private let filter: MessageFilter
+    private let style: ListenLog.Style
+    private var console: Console { self.style.console }
+    private var filter: MessageFilter { self.style.filter }
     private let installationID: String
     private let result: FetchResult
     private let count: Int?
@@ -45,15 +47,14 @@ final class ListenView: RemoteNotificationHandler {
         setsAside: Bool = true
     ) {
         self.state = Locked(State(setsAside: setsAside))
-        self.console = style.console
-        self.filter = style.filter
+        self.style = style
         self.output = Locked(Output(log: ListenLog(style, count: count)))
         (self.installationID, self.result) = (installationID, result)
         (self.count, self.bridge) = (count, bridge)
     }
 
     /// How many messages had an answer stored.
-    var completedCount: Int { self.output.withLock { $0.log.completedCount } }
+    var completedCount: Int { self.state.withLock { $0.completedCount } }
     var setAsideCount: Int { self.state.withLock { $0.setAsideCount } }
 
     /// Why there is no connection, in the agent's words.
@@ -99,6 +100,11 @@ final class ListenView: RemoteNotificationHandler {
                 try self.showTold(&output)
                 _ = try output.log.began(message, context)
             }
+            try self.style.waitUntilWritten()
+        } catch is UnreadOutput {
+            // It is to end, and nobody has seen the message: the next run has it.
+            if self.state.withLock({ $0.setsAside }) { completion.setAside() }
+            return
         } catch {
             // Let go of unanswered it has failed: what nobody could read comes again.
             self.endings.continuation.yield(.failed(error))
@@ -137,7 +143,6 @@ final class ListenView: RemoteNotificationHandler {
     func observe(_ event: PushEvent) {
         switch event {
         case .stopping:
-            self.bridge?.outside.hurry()
             let (answer, held) = self.state.withLock { state in
                 defer { state.held = [] }
                 state.isStopping = true
@@ -159,11 +164,11 @@ final class ListenView: RemoteNotificationHandler {
 
     func showTold() async {
         for await _ in self.news.stream {
-            self.catchUp()
+            await self.catchUp()
             // In a flood the next message shows what was told before it; to be woken for each would cost more than that.
             try? await Task.sleep(for: .milliseconds(1))
         }
-        self.catchUp()
+        await self.catchUp()
     }
 
     /// A person asked for the end.
@@ -174,10 +179,13 @@ final class ListenView: RemoteNotificationHandler {
 
     func finish() { self.news.continuation.finish() }
 
-    private func catchUp() {
+    private func catchUp() async {
         do {
             let isStateShown = try self.output.withLock { output in try self.showTold(&output) }
+            try await self.style.written()
             if isStateShown { self.open() }
+        } catch is UnreadOutput {
+            // It is to end.
         } catch {
             self.endings.continuation.yield(.failed(error))
         }
@@ -191,6 +199,8 @@ final class ListenView: RemoteNotificationHandler {
             return state.told
         }
         for event in told { try self.show(event, &output) }
+        let count = output.log.completedCount
+        self.state.withLock { $0.completedCount = count }
         return told.contains { event in
             switch event {
             case .connected, .disconnected: true

@@ -21,7 +21,7 @@ struct Listening: Sendable {
 
     /// - Throws: ``StopSignals.Failure``; nothing was started then.
     func run() async throws -> ListenEnding {
-        let signals = try StopSignals()
+        let signals = try StopSignals.ofCommand()
         self.agent.observe { [view = self.view] in view.observe($0) }
         return await withTaskGroup(of: ListenEnding?.self) { group in
             group.addTask {

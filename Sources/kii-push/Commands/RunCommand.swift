@@ -17,9 +17,10 @@ struct RunCommand: ParsableCommand {
             "A command answers by its exit status: 0 newData, 10 noData, 65 never again, 75 or any other failed. It finds "
                 + "KII_PUSH_ID, KII_PUSH_KIND, KII_PUSH_TOPIC or KII_PUSH_BUCKET, KII_PUSH_ATTEMPT, KII_PUSH_DEADLINE "
                 + "(milliseconds since 1970) and KII_PUSH_PAYLOAD_FILE in its environment.",
-            "A server answers by its HTTP status: 204 noData, any other 2xx newData; 408, 425, 429, 5xx, a redirect or no "
-                + "answer failed; any other 4xx never again. It gets Kii-Push-Id, Kii-Push-Kind, Kii-Push-Topic or "
-                + "Kii-Push-Bucket, and Kii-Push-Attempt. With Retry-After it is left alone until then, 5 min at most.",
+            "A server answers by its HTTP status: 204 noData, any other 2xx newData; 400, 409, 410, 413, 415 and 422, and "
+                + "any other 4xx with 'Kii-Push-Result: rejected', never again; any other or none failed. It gets "
+                + "Kii-Push-Id, Kii-Push-Kind, Kii-Push-Topic or Kii-Push-Bucket, and Kii-Push-Attempt. With Retry-After "
+                + "it is left alone until then, 5 min at most.",
             "A program with this library (--activate) is started for a push, keeps running and gets those that follow, "
                 + "from the descriptor that KII_PUSH_LAUNCH_FD names.",
             "What failed, was killed or did not answer within 30 s is tried again after 1 s, 5 s, 30 s, 5 min and 30 min; "
@@ -102,7 +103,7 @@ struct RunCommand: ParsableCommand {
         let service = RunService(console: self.output.console)
         var session = try await self.session(service, nil, isFirst: true)
         // Not before: registering may take minutes, and a signal ends that at once.
-        let signals = try StopSignals(asks: [SIGHUP, SIGUSR1])
+        let signals = try StopSignals.ofCommand(asks: [SIGHUP, SIGUSR1])
         // Before the socket: a second 'run' is told who receives, and not that its socket is taken. What else is wrong with
         // the state the session tells.
         do {
@@ -202,8 +203,7 @@ struct RunCommand: ParsableCommand {
             agent: receiver.agent(runtime: runtime, configuration: identity), receiver: receiver,
             view: service.view(installationID: registration.installationID, receiver.notes),
             status: RunStatus(
-                installationID: registration.installationID, notifier: service.notifier, offline: offline,
-                stopping: { receiver.hurry() }),
+                installationID: registration.installationID, notifier: service.notifier, offline: offline),
             offline: offline, metrics: metrics, programEvents: programEvents)
     }
 }

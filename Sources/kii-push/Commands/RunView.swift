@@ -22,29 +22,32 @@ actor RunView {
     }
 
     /// - Parameter agent: of a fleet the one that it happened to.
-    func show(_ event: PushEvent, of agent: String? = nil) {
+    func show(_ event: PushEvent, of agent: String? = nil) async {
         do {
             if case .message(let event) = event {
-                return try self.show(event, MessageKey(agent: agent, id: event.messageID))
+                return try await self.show(event, MessageKey(agent: agent, id: event.messageID))
             }
-            try self.say { try self.console.show(event, of: self.installationID) }
+            try await self.say { try self.console.show(event, of: self.installationID) }
         } catch {
             self.failed(error)
         }
     }
 
-    /// Shows something. That the reader of standard output has gone away ends nothing: messages are handled all the same,
-    /// and standard error has its own reader.
-    private func say(_ body: () throws -> Void) throws {
+    /// Shows something, and waits until it is read. That the reader of standard output has gone away ends nothing: messages
+    /// are handled all the same, and standard error has its own reader.
+    private func say(_ body: () throws -> Void) async throws {
         do {
             try body()
+            try await StandardStream.output.written()
         } catch is BrokenPipe {
             if self.isRead { self.console.warning("nobody reads the output any more; going on without it") }
             self.isRead = false
+        } catch is UnreadOutput {
+            // It is to end.
         }
     }
 
-    private func show(_ event: MessageEvent, _ message: MessageKey) throws {
+    private func show(_ event: MessageEvent, _ message: MessageKey) async throws {
         if case .started(let attempt) = event.kind { self.started[message] = (attempt, .now) }
         let call = self.started[message]
         let note = call.flatMap { self.notes.note(of: message, attempt: $0.attempt) }
@@ -56,7 +59,7 @@ actor RunView {
         let isWritten = self.write(event, elapsed, note)
         // Both streams end in one journal: the entry with the fields is the better one.
         if isWritten, self.journal?.hasStandardOutput == true, !self.console.options.json { return }
-        try self.say { try self.console.show(event, after: elapsed, outcome: note?.outcome, of: message.agent) }
+        try await self.say { try self.console.show(event, after: elapsed, outcome: note?.outcome, of: message.agent) }
     }
 
     /// - Returns: whether the journal has it.

@@ -17,6 +17,8 @@ extension CommandFailure {
             self.init(
                 .temporary, error.description,
                 hint: "end some processes, or raise their limit (ulimit -u, ulimit -n)")
+        case let error as ThreadError:
+            self.init(.temporary, error.description, hint: "end some processes, or raise their limit (ulimit -u)")
         case let error as EmulatorError: self.init(error.exit, error.description)
         case let error as TransportError: self.init(error)
         case let error as KiiError: self.init(error)
@@ -82,6 +84,7 @@ extension CommandFailure {
         let exit: ExitStatus =
             switch error.code {
             case _ where error.isInDoubt: .failure
+            case _ where error.isShortage: .temporary
             case .nameNotResolved, .connectionRefused, .timedOut, .connectionLost, .tlsFailed, .certificateNotTrusted,
                 .clientCertificateRequired, .other:
                 .unreachable
@@ -111,6 +114,7 @@ extension EmulatorError {
         case .directoryInUse, .portInUse: .temporary
         case .programNotFound, .brokerFailed, .certificatesFailed, .httpsUnavailable: .unreachable
         case .stateUnusable: .inputOutput
+        case .system where self.isShortage: .temporary
         case .system: .cannotCreate
         }
     }
@@ -120,6 +124,7 @@ extension FileError {
     fileprivate var exit: ExitStatus {
         switch self {
         case .system(_, _, ENOSPC), .system(_, _, EDQUOT), .system(_, _, EIO): .inputOutput
+        case _ where self.isTemporary: .temporary
         case .system(_, "create", _), .system(_, "mkdir", _), .system(_, "rename", _): .cannotCreate
         case .system: .inputOutput
         case .notAFile, .notADirectory, .tooOpen, .foreignOwner, .writableByOthers, .tooLarge, .malformed, .newerFormat:

@@ -68,6 +68,6 @@ struct Console: Sendable {
     private func error(_ text: String) {
         self.note?.erase()
         // Where standard error itself cannot be written to, nobody can be told.
-        try? StandardStream.error.write(text.withoutCredentials + "\n")
+        StandardStream.error.say(text.withoutCredentials + "\n")
     }
 }

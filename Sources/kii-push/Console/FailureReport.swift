@@ -22,7 +22,7 @@ struct FailureReport {
         if isVerbose, !asJSON, let answer = self.failure.answer {
             text += "          the server said: \(answer.terminalSafe)\n"
         }
-        try? StandardStream.error.write(text)
+        StandardStream.error.say(text)
     }
 
     private var hint: String? { self.failure.hint ?? self.helpPath.map { "see '\($0) --help'" } }

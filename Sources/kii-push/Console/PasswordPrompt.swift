@@ -36,9 +36,9 @@ enum PasswordPrompt {
             var former = terminalBefore.settings
             tcsetattr(STDIN_FILENO, TCSADRAIN, &former)
             // What is typed is not shown, so neither was the end of the line. Nobody can be told where this fails.
-            try? StandardStream.error.write("\n")
+            StandardStream.error.say("\n")
         }
-        try StandardStream.error.write(prompt)
+        StandardStream.error.say(prompt)
         return try self.line()
     }
 

@@ -1,14 +1,32 @@
 import Glibc
+import KiiPushCore
 
 /// The reader of standard output went away: nobody is left to talk to, so the process ends without a word.
 struct BrokenPipe: Error {}
 
-/// Standard output or error, unbuffered: what was written is out when the call returns.
+/// Standard output or error. An ``OutputQueue`` writes them in the order of the calls, and both share one where they are the
+/// same terminal, pipe or file. ``finish()`` waits for its end.
 struct StandardStream: Sendable {
     static let output = StandardStream(descriptor: STDOUT_FILENO)
-    static let error = StandardStream(descriptor: STDERR_FILENO)
+    static let error = StandardStream(
+        descriptor: STDERR_FILENO, isOneWithOutput: Self.isOne(STDOUT_FILENO, STDERR_FILENO))
 
     private let descriptor: Int32
+    private let queue: OutputQueue
+
+    private init(descriptor: Int32, isOneWithOutput: Bool = false) {
+        self.descriptor = descriptor
+        self.queue =
+            isOneWithOutput
+            ? StandardStream.output.queue : OutputQueue(descriptor: descriptor, name: "the output")
+    }
+
+    /// Whether both are the same file.
+    private static func isOne(_ first: Int32, _ second: Int32) -> Bool {
+        var (one, other) = (stat(), stat())
+        guard fstat(first, &one) == 0, fstat(second, &other) == 0 else { return false }
+        return one.st_dev == other.st_dev && one.st_ino == other.st_ino
+    }
 
     var isTerminal: Bool { isatty(self.descriptor) == 1 }
 
@@ -28,29 +46,30 @@ struct StandardStream: Sendable {
         }
     }
 
-    func write(_ text: String) throws {
-        var text = text
-        try text.withUTF8 { try self.write(UnsafeRawBufferPointer($0)) }
+    /// Has data written. An error of what was written before is thrown; ``written()`` waits for the end of this.
+    func write(_ text: String) throws { try self.write(Array(text.utf8)) }
+    func write(_ bytes: [UInt8]) throws { try self.queue.put(bytes) }
+
+    /// Has something written that nobody waits for: where it cannot be, or nobody reads it, nobody can be told.
+    func say(_ text: String) { self.queue.putLine(Array(text.utf8)) }
+
+    /// Waits until all is out that was written; throws ``BrokenPipe``, ``UnreadOutput``, ``CommandFailure`` with exit 74.
+    func written() async throws { try await self.queue.written() }
+    /// The same on a thread that may wait.
+    func waitUntilWritten() throws { try self.queue.waitUntilWritten() }
+
+    /// Waits until all is out; throws as ``written()`` of standard output does.
+    static func finish() async throws {
+        // Where nobody reads standard error, nobody can be told.
+        try? await self.error.written()
+        try await self.output.written()
     }
+}
 
-    func write(_ bytes: [UInt8]) throws { try bytes.withUnsafeBytes { try self.write($0) } }
-
-    private func write(_ bytes: UnsafeRawBufferPointer) throws {
-        var rest = bytes
-        while !rest.isEmpty {
-            let count = Glibc.write(self.descriptor, rest.baseAddress, rest.count)
-            if count > 0 {
-                rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
-            } else if errno == EAGAIN {
-                // A descriptor inherited as non-blocking: wait until it takes more.
-                var entry = pollfd(fd: self.descriptor, events: Int16(POLLOUT), revents: 0)
-                poll(&entry, 1, -1)
-            } else if errno == EPIPE {
-                throw BrokenPipe()
-            } else if errno != EINTR {
-                throw CommandFailure(.inputOutput, "cannot write the output: \(errorText(errno))")
-            }
-        }
+extension StopSignals {
+    /// Takes ^C and SIGTERM over for a command. From the first signal on it does not wait for a reader that reads nothing.
+    static func ofCommand(asks: [Int32] = []) throws(Failure) -> StopSignals {
+        try StopSignals(asks: asks, whenStopped: { OutputQueue.hurry() })
     }
 }
 

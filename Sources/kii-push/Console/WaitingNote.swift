@@ -24,7 +24,7 @@ final class WaitingNote: Sendable {
             guard state.isShown else { return }
             state.isShown = false
             // Where standard error cannot be written to, it is not shown either.
-            try? StandardStream.error.write(Self.lineStart)
+            StandardStream.error.say(Self.lineStart)
         }
     }
 
@@ -38,7 +38,7 @@ final class WaitingNote: Sendable {
             let silence = ContinuousClock.now - state.since
             guard !Task.isCancelled, silence >= .seconds(1) else { return }
             state.isShown = true
-            try? StandardStream.error.write("\(Self.lineStart)waiting \(silence.text)   ^C to quit")
+            StandardStream.error.say("\(Self.lineStart)waiting \(silence.text)   ^C to quit")
         }
     }
 

@@ -80,7 +80,7 @@ struct GatewaySession: Sendable {
     /// Receives until a signal or a failure ends it, and throws that.
     func run() async throws {
         let begun = ContinuousClock.now
-        let signals = try StopSignals(asks: [SIGHUP, SIGUSR1])
+        let signals = try StopSignals.ofCommand(asks: [SIGHUP, SIGUSR1])
         let report = self.events.continuation
         self.receiver.begin()
         let shares = Locked(GatewayMetrics(databases: self.store.targets.count))
@@ -133,11 +133,10 @@ struct GatewaySession: Sendable {
             case .stop(let signal):
                 stopped = signal
                 self.notifier.stopping()
-                self.receiver.hurry()
                 receiving.cancel()
             case .ask(SIGUSR1):
                 let state = self.state(since: begun, shares.withLock { $0 })
-                try? StandardStream.error.write(state.terminalText + "\n")
+                StandardStream.error.say(state.terminalText + "\n")
             case .ask:
                 self.console.status("> What is declared comes from the database by itself; nothing is read again.")
             case .ended(let error):

@@ -66,8 +66,6 @@ final class CommandHandler: OutsideHandler {
             outcome: HandlerOutcome(target: "exec \(self.name)", ending: ending, elapsed: elapsed))
     }
 
-    func hurry() {}
-
     func stop() async {
         await withTaskGroup(of: Void.self) { group in
             for activator in self.activators { group.addTask { await activator.stop() } }
@@ -79,7 +77,7 @@ final class CommandHandler: OutsideHandler {
         case .result(.failed): return .failed("the program asks for another attempt (exit status 75)")
         case .result(let result): return .done(result)
         case .rejected(let reason): return .rejected(reason)
-        case .threw(let reason):
+        case .threw(let reason, _):
             guard case .signal(let number, let limit?) = ending else { return .failed(reason) }
             return .failed("the program did not end within \(limit.text) and was killed (signal \(number))")
         case .unstarted(let reason): return .postponed(reason)

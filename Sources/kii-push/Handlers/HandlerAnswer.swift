@@ -3,11 +3,11 @@ import KiiPushCore
 struct HandlerAnswer: Sendable, Hashable {
     enum Verdict: Sendable, Hashable {
         case done(FetchResult)
-        /// The attempt failed for this reason, and another may follow.
-        case failed(String)
+        /// The attempt failed for this reason, and another may follow, at the earliest after the time that was named.
+        case failed(String, retryAfter: Duration? = nil)
         /// Not to be tried again, for this reason.
         case rejected(String)
-        /// Not handed over, for this reason: the machine is short of what that takes.
+        /// Not handed over, for this reason, which is none of the message's: it was no attempt.
         case postponed(String)
     }
 

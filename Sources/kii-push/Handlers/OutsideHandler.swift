@@ -9,9 +9,6 @@ protocol OutsideHandler: Sendable {
     /// program takes to end when it is told to.
     func answer(to message: HandledMessage, _ context: DeliveryContext) async -> HandlerAnswer
 
-    /// No message follows: what is held back for later is given up.
-    func hurry()
-
     /// Ends what runs. Returns when nothing does any more.
     func stop() async
 }
@@ -42,9 +39,14 @@ struct OutsideBridge: RemoteNotificationHandler, ThingCommandHandler {
             let answer = await self.outside.answer(to: message, context)
             // Before the answer, with which the verdict is shown.
             self.notes.end(message.key(context), attempt: context.attempt, answer.outcome)
+            if case .postponed = answer.verdict {
+                // It begins again with the same number.
+                self.notes.forget(message.key(context), attempt: context.attempt)
+            }
             switch answer.verdict {
             case .done(let result): completion(result)
-            case .failed(let reason): completion.fail(OutsideFailure(description: reason))
+            case .failed(let reason, let retryAfter):
+                completion.fail(OutsideFailure(description: reason), retryAfter: retryAfter)
             case .rejected(let reason): completion.reject(reason)
             case .postponed(let reason): completion.postpone(reason)
             }

@@ -51,8 +51,6 @@ struct RunReceiver: Sendable {
         }
     }
 
-    func hurry() { if case .outside(let outside) = self.kind { outside.hurry() } }
-
     func stop() async {
         switch self.kind {
         case .outside(let outside): await outside.stop()

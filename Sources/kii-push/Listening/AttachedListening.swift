@@ -37,7 +37,7 @@ actor AttachedListening {
 
     /// Shows until a reason to end comes true; throws ``StopSignals.Failure``.
     nonisolated func run(timeout: Duration?) async throws -> ListenEnding {
-        let signals = try StopSignals()
+        let signals = try StopSignals.ofCommand()
         return await withTaskGroup(of: ListenEnding?.self) { group in
             group.addTask { await self.show() }
             group.addTask { await signals.next().map { .signal($0) } }
@@ -66,12 +66,14 @@ actor AttachedListening {
                     }
                     if !isTold { try self.catchUp() }
                     isTold = true
+                    try await self.style.written()
                     if self.isCounted { return .counted }
                 }
                 // A reader that is cancelled sees an end too.
                 try Task.checkCancellation()
                 // What it did not come to tell.
                 try self.catchUp()
+                try await self.style.written()
                 if self.isCounted { return .counted }
             } while try await self.findSuccessor()
             return .stopped

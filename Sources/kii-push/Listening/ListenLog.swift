@@ -7,6 +7,18 @@ struct ListenLog {
         var filter: MessageFilter
         var format: MessageFormat?
         var recorder: MessageRecorder?
+
+        /// Waits until what was shown and recorded is out.
+        func written() async throws {
+            try await self.recorder?.written()
+            try await StandardStream.output.written()
+        }
+
+        /// The same on a thread that may wait.
+        func waitUntilWritten() throws {
+            try self.recorder?.waitUntilWritten()
+            try StandardStream.output.waitUntilWritten()
+        }
     }
 
     private struct Open {
@@ -47,6 +59,8 @@ struct ListenLog {
     /// A message is handed to its handler; returns whether it is one of those that are meant.
     mutating func began(_ message: ReceivedMessage, _ context: DeliveryContext) throws -> Bool {
         guard self.style.filter.matches(message) else { return false }
+        // Its handler could not be started before, and this is the same attempt.
+        guard self.open[context.messageID]?.line.context.attempt != context.attempt else { return true }
         let open = Open(line: .init(message: message, context: context, time: .now()))
         self.open[context.messageID] = open
         try self.style.recorder?.record(message, context)

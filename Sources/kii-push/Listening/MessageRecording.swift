@@ -1,4 +1,3 @@
-import Glibc
 package import KiiPushCore
 
 /// Messages on file, one JSON object a line, for `kii-push replay`. It holds what was received, with mode 0600; no token
@@ -44,40 +43,5 @@ package enum MessageRecording {
         return ReplayedMessage(
             id: id, receivedAt: Timestamp(millisecondsSinceEpoch: time),
             received: try ReceivedMessage(payload: Array(payload.utf8)))
-    }
-}
-
-final class MessageRecorder: Sendable {
-    private let descriptor: Int32
-    private let path: String
-
-    /// Opens the file to write behind what it holds; throws ``CommandFailure`` with exit 73.
-    init(_ path: String) throws {
-        let descriptor = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw CommandFailure(.cannotCreate, "cannot write \(path): \(errorText(errno))") }
-        (self.descriptor, self.path) = (descriptor, path)
-        var status = stat()
-        // A device or a pipe has modes of its own.
-        guard fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return }
-        guard fchmod(descriptor, 0o600) == 0 else {
-            throw CommandFailure(.cannotCreate, "cannot close \(path) to others: \(errorText(errno))")
-        }
-    }
-
-    deinit { close(self.descriptor) }
-
-    func record(_ message: ReceivedMessage, _ context: DeliveryContext) throws {
-        // Once a message: a retry is the same one again.
-        guard context.attempt == 1 else { return }
-        var bytes = Array(
-            MessageRecording.line(message, id: context.messageID, receivedAt: context.receivedAt).utf8)[...]
-        while !bytes.isEmpty {
-            let count = bytes.withUnsafeBytes { write(self.descriptor, $0.baseAddress, $0.count) }
-            if count > 0 {
-                bytes = bytes.dropFirst(count)
-            } else if errno != EINTR {
-                throw CommandFailure(.inputOutput, "cannot write \(self.path): \(errorText(errno))")
-            }
-        }
     }
 }

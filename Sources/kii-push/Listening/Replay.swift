@@ -14,7 +14,7 @@ struct Replay: Sendable {
     /// - Returns: how many came to nothing.
     /// - Throws: what showing them throws; ``SilentExit`` after a signal, when what ran has ended.
     func run(_ messages: [ReplayedMessage]) async throws -> Int {
-        let signals = try StopSignals()
+        let signals = try StopSignals.ofCommand()
         self.outside.begin()
         let result = await withTaskGroup(of: Result<Int, any Error>.self) { group in
             group.addTask {
@@ -49,15 +49,26 @@ struct Replay: Sendable {
                 try Task.checkCancellation()
                 let context = message.context(attempt: 1)
                 try self.console.show(message.received, context)
+                try await StandardStream.output.written()
                 group.addTask {
-                    let answer = await self.outside.answer(to: HandledMessage(message.received), context)
+                    let answer = try await self.answer(to: message.received, context)
                     try self.console.show(answer, to: message.id)
+                    try await StandardStream.output.written()
                     return answer.isDone
                 }
                 running += 1
             }
             for try await isDone in group where !isDone { failures += 1 }
             return failures
+        }
+    }
+
+    /// Hands a message over. One that could not be is handed over again, for as long as an attempt may take.
+    private func answer(to message: ReceivedMessage, _ context: DeliveryContext) async throws -> HandlerAnswer {
+        while true {
+            let answer = await self.outside.answer(to: HandledMessage(message), context)
+            guard case .postponed = answer.verdict, context.timeRemaining > .seconds(1) else { return answer }
+            try await Task.sleep(for: .seconds(1))
         }
     }
 }
@@ -82,7 +93,7 @@ extension Console {
         let (word, style, detail): (String, TextStyle, String?) =
             switch answer.verdict {
             case .done(let result): (result.word, result == .newData ? .green : .dim, nil)
-            case .failed(let reason), .postponed(let reason): ("failed", .red, reason)
+            case .failed(let reason, _), .postponed(let reason): ("failed", .red, reason)
             case .rejected(let reason): ("dead", .red, reason)
             }
         // Why a server gave no answer is among the words about the outcome already.

@@ -35,6 +35,7 @@ enum SinceChoice: ExpressibleByArgument, Equatable {
             let message = try? ReceivedMessage(payload: trace.payload)
             guard message.map(style.filter.matches) ?? style.filter.isEmpty else { return }
             try style.show(trace, message)
+            try style.waitUntilWritten()
         }
     }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import KiiPushCore
 
 /// Counts the events of agents and publishes the numbers. An actor, since questions come at any time; events are counted
@@ -32,12 +33,13 @@ actor MetricsPublisher {
 
     /// Writes the file for the first time, and listens on the socket.
     ///
-    /// - Throws: ``CommandFailure`` with exit 73 when the file or the socket cannot be made, 75 when another process
-    ///   answers on the socket.
+    /// - Throws: ``CommandFailure`` with exit 73 when the file or the socket cannot be made, or the file is somebody's who
+    ///   wrote something else into it, 75 when another process answers on the socket.
     func start(socket path: String?) async throws {
         let socket = try path.map { try MetricsSocket(path: $0) }
         if let file = self.file {
             do {
+                try Self.checkIsOwn(file)
                 try self.replace(file, with: await self.text())
             } catch {
                 socket?.close()
@@ -83,6 +85,21 @@ actor MetricsPublisher {
     private func replace(_ file: String, with text: String) throws(FileError) {
         try OwnFile.replace(file, with: Array(text.utf8), mode: 0o644, isDurable: false)
         self.written = text
+    }
+
+    /// Looks whether what would be replaced is empty, or metrics.
+    private static func checkIsOwn(_ file: String) throws {
+        let descriptor = open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        // It is not there, or a link, which is replaced and not followed.
+        guard descriptor >= 0 else { return }
+        defer { close(descriptor) }
+        let start = Array("# HELP ".utf8)
+        var bytes = [UInt8](repeating: 0, count: start.count)
+        let count = read(descriptor, &bytes, bytes.count)
+        guard count > 0, bytes != start else { return }
+        throw CommandFailure(
+            .cannotCreate, "\(file) holds something else than metrics, and would be replaced",
+            hint: "name another file, or remove this one")
     }
 
     private func writeFile() async {

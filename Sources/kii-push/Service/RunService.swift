@@ -139,7 +139,7 @@ final class RunService: Sendable {
         // Of its own accord: a service that hangs is to hang no more for being asked.
         Task { [begun] in
             let state = await session.state(since: begun, processID: getpid())
-            try? StandardStream.error.write(state.terminalText + "\n")
+            StandardStream.error.say(state.terminalText + "\n")
         }
     }
 }

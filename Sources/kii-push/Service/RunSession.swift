@@ -43,7 +43,8 @@ struct RunSession: Sendable {
             } catch PushAgentError.file(let error) where error.isTemporary && !Task.isCancelled {
                 // As the agent itself does: nobody is to start a service again because a disk was full for a while.
                 let pause = Duration.seconds(5)
-                await self.view.show(.disconnected(reason: error.description, retryIn: pause))
+                // A slow reader of the output holds up nothing.
+                Task { await self.view.show(.disconnected(reason: error.description, retryIn: pause)) }
                 try? await Task.sleep(for: pause)
                 continue
             } catch {

@@ -20,15 +20,10 @@ final class RunStatus: Sendable {
     private let installationID: String
     private let notifier: ServiceNotifier
     private let offline: OfflineLimit
-    private let stopping: @Sendable () -> Void
     private let state = Locked(Connection())
 
-    init(
-        installationID: String, notifier: ServiceNotifier, offline: OfflineLimit,
-        stopping: @escaping @Sendable () -> Void
-    ) {
-        (self.installationID, self.notifier) = (installationID, notifier)
-        (self.offline, self.stopping) = (offline, stopping)
+    init(installationID: String, notifier: ServiceNotifier, offline: OfflineLimit) {
+        (self.installationID, self.notifier, self.offline) = (installationID, notifier, offline)
     }
 
     var connection: Connection { self.state.withLock { $0 } }
@@ -48,7 +43,6 @@ final class RunStatus: Sendable {
             }
             self.offline.offline()
             self.notifier.offline(text, retryIn: retryIn)
-        case .stopping: self.stopping()
         default: break
         }
     }

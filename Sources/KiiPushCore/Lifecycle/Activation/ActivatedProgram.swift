@@ -56,17 +56,27 @@ final class ActivatedProgram {
             self.channel = nil
         }
         self.isOpen = self.channel != nil
-        let process = try SpawnedProcess(launch)
-        self.process = process
+        self.process = try Self.start(launch, whenEnded: whenEnded)
         if self.isOpen { self.send(first) }
+    }
+
+    /// Starts the program on the thread that waits for its end: where the machine gives no thread nothing was started, and
+    /// nothing has to be taken back that has begun already.
+    private static func start(
+        _ launch: SpawnedProcess.Launch, whenEnded: @escaping @Sendable (Int32, SpawnedProcess.Ending) -> Void
+    ) throws(SpawnError) -> SpawnedProcess {
+        let started = Monitor<Result<SpawnedProcess, SpawnError>?>(nil)
         do throws(ThreadError) {
-            try OSThread(name: "kii-reaper") { whenEnded(process.processID, process.wait()) }.detach()
+            try OSThread(name: "kii-reaper") {
+                let result = Result { () throws(SpawnError) in try SpawnedProcess(launch) }
+                started.withLock { $0 = result }
+                started.signal()
+                if case .success(let process) = result { whenEnded(process.processID, process.wait()) }
+            }.detach()
         } catch {
-            // Nobody would hear of its end.
-            process.end(with: SIGKILL)
-            _ = process.wait()
-            throw SpawnError(program: launch.words[0], code: error.code)
+            throw SpawnError(program: launch.words[0], code: error.code, step: "start a thread for")
         }
+        return try started.wait { $0.map { .leave($0) } ?? .sleep(until: nil) }.get()
     }
 
     func end(with signal: Int32) { self.process.end(with: signal) }

@@ -28,13 +28,12 @@ package final class OwnedDescriptor: Sendable {
     }
 
     /// A file without a name, in memory, that a program can read as its standard input: unlike a pipe it needs nobody to
-    /// write, and unlike a socket it can be opened as `/dev/stdin`.
+    /// write, and unlike a socket it can be opened as `/dev/stdin`. Nobody can change it any more, whoever opens it.
+    ///
+    /// It needs no file system: `/dev/shm` may be full, or small as in a container, or missing.
     package static func file(holding bytes: [UInt8], for program: String) throws(SpawnError) -> OwnedDescriptor {
-        // POSIX has the descriptor closed in programs that are started.
-        let name = "/kii-push-\(getpid())-\(UInt64.random(in: .min ... .max))"
-        let number = shm_open(name, O_RDWR | O_CREAT | O_EXCL, 0o600)
-        guard number >= 0 else { throw SpawnError(program: program, code: errno, step: "make a file in /dev/shm for") }
-        shm_unlink(name)
+        let number = MemoryFile.make()
+        guard number >= 0 else { throw SpawnError(program: program, code: errno, step: "make a file in memory for") }
         let file = OwnedDescriptor(number)
         var position = 0
         while position < bytes.count {
@@ -45,10 +44,40 @@ package final class OwnedDescriptor: Sendable {
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
                 let code = count < 0 ? errno : ENOSPC
-                throw SpawnError(program: program, code: code, step: "write a file in /dev/shm for")
+                throw SpawnError(program: program, code: code, step: "write a file in memory for")
             }
             position += count
         }
+        guard fcntl(number, MemoryFile.addSeals, MemoryFile.unchangeable) == 0 else {
+            throw SpawnError(program: program, code: errno, step: "seal a file in memory for")
+        }
         return file
+    }
+}
+
+/// memfd_create(2), which Glibc shows to C with _GNU_SOURCE alone, and its constants.
+private enum MemoryFile {
+    private typealias Create = @convention(c) (UnsafePointer<CChar>, UInt32) -> Int32
+
+    /// Looked for by its name: the C library has it whatever its headers show.
+    private static let create: Create? = dlsym(nil, "memfd_create").map { unsafeBitCast($0, to: Create.self) }
+
+    /// MFD_CLOEXEC and MFD_ALLOW_SEALING.
+    private static let flags: UInt32 = 0x1 | 0x2
+    /// MFD_NOEXEC_SEAL, which a kernel may demand (vm.memfd_noexec), and one before 6.3 does not know.
+    private static let noExecution: UInt32 = 0x8
+    /// F_ADD_SEALS.
+    static let addSeals: Int32 = 1033
+    /// F_SEAL_SEAL, F_SEAL_SHRINK, F_SEAL_GROW and F_SEAL_WRITE.
+    static let unchangeable: Int32 = 0x1 | 0x2 | 0x4 | 0x8
+
+    /// - Returns: a descriptor that programs do not inherit; -1 with `errno`.
+    static func make() -> Int32 {
+        guard let create = Self.create else {
+            errno = ENOSYS
+            return -1
+        }
+        let number = create("kii-push", Self.flags | Self.noExecution)
+        return number >= 0 || errno != EINVAL ? number : create("kii-push", Self.flags)
     }
 }

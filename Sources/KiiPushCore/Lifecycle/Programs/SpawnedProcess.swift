@@ -68,7 +68,9 @@ package final class SpawnedProcess: Sendable {
             var source = descriptor.number
             if source <= highest {
                 source = fcntl(source, F_DUPFD_CLOEXEC, highest + 1)
-                guard source >= 0 else { throw SpawnError(program: launch.words[0], code: errno) }
+                guard source >= 0 else {
+                    throw SpawnError(program: launch.words[0], code: errno, step: "copy a descriptor for")
+                }
                 copies.append(OwnedDescriptor(source))
             }
             posix_spawn_file_actions_adddup2(&actions, source, number)
@@ -95,7 +97,11 @@ package final class SpawnedProcess: Sendable {
         let variables = SpawnedProcess.variables(of: launch)
         defer { for text in words + variables { free(text) } }
         var processID: pid_t = 0
-        let code = posix_spawnp(&processID, launch.words[0], &actions, &attributes, words, variables)
+        var code: Int32 = 0
+        OwnChildren.start {
+            code = posix_spawnp(&processID, launch.words[0], &actions, &attributes, words, variables)
+            return code == 0 ? processID : nil
+        }
         guard code == 0 else { throw SpawnError(program: launch.words[0], code: code) }
         self.processID = processID
     }
@@ -127,6 +133,7 @@ package final class SpawnedProcess: Sendable {
             // Where it is gone already, its number may be another's.
             if code == 0, state.isToldToEnd { kill(-self.processID, SIGKILL) }
             let isReaped = code == 0 && waitpid(self.processID, &status, 0) == self.processID
+            OwnChildren.reaped(self.processID)
             let ending = isReaped ? Ending(waitStatus: status) : .unknown
             state.ending = ending
             return ending
@@ -139,7 +146,7 @@ package final class SpawnedProcess: Sendable {
             let code = errno
             // Without /proc nothing is known. Without a free descriptor the child would inherit this process's files.
             guard [EMFILE, ENFILE, ENOMEM].contains(code) else { return [] }
-            throw SpawnError(program: program, code: code)
+            throw SpawnError(program: program, code: code, step: "look at what is open for")
         }
         defer { closedir(folder) }
         var descriptors: [Int32] = []
@@ -181,8 +188,12 @@ package struct SpawnError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     /// Whether the machine, or this process's share of it, is short of something: not what the program or its message can
-    /// help, and it may pass.
-    package var isShortage: Bool { [EMFILE, ENFILE, EAGAIN, ENOMEM].contains(self.code) }
+    /// help, and it may pass. So is whatever keeps a step before the start from being made, but for a message that is larger
+    /// than a file may be; and a program that somebody writes just now, or that cannot be read.
+    package var isShortage: Bool {
+        if self.step != nil { return self.code != EFBIG }
+        return [EMFILE, ENFILE, EAGAIN, ENOMEM, ENOSPC, EDQUOT, ENOLCK, EIO, ESTALE, ETXTBSY].contains(self.code)
+    }
 
     package var description: String {
         if let step { return "cannot \(step) \(self.program): \(errorText(self.code))" }

@@ -1,0 +1,93 @@
+import Foundation
+import Glibc
+import KiiPushCore
+import TestSupport
+import TestTraits
+import Testing
+
+/// The tool where it is the first process, or next to it, and the machine gives it little.
+@Suite(.ownThreads) struct ContainerTests {
+    /// Begins a command in namespaces of its own, of which a user may have some that is not root.
+    private static func unshared(_ options: [String]) -> [String] {
+        ["unshare"] + (geteuid() == 0 ? [] : ["--map-root-user"]) + options
+    }
+
+    private static let canMount = Self.succeeds(
+        Self.unshared(["--mount", "mount", "-t", "tmpfs", "none", "/dev/shm"]))
+    private static let canBeFirst = Self.succeeds(Self.unshared(["--pid", "--fork", "true"]))
+
+    private static func succeeds(_ words: [String]) -> Bool {
+        (try? RunningTool(words, environment: ProcessInfo.processInfo.environment).waitForExit().exit) == 0
+    }
+
+    @Test(.enabled(if: Self.canMount)) func aFullSharedMemoryKeepsNoHandlerFromStarting() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        let script = """
+            mount -t tmpfs -o size=4k none /dev/shm && head -c 4096 /dev/zero > /dev/shm/full
+            exec "$0" run --exec 'cat /dev/stdin'
+            """
+        let words = Self.unshared(["--mount", "bash", "-c", script, try Tool.executable.path])
+        let run = try RunningTool(words, environment: session.tool.environment)
+        #expect(run.error(containing: "> Ready. ").contains("> Ready. "))
+        try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
+        #expect(run.output(containing: "<-- ").contains("<-- newData        #1  exec cat  exit 0"))
+        #expect(run.error(containing: #""msg":"hi""#).contains(#""msg":"hi""#))
+        run.stop()
+    }
+
+    @Test func aHandlerCannotChangeWhatTheOthersOfItsAttemptRead() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        let script = "echo changed 1<> /dev/stdin && exit 65; cat; exit 10"
+        let run = try session.ready(["run", "--shell", "--exec", script])
+        try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
+        #expect(run.output(containing: "<-- ").contains("<-- noData         #1"))
+        run.stop()
+    }
+
+    /// A process whose children's orphans become its own, as those of the first process do.
+    @Test func orphansAreReaped() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        let becoming =
+            "import ctypes, os, sys; ctypes.CDLL(None).prctl(36, 1, 0, 0, 0); os.execv(sys.argv[1], sys.argv[1:])"
+        let script = #"sleep 0.01 & echo $! >> "$HOME/orphans""#
+        let words = ["python3", "-c", becoming, try Tool.executable.path, "run", "--shell", "--exec", script]
+        let run = try RunningTool(words, environment: session.tool.environment)
+        #expect(run.error(containing: "> Ready. ").contains("> Ready. "))
+        for number in 1...3 {
+            try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
+            let line = "<-- newData        #\(number)"
+            #expect(run.output(containing: line).contains(line))
+        }
+        let orphans = try String(contentsOfFile: session.tool.home.path + "/orphans", encoding: .utf8)
+            .split(separator: "\n").compactMap { Int32($0) }
+        #expect(orphans.count == 3)
+        // A zombie is there still.
+        let end = Date.now + 20
+        while orphans.contains(where: { kill($0, 0) == 0 }), Date.now < end { usleep(10_000) }
+        #expect(orphans.filter { kill($0, 0) == 0 }.isEmpty)
+        run.stop()
+    }
+
+    @Test(.enabled(if: Self.canBeFirst)) func aSignalEndsTheFirstProcessBeforeItReceives() throws {
+        let tool = try Tool()
+        let (listener, port) = try Loopback.listening()
+        defer { close(listener) }
+        try tool.write(
+            #"{"version": 1, "profiles": {"default": {"baseURL": "http://127.0.0.1:\#(port)/api", "appID": "a"}}}"#,
+            to: "config/kii-push/config.json")
+        let words = Self.unshared([
+            "--pid", "--fork", try Tool.executable.path, "run", "--insecure", "--exec", "true",
+        ])
+        let run = try RunningTool(words, environment: tool.environment.merging(["KII_PUSH_APP_KEY": "k"]) { $1 })
+        // Its connections wait to be accepted.
+        #expect(run.error(containing: "> Registering").contains("> Registering"))
+        let path = "/proc/\(run.processID)/task/\(run.processID)/children"
+        let child = try #require(
+            try Int32(String(contentsOfFile: path, encoding: .utf8).trimmingCharacters(in: .whitespaces)))
+        kill(child, SIGTERM)
+        #expect(run.waitForExit().exit == 128 + SIGTERM)
+    }
+}
