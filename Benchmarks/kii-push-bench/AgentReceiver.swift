@@ -15,6 +15,8 @@ enum AgentReceiver {
         let runtime = try PushRuntime(configuration: configuration)
         let app = KiiApp(appID: "bench", appKey: "key", baseURL: "http://127.0.0.1:9/api")
         var agentConfiguration = PushAgent.Configuration(app: app, account: .pseudoUser)
+        // As the rows of the report say.
+        agentConfiguration.keepAlive = .seconds(60)
         agentConfiguration.usesTLS = false
         let handler = CountingHandler(count: count, measuresLatency: arguments[0] == "latency")
         let agent = PushAgent(runtime: runtime, configuration: agentConfiguration, handler: handler)

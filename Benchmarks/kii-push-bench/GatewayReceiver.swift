@@ -25,6 +25,7 @@ enum GatewayReceiver {
         let stopped = try await withThrowingTaskGroup(of: Void.self) { group in
             for number in 0..<count {
                 var one = PushAgent.Configuration(name: "agent-\(number)", app: app, account: .pseudoUser)
+                one.keepAlive = .seconds(60)
                 one.usesTLS = usesTLS
                 let agent = PushAgent(runtime: runtime, configuration: one, handler: handler)
                 group.addTask { try await agent.run() }

@@ -1,4 +1,5 @@
 import KiiPushCore
+import TestSupport
 import TestTraits
 import Testing
 
@@ -50,6 +51,21 @@ import Testing
         let other = try session.tool("register", "--user", "alice", "--password-stdin", input: "secret\n")
         #expect(other.exit == 78)
         #expect(other.error.hasSuffix(" with --anew, which loses what is subscribed and waits for it\n"))
+    }
+
+    /// A proxy, say, during a deployment.
+    @Test(arguments: [401, 403, 404])
+    func whatIsNotKiisAnswerCostsNobodyAUser(status: Int) throws {
+        let world = try DoctorWorld()
+        try world.register("default")
+        let cloud = try FakeCloud { _ in .init(status: status, body: "<html>We will be back soon.</html>") }
+        let report = try world.doctor("default", ["--base-url", cloud.baseURL])
+        let said = report.checks.filter { $0["code"] == "SIGN-IN" || $0["code"] == "APP" }.map { "\($0)" }
+        #expect(!said.isEmpty && !said.contains { $0.contains("--anew") || $0.contains("app's ID and key") }, "\(said)")
+        let listed = try world.tool.start(["subscriptions", "--available"]).waitForExit()
+        #expect(listed.exit == 76)
+        let advice = "the answer does not look like Kii's; check the base URL and any proxy"
+        #expect(listed.error.contains(advice) && !listed.error.contains("--anew"), "\(listed.error)")
     }
 
     @Test func credentialsOfTheAdminAreNotTakenForThoseOfTheUser() async throws {

@@ -202,6 +202,7 @@ import Testing
 
     @Test(arguments: [
         ["--activate", "true"], ["--exec", "true", "--exit-when-offline", "5s"],
+        ["--exec", "true", "--keep-alive", "30s"],
         ["--exec", "true", "--profile", "p"],
     ])
     func whatAGatewayCannotDoIsRefused(words: [String]) throws {

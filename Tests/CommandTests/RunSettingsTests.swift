@@ -14,7 +14,7 @@ import Testing
     @Test func everyMemberIsRead() throws {
         let exec = try Self.read(
             #"{"exec":"a 'b c'","shell":true,"execTimeout":"10s","jobs":3,"grace":"1s","arguments":["x"],"#
-                + #""exitWhenOffline":"5m"}"#)
+                + #""exitWhenOffline":"5m","keepAlive":"30s"}"#)
         #expect(exec.exec?.words == ["a", "b c"])
         #expect(exec.shell)
         #expect(exec.execTimeout == .seconds(10))
@@ -22,6 +22,7 @@ import Testing
         #expect(exec.grace == .seconds(1))
         #expect(exec.arguments == ["x"])
         #expect(exec.exitWhenOffline == .seconds(300))
+        #expect(exec.keepAlive == .seconds(30))
         let forward = try Self.read(#"{"forwardTo":"3000/x","forwardTimeout":"2s"}"#)
         #expect(forward.forwardTo?.url == "http://localhost:3000/x")
         #expect(forward.forwardTimeout == .seconds(2))
@@ -56,6 +57,7 @@ import Testing
             #"{"exec":"a","execTimeout":10}"#,
             "/profiles/default/run/execTimeout must be a text: a time span"
         ),
+        (#"{"exec":"a","keepAlive":"19h"}"#, "/profiles/default/run/keepAlive is 18h at most"),
         (#"{"exec":"a","execTimeout":"31s"}"#, "/profiles/default/run/execTimeout is 30s at most"),
         (#"{"exec":"a","arguments":["x",1]}"#, "/profiles/default/run/arguments must be a list of texts"),
         (#"{"forwardTo":"ftp://a"}"#, "/profiles/default/run/forwardTo must be an http or https URL"),
@@ -89,9 +91,12 @@ import Testing
     }
 
     @Test func anOptionWinsOverTheFile() throws {
-        let file = try Self.read(#"{"exec":"a","execTimeout":"1s","jobs":2}"#)
+        let file = try Self.read(#"{"exec":"a","execTimeout":"1s","jobs":2,"keepAlive":"30s"}"#)
         var options = RunSettings()
         options.jobs = 5
+        #expect(options.completed(from: file).keepAlive == .seconds(30))
+        options.keepAlive = .seconds(20)
+        #expect(options.completed(from: file).keepAlive == .seconds(20))
         options.exitWhenOffline = .seconds(1)
         let settings = options.completed(from: file)
         #expect(settings.exec?.text == "a")

@@ -28,4 +28,69 @@ import Testing
             }
         }
     }
+
+    /// Every connection is short, and no attempt of the agent's own meets the broker while it is away.
+    private static let unhurried: ReconnectPolicy.Configuration = {
+        var reconnect = ReconnectPolicy.Configuration()
+        reconnect.baseDelay = .milliseconds(200)
+        reconnect.firstDelayAfterPeerLoss = .milliseconds(200)
+        reconnect.pattern.kickedWithin = .zero
+        return reconnect
+    }()
+
+    /// Resets a session and waits for what the agent says of it.
+    private func loss(
+        _ broker: FakeBroker, _ events: inout AsyncStream<PushEvent>.Iterator,
+        reset: @escaping @Sendable (FakeConnection) throws -> Void
+    ) async throws {
+        let connection = try await broker.play { try $0.acceptSession() }
+        while let event = await events.next() { if case .connected = event { break } }
+        try await broker.play { _ in try reset(connection) }
+        while let event = await events.next() {
+            if case .takenOver(let takeover) = event { Issue.record("\(takeover)") }
+            guard case .disconnected(let reason, let delay) = event else { continue }
+            #expect(delay <= .milliseconds(200), "\(reason)")
+            break
+        }
+    }
+
+    /// mosquitto, killed and back 0.4 s later, in the time before the agent's next attempt.
+    @Test func aBrokerThatIsGoneRightAfterItClosedIsNoReceiver() async throws {
+        try await withFakeBroker { broker, runtime, configuration in
+            let agent = PushAgent(
+                runtime: runtime, configuration: configuration, handler: RecordingHandler(),
+                reconnect: Self.unhurried)
+            let events = agent.events
+            try await whileRunning(agent) {
+                var events = events.makeAsyncIterator()
+                for _ in 1...8 {
+                    try await self.loss(broker, &events) { connection in
+                        broker.goAway()
+                        connection.reset()
+                    }
+                    try broker.comeBack()
+                }
+            }
+        }
+    }
+
+    /// The broker is behind a load balancer, which takes connections all the same, and has nobody to hand them to.
+    @Test func aLoadBalancerWithoutItsBrokerIsNoReceiver() async throws {
+        try await withFakeBroker { broker, runtime, configuration in
+            let agent = PushAgent(
+                runtime: runtime, configuration: configuration, handler: RecordingHandler(),
+                reconnect: Self.unhurried)
+            let events = agent.events
+            try await whileRunning(agent) {
+                var events = events.makeAsyncIterator()
+                for _ in 1...4 { try await self.loss(broker, &events) { $0.reset() } }
+                try await self.loss(broker, &events) { connection in
+                    connection.reset()
+                    // The look at the broker, which says nothing.
+                    _ = try broker.accept()
+                }
+                try await self.loss(broker, &events) { $0.reset() }
+            }
+        }
+    }
 }

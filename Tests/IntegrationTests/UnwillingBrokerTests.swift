@@ -193,6 +193,43 @@ import Testing
         }
     }
 
+    /// A broker has to close on what MQTT forbids, and would send it again at once.
+    @Test(
+        arguments: [
+            ([0xFF, 0xFE], "its topic is not UTF-8"), ([0x61, 0x00], "its topic holds U+0000"),
+            (Array("a/+".utf8), "the topic is empty or holds a wildcard"),
+            (Array("#".utf8), "the topic is empty or holds a wildcard"),
+        ] as [([UInt8], String)])
+    func aMessageThatMQTTForbidsIsNamedAndSlowsTheAgentDown(topic: [UInt8], fault: String) async throws {
+        try await withFakeBroker { broker, runtime, configuration in
+            var reconnect = ReconnectPolicy.Configuration()
+            // Each connection has stood, and after one that did there is no delay to speak of.
+            reconnect.stableAfter = .zero
+            reconnect.firstDelayAfterOwnLoss = .zero
+            reconnect.firstDelayAfterPeerLoss = .zero
+            reconnect.baseDelay = .milliseconds(20)
+            reconnect.maximumDelay = .milliseconds(40)
+            let agent = PushAgent(
+                runtime: runtime, configuration: configuration, handler: RecordingHandler(), reconnect: reconnect)
+            let events = agent.events
+            try await whileRunning(agent) {
+                try await broker.play { broker in
+                    for _ in 1...3 {
+                        let connection = try broker.acceptSession()
+                        let rest = [0, UInt8(topic.count)] + topic + [0, 7] + Array(#"{"n":1}"#.utf8)
+                        try connection.send(bytes: [0x32, UInt8(rest.count)] + rest)
+                        #expect(throws: FakeConnection.Closed.self) { try connection.receive() }
+                    }
+                }
+                for loss in await self.losses(events, 3) {
+                    #expect(loss.reason.hasPrefix("the broker broke the protocol: malformed MQTT PUBLISH: \(fault)."))
+                    #expect(!loss.reason.contains("port"))
+                    #expect((.milliseconds(20) ... .milliseconds(40)).contains(loss.delay))
+                }
+            }
+        }
+    }
+
     @Test(arguments: [ConnackCode.badUserNameOrPassword, .notAuthorized])
     func refusedCredentialsThatAreTheSameAgainAreToldOnceAndNotTriedAgainAtOnce(code: ConnackCode) async throws {
         try await withFakeBroker { broker, runtime, configuration in

@@ -37,6 +37,14 @@ package final class FakeBroker: Sendable {
         }
     }
 
+    /// Refuses connections until ``comeBack()``, as a broker that is down; the port stays its own.
+    package func goAway() { shutdown(self.listener, Int32(SHUT_RDWR)) }
+
+    /// Takes connections again.
+    package func comeBack() throws {
+        guard listen(self.listener, 1024) == 0 else { throw TestFailure("cannot listen again: errno \(errno)") }
+    }
+
     /// Waits for the next connection.
     package func accept() throws -> FakeConnection {
         let descriptor = Glibc.accept(self.listener, nil, nil)
@@ -217,10 +225,12 @@ package func withFakeBroker(
 
 extension MQTTPacket {
     /// A push of `{"n": number}` at QoS 1, on the topic of ``withFakeBroker(in:_:)``.
-    package static func message(_ number: Int, packetID: UInt16, duplicate: Bool = false) -> MQTTPacket {
+    package static func message(
+        _ number: Int, packetID: UInt16, retain: Bool = false, duplicate: Bool = false
+    ) -> MQTTPacket {
         .publish(
             MQTTPublish(
-                topic: "topic-1", payload: Array("{\"n\":\(number)}".utf8), qos: .atLeastOnce, duplicate: duplicate,
-                packetID: packetID))
+                topic: "topic-1", payload: Array("{\"n\":\(number)}".utf8), qos: .atLeastOnce, retain: retain,
+                duplicate: duplicate, packetID: packetID))
     }
 }

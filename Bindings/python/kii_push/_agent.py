@@ -106,7 +106,7 @@ class Agent:
         - name: of the agent within its runtime; "default"
         - uses_tls: whether the connection to the broker is encrypted; True
         - is_development: whether the installation is a development build's; False
-        - keep_alive: seconds between signs of life on a quiet connection; 60
+        - keep_alive: seconds between signs of life on a quiet connection; 45
         """
         require(callable(handler), "handler", "be callable", handler)
         if is_coroutine(handler):

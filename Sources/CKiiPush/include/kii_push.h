@@ -194,7 +194,7 @@ typedef void (*kii_push_observer)(void *context, const char *json, size_t length
  *     whom to trust: for the emulator `caFile` of its emulator.json
  *   "isDevelopment": default false
  *   "payload": "mqtt" or "apns", how an emulator writes pushes; default: as the installation has it
- *   "keepAlive": seconds; default 60
+ *   "keepAlive": seconds; default 45
  * handler: never NULL. context is passed to it as it is, and has to stay good until the runtime is closed.
  */
 int32_t kii_push_agent_new(

@@ -30,17 +30,20 @@ extension KiiError: CustomStringConvertible {
         if self.saysLocked { return "too many have tried with a wrong password; wait, then sign in again" }
         if let errorCode = self.errorCode, let advice = KiiError.advice(for: errorCode) { return advice }
         switch self.status {
-        case 300..<400: return "the cloud has moved; use the new address as the base URL"
-        case 400: return "correct the request"
-        case 401: return "sign in again, or as somebody who has the right"
-        case 403: return "use a principal that may do this"
-        case 404 where self.errorCode == nil: return "the answer does not look like Kii's; check the base URL"
-        case 404: return "check the ID"
+        case 300..<400:
+            return "the cloud has moved, or something on the way answers in its place; check the base URL and any proxy"
+        case 408, 425: return "try again shortly"
         case 409: return "it is there already"
         case 413: return "send less"
         case 429: return "too many requests; wait, then try again"
         case 501: return "this cloud does not have the operation"
+        case 511: return "this network wants a sign-in of its own first"
         case 500..<600: return "the cloud has a problem; try again later"
+        case _ where !self.isOfCloud: return "the answer does not look like Kii's; check the base URL and any proxy"
+        case 400: return "correct the request"
+        case 401: return "sign in again, or as somebody who has the right"
+        case 403: return "use a principal that may do this"
+        case 404: return "check the ID"
         default: return "check the base URL and any proxy"
         }
     }
@@ -48,7 +51,7 @@ extension KiiError: CustomStringConvertible {
     /// Whether a list of installations was refused to a token that is good or may be.
     private var isAboutOthersInstallations: Bool {
         guard self.operation.method == .get, self.operation.path.hasSuffix("/installations") else { return false }
-        return self.status == 401 && (self.errorCode == nil || self.errorCode == .unauthorized)
+        return self.status == 401 && self.errorCode == .unauthorized
     }
 
     private static func advice(for code: KiiErrorCode) -> String? {

@@ -15,7 +15,7 @@ extension KiiError {
     /// - Source: 403 `WRONG_REFRESH_TOKEN`; RFC 6749 section 5.2, which answers 400
     var refusesRefreshToken: Bool {
         guard !self.saysDisabled else { return false }
-        return self.refusesCredentials || self.status == 400 || self.status == 403
+        return self.refusesCredentials || [400, 401, 403].contains(self.status)
     }
 
     /// Whether this is the refusal to make what is there already. Kii's guide for buckets gives it the status 404, its

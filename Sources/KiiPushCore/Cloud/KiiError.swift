@@ -21,7 +21,7 @@ public struct KiiError: Error, Sendable, Hashable {
     /// How long the answer's body was, in bytes. 0 tells an answer without one from a page that is not Kii's.
     package var bodyByteCount: Int
     /// Whether the call may have been carried out all the same, and would be carried out once more by making it again:
-    /// a 5xx without a wait, to a call that may not be made twice.
+    /// 408 or a 5xx without a wait, to a call that may not be made twice.
     public var isInDoubt: Bool
 
     package init(
@@ -38,19 +38,25 @@ public struct KiiError: Error, Sendable, Hashable {
         self.isInDoubt = isInDoubt
     }
 
-    /// Whether the same call may succeed later without anybody changing anything: 429 and 5xx, except 501, and a login that
-    /// is locked. What it may do a second time then, ``isInDoubt`` tells.
+    /// Whether the same call may succeed later without anybody changing anything: 408, 425, 429 and 5xx, except 501, and a
+    /// login that is locked. What it may do a second time then, ``isInDoubt`` tells.
     package var isTransient: Bool {
-        self.saysLocked || self.status == 429 || ((500..<600).contains(self.status) && self.status != 501)
+        self.saysLocked || [408, 425, 429].contains(self.status)
+            || ((500..<600).contains(self.status) && self.status != 501)
     }
+
+    /// Whether the answer is one of the cloud's own. Without a code of Kii's or of OAuth's something on the way has probably
+    /// answered, such as a gateway or a network's sign-in page.
+    package var isOfCloud: Bool { self.errorCode != nil }
 
     /// Whether the token, or the name and password, were refused, so that only signing in anew can help. Kii answers
     /// 401 `UNAUTHORIZED` both to a token that is not one and to a principal that lacks a right, so this can also mean
-    /// the latter. Not when the principal is only disabled: once it is enabled again, what it has stays good.
+    /// the latter. Not when the principal is only disabled: once it is enabled again, what it has stays good. Nor when the
+    /// answer is not the cloud's.
     package var refusesCredentials: Bool {
         guard !self.saysDisabled, !self.saysLocked else { return false }
         let codes: [KiiErrorCode] = [.wrongToken, .wrongRefreshToken, .invalidGrant, .invalidClient]
-        return self.status == 401 || self.errorCode.map(codes.contains) ?? false
+        return self.errorCode.map { self.status == 401 || codes.contains($0) } ?? false
     }
 
     /// Whether nobody can sign in under the name for a while, as too many have tried with a wrong password.

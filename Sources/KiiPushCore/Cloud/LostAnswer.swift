@@ -1,8 +1,10 @@
 extension KiiError {
     /// Whether the cloud may have carried the call out: it failed, and does not say when to come again, which it says
-    /// when it has done nothing.
+    /// when it has done nothing. 408 says that the request was not received whole, but some gateways mean that their cloud
+    /// did not answer in time. 501 and 511 (RFC 6585, section 6) come from a server that has done nothing.
     var leavesOutcomeOpen: Bool {
-        (500..<600).contains(self.status) && self.status != 501 && self.retryAfter == nil
+        (self.status == 408 || (500..<600).contains(self.status)) && ![501, 511].contains(self.status)
+            && self.retryAfter == nil
     }
 }
 

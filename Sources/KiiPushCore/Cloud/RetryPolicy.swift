@@ -1,15 +1,17 @@
 /// Whether, when and how often a call is made again that did not come through.
 ///
 /// A request is repeated only where that cannot do the same thing twice:
-/// - any call after 429 or 503 when the server says how long to wait, since it then has done nothing;
+/// - any call after 425, and after 429 or 503 when the server says how long to wait, since it then has done nothing;
 /// - any call when no connection was made or TLS failed, since then nothing was sent;
-/// - an idempotent call after 429, 502, 503 and 504, and when the connection broke or time ran out. Only sending a
+/// - any call, at once and over a new connection, when a kept connection brings 408 or 421: the server ends it with that;
+/// - an idempotent call after 408, 429, 502, 503 and 504, and when the connection broke or time ran out. Only sending a
 ///   message, creating an object, registering and changing a password are not idempotent.
 ///
 /// The waits grow by doubling. What the server asks for is never shortened: when it does not fit into what is left of
 /// `budget`, the call fails at once. Cancellation ends a wait at once.
 ///
-/// - Source: RFC 9110 section 9.2.2 for repetition; KiiThingSDK and kii-rest-client4j for the server's waits.
+/// - Source: RFC 9110 section 9.2.2 for repetition, 15.5.9 for 408, 15.5.20 for 421; RFC 8470 section 5.2 for 425;
+///   KiiThingSDK and kii-rest-client4j for the server's waits.
 public struct RetryPolicy: Sendable {
     /// How many requests are made for one call, the first included. Default 3; less than 2 means no repetition.
     public var maximumRequests: Int
@@ -104,8 +106,9 @@ struct RequestFailure {
         switch error {
         case let error as KiiError where subject != .missingAnswers:
             switch error.status {
+            case 425: self.isInDoubt = false
             case 429, 503: self.isInDoubt = error.retryAfter == nil
-            case 502, 504: self.isInDoubt = true
+            case 408, 502, 504: self.isInDoubt = true
             default: return nil
             }
             self.retryAfter = error.retryAfter

@@ -54,6 +54,7 @@ final class Transfer {
         easy.clearError()
         try easy.set(CURLOPT_URL, request.url)
         try easy.setMilliseconds(CURLOPT_TIMEOUT_MS, request.timeout)
+        try easy.set(CURLOPT_FRESH_CONNECT, 0)
         // Wait for a connection that may turn out to multiplex, rather than open one a transfer: over TLS, where HTTP/2
         // can be agreed on.
         try easy.set(CURLOPT_PIPEWAIT, request.url.hasPrefix("https:") ? 1 : 0)
@@ -80,6 +81,21 @@ final class Transfer {
     }
 
     deinit { curl_slist_free_all(self.fieldList) }
+
+    /// Whether the server has answered the connection and not the request. One that closes an idle connection may say so
+    /// with 408, which libcurl takes for the answer to the next request. With 421 it asks for another connection, too.
+    ///
+    /// - Source: RFC 9110, sections 15.5.9 and 15.5.20
+    var isAnsweredByKeptConnection: Bool {
+        [408, 421].contains(self.easy.integer(CURLINFO_RESPONSE_CODE)) && self.easy.integer(CURLINFO_NUM_CONNECTS) == 0
+    }
+
+    /// Forgets the answer, and makes the removed handle ready to send the request over a connection of its own.
+    func beginAnew() throws(TransportError) {
+        self.head = ResponseHead()
+        self.body = []
+        try self.easy.set(CURLOPT_FRESH_CONNECT, 1)
+    }
 
     /// What came of it, once libcurl says that it ended with `code`.
     func outcome(_ code: CURLcode) -> Result<HTTPResponse, any Error> {

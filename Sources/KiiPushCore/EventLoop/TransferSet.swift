@@ -79,8 +79,21 @@ final class TransferSet {
     func process(now: MonotonicInstant) {
         guard self.multi.advance(at: now) else { return }
         self.multi.forEachFinished { easy, code in
-            guard let ticket = CurlEasy.owner(of: easy, Transfer.self)?.ticket else { return }
-            self.end(ticket) { $0.outcome(code) }
+            guard let transfer = CurlEasy.owner(of: easy, Transfer.self) else { return }
+            if code == CURLE_OK, transfer.isAnsweredByKeptConnection, self.beginAnew(transfer) { return }
+            self.end(transfer.ticket) { $0.outcome(code) }
+        }
+    }
+
+    /// Returns whether the request is on its way again, for what is left of its time.
+    private func beginAnew(_ transfer: Transfer) -> Bool {
+        self.multi.remove(transfer.easy)
+        do {
+            try transfer.beginAnew()
+            try self.multi.add(transfer.easy)
+            return true
+        } catch {
+            return false
         }
     }
 

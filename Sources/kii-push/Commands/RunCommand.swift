@@ -67,6 +67,13 @@ struct RunCommand: ParsableCommand {
     @Option(value: "TIME", help: "End with exit code 69 when no connection has stood for so long. Default: never.")
     var exitWhenOffline: TimeSpan?
 
+    @Option(
+        value: "TIME",
+        help:
+            "Ask the broker whether it is there after so long without anything to say, 18h at most. Default: 45s, less "
+            + "than the 60 s after which many load balancers end a silent connection.")
+    var keepAlive: TimeSpan?
+
     #if Postgres
     @OptionGroup(title: "Fleet") var fleet: FleetStoreOptions
 
@@ -133,6 +140,7 @@ struct RunCommand: ParsableCommand {
         settings.present = self.present
         settings.grace = self.grace?.duration
         settings.exitWhenOffline = self.exitWhenOffline?.duration
+        settings.keepAlive = self.keepAlive?.duration
         settings.metricsFile = self.metrics.metricsFile
         settings.metricsSocket = self.metrics.metricsSocket
         return settings
@@ -192,6 +200,7 @@ struct RunCommand: ParsableCommand {
         var identity = profile.agentConfiguration(saved.account, app: cloud.app)
         identity.subscriptions = try file.subscriptions?.value.targets(of: registration.principal) ?? []
         profile.note(identity.subscriptions, service.console)
+        if let keepAlive = settings.keepAlive { identity.keepAlive = keepAlive }
         var configuration = cloud.runtimeConfiguration(stateDirectory: profile.directory)
         configuration.hasControlSocket = true
         // No message's time runs out while the program has another.
@@ -216,7 +225,8 @@ extension RunCommand {
     private func validateGateway() throws {
         let others = [
             ("activate", self.activate != nil), ("present", self.present),
-            ("exit-when-offline", self.exitWhenOffline != nil), ("profile", self.profile.profile != nil),
+            ("exit-when-offline", self.exitWhenOffline != nil), ("keep-alive", self.keepAlive != nil),
+            ("profile", self.profile.profile != nil),
         ]
         if let other = others.first(where: \.1) {
             throw ValidationError("'--store' and '--\(other.0)' exclude each other")

@@ -29,6 +29,7 @@ extension RunSettings {
         case .execTimeout: return Self.put(value.timeSpan, in: &self.execTimeout, Self.timeSpanText)
         case .forwardTimeout: return Self.put(value.timeSpan, in: &self.forwardTimeout, Self.timeSpanText)
         case .grace: return Self.put(value.timeSpan, in: &self.grace, Self.timeSpanText)
+        case .keepAlive: return Self.put(value.timeSpan, in: &self.keepAlive, Self.timeSpanText)
         case .exitWhenOffline: return Self.put(value.timeSpan, in: &self.exitWhenOffline, Self.timeSpanText)
         case .jobs: return Self.put(value.handlerCount, in: &self.jobs, HandlerCount.expectation)
         case .concurrency: return Self.put(value.handlerCount, in: &self.concurrency, HandlerCount.expectation)

@@ -5,7 +5,7 @@ package struct RunSettings: Sendable, Hashable {
     /// A member of `run` in config.json, and the option that says the same.
     enum Member: String, CaseIterable, Sendable {
         case exec, shell, execTimeout, forwardTo, forwardTimeout, jobs, activate, arguments, concurrency, present, grace
-        case exitWhenOffline, metricsFile, metricsSocket
+        case exitWhenOffline, keepAlive, metricsFile, metricsSocket
 
         var option: String { self == .arguments ? "ARG" : "--\(self.rawValue.kebabCase)" }
     }
@@ -22,10 +22,13 @@ package struct RunSettings: Sendable, Hashable {
     var present = false
     var grace: Duration?
     var exitWhenOffline: Duration?
+    var keepAlive: Duration?
     var metricsFile: String?
     var metricsSocket: String?
     /// What a server is told in the field `User-Agent`; the profile's, as the cloud is told.
     var userAgent: String?
+
+    private static let longestKeepAlive = Duration.seconds(18 * 3600)
 
     /// Who handles messages, in a few words; never with arguments or a path of a URL.
     var handlerText: String {
@@ -48,6 +51,7 @@ package struct RunSettings: Sendable, Hashable {
         guard let file else { return self }
         var settings = self
         settings.exitWhenOffline = self.exitWhenOffline ?? file.exitWhenOffline
+        settings.keepAlive = self.keepAlive ?? file.keepAlive
         settings.metricsFile = self.metricsFile ?? file.metricsFile
         settings.metricsSocket = self.metricsSocket ?? file.metricsSocket
         guard !self.namesHandler else { return settings }
@@ -84,6 +88,9 @@ package struct RunSettings: Sendable, Hashable {
         for (member, time) in [(Member.execTimeout, self.execTimeout), (.forwardTimeout, self.forwardTimeout)] {
             guard let time, time > HandlerOptions.longest else { continue }
             return "\(name(member)) is 30s at most: after that the attempt has failed anyway"
+        }
+        if let keepAlive, keepAlive > Self.longestKeepAlive {
+            return "\(name(.keepAlive)) is 18h at most: MQTT has no room for more"
         }
         if let exec = self.exec, !self.shell, exec.words == nil {
             return "\(name(.exec)) has a quote that is not closed, or ends with a backslash"

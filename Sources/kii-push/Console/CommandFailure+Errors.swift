@@ -36,7 +36,7 @@ extension CommandFailure {
         switch error {
         case .signInRefused(let cause):
             self.init(describing: cause)
-            self.exit = .authentication
+            if cause.isOfCloud { self.exit = .authentication }
             self.message = error.description
         case .pseudoUserLost(let cause):
             self.init(describing: cause)
@@ -70,8 +70,8 @@ extension CommandFailure {
         let exit: ExitStatus =
             switch error.status {
             case _ where error.isInDoubt: .failure
-            case 401, 403: .authentication
-            case _ where error.refusesCredentials: .authentication
+            case _ where error.refusesCredentials || error.isOfCloud && [401, 403].contains(error.status):
+                .authentication
             case _ where error.isTransient: .temporary
             default: .protocolError
             }

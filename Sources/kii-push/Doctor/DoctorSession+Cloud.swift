@@ -11,13 +11,13 @@ extension DoctorSession {
             return .failed(error)
         } catch let error as KiiError where error.errorCode == .appNotFound {
             return .failed(error.description, fix: "check the app's ID and the site", exit: .configuration)
-        } catch let error as KiiError where [400, 401, 403].contains(error.status) {
+        } catch let error as KiiError where error.isOfCloud && [400, 401, 403].contains(error.status) {
             return .failed(
                 error.description, fix: "check the app's ID and key: kii-push config show --origin",
                 exit: .authentication)
-        } catch let error as KiiError where error.errorCode != nil {
+        } catch let error as KiiError where error.isOfCloud {
             return .warning("cannot be told: \(error)", fix: "look at the checks that follow")
-        } catch let error as KiiResponseError {
+        } catch let error where error is KiiError || error is KiiResponseError {
             return .failed(error, fix: "what answers is not Kii's API: check the address \(app.baseURL)")
         }
     }
@@ -54,7 +54,7 @@ extension DoctorSession {
             }
             let who = self.profile.saved?.account.text ?? "the profile"
             return .ok("as \(who), \(registration.principal.id)")
-        } catch let error as KiiError where error.refusesCredentials || error.status == 404 {
+        } catch let error as KiiError where error.isOfCloud && (error.refusesCredentials || error.status == 404) {
             let fix = error.refusesCredentials ? self.profile.hint(after: error) : self.profile.registerHint + " --anew"
             return .failed(error.description, fix: fix, exit: .authentication)
         } catch PushAgentError.signInRefused(let refusal) {

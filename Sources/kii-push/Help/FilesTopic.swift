@@ -37,7 +37,8 @@ enum FilesTopic {
         .prose(
             "\"run\" says what 'kii-push run' does without options: \"exec\" (with \"shell\", \"execTimeout\"), "
                 + "\"forwardTo\" (with \"forwardTimeout\"), or \"activate\" (with \"concurrency\", \"present\"); "
-                + "\"arguments\", \"jobs\", \"grace\", \"exitWhenOffline\", \"metricsFile\", \"metricsSocket\"."),
+                + "\"arguments\", \"jobs\", \"grace\", \"exitWhenOffline\", \"keepAlive\", \"metricsFile\", "
+                + "\"metricsSocket\"."),
         .example([
             #"{"version": 1, "profiles": {"default": {"site": "jp", "appID": "0a1b2c3d","#,
             #""run": {"exec": "/etc/kii-push/on-push", "execTimeout": "10s"}}}}"#,

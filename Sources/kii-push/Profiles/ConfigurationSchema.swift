@@ -54,7 +54,7 @@ enum ConfigurationSchema {
                     (member.rawValue, ["type": "integer", "minimum": 1, "maximum": JSONValue(HandlerCount.most)])
                 case .arguments: (member.rawValue, ["type": "array", "items": ["type": "string"]])
                 case .exec, .execTimeout, .forwardTo, .forwardTimeout, .activate, .grace, .exitWhenOffline,
-                    .metricsFile, .metricsSocket:
+                    .keepAlive, .metricsFile, .metricsSocket:
                     (member.rawValue, ["type": "string"])
                 }
             })

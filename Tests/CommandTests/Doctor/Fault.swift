@@ -113,7 +113,8 @@ final class TestCertificates {
         return (program, try #require(port, "\(program.errors.wait(0) { _ in true })"))
     }
 
-    /// A broker for `localhost` that takes anybody, and answers every SUBSCRIBE with this byte.
+    /// A broker for `localhost` that takes anybody, answers every SUBSCRIBE with this byte, and writes a line with the
+    /// keep-alive of each client, in seconds.
     func broker(granting grant: UInt8) throws -> (program: ChildProgram, port: UInt16) {
         let program = try ChildProgram(["python3", "-u", "-c", Self.brokerScript, self.path, String(grant)])
         let said = program.output.wait(600) { $0.contains("\n") }
@@ -133,7 +134,9 @@ final class TestCertificates {
         def serve(plain):
             try:
                 with context.wrap_socket(plain, server_side=True) as client:
-                    if not client.recv(4096): return
+                    connect = client.recv(4096)
+                    if not connect: return
+                    print("keep-alive", int.from_bytes(connect[connect.index(b"MQTT") + 6:][:2], "big"))
                     client.sendall(bytes([0x20, 2, 0, 0]))
                     subscribe = client.recv(4096)
                     client.sendall(bytes([0x90, 3]) + subscribe[2:4] + bytes([int(sys.argv[2])]))

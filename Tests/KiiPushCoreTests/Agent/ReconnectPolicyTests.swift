@@ -165,6 +165,37 @@ import Testing
         #expect(decisions.map(\.delay).max() ?? .zero <= .seconds(10))
     }
 
+    /// A broker that restarts before any connection has stood, and is back before the next attempt.
+    @Test(arguments: 0..<50 as Range<UInt64>)
+    func aBrokerThatIsSeenToBeGoneIsComeBackToAsSoon(seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var policy = ReconnectPolicy()
+        for _ in 0..<200 {
+            let lifetime = Duration.milliseconds(.random(in: 500..<30_000, using: &random))
+            let before = policy
+            var decision = policy.connectionEnded(
+                .closedByPeer, connectedFor: lifetime, jitter: .random(in: 0..<1, using: &random))
+            if decision.takeover != nil {
+                policy = before
+                decision = policy.connectionEnded(
+                    .closedByPeer, connectedFor: lifetime, brokerIsGone: true,
+                    jitter: .random(in: 0..<1, using: &random))
+            }
+            #expect(decision.takeover == nil && decision.pattern == .unclear)
+            #expect(decision.delay <= .seconds(10))
+        }
+    }
+
+    /// It comes again at each connection, behind messages that take their time.
+    @Test func whoBreaksTheProtocolTimeAfterTimeIsLeftAloneForLonger() {
+        var policy = ReconnectPolicy()
+        let delays = (0..<10).map { _ in
+            policy.connectionEnded(.protocolBroken, connectedFor: .seconds(40), jitter: 0.9).delay
+        }
+        #expect(delays.first ?? .zero >= .seconds(1))
+        #expect(delays.last == .seconds(120))
+    }
+
     @Test func aGoodConnectionForgetsThePast() {
         var random = SeededGenerator(seed: 2)
         var policy = ReconnectPolicy()

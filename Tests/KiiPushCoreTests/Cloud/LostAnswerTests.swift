@@ -19,7 +19,8 @@ import Testing
     }
 
     @Test(arguments: [
-        HTTPResponse.status(500), .status(502), .refusal(503, "TEMPORARY_UNAVAILABLE_ERROR"), .status(504, "<html>"),
+        HTTPResponse.status(408), .status(500), .status(502), .refusal(503, "TEMPORARY_UNAVAILABLE_ERROR"),
+        .status(504, "<html>"),
     ])
     func aFailureOfTheCloudLeavesASendOpen(_ answer: HTTPResponse) async throws {
         let error = try await self.refusal(answer, self.send)
@@ -34,7 +35,8 @@ import Testing
     }
 
     @Test(arguments: [
-        HTTPResponse.status(400), .status(401), .status(404), .status(409), .status(429), .status(501),
+        HTTPResponse.status(400), .status(401), .status(404), .status(409), .status(421), .status(425), .status(429),
+        .status(501), .status(511),
         .status(503, fields: [HTTPField("Retry-After", "1")]),
     ])
     func whatTheCloudRefusedWasNotDone(_ answer: HTTPResponse) async throws {

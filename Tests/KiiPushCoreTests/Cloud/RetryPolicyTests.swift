@@ -58,6 +58,7 @@ private typealias Answer = Result<HTTPResponse, TransportError>
     @Test(arguments: [
         lost, late, refused, unresolved, .failure(TransportError(.tlsFailed, detail: "reset in the handshake")),
         refusal(429, "X"), refusal(502, "X"), refusal(503, "TEMPORARY_UNAVAILABLE_ERROR"), refusal(504, "X"),
+        .success(.status(408, "<html>")), .success(.status(425)),
     ])
     private func anIdempotentCallSurvivesWhatPasses(_ first: Answer) async throws {
         let attempted = await self.attempt([first, Self.done], call: self.check)
@@ -81,7 +82,7 @@ private typealias Answer = Result<HTTPResponse, TransportError>
 
     @Test(arguments: [
         lost, late, refusal(429, "X"), refusal(502, "X", retryAfter: "1"), refusal(503, "X"),
-        refusal(504, "X", retryAfter: "1"),
+        refusal(504, "X", retryAfter: "1"), .success(.status(408, "<html>")),
     ])
     private func aMessageThatMayHaveBeenSentIsNotSentAgain(_ first: Answer) async throws {
         let attempted = await self.attempt([first, Self.sent], call: self.send)
@@ -91,6 +92,7 @@ private typealias Answer = Result<HTTPResponse, TransportError>
 
     @Test(arguments: [
         (refused, Duration.milliseconds(500)), (unresolved, .milliseconds(500)),
+        (.success(.status(425)), .milliseconds(500)),
         (refusal(503, "X", retryAfter: "7"), .seconds(7)), (refusal(429, "X", retryAfter: "0"), .zero),
     ])
     private func aMessageThatWasCertainlyNotSentIsSentAgain(_ first: Answer, wait: Duration) async throws {

@@ -38,6 +38,49 @@ import Testing
         }
     }
 
+    /// A server that closes an idle connection says so with 408, RFC 9110 section 15.5.9. libcurl has not looked, and takes
+    /// that for the answer to what it sends next.
+    @Test(arguments: ["GET", "POST"], [408, 421])
+    func whatEndsAKeptConnectionIsNoAnswerToTheNextRequest(method: String, status: Int) async throws {
+        let (closures, closure) = AsyncStream.makeStream(of: Void.self)
+        let isRead = DispatchSemaphore(value: 0)
+        let asked = Locked<[String]>([])
+        let server = try LoopbackServer { connection in
+            guard let request = connection.readRequest() else { return }
+            asked.withLock { $0.append(request.firstLine) }
+            connection.write(response(request.firstLine))
+            guard request.firstLine.contains("/first") else { return connection.waitForEnd() }
+            isRead.wait()
+            connection.write(response("<html>", status: "\(status) -", fields: ["Connection: close"]))
+            closure.yield()
+            connection.waitForEnd()
+        }
+        defer { server.stop() }
+        let first = try await self.loop.perform(HTTPRequest.patient(method: "GET", url: server.url + "/first"))
+        isRead.signal()
+        #expect(first.status == 200)
+        var iterator = closures.makeAsyncIterator()
+        await iterator.next()
+        let body = method == "GET" ? nil : Array("{}".utf8)
+        let second = try await self.loop.perform(
+            HTTPRequest.patient(method: method, url: server.url + "/second", body: body))
+        #expect(second.status == 200)
+        #expect(String(decoding: second.body, as: UTF8.self) == "\(method) /second HTTP/1.1")
+        #expect(asked.withLock { $0 } == ["GET /first HTTP/1.1", "\(method) /second HTTP/1.1"])
+        // The next one is no exception: the handle is used again.
+        let third = try await self.loop.perform(HTTPRequest.patient(method: "GET", url: server.url + "/third"))
+        #expect(third.status == 200)
+    }
+
+    /// Nobody has closed a connection that is new.
+    @Test func anAnswer408OnANewConnectionIsTheAnswer() async throws {
+        let server = try LoopbackServer.http { _ in response("<html>", status: "408 -", fields: ["Connection: close"]) }
+        defer { server.stop() }
+        let answer = try await self.loop.perform(HTTPRequest.patient(method: "POST", url: server.url, body: []))
+        #expect(answer.status == 408)
+        #expect(server.connectionCount == 1)
+    }
+
     @Test func aRequestThatWaitsForAConnectionRunsOutOfTime() async throws {
         var configuration = EventLoop.Configuration()
         configuration.maximumConnectionsPerHost = 1

@@ -31,7 +31,7 @@ struct Conversation {
     var session: MQTTSession
 
     init(_ change: (inout MQTTSession.Configuration) -> Void = { _ in }) {
-        var configuration = MQTTSession.Configuration(clientID: "t", topicFilter: "t")
+        var configuration = MQTTSession.Configuration(clientID: "t", topicFilter: "t", keepAlive: .seconds(60))
         change(&configuration)
         self.session = MQTTSession(configuration: configuration)
     }

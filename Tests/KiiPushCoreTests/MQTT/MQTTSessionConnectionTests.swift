@@ -243,12 +243,12 @@ import Testing
         #expect(client.deadline == nil)
     }
 
-    @Test func subackHasItsTimeWhateverElseComes() {
+    @Test func subackHasItsTimeWhateverComesThatIsNoMessage() {
         var client = Conversation()
         _ = client.open()
         _ = client.broker(.accepted(), at: 1000)
         #expect(client.deadline == 11_000)
-        _ = client.broker(.publish("a"), .pingresp, at: 9000)
+        _ = client.broker(.pubrel(packetID: 7), .pingresp, at: 9000)
         #expect(client.deadline == 11_000)
         #expect(client.timer(at: 11_000) == [.event(.timedOut(waitingFor: .suback)), .close(.atOnce)])
     }

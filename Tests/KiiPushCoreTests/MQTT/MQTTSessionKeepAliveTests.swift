@@ -65,6 +65,33 @@ import Testing
         #expect(client.timer(at: 260_000) == Self.missed)
     }
 
+    /// mosquitto sends what waits in a kept session ahead of SUBACK, and a slow link takes its time for that.
+    @Test func wholeMessagesPutSubackOff() {
+        var client = Conversation()
+        _ = client.open()
+        _ = client.broker(.accepted(sessionPresent: true))
+        #expect(client.deadline == 10_000)
+        for time in stride(from: 9_000, through: 63_000, by: 9_000) {
+            #expect(!client.timer(at: time).contains(.close(.atOnce)), "\(time)")
+            _ = client.broker(.publish("a"), at: time)
+        }
+        #expect(client.deadline == 73_000)
+        #expect(
+            client.broker(.granted(.atLeastOnce), at: 72_000).contains(
+                .event(.connected(sessionPresent: true, grantedQoS: .atLeastOnce))))
+    }
+
+    @Test func threeKeepAlivesAreTheMostThatMessagesPutSubackOffBy() {
+        var client = Conversation()
+        _ = client.open()
+        _ = client.broker(.accepted(sessionPresent: true))
+        for time in stride(from: 1000, to: 190_000, by: 1000) {
+            #expect(!client.timer(at: time).contains(.close(.atOnce)), "\(time)")
+            _ = client.broker(.publish("a"), at: time)
+        }
+        #expect(client.timer(at: 190_000) == [.event(.timedOut(waitingFor: .suback)), .close(.atOnce)])
+    }
+
     @Test func aBusyBrokerIsStillPinged() {
         var client = Conversation.connected()
         _ = client.timer(at: 60_000)

@@ -88,7 +88,13 @@ final class AgentSession: Sendable {
                 pipeline.link(
                     installation: own, configuration: configuration, voidsEarlierRows: voidsEarlierRows,
                     verifiesCertificates: settings.verifiesCertificates, report: report
-                ) { completion($0.map { LoopIsolated(confining: $0, to: loop) }) }
+                ) { made in
+                    completion(
+                        made.map { link in
+                            link.retained = enrolment.retainedMessage(withInboxFile: core.isDurable)
+                            return LoopIsolated(confining: link, to: loop)
+                        })
+                }
             }
         } catch let error as InboxError {
             throw PushAgentError(error, in: settings.stateDirectory)
@@ -180,7 +186,7 @@ final class AgentSession: Sendable {
             if !hasConnected, let error = end.configurationError { throw error }
             if !end.refusesSubscription { confirmedRefusals = 0 }
             let mark = waits.mark
-            let decision = policy.connectionEnded(end.loss, connectedFor: end.connectedFor, hadSession: end.hadSession)
+            let decision = try await self.decision(after: end, at: endpoint, &policy)
             if let takeover = decision.takeover { hub.emit(.takenOver(takeover)) }
             // An endpoint from the file may be long out of date; one look at the cloud tells.
             let refreshes =

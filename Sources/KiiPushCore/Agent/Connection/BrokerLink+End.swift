@@ -8,7 +8,7 @@ extension BrokerLink {
         }
 
         package var cause: Cause
-        /// How long the subscription stood; `nil` if it never did.
+        /// The time since SUBACK, or since the first message that the broker sent ahead of it. `nil` if neither came.
         package var connectedFor: Duration?
         /// Whether the broker had kept the session of the connection before, or cannot say.
         package var hadSession: Bool
@@ -50,7 +50,9 @@ extension BrokerLink.End {
         if self.wasProbing { return .noticedHere }
         return switch self.cause {
         case .session where self.refusesEndpoint: .endpointRefused
+        case .session(.protocolError): .protocolBroken
         case .session(.keepAliveMissed): .noticedHere
+        case .session(.timedOut) where self.connectedFor != nil: .noticedHere
         case .session: .attemptFailed
         case .transport where self.connectedFor == nil: .attemptFailed
         case .transport(let error): error.code == .connectionLost ? .closedByPeer : .noticedHere
@@ -77,6 +79,9 @@ extension BrokerLink.End {
         case .session(.subscriptionRefused): "the broker refused the subscription"
         case .session(.keepAliveMissed): "the broker did not answer in time (keepalive)"
         case .session(.timedOut(let type)): "the broker sent no \(type.name) in time"
+        case .session(.protocolError(let error)) where error.packetType == .publish:
+            "the broker broke the protocol: \(error.fault). It sends that message at each connection until it is removed "
+                + "there"
         case .session(.protocolError(let error)): "the broker broke the protocol: \(error)"
         case .session(.unsendable(let error)): "the broker cannot be sent what the endpoint names: \(error)"
         case .session(let event): "\(event)"

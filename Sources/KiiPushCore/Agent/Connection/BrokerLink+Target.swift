@@ -11,6 +11,9 @@ extension BrokerLink {
             self.port = port
         }
 
+        /// The same place without TLS and MQTT.
+        var bare: StreamTarget { .tcp(host: self.endpoint.host, port: self.port) }
+
         var stream: StreamTarget {
             self.usesTLS
                 ? .tls(host: self.endpoint.host, port: self.port) : .tcp(host: self.endpoint.host, port: self.port)

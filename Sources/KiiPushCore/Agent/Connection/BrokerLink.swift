@@ -18,12 +18,16 @@ package final class BrokerLink: ByteStreamDelegate, MessageLink {
     private let report: (PushEvent) -> Void
     private var session: MQTTSession
     private var filter: RedeliveryFilter
+    /// Set before the first connection.
+    var retained = RetainedMessage()
     private var output = MQTTSession.Output()
     private var stream: (any ByteStream)?
     private var target: Target?
     private var ended: ((End) -> Void)?
     private var sessionEnd: MQTTSession.Event?
     private var connectedAt: MonotonicInstant?
+    /// Since SUBACK, or since the first message that came ahead of it.
+    private var goodSince: MonotonicInstant?
     private var hadSession = false
     /// The store was told that the broker repeats no earlier row, since the answer to CONNECT is not known yet.
     private var isInDoubt = false
@@ -73,6 +77,8 @@ extension BrokerLink {
         self.ended = ended
         self.sessionEnd = nil
         self.connectedAt = nil
+        self.goodSince = nil
+        self.hadSession = false
         self.session.configuration.username = target.endpoint.username
         self.session.configuration.password = target.endpoint.password
         self.stream = self.loop.openStream(
@@ -136,6 +142,7 @@ extension BrokerLink {
     /// The message is now this row.
     package func stored(_ row: Int64, _ arrival: Arrival) {
         if !self.insertedInTurn.isEmpty { self.insertedInTurn.removeAll() }
+        self.retained.stored(arrival.message)
         guard arrival.message.packetID != nil, self.isLatest(arrival) else { return }
         self.filter.stored(sequence: row, as: arrival.message)
     }
@@ -256,9 +263,18 @@ extension BrokerLink {
         // With CONNACK it is known whether the session is the same; a client that is refused has begun none.
         if self.isInDoubt, !self.isHeld, !self.session.hasUnansweredConnect { self.saveProven() }
         if !self.output.messages.isEmpty {
+            if self.goodSince == nil {
+                self.goodSince = self.loop.now
+                // Ahead of SUBACK only a kept session brings messages.
+                self.hadSession = true
+            }
             let receivedAt = self.loop.clocks.calendar
             for message in self.output.messages {
                 self.filter.received(message, beganWithRelease: self.session.beganWithRelease)
+                guard !self.retained.isRepeated(by: message) else {
+                    if let ticket = message.ticket { self.session.acknowledge(ticket: ticket, into: &self.output) }
+                    continue
+                }
                 self.pipeline.received(
                     Arrival(link: self, message: message, connection: self.connection, receivedAt: receivedAt))
             }
@@ -281,6 +297,7 @@ extension BrokerLink {
         case .connected(let sessionPresent, let grantedQoS): self.connected(sessionPresent, grantedQoS)
         case .sessionMayBeNew:
             self.filter.sessionMayBeNew()
+            self.retained.sessionMayBeNew()
             self.saveProven()
         case .sessionLost: self.report(.sessionLost)
         case .acknowledgementsProven(let ticket):
@@ -298,6 +315,7 @@ extension BrokerLink {
     private func connected(_ sessionPresent: Bool?, _ grantedQoS: QoS) {
         guard let target else { return }
         self.connectedAt = self.loop.now
+        self.goodSince = self.goodSince ?? self.loop.now
         if self.pipeline.isReadingPaused { self.setReadingPaused(true) }
         self.hadSession = sessionPresent ?? true
         let connection = PushEvent.Connection(
@@ -318,7 +336,7 @@ extension BrokerLink {
     private func finish(_ cause: End.Cause) {
         let ended = self.ended
         let end = End(
-            cause: cause, connectedFor: self.connectedAt.map { self.loop.now - $0 }, hadSession: self.hadSession,
+            cause: cause, connectedFor: self.goodSince.map { self.loop.now - $0 }, hadSession: self.hadSession,
             wasProbing: self.isProbing)
         self.clear()
         ended?(end)
@@ -334,6 +352,7 @@ extension BrokerLink {
         self.openConnection = nil
         self.ended = nil
         self.connectedAt = nil
+        self.goodSince = nil
         self.isProbing = false
         self.isHeld = false
         if let timer { self.loop.cancel(timer.id) }

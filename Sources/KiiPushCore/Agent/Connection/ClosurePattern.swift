@@ -5,7 +5,7 @@
 /// than this: its connection is closed, and the next one is accepted at once with the session in place and closed again
 /// as soon as the other receiver is back, which is within seconds. Several such closures in a row are evidence. A
 /// connection that stood is none: a broker restarts, and a link breaks, whenever it will. Nor is a broker that refuses in
-/// between or has lost the session. One that kicks its client closes within a moment; a limit of something on the way (a
+/// between, has lost the session, or is gone right after the last of these closures (``BrokerLook``). One that kicks its client closes within a moment; a limit of something on the way (a
 /// load balancer's) ends connections after the same time each time. Pure: no clock.
 package struct ClosurePattern: Sendable {
     /// The numbers that the kinds are told apart by.

@@ -44,6 +44,8 @@ package struct ReconnectPolicy: Sendable {
         case closedByPeer
         /// No connection came about, or the broker or the cloud answered with a temporary error.
         case attemptFailed
+        /// The other side sent what MQTT forbids, and would send it again: the pauses grow, however long the connection lasted.
+        case protocolBroken
         /// CONNACK 4 or 5, or SUBACK 0x80: the credentials or the topic of the endpoint are not (or no longer) good.
         case endpointRefused
     }
@@ -78,15 +80,16 @@ package struct ReconnectPolicy: Sendable {
     /// - Parameters:
     ///   - connectedFor: how long the connection was good, counted from SUBACK; `nil` when it never was.
     ///   - hadSession: whether the broker had kept the session of the connection before, or cannot say.
+    ///   - brokerIsGone: whether the broker itself was seen to be gone right after it closed.
     ///   - retryAfter: what the server asked for. Never shortened, and spread by up to a tenth, so that those who were
     ///     told the same time do not all come at it.
     ///   - jitter: a number drawn evenly from 0 up to, not including, 1.
     package mutating func connectionEnded(
-        _ loss: Loss, connectedFor: Duration?, hadSession: Bool = true, retryAfter: Duration? = nil,
-        jitter: Double = .random(in: 0..<1)
+        _ loss: Loss, connectedFor: Duration?, hadSession: Bool = true, brokerIsGone: Bool = false,
+        retryAfter: Duration? = nil, jitter: Double = .random(in: 0..<1)
     ) -> Decision {
         var decision = Decision(delay: .zero, refreshesEndpoint: true)
-        if loss == .closedByPeer, let connectedFor {
+        if loss == .closedByPeer, !brokerIsGone, let connectedFor {
             decision.takeover = self.pattern.closed(after: connectedFor, hadSession: hadSession)
         } else {
             self.pattern.endedOtherwise(after: connectedFor)
@@ -95,7 +98,7 @@ package struct ReconnectPolicy: Sendable {
         // What somebody asked for, and what keeps peace with another receiver or a broker that kicks, holds.
         decision.isShortenedBySleep = retryAfter == nil && !decision.pattern.isAgainstUs
         if !self.pattern.isTakenOver { self.disputedDelay = nil }
-        let wasStable = connectedFor.map { $0 >= self.configuration.stableAfter } ?? false
+        let wasStable = loss != .protocolBroken && connectedFor.map { $0 >= self.configuration.stableAfter } ?? false
         if wasStable {
             self.failures = 0
             self.lastDelay = nil

@@ -23,10 +23,15 @@ package struct AgentState: Sendable, Hashable {
     package var hasSession = false
     /// Whether a session was left at the broker, with another topic or installation, and its loss has not been told yet.
     package var lostSession = false
+    /// The topic's retained message, as ``RetainedMessage`` knows it again; `nil` where none was stored in the inbox file.
+    var retainedDigest: String?
     /// Whether the agent last used the session with its inbox in a file. A run with the inbox in memory writes nothing to
     /// the inbox file, which then cannot tell whether the broker still has the session that brought its rows. Where it is
     /// not known, as after a registration anew, it counts as not.
     var usesInboxFile = false
+
+    /// Whether the agent has had an installation, and so has spoken with its cloud.
+    var wasRegistered: Bool { self.installationID != nil || !self.formerInstallationIDs.isEmpty }
 
     /// Whether both belong to one user or thing, so that the token of the one serves the other.
     package func isOfSameOwner(as other: AgentState) -> Bool {
@@ -98,6 +103,7 @@ extension AgentState {
         self.hasSession = json["hasSession"]?.bool ?? false
         self.lostSession = json["lostSession"]?.bool ?? false
         self.usesInboxFile = json["usesInboxFile"]?.bool ?? false
+        self.retainedDigest = json["retainedDigest"]?.string
         self.endpoint = try json["endpoint"].map { value throws(FileError) in
             try MQTTEndpoint(stored: value, path: path)
         }
@@ -121,7 +127,7 @@ extension AgentState {
             "formerInstallationIDs": self.formerInstallationIDs.isEmpty ? nil : self.formerInstallationIDs,
             "endpoint": self.endpoint?.stored, "endpointExpiresAt": self.endpointExpiresAt?.millisecondsSinceEpoch,
             "hasSession": self.hasSession, "lostSession": self.lostSession ? true : nil,
-            "usesInboxFile": self.usesInboxFile ? true : nil,
+            "usesInboxFile": self.usesInboxFile ? true : nil, "retainedDigest": self.retainedDigest,
         ])
     }
 }

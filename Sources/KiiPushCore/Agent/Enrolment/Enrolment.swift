@@ -123,6 +123,14 @@ final class Enrolment: Sendable {
         }
     }
 
+    /// The topic's retained message, as far as it is stored; noted on the loop's thread, since writing blocks.
+    func retainedMessage(withInboxFile: Bool) -> RetainedMessage {
+        guard withInboxFile else { return RetainedMessage() }
+        return RetainedMessage(digest: self.current?.retainedDigest) { [store = self.store] digest in
+            store.updateOnLoop { $0.retainedDigest = digest }
+        }
+    }
+
     /// Notes, before CONNECT is sent, that a run with the inbox in memory uses the session.
     func leavesInboxFile() async throws { try await self.store.update { $0.usesInboxFile = false } }
 
@@ -130,7 +138,9 @@ final class Enrolment: Sendable {
     func authorized<Result>(_ body: (KiiSession) async throws -> Result) async throws -> Result {
         do {
             return try await body(self.session())
-        } catch let refusal as KiiError where refusal.refusesToken && self.account == .pseudoUser {
+        } catch let refusal as KiiError
+            where refusal.refusesToken && self.account == .pseudoUser && !self.isNoWordOfTheCloud(refusal)
+        {
             throw PushAgentError.pseudoUserLost(refusal)
         }
     }
@@ -141,7 +151,8 @@ final class Enrolment: Sendable {
     func refusesCredentials(_ error: any Error) -> Bool {
         switch error {
         case PushAgentError.signInRefused, PushAgentError.pseudoUserLost: true
-        case let refusal as KiiError: refusal.refusesToken && !self.account.canSignInAgain
+        case let refusal as KiiError:
+            refusal.refusesToken && !self.account.canSignInAgain && !self.isNoWordOfTheCloud(refusal)
         default: false
         }
     }
@@ -170,11 +181,11 @@ final class Enrolment: Sendable {
         }
     }
 
-    /// Whether a gateway may have answered, and not the cloud: the answer has none of Kii's error codes. It counts only once
-    /// the agent is registered. Before that, the address may be wrong.
+    /// Whether a gateway may have answered, and not the cloud: whatever the status, the answer has none of Kii's error codes.
+    /// It counts only once the agent has been registered. Before that, the address may be wrong.
     private func isNoWordOfTheCloud(_ error: any Error) -> Bool {
-        guard let error = error as? KiiError, self.current?.installationID != nil else { return false }
-        return error.errorCode == nil && error.status != 401 && error.status != 403
+        guard let error = error as? KiiError else { return false }
+        return !error.isOfCloud && self.current?.wasRegistered ?? false
     }
 }
 
@@ -233,7 +244,13 @@ extension Enrolment {
                 }
                 guard account.canSignInAgain else { return nil }
             }
-            return try await account.signIn(with: client)
+            do {
+                return try await account.signIn(with: client)
+            } catch let error as KiiError
+                where !error.isTransient && (error.isOfCloud || store.current?.wasRegistered != true)
+            {
+                throw PushAgentError.signInRefused(error)
+            }
         } changed: { token in
             guard let principal = token.principal else { return }
             try await store.take(token, of: principal, app: client.app, account: account.fingerprint)

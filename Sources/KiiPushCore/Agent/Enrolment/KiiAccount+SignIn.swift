@@ -1,16 +1,8 @@
 extension KiiAccount {
     /// Signs in, and registers first where the account says so.
     ///
-    /// - Throws: ``PushAgentError/signInRefused(_:)``; otherwise see ``KiiClient``.
+    /// - Throws: See ``KiiClient``.
     func signIn(with client: KiiClient) async throws -> AccessToken {
-        do {
-            return try await self.requestToken(with: client)
-        } catch let error as KiiError where !error.isTransient {
-            throw PushAgentError.signInRefused(error)
-        }
-    }
-
-    private func requestToken(with client: KiiClient) async throws -> AccessToken {
         switch self {
         case .pseudoUser:
             return try await client.registerPseudoUser()

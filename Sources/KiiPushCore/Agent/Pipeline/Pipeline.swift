@@ -296,9 +296,9 @@ package final class Pipeline: TurnDelegate {
                 isFinal = true
                 self.scheduler.refused(sequence, installation: arrival.link.installation, reason)
             }
-            // Nothing is owed for a message of QoS 0, and none like it comes again.
-            guard arrival.message.ticket != nil else { return }
             arrival.link.stored(sequence, arrival)
+            // Nothing is owed for a message of QoS 0.
+            guard arrival.message.ticket != nil else { return }
             self.openGate(of: arrival, sequence: sequence, isFinal: isFinal)
             guard self.store.isDurable, arrival.link.stillCarries(arrival) else { return }
             self.store.acknowledged(sequence, at: now)

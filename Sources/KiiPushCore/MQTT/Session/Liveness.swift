@@ -1,8 +1,8 @@
 /// When one connection must send a PINGREQ, and when its broker counts as gone.
 ///
-/// Each answer has its time. Messages that arrive whole extend the time of PINGRESP, by three keep-alives at most: the
-/// broker may have sent them before it read PINGREQ. Nothing else extends a time, since something on the way may send
-/// bytes for a broker that is gone.
+/// Each answer has its time. Messages that arrive whole extend the time of SUBACK and PINGRESP, by three keep-alives at
+/// most: the broker may have sent them before it read what it is to answer. Nothing else extends a time, since something on
+/// the way may send bytes for a broker that is gone.
 ///
 /// While reading is paused no answer can come in, so the times stand still. PINGREQ is sent all the same, since the
 /// broker hangs up without it ([MQTT-3.1.2-24]).
@@ -12,9 +12,9 @@ struct Liveness: Sendable {
         let answer: MQTTPacketType
         /// When it is late.
         var deadline: MonotonicInstant
-        /// How long after a message it may still come; zero for an answer whose time is absolute.
+        /// The time that a message gives it anew.
         let patience: Duration
-        /// The latest that messages extend the deadline to.
+        /// The latest that messages extend the deadline to. None come before CONNACK.
         let lastDeadline: MonotonicInstant
     }
 
@@ -28,7 +28,7 @@ struct Liveness: Sendable {
     /// do not put PINGREQ off, so that each is proven within one interval.
     private var lastRequest: MonotonicInstant?
 
-    /// So many keep-alives messages extend the time of PINGRESP by, at most.
+    /// So many keep-alives messages extend the time of an answer by, at most.
     private static let longestExtension = 3
 
     /// CONNECT was sent.
@@ -45,7 +45,7 @@ struct Liveness: Sendable {
 
     /// Whole ones.
     mutating func messagesReceived(now: MonotonicInstant) {
-        guard let awaited, awaited.patience > .zero else { return }
+        guard let awaited else { return }
         let extended = min(self.timeRead(at: now) + awaited.patience, awaited.lastDeadline)
         self.awaited?.deadline = max(awaited.deadline, extended)
     }
@@ -110,7 +110,7 @@ struct Liveness: Sendable {
         let deadline = self.timeRead(at: now) + limit
         let keepAlive = self.interval > .zero ? self.interval : self.answerTimeout
         self.awaited = Awaited(
-            answer: answer, deadline: deadline, patience: answer == .pingresp ? limit : .zero,
+            answer: answer, deadline: deadline, patience: limit,
             lastDeadline: deadline + keepAlive * Self.longestExtension)
     }
 

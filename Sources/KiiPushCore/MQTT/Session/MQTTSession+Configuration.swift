@@ -12,7 +12,7 @@ extension MQTTSession {
         /// The time after a request in which the next PINGREQ is due. Zero or less switches it off, and with it the
         /// detection of a dead connection. CONNECT carries it in whole seconds, rounded up, 65,535 at most.
         package var keepAlive: Duration
-        /// How long CONNACK may take, and SUBACK after it.
+        /// The time for CONNACK, and then for SUBACK, which has it anew after each message that comes first.
         package var connectTimeout: Duration
         /// How long PINGRESP may take, and how long after each message that comes first; `nil` for as long as ``keepAlive``,
         /// but 20 s at most.
@@ -32,7 +32,7 @@ extension MQTTSession {
         package var expectsSession = false
 
         package init(
-            clientID: String, topicFilter: String, keepAlive: Duration = .seconds(60),
+            clientID: String, topicFilter: String, keepAlive: Duration = .seconds(45),
             connectTimeout: Duration = .seconds(10), pingTimeout: Duration? = nil
         ) {
             self.clientID = clientID

@@ -34,15 +34,19 @@ package struct MQTTError: Error, Sendable, Hashable {
 
 extension MQTTError: CustomStringConvertible {
     /// One line: the packet, what is wrong with it, and what to do about it.
-    package var description: String {
-        let packet = self.packetType?.name ?? "packet"
-        return "malformed MQTT \(packet): \(self.reason.text); \(self.reason.advice)"
+    package var description: String { "\(self.fault); \(self.reason.advice)" }
+
+    /// The packet and its fault, without advice.
+    var fault: String {
+        // The one text of a PUBLISH.
+        let text = self.packetType == .publish ? "its topic" : "a text"
+        return "malformed MQTT \(self.packetType?.name ?? "packet"): \(self.reason.fault(of: text))"
     }
 }
 
 extension MQTTError.Reason {
     /// The sections are those of MQTT 3.1.1.
-    fileprivate var text: String {
+    fileprivate func fault(of text: String) -> String {
         switch self {
         case .remainingLengthTooLong: "its length takes more than four bytes"  // 2.2.3
         case .reservedPacketType(let value): "packet type \(value) does not exist"  // 2.2.1
@@ -50,8 +54,8 @@ extension MQTTError.Reason {
         case .tooLarge(let length, let maximum): "\(length) bytes, at most \(maximum) are taken"
         case .tooShort: "it ends before its fields do"
         case .bytesLeftOver(let count): "\(count == 1 ? "1 byte" : "\(count) bytes") after its last field"
-        case .textNotUTF8: "a text is not UTF-8"  // 1.5.3
-        case .textHoldsNull: "a text holds U+0000"  // 1.5.3
+        case .textNotUTF8: "\(text) is not UTF-8"  // 1.5.3
+        case .textHoldsNull: "\(text) holds U+0000"  // 1.5.3
         case .textTooLong(let length): "a text of \(length) bytes, at most 65535 fit"  // 1.5.3
         case .topicName: "the topic is empty or holds a wildcard"  // 3.3.2.1, 4.7.3
         case .topicFilter: "the topic filter is empty or has a misplaced wildcard"  // 4.7.1

@@ -1,0 +1,106 @@
+import KiiPushCore
+import TestSupport
+import Testing
+
+/// What answers in the cloud's place while a gateway or a proxy has nobody behind it: no word of the cloud's.
+@Suite struct ForeignAnswerTests {
+    private static let account = KiiAccount.user(name: "alice", password: "pass word")
+    private static let page = "<html>We will be back soon.</html>"
+
+    /// An agent that was registered, whose cloud answers the first `times` requests for a token like this.
+    private func withAgent(
+        _ account: KiiAccount, _ answer: FakeCloud.Answer, times: Int,
+        _ body: (PushAgent, FakeBroker) async throws -> Void
+    ) async throws {
+        try await withFakeBroker { broker, runtime, configuration in
+            let file = "\(runtime.configuration.stateDirectory)/agents/default.json"
+            if account != .pseudoUser { try change("account", to: "user:alice", in: file) }
+            try change("refreshToken", to: "r0", in: file)
+            try change("endpointExpiresAt", to: 0, in: file)
+            let asked = Locked(0)
+            let endpoint =
+                #"{"username":"name","password":"another","mqttTopic":"topic-2","host":"127.0.0.1","portTCP":"#
+                + "\(broker.port)}"
+            let cloud = try FakeCloud { request in
+                if request.path.hasSuffix("/oauth2/token") {
+                    asked.withLock { $0 += 1 }
+                    return asked.withLock { $0 } <= times
+                        ? answer : .init(status: 200, body: #"{"id":"u-1","access_token":"t1"}"#)
+                }
+                // The token on file is not good any more; nobody knows yet.
+                return asked.withLock { $0 } <= times
+                    ? .init(status: 401, body: #"{"errorCode":"UNAUTHORIZED"}"#) : .init(status: 200, body: endpoint)
+            }
+            var configuration = configuration
+            configuration.account = account
+            try await body(PushAgent(of: cloud, runtime, configuration), broker)
+        }
+    }
+
+    @Test(arguments: [301, 302, 400, 401, 403, 404, 405, 408, 421, 451])
+    func anAgentThatWasRegisteredOutlivesThem(status: Int) async throws {
+        let answer = FakeCloud.Answer(status: status, body: Self.page)
+        try await self.withAgent(Self.account, answer, times: 12) { agent, broker in
+            let events = agent.events
+            async let kept = broker.play { broker in
+                // The first may end before it is open, when the cloud names the other topic.
+                let first = try broker.accept()
+                _ = try? first.open(sessionPresent: true)
+                return [first, try broker.acceptSession()]
+            }
+            try await whileRunning(agent) {
+                _ = await firstEvent(events) {
+                    if case .registered(let now) = $0 { now.mqttTopic == "topic-2" } else { false }
+                }
+                _ = await firstEvent(events) { if case .connected = $0 { true } else { false } }
+            }
+            withExtendedLifetime(try await kept) {}
+        }
+    }
+
+    @Test func theCloudsOwnRefusalEndsIt() async throws {
+        let answer = FakeCloud.Answer(status: 400, body: #"{"error":"invalid_grant","error_description":"no"}"#)
+        try await self.withAgent(Self.account, answer, times: 1000) { agent, _ in
+            let error = await #expect(throws: PushAgentError.self) { try await agent.run() }
+            guard case .signInRefused = error else { throw TestFailure("\(String(describing: error))") }
+        }
+    }
+
+    /// Of a request with the token: neither a pseudo user nor anybody else is lost by that.
+    @Test(arguments: [401, 403], [KiiAccount.pseudoUser, account])
+    func theTokenIsNotGivenUpForThem(status: Int, account: KiiAccount) async throws {
+        try await withFakeBroker { broker, runtime, configuration in
+            let file = "\(runtime.configuration.stateDirectory)/agents/default.json"
+            if account != .pseudoUser { try change("account", to: "user:alice", in: file) }
+            try change("endpointExpiresAt", to: 0, in: file)
+            let cloud = try FakeCloud { _ in .init(status: status, body: Self.page) }
+            var configuration = configuration
+            configuration.account = account
+            let agent = PushAgent(of: cloud, runtime, configuration)
+            try await whileRunning(agent) {
+                // Ten refusals by the cloud itself would be the end.
+                for _ in 1...15 {
+                    try await broker.play { broker in
+                        let connection = try broker.acceptSession()
+                        connection.reset()
+                    }
+                }
+            }
+            #expect(cloud.requests.count >= 10)
+        }
+    }
+
+    /// Before that the address may be wrong, and a person is there.
+    @Test(arguments: [302, 403, 404])
+    func whoWasNeverRegisteredIsTold(status: Int) async throws {
+        try await withTemporaryDirectory { directory in
+            let cloud = try FakeCloud { _ in .init(status: status, body: Self.page) }
+            let runtime = try PushRuntime(configuration: .patient(stateDirectory: directory))
+            let agent = PushAgent(of: cloud, runtime, .init(app: AgentStateFixture.app, account: Self.account))
+            let error = await #expect(throws: PushAgentError.self) { try await agent.run() }
+            guard case .signInRefused(let refusal) = error else { throw TestFailure("\(String(describing: error))") }
+            #expect(refusal.status == status)
+            await runtime.shutdown()
+        }
+    }
+}

@@ -1,0 +1,57 @@
+import KiiPushCore
+import TestSupport
+import Testing
+
+/// The topic's retained message, which a broker sends anew after every SUBSCRIBE.
+@Suite struct RetainedMessageTests {
+    /// One connection: the retained message as it comes after SUBSCRIBE, then another one.
+    private static func bring(
+        _ broker: FakeBroker, retained: Int, at qos: QoS, then number: Int, sessionPresent: Bool = true
+    ) async throws {
+        try await broker.play { broker in
+            var connection = try broker.accept()
+            while (try? connection.open(sessionPresent: sessionPresent)) == nil { connection = try broker.accept() }
+            try connection.send(
+                .publish(
+                    MQTTPublish(
+                        topic: "topic-1", payload: Array("{\"n\":\(retained)}".utf8), qos: qos, retain: true,
+                        packetID: qos == .atMostOnce ? nil : 1)),
+                .message(number, packetID: 2))
+            let expected: [UInt16] = qos == .atMostOnce ? [2] : [1, 2]
+            let acknowledged = try connection.receiveAcknowledgements(expected.count)
+            guard acknowledged == expected else { throw TestFailure("\(acknowledged) were acknowledged") }
+            connection.reset()
+        }
+    }
+
+    private static func numbers(_ handler: RecordingHandler, _ count: Int) async -> [Int64?] {
+        await handler.next(count).map { $0.message.rawPayload["n"]?.int64 }.sorted { $0 ?? 0 < $1 ?? 0 }
+    }
+
+    @Test(arguments: [QoS.atLeastOnce, .atMostOnce])
+    func oneWithTheSameBytesIsHandledOnceInASession(qos: QoS) async throws {
+        try await withFakeBroker { broker, first, configuration in
+            let handler = RecordingHandler()
+            func agent(_ runtime: PushRuntime) -> PushAgent {
+                PushAgent(runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
+            }
+            try await whileRunning(agent(first)) {
+                try await Self.bring(broker, retained: 100, at: qos, then: 1)
+                try await Self.bring(broker, retained: 100, at: qos, then: 2)
+                #expect(await Self.numbers(handler, 3) == [1, 2, 100])
+                try await Self.bring(broker, retained: 101, at: qos, then: 3)
+                try await Self.bring(broker, retained: 101, at: qos, then: 4)
+                #expect(await Self.numbers(handler, 3) == [3, 4, 101])
+            }
+            await first.shutdown()
+            // Nor does the end of the process make it another.
+            let second = try PushRuntime(configuration: .patient(stateDirectory: first.configuration.stateDirectory))
+            try await whileRunning(agent(second)) {
+                try await Self.bring(broker, retained: 101, at: qos, then: 5)
+                try await Self.bring(broker, retained: 101, at: qos, then: 6, sessionPresent: false)
+                #expect(await Self.numbers(handler, 3) == [5, 6, 101])
+            }
+            await second.shutdown()
+        }
+    }
+}
