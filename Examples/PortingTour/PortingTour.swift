@@ -26,8 +26,14 @@ struct PortingTour {
         let endpoint = try await setUpByHand(agent.client, name: "porter", password: "not a secret")
         print("the same installation:", endpoint.installationID == registration.installationID)
 
-        try await agent.session().send(
-            PushMessage(data: ["msg": "Dinner"]), to: .topic(Topic("dinner", in: .user("me"))))
+        let session = try agent.session()
+        let topic = Topic("dinner", in: .user("me"))
+        try await sendMessage("Dinner", to: topic, as: session)
+        let icon = Icon()
+        let badge = Task { await showBadge(of: agent, on: icon) }
+        while await icon.number == nil { await Task.yield() }
+        badge.cancel()
+        print("badge", await icon.number ?? -1)
         let events = agent.events
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await agent.run() }
@@ -42,6 +48,19 @@ struct PortingTour {
         let list = MessageList()
         let handler = ListHandler(list: list)
         print("a list for", type(of: handler), "on the main actor:", await list.texts.count)
+
+        let stored = try await session.createObject(["dish": "soup"], in: Bucket("menu", in: .user("me")))
+        // As the cloud tells those who subscribe to the bucket.
+        let payload = """
+            {"bucketID":"menu","objectID":"\(stored.reference.id)","objectScopeType":"APP_AND_USER",\
+            "objectScopeUserID":"\(registration.principal.id)"}
+            """
+        let changed = try ReceivedMessage(payload: Array(payload.utf8))
+        print("fetched:", try await fetchObject(of: changed, as: session)?["dish"]?.string ?? "nothing")
+        print("unsubscribed:", try await unsubscribe(from: topic, as: session))
+        try await logOut(agent)
+        makePresenter().close()
+        print("logged out")
     }
 
     static func variable(_ name: String) -> String? {

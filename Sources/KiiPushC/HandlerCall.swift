@@ -36,8 +36,12 @@ struct HandlerCall {
     /// Whether the answer was given, and the handler has returned.
     var isDone: Bool { self.completion == nil && self.address == nil }
 
-    /// Whether nothing can come of it any more, though its answer was not given.
-    func isOver(at now: MonotonicInstant) -> Bool { self.address == nil && self.deadline <= now }
+    /// How long after its deadline a call may be answered late. The next attempt, with which a late success counts no more,
+    /// comes after 30 min at most by default; a program that never answers must not fill the memory.
+    private static let lateFor: Duration = .seconds(3600)
+
+    /// Whether the program has most likely forgotten it: its answer was not given.
+    func isOver(at now: MonotonicInstant) -> Bool { self.address == nil && self.deadline + Self.lateFor <= now }
 
     /// A copy of the message; `nil` when the handler has returned.
     var content: Content? {
@@ -54,7 +58,7 @@ struct HandlerCall {
         return true
     }
 
-    /// The completion, for who gives the answer; `nil` for a second one.
+    /// Takes the completion out, which ends the call; `nil` when the answer was given.
     mutating func takeCompletion() -> FetchCompletion? { self.completion.take() }
 
     /// The handler has returned.
@@ -84,14 +88,18 @@ extension HandlerCall {
         return (text, bytes.count)
     }
 
-    /// Gives the answer by `answer`, which says whether it counts.
+    /// Gives the answer by `answer`, which says whether it counts. Behind the deadline one that does not count leaves the call
+    /// open: a success may follow.
     static func complete(_ number: UInt64, _ answer: (FetchCompletion) -> Bool) throws(CFailure) {
-        let taken = handles.withLock { $0.calls.change(number) { ($0.takeCompletion(), $0.deadline) } }
-        guard let taken else { throw .handle("completion of a message in hand") }
-        guard let completion = taken.0, MonotonicInstant.now() < taken.1, answer(completion) else {
+        let completion = handles.withLock { $0.calls.change(number) { $0.completion } }
+        guard let completion else { throw .handle("completion of a message in hand") }
+        guard let completion, answer(completion) else {
             throw CFailure(
-                KII_PUSH_E_HANDLE, "the message was answered before, or its 30 s are over, or the runtime has ended")
+                KII_PUSH_E_HANDLE,
+                "the message was answered before, or its 30 s are over and this is no success or comes after the next "
+                    + "attempt, or the runtime has ended")
         }
+        _ = handles.withLock { $0.calls.change(number) { $0.takeCompletion() } }
     }
 
     /// The handler has returned: gives its answer, unless that comes later, and frees what it was handed out.

@@ -40,6 +40,24 @@ import Testing
         #expect(found == true, "\(object["findings"]?.text ?? "")")
     }
 
+    @Test(arguments: [
+        (#"{"aps":{"content-available":0,"alert":"x"}}"#, "Here: it is not woken."),
+        (#"{"aps":{"content-available":false,"alert":"x"}}"#, "Here: it is not woken."),
+        (#"{"aps":{"content-available":1}}"#, "Here: it is woken."),
+        (#"{"aps":{"mutable-content":0,"alert":"x"}}"#, "Here: it may not."),
+        (#"{"aps":{"alert":{"body":"x","show-view":false}}}"#, "Here: it is not."),
+    ])
+    func saysWhatTheValueOfAFlagMeans(payload: String, expected: String) throws {
+        let result = try self.tool("explain", input: payload)
+        #expect(result.output.contains(expected), "\(result.output)")
+    }
+
+    @Test func saysWhereAMisplacedKeyBelongs() throws {
+        let result = try self.tool("explain", input: #"{"aps":{"body":"x"},"thread-id":"t"}"#)
+        #expect(result.output.contains("it belongs into alert"), "\(result.output)")
+        #expect(result.output.contains("it belongs into aps"), "\(result.output)")
+    }
+
     @Test func listsWhatIsLeftOutAmongWhatIsIgnored() throws {
         let result = try self.tool("explain", input: #"{"aps":{"alert":"x","badge":"1"},"s":{"a":1}}"#)
         #expect(result.exit == 0)

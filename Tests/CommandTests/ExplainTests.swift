@@ -196,7 +196,7 @@ import Testing
 
                 findings
                   warning aps-empty at /aps
-                      aps is empty: nothing is shown, and no program is woken
+                      aps says nothing: nothing is shown, and no program is woken
                       do: add an alert, or "content-available":1 to wake the program
 
                 """))

@@ -71,6 +71,60 @@ import Testing
         run.stop()
     }
 
+    /// The number is the agent's: the process that shows alerts counts, and the program reads it and sets it.
+    @Test func theBadgeIsOneNumberWhereverAMessageIsHandled() async throws {
+        let session = try EmulatorSession()
+        try session.succeed("register", "--payload", "apns")
+        let desktop = try await Desktop(in: session.tool.home.path)
+        let daemon = try await desktop.startDaemon()
+        let (journal, badges) = ("\(session.tool.home.path)/journal", "\(session.tool.home.path)/badges")
+        let program = productsDirectory.appending(path: "OpeningAgent").path
+        func start() throws -> RunningTool {
+            let run = try session.tool.start(
+                ["run", "--activate", program, "--present", "--", journal, badges],
+                environment: ["DBUS_SESSION_BUS_ADDRESS": desktop.address])
+            #expect(run.error(containing: "> Ready. ").contains("> Ready. "))
+            return run
+        }
+        /// Waits until the program has noted these, in whatever order.
+        func sees(_ lines: Set<String>) throws {
+            let end = ContinuousClock.now + .seconds(20)
+            var seen: Set<String> = []
+            while seen != lines, ContinuousClock.now < end {
+                let text = (try? String(contentsOfFile: badges, encoding: .utf8)) ?? ""
+                seen = Set(text.split(separator: "\n").map { String($0) })
+                sched_yield()
+            }
+            #expect(seen == lines)
+            try FileManager.default.removeItem(atPath: badges)
+        }
+        let first = try start()
+        // It is started for a push with a badge, and reads it before anything else.
+        try session.succeed("send", "user", "me", "--wake", "--badge", "7")
+        #expect(first.output(containing: "<-- newData        #1 ").contains("#1 "))
+        try sees(["launch 7", "now 7", "reception 7"])
+        // A push without one takes it away, although nobody calls the program, and it is away when the user opens it.
+        try session.succeed("send", "user", "me", "--title", "Dinner", "--alert", "It is ready")
+        let notification = try await daemon.nextNotification()
+        try sees(["now 0"])
+        try await daemon.order("invoke \(notification.id) default")
+        #expect(try await daemon.next("close") == "\(notification.id)")
+        #expect(first.output(containing: "<-- newData        #2 ").contains("#2 "))
+        try sees(["action 0"])
+        // The next program finds the number that this one sets.
+        try session.succeed("send", "user", "me", "--wake", "--badge", "3", "--data", #"{"do":"setBadge"}"#)
+        #expect(first.output(containing: "<-- newData        #3 ").contains("#3 "))
+        try sees(["now 3", "reception 3", "now 5"])
+        first.stop()
+        // Without `aps` nothing is said about the number.
+        try session.succeed("register", "--payload", "mqtt")
+        let second = try start()
+        try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
+        #expect(second.output(containing: "<-- newData        #4 ").contains("#4 "))
+        try sees(["launch 5", "now 5", "reception 5"])
+        second.stop()
+    }
+
     @Test func aProgramDoesNotGetTheSecretsOfTheTool() throws {
         let session = try EmulatorSession()
         try session.succeed("register")

@@ -114,6 +114,27 @@ import Testing
         }
     }
 
+    /// As it does in the process that holds the connection: until the next attempt, which is far away.
+    @Test func aSuccessAfterTheDeadlineCountsFromAnActivatedProgramAsWell() async throws {
+        try await withActivationStage(deadline: .seconds(1), pause: .seconds(60)) { stage in
+            let journal = "\(stage.directory)/journal"
+            var configuration = stage.example(journal: journal)
+            configuration.command = [productsDirectory.appending(path: "OpeningAgent").path, journal]
+            try await stage.play(configuration) { events, report in
+                let message = MQTTPublish(
+                    topic: "topic-1", payload: Array(#"{"do":"answerLate"}"#.utf8), qos: .atLeastOnce,
+                    duplicate: false, packetID: 1)
+                let kept = try await stage.broker.bring([.publish(message)])
+                let end = await ActivationStage.happens(in: events) { if case .done = $0 { true } else { false } }
+                #expect(end == .done(.newData, attempt: 1, isLate: true))
+                #expect(await report.nextStart() != nil)
+                withExtendedLifetime(kept) {}
+            }
+            let lines = try String(contentsOfFile: journal, encoding: .utf8).split(separator: "\n")
+            #expect(lines.last == "answered late: true")
+        }
+    }
+
     /// A channel from a descriptor that the closure is given the other end of.
     private func channel(_ body: (OwnedDescriptor) -> Void) throws -> LaunchChannel {
         let (ours, theirs) = try OwnedDescriptor.connectedPair(for: "a test")

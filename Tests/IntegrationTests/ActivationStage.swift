@@ -97,9 +97,10 @@ struct ActivationStage: Sendable {
     }
 }
 
-/// Runs `body` with a stage; handlers have `deadline`, and a message is tried again after a millisecond.
+/// Runs `body` with a stage; handlers have `deadline`, and a message is tried again after `pause`.
 func withActivationStage(
-    deadline: Duration = .seconds(600), _ body: (ActivationStage) async throws -> Void
+    deadline: Duration = .seconds(600), pause: Duration = .milliseconds(1),
+    _ body: (ActivationStage) async throws -> Void
 ) async throws {
     try await withTemporaryDirectory { directory in
         try await withFakeBroker(
@@ -107,7 +108,7 @@ func withActivationStage(
             configure: { settings in
                 settings.environment.handlerDeadline = deadline
                 settings.shutdownGrace = .zero
-                settings.retryDelays = Array(repeating: .milliseconds(1), count: ActivationStage.attempts - 1)
+                settings.retryDelays = Array(repeating: pause, count: ActivationStage.attempts - 1)
             }
         ) { broker, runtime, configuration in
             try await body(

@@ -170,8 +170,25 @@ import Testing
         }
     }
 
-    @Test func oneOfTheSameThreadIsReplaced() async throws {
+    /// A conversation has several messages. Each is there until the user has seen it.
+    @Test func thoseOfOneThreadStandBesideEachOther() async throws {
         try await DesktopStage.with { stage in
+            let daemon = try await stage.desktop.startDaemon()
+            let alerts = try (1...3).map { try Shown(#"{"alert":"\#($0)","thread-id":"a"}"#, id: $0) }
+            for (index, alert) in alerts.enumerated() {
+                #expect(try await stage.present(alert.request) == .presented)
+                #expect(try await daemon.nextNotification().id == index + 1)
+            }
+            for (index, alert) in alerts.enumerated() {
+                try await daemon.order("invoke \(index + 1) default")
+                #expect(await alert.answer() == .opened(.open))
+                #expect(try await daemon.next("close") == "\(index + 1)")
+            }
+        }
+    }
+
+    @Test func oneWithTheSameCollapseIDIsReplaced() async throws {
+        try await DesktopStage.with({ $0.collapseID = { $0.content?.threadID } }) { stage in
             let daemon = try await stage.desktop.startDaemon()
             let alerts = try (1...4).map { number in
                 try Shown(#"{"alert":"\#(number)","thread-id":"\#(number == 2 ? "b" : "a")"}"#, id: Int64(number))

@@ -10,7 +10,7 @@ import Testing
 
     init() throws { self.program = try DocumentedProgram(page: "porting.md", example: "PortingTour") }
 
-    @Test func everyBlockIsADeclarationOfTheProgram() throws { try self.program.expectBlocks(7) }
+    @Test func everyBlockIsADeclarationOfTheProgram() throws { try self.program.expectBlocks(14) }
 
     @Test func theTableOfFieldsIsTheLibrarys() throws {
         for field in MessageField.allCases {
@@ -25,8 +25,8 @@ import Testing
             #expect(lines.first?.hasPrefix("instead of a device token: ") == true, "\(lines)")
             #expect(
                 lines.dropFirst() == [
-                    "the same installation: true", "handling Dinner opened: false",
-                    "a list for ListHandler on the main actor: 0",
+                    "the same installation: true", "badge 0", "handling Dinner opened: false",
+                    "a list for ListHandler on the main actor: 0", "fetched: soup", "unsubscribed: true", "logged out",
                 ], "\(lines)")
         }
     }

@@ -2,17 +2,22 @@ import Glibc
 import KiiPushCore
 
 // A program that an activator starts, and that a test drives by messages: `{"do":"didEnterBackground"}` has it call that
-// function of its lifecycle. It appends each call that it gets to a file, in order.
+// function of its lifecycle, `{"do":"setBadge"}` has it set the number 5, and `{"do":"answerLate"}` has it answer when the
+// time for that is over. It appends each call that it gets to a file, in order.
 //
-// Argument: the file.
+// Arguments: the file, and one for the number on its icon as it finds it, if that is of interest.
 
 final class Window: RemoteNotificationHandler, UserActionHandler, OpenedNotificationHandler {
     private let lifecycle: AgentLifecycle
     private let file: String
+    private let badges: String?
+    private let agent = Locked<PushAgent?>(nil)
+    private let late = Locked<FetchCompletion?>(nil)
 
-    init(_ lifecycle: AgentLifecycle, file: String) {
+    init(_ lifecycle: AgentLifecycle, file: String, badges: String?) {
         self.lifecycle = lifecycle
         self.file = file
+        self.badges = badges
         lifecycle.onForegroundRequest { [weak self] _ in self?.note("willEnterForeground") }
         if lifecycle.launchOptions.remoteNotification != nil { self.note("didFinishLaunching(options)") }
     }
@@ -21,7 +26,10 @@ final class Window: RemoteNotificationHandler, UserActionHandler, OpenedNotifica
         _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
     ) {
         self.note("reception (\(context.state))")
+        self.noteBadge("reception")
         switch message.rawPayload["do"]?.string {
+        case "setBadge": self.agent.withLock { $0 }?.setBadge(5)
+        case "answerLate" where context.attempt == 1: return self.late.withLock { $0 = completion }
         case "willEnterForeground": self.lifecycle.willEnterForeground()
         case "didBecomeActive": self.lifecycle.didBecomeActive()
         case "willResignActive": self.lifecycle.willResignActive()
@@ -36,6 +44,7 @@ final class Window: RemoteNotificationHandler, UserActionHandler, OpenedNotifica
         completionHandler completion: FetchCompletion
     ) {
         self.note("reception (\(context.state), \(action))")
+        self.noteBadge("action")
         if context.isUserOpened { self.lifecycle.didBecomeActive() }
         completion(.newData)
     }
@@ -44,9 +53,35 @@ final class Window: RemoteNotificationHandler, UserActionHandler, OpenedNotifica
         self.note("openedFromNotification(\(message.content?.alert?.body ?? ""))")
     }
 
-    private func note(_ call: String) {
-        let line = Array("\(call)\n".utf8)
-        let file = open(self.file, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
+    func begin(_ agent: PushAgent) {
+        self.agent.withLock { $0 = agent }
+        self.noteBadge("launch")
+    }
+
+    /// Notes the numbers as they change, from now on.
+    func noteBadges(_ numbers: AsyncStream<Int?>) async {
+        for await number in numbers { self.append("now \(number ?? 0)", to: self.badges) }
+    }
+
+    /// Answers what is to be answered when its time is over.
+    func answerLate(_ events: AsyncStream<PushEvent>) async {
+        for await case .message(let message) in events where message.kind == .handedBack(.timedOut) {
+            guard let completion = self.late.withLock({ $0.take() }) else { continue }
+            self.note("answered late: \(completion(.newData))")
+        }
+    }
+
+    private func noteBadge(_ place: String) {
+        guard let agent = self.agent.withLock({ $0 }) else { return }
+        self.append("\(place) \(agent.badge ?? 0)", to: self.badges)
+    }
+
+    private func note(_ call: String) { self.append(call, to: self.file) }
+
+    private func append(_ text: String, to path: String?) {
+        guard let path else { return }
+        let line = Array("\(text)\n".utf8)
+        let file = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0o600)
         guard file >= 0, write(file, line, line.count) == line.count else { exit(74) }
         close(file)
     }
@@ -55,14 +90,19 @@ final class Window: RemoteNotificationHandler, UserActionHandler, OpenedNotifica
 @main
 struct OpeningAgent {
     static func main() async throws {
-        guard CommandLine.arguments.count == 2 else { exit(64) }
+        let files = CommandLine.arguments.dropFirst()
+        guard let file = files.first else { exit(64) }
         let lifecycle = AgentLifecycle(launchOptions: .current)
+        let window = Window(lifecycle, file: file, badges: files.dropFirst().first)
         let agent = PushAgent(
             runtime: try PushRuntime(),
             configuration: .init(
                 app: KiiApp(appID: "app", appKey: "key", baseURL: "http://127.0.0.1:1/api"), account: .pseudoUser),
-            handler: Window(lifecycle, file: CommandLine.arguments[1]),
+            handler: window,
             lifecycle: lifecycle)
+        window.begin(agent)
+        Task { [events = agent.events] in await window.answerLate(events) }
+        Task { [numbers = agent.badges] in await window.noteBadges(numbers) }
         try await agent.run()
     }
 }

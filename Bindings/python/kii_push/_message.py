@@ -56,8 +56,8 @@ class Kind(IntEnum):
 class Completion:
     """Answers a message after its handler has returned: once, on any thread, within 30 s of the handler's call.
 
-    A later or second answer raises `Error` with the code `HANDLE` and changes nothing. A completion that is released
-    unanswered has answered `FAILED`.
+    After that only a success counts, until the next attempt begins. Any other late answer, and a second one, raises
+    `Error` with the code `HANDLE` and changes nothing. A completion that is released unanswered has answered `FAILED`.
     """
 
     def __init__(self, handle: int) -> None:

@@ -1,7 +1,8 @@
 /// An agent's badge: in memory, told to those who listen, and in a file of its own.
 ///
-/// The file holds a number, and which message has set it; one that cannot be read is as good as none.
-final class AgentBadge: Sendable {
+/// The file holds a number, and which message has set it; one that cannot be read is as good as none. In a process that an
+/// activator started there is no file: the activator's agent counts, and this badge passes on what the program sets.
+final class AgentBadge: KeptBadge {
     private struct State {
         var count = BadgeCount()
         var isLoaded = false
@@ -12,6 +13,7 @@ final class AgentBadge: Sendable {
         var hasFailed = false
         var nextListener = 0
         var listeners: [Int: AsyncStream<Int?>.Continuation] = [:]
+        var observers: [@Sendable () -> Void] = []
     }
 
     /// Between two writes. A stop of the agent does not wait for it.
@@ -19,14 +21,19 @@ final class AgentBadge: Sendable {
 
     private let path: String
     private let loop: EventLoop
+    private let launcher: LaunchChannel?
     private let report: @Sendable (PushEvent) -> Void
     private let state = Locked(State())
     /// One thread writes at a time, so that of two changes the later one stays.
     private let writing = Locked<Void>(())
 
-    init(stateDirectory: String, name: String, loop: EventLoop, report: @escaping @Sendable (PushEvent) -> Void) {
+    init(
+        stateDirectory: String, name: String, loop: EventLoop, launcher: LaunchChannel?,
+        report: @escaping @Sendable (PushEvent) -> Void
+    ) {
         self.path = "\(stateDirectory)/badges/\(name).json"
         self.loop = loop
+        self.launcher = launcher.flatMap { $0.tellsBadge ? $0 : nil }
         self.report = report
     }
 
@@ -56,10 +63,23 @@ final class AgentBadge: Sendable {
     }
 
     func apply(_ badge: NotificationContent.Badge, _ context: DeliveryContext) {
+        // The launcher has counted the message, and others that this process never sees.
+        guard self.launcher == nil else { return }
         self.change { $0.apply(badge, messageID: context.messageID, receivedAt: context.receivedAt, now: .now()) }
     }
 
-    func set(_ number: Int?) { self.change { $0.set(number) } }
+    func set(_ number: Int?) {
+        self.change { $0.set(number) }
+        // The launcher is told even if nothing changes here: an older number may be on its way.
+        self.launcher?.send(.badge(max(number ?? 0, 0)))
+    }
+
+    /// Takes over the launcher's number.
+    func told(_ number: Int) {
+        if self.launcher != nil { self.change { $0.set(number) } }
+    }
+
+    func onChange(_ body: @escaping @Sendable () -> Void) { self.state.withLock { $0.observers.append(body) } }
 
     /// Writes what the file lacks, now. On the loop's thread, since writing blocks; on this one when the loop is gone.
     func saveIfNeeded() async {
@@ -68,18 +88,18 @@ final class AgentBadge: Sendable {
 
     private func change(_ body: (inout BadgeCount) -> Void) {
         self.load()
-        let isToBePlanned = self.state.withLock { state in
+        let (observers, isToBePlanned) = self.state.withLock { [hasFile = self.launcher == nil] state in
             let before = state.count
             body(&state.count)
-            guard state.count != before else { return false }
-            state.isChanged = true
-            if state.count.number != before.number {
-                // Under the lock, so that every listener sees the changes in their order; a stream calls nobody.
-                for listener in state.listeners.values { listener.yield(state.count.number) }
-            }
-            defer { state.isWritePlanned = true }
-            return !state.isWritePlanned
+            guard state.count != before else { return ([@Sendable () -> Void](), false) }
+            let isOther = state.count.number != before.number
+            // Under the lock, so that every listener sees the changes in their order; a stream calls nobody.
+            if isOther { for listener in state.listeners.values { listener.yield(state.count.number) } }
+            state.isChanged = hasFile
+            defer { state.isWritePlanned = hasFile }
+            return (isOther ? state.observers : [], hasFile && !state.isWritePlanned)
         }
+        for observer in observers { observer() }
         guard isToBePlanned else { return }
         // Burns when its time has come, or at once when the loop has ended, or ends before that.
         let fuse = Fuse { [weak self] in self?.write() }
@@ -94,16 +114,20 @@ final class AgentBadge: Sendable {
 
     private func load() {
         guard !self.state.withLock({ $0.isLoaded }) else { return }
-        let json = (try? PrivateFile.read(self.path)).flatMap { try? JSONValue(parsing: $0) }
-        let count = BadgeCount(
-            number: json?["badge"]?.int64.flatMap { $0 > 0 ? Int(exactly: $0) : nil },
-            receivedAt: json?["receivedAt"]?.int64.map { Timestamp(millisecondsSinceEpoch: $0) },
-            messageID: json?["messageID"]?.int64)
+        let count = self.launcher?.first.badge.map { BadgeCount(number: $0 > 0 ? $0 : nil) } ?? self.countOnFile
         self.state.withLock { state in
             guard !state.isLoaded else { return }
             state.isLoaded = true
             state.count = count
         }
+    }
+
+    private var countOnFile: BadgeCount {
+        let json = (try? PrivateFile.read(self.path)).flatMap { try? JSONValue(parsing: $0) }
+        return BadgeCount(
+            number: json?["badge"]?.int64.flatMap { $0 > 0 ? Int(exactly: $0) : nil },
+            receivedAt: json?["receivedAt"]?.int64.map { Timestamp(millisecondsSinceEpoch: $0) },
+            messageID: json?["messageID"]?.int64)
     }
 
     /// On whichever thread: the loop, and its clock, may be gone.

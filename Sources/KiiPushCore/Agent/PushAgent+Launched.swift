@@ -14,7 +14,7 @@ extension PushAgent {
         let reception = try await LaunchReception(self, channel, configuration)
         let ended = OneShot<LaunchError?>()
         // Before any answer: an exit status would be taken for the answer to the first message otherwise.
-        channel.send(.ready(configuration.concurrentHandlers))
+        channel.send(.ready(configuration.concurrentHandlers, wantsBadge: channel.tellsBadge))
         try OSThread(name: "kii-launch") { ended.resume(reception.run()) }.detach()
         async let _ = self.tellStates(channel)
         let error = await ended.value(onCancel: nil)
@@ -46,7 +46,7 @@ private final class LaunchReception: Sendable {
         let loop = agent.runtime.loop
         self.loop = loop
         (self.store, self.pipeline, self.workers) = try await loop.run { [hubs = self.hubs] in
-            let store = LaunchStore { channel.send(.verdict(id: $0, $1)) }
+            let store = LaunchStore { channel.send($0) }
             let pipeline = Pipeline(
                 store: store, on: loop, configuration: configuration, limits: .file, clock: { .now() },
                 observer: HubObserver(hubs: hubs, keeping: .launcher, listeners: agent.runtime.listeners),
@@ -59,15 +59,20 @@ private final class LaunchReception: Sendable {
     func run() -> LaunchError? {
         // A further attempt to deliver what the user opened is no second opening.
         var opened: Set<NotificationRequest.ID> = []
-        var message: ActivationMessage? = self.channel.first
+        var line: ActivationLine? = .message(self.channel.first)
         do throws(LaunchError) {
-            while let current = message {
-                let id = NotificationRequest.ID(installationID: current.installationID, messageID: current.id)
-                if current.userAction?.opensProgram == true, opened.insert(id).inserted {
-                    self.bringForward(current)
+            while let current = line {
+                switch current {
+                case .badge(let number): self.agent.keptBadge.told(number)
+                case .message(let message):
+                    if let number = message.badge { self.agent.keptBadge.told(number) }
+                    let id = NotificationRequest.ID(installationID: message.installationID, messageID: message.id)
+                    if message.userAction?.opensProgram == true, opened.insert(id).inserted {
+                        self.bringForward(message)
+                    }
+                    self.deliver(message)
                 }
-                self.deliver(current)
-                message = try self.channel.next()
+                line = try self.channel.next()
             }
             return nil
         } catch {

@@ -125,12 +125,14 @@ public final class PushAgent: Sendable {
         let directory = runtime.configuration.stateDirectory
         let hub = EventHub(counting: runtime.listeners)
         self.hub = hub
+        let channel = try? launch.get()
         let badge = AgentBadge(
-            stateDirectory: directory, name: configuration.name, loop: runtime.loop, report: { hub.emit($0) })
+            stateDirectory: directory, name: configuration.name, loop: runtime.loop, launcher: channel,
+            report: { hub.emit($0) })
         self.keptBadge = badge
+        (handler as? any BadgeFollower)?.follow(badge)
         // In a process that was started for a push, the one that started it presents what is to be presented.
-        let isLaunched = if case .success(.some) = launch { true } else { false }
-        self.desk = PresentationDesk(presenter: isLaunched ? nil : presenter, lifecycle: lifecycle)
+        self.desk = PresentationDesk(presenter: channel == nil ? presenter : nil, lifecycle: lifecycle)
         self.receiver = ReceptionReceiver(
             handler: handler, lifecycle: lifecycle, desk: self.desk, applyBadge: { badge.apply($0, $1) })
         let place =

@@ -27,7 +27,7 @@ public struct NotificationContent: Sendable, Hashable {
     public var category: String?
     /// Whether the program may change the notification before it is shown (`mutable-content`).
     public var isMutableContent = false
-    /// Which conversation it belongs to; a later one replaces an earlier one.
+    /// The conversation that the message belongs to. Apple groups notifications by it; none replaces another.
     public var threadID: String?
     /// Everything else in `aps`, not interpreted.
     public var otherMembers: [JSONMember] = []

@@ -13,8 +13,8 @@ struct APSLint {
             self.report(.apsNotObject, at: Self.root, "aps is \(aps.kind.phrase), not an object")
             return
         }
-        if members.allSatisfy(\.value.isNull) {
-            self.report(.apsEmpty, at: Self.root, "aps is empty: nothing is shown, and no program is woken")
+        if members.allSatisfy({ $0.value.isNull || ($0.key == "content-available" && !Self.isSet($0.value)) }) {
+            self.report(.apsEmpty, at: Self.root, "aps says nothing: nothing is shown, and no program is woken")
         }
         for member in members { self.check(member.value, key: member.key, at: Self.root.appending(member.key)) }
         self.checkTogether(aps)
@@ -42,6 +42,7 @@ struct APSLint {
     private mutating func checkFlag(_ value: JSONValue, at place: JSONPointer) {
         switch value.kind {
         case .number where value.int64 == 1: return
+        case .number where value.int64 == 0: self.report(.flagNotOne, at: place, "it is 0, which sets nothing")
         case .number: self.report(.flagNotOne, at: place, "it is a number other than 1")
         case .bool: self.report(.flagNotOne, at: place, "it is true or false, which Apple does not document")
         default: self.expect(false, "the number 1", value, at: place)
@@ -115,9 +116,8 @@ struct APSLint {
         }
     }
 
-    private static func isSet(_ flag: JSONValue) -> Bool {
-        flag.bool ?? flag.number.map { $0 != JSONNumber(0) } ?? false
-    }
+    /// Whether a flag is set, as receivers read it.
+    static func isSet(_ flag: JSONValue) -> Bool { flag.bool ?? flag.number.map { $0 != JSONNumber(0) } ?? false }
 
     private mutating func expectText(_ value: JSONValue, at place: JSONPointer) {
         self.expect(value.kind == .string, "a string", value, at: place)
@@ -143,11 +143,12 @@ struct APSLint {
     private mutating func reportUnknown(
         _ code: LintCode, key: String, among known: KeyValuePairs<String, String>, at place: JSONPointer
     ) {
-        // Kii's requests have camel case where what is delivered has dashes.
-        let dashed = key.reduce(into: "") { text, character in
-            text += character.isUppercase ? "-\(character.lowercased())" : character == "_" ? "-" : String(character)
-        }
-        let guess = suggestion(for: dashed, among: known.map(\.key)).map { "; did you mean \($0)?" } ?? ""
+        let dashed = KeyMeaning.dashed(key)
+        let homes = [("aps", KeyMeaning.aps), ("alert", KeyMeaning.alert), ("sound", KeyMeaning.sound)]
+        let home = homes.first { $0.1[dashed] != nil && known[dashed] == nil }
+        let guess =
+            home.map { "; it belongs into \($0.0)" }
+            ?? suggestion(for: dashed, among: known.map(\.key)).map { "; did you mean \($0)?" } ?? ""
         self.report(code, at: place, "Apple documents no such key\(guess)")
     }
 

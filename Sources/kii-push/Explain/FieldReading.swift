@@ -15,6 +15,17 @@ extension ReceivedMessage {
         }
     }
 
+    /// Puts the value of a key of `aps`, or of an object in it, into words; `nil` if the value says it all.
+    static func reading(ofAPS key: String, _ value: JSONValue) -> String? {
+        let isSet = APSLint.isSet(value)
+        return switch key {
+        case "content-available": isSet ? "it is woken" : "it is not woken"
+        case "mutable-content": isSet ? "it may" : "it may not"
+        case "show-view", "critical": isSet ? "it is" : "it is not"
+        default: nil
+        }
+    }
+
     private static let events: [EventType: String] = [
         .objectCreated: "an object was created", .objectUpdated: "an object was changed",
         .objectDeleted: "an object was deleted", .objectBodyUpdated: "an object's body was changed",

@@ -33,6 +33,24 @@ struct KeyMeaning {
         self.init(text, "Kii: \(source)")
     }
 
+    /// The key as Apple writes it: Kii's requests have camel case where what is delivered has dashes.
+    static func dashed(_ key: String) -> String {
+        key.reduce(into: "") { text, character in
+            text += character.isUppercase ? "-\(character.lowercased())" : character == "_" ? "-" : String(character)
+        }
+    }
+
+    /// Whether a key that stands beside `aps` is most likely meant for it.
+    ///
+    /// - Parameter aps: what there is; `nil` for none, as over MQTT. Then words that senders use for themselves, such as
+    ///   `badge`, are theirs.
+    static func belongsIntoAPS(_ key: String, beside aps: JSONValue?) -> Bool {
+        let dashed = Self.dashed(key)
+        guard Self.aps[dashed] != nil, aps?[dashed] == nil else { return false }
+        let isWord = ["alert", "badge", "sound", "category"].contains(dashed)
+        return dashed.contains("-") || (aps != nil && isWord)
+    }
+
     static let addresses: KeyValuePairs<String, String> = [
         "senderURI": "The address of who sent it.",
         "sourceURI": "The address of what caused it: an object, a topic, or the receiver.",
@@ -42,9 +60,9 @@ struct KeyMeaning {
         "alert": "The text that is shown.",
         "badge": "The number on the program's icon; 0 takes it away.",
         "sound": "The sound that is played; 'default' is the usual one.",
-        "content-available": "Wakes the program in the background.",
+        "content-available": "Whether the program is woken in the background.",
         "category": "Whose actions are offered as buttons.",
-        "mutable-content": "Lets the program change it before it is shown.",
+        "mutable-content": "Whether the program may change it before it is shown.",
         "thread-id": "Which conversation it belongs to.",
         "target-content-id": "Which window is brought forward.",
         "interruption-level": "How much it may disturb.",

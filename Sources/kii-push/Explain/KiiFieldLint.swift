@@ -98,6 +98,10 @@ struct KiiFieldLint {
                 .customKeyCollides, at: pointer,
                 "it is Kii's own key for \(owner.key(in: .long)) on \(networks): it is taken for that there")
         }
+        let aps = self.message.keyFamily == .short ? self.message.rawPayload["aps"] : nil
+        if KeyMeaning.belongsIntoAPS(member.key, beside: aps) {
+            self.report(.apsKeyOutside, at: pointer, "it belongs into aps; here nobody looks at it")
+        }
         // What is wrong with `aps` is said once, where `aps` is looked at.
         if member.key != "aps", member.value.kind == .array || member.value.kind == .object {
             self.report(.customNested, at: pointer, "it is \(member.value.kind.phrase)")

@@ -25,7 +25,7 @@ struct LintFinding {
 /// What findings are called. The names are stable: programs compare them.
 enum LintCode: CaseIterable {
     case duplicateKey, customKeyCollides, customNested, fieldValue, kindAmbiguous, apsNotObject, apsEmpty
-    case apsWrongType, apsNull, apsUnknownKey, flagNotOne, backgroundWithAlert, mutableWithoutAlert
+    case apsWrongType, apsNull, apsUnknownKey, apsKeyOutside, flagNotOne, backgroundWithAlert, mutableWithoutAlert
     case interruptionLevel, alertUnknownKey, alertWithoutBody, locArgsWithoutKey, locKeyWithoutArgs
     case sizeOver256, sizeOver2048, sizeOver4096
 
@@ -48,6 +48,8 @@ enum LintCode: CaseIterable {
         case .apsWrongType: ("aps-wrong-type", .error, "write the type that is asked for")
         case .apsNull: ("aps-null", .warning, "leave the key out")
         case .apsUnknownKey: ("aps-unknown-key", .warning, "put keys of your own beside aps, not into it")
+        case .apsKeyOutside:
+            ("aps-key-outside", .warning, "move it into aps; if the key is your own, give it another name")
         case .flagNotOne: ("flag-not-1", .warning, "write the number 1, or leave the key out")
         case .backgroundWithAlert:
             (

@@ -88,7 +88,8 @@ struct MemberListing {
         } else if let finding = self.message.findings.first(where: { $0.pointer.tokens.starts(with: pointer.tokens) }) {
             self.ignore(pointer, member.value, finding.description)
         } else if let text = known[member.key] {
-            self.aps.append(.init(pointer, member, KeyMeaning(text, source)))
+            let reading = ReceivedMessage.reading(ofAPS: member.key, member.value)
+            self.aps.append(.init(pointer, member, KeyMeaning(text, source), reading: reading))
         } else {
             self.ignore(pointer, member.value, "no key that Apple documents: a program finds it in the raw payload")
         }
@@ -100,7 +101,9 @@ struct MemberListing {
 }
 
 extension PayloadExplanation.Member {
-    fileprivate init(_ pointer: JSONPointer, _ member: JSONMember, _ meaning: KeyMeaning) {
-        self.init(pointer: pointer, name: member.key, value: member.value, meaning: meaning, reading: nil)
+    fileprivate init(
+        _ pointer: JSONPointer, _ member: JSONMember, _ meaning: KeyMeaning, reading: String? = nil
+    ) {
+        self.init(pointer: pointer, name: member.key, value: member.value, meaning: meaning, reading: reading)
     }
 }

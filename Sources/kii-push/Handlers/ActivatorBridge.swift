@@ -1,9 +1,11 @@
 import KiiPushCore
 
 /// The handler of an agent whose messages a program with this library handles: notes what they are, and hands them on.
-struct ActivatorBridge: RemoteNotificationHandler, ThingCommandHandler {
+struct ActivatorBridge: RemoteNotificationHandler, ThingCommandHandler, BadgeFollower {
     let activator: Activator
     let notes: MessageNotes
+
+    func follow(_ badge: any KeptBadge) { self.activator.follow(badge) }
 
     func didReceiveRemoteNotification(
         _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion

@@ -131,7 +131,22 @@ extension ExplainedPayload {
             "directPush", by: nil, #"{"aps":{"alert":{"loc-key":"K","loc-args":["a",null]}}}"#,
             "aps-null /aps/alert/loc-args/1"),
         .init("directPush", by: nil, #"{"aps":{"content-available":true}}"#, "flag-not-1 /aps/content-available"),
-        .init("directPush", by: nil, #"{"aps":{"content-available":0}}"#, "flag-not-1 /aps/content-available"),
+        .init(
+            "directPush", by: nil, #"{"aps":{"content-available":0}}"#, "aps-empty /aps",
+            "flag-not-1 /aps/content-available"),
+        .init(
+            "directPush", by: nil, #"{"aps":{"alert":"x"},"content-available":1,"thread-id":"t","badge":1}"#,
+            "aps-key-outside /content-available", "aps-key-outside /thread-id", "aps-key-outside /badge"),
+        .init(
+            "directPush", by: nil, #"{"aps":{"alert":"x"},"contentAvailable":1,"mutable_content":1}"#,
+            "aps-key-outside /contentAvailable", "aps-key-outside /mutable_content"),
+        // A key that aps has as well is the sender's own beside it, and so is an everyday word.
+        .init("directPush", by: nil, #"{"aps":{"alert":"x","category":"meal"},"category":"food","event":"start"}"#),
+        .init("directPush", by: nil, #"{"badge":1,"alert":"x","sound":"ping"}"#),
+        .init("directPush", by: nil, #"{"msg":"x","content-available":1}"#, "aps-key-outside /content-available"),
+        .init(
+            "directPush", by: nil, #"{"aps":{"title":"T","body":"B"}}"#, "aps-unknown-key /aps/title",
+            "aps-unknown-key /aps/body"),
         .init(
             "directPush", by: nil, #"{"aps":{"content-available":1,"alert":"x"}}"#,
             "background-with-alert /aps/content-available"),

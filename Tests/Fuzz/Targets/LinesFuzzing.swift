@@ -63,10 +63,10 @@ enum LinesFuzzing {
             Self.check(error, line, &claims)
         }
         do throws(ActivationError) {
-            let message = try ActivationMessage(line: line)
-            claims.require(Self.isOneLine(message.line), "a message is one line")
-            claims.require(
-                (try? ActivationMessage(line: message.line.dropLast())) == message, "a message is read again")
+            let read = try ActivationLine(line: line)
+            claims.require(Self.isOneLine(read.line), "what a program reads is one line")
+            claims.require((try? ActivationLine(line: read.line.dropLast())) == read, "it is read again")
+            guard case .message(let message) = read else { return }
             claims.require(.zero <= message.timeRemaining && message.timeRemaining <= .seconds(3600), "time is bounded")
             claims.require(message.attempt >= 1, "attempts are counted from 1")
         } catch {

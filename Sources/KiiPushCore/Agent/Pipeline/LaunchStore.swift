@@ -6,15 +6,16 @@ final class LaunchStore: ImmediateStore {
         var isWaiting = true
     }
 
-    private let tell: @Sendable (_ sequence: Int64, ActivationVerdict) -> Void
+    private let tell: @Sendable (ActivationAnswer) -> Void
     private var entries: [Int64: Entry] = [:]
     private var installations: [String: Int64] = [:]
 
-    init(tell: @escaping @Sendable (_ sequence: Int64, ActivationVerdict) -> Void) { self.tell = tell }
+    init(tell: @escaping @Sendable (ActivationAnswer) -> Void) { self.tell = tell }
 
     // Its messages are never acknowledged from here.
     var isDurable: Bool { true }
-    var keepsDeadLetters: Bool { false }
+    /// Over there it is kept, and a late success goes there.
+    var keepsDeadLetters: Bool { true }
     var pendingBytes: Int64 { 0 }
 
     func installation(id: String, of owner: InboxOwner?) -> Int64 {
@@ -38,7 +39,12 @@ final class LaunchStore: ImmediateStore {
 
     private func apply(_ change: MessageChange) {
         switch change.verdict {
-        case .done(let result), .committing(let result, _): self.finish(change.sequence, .result(result))
+        case .done(let result), .committing(let result, _):
+            self.entries[change.sequence] = nil
+            // A late success too: its attempt has been told as being over.
+            self.tell(.verdict(id: change.sequence, .result(result)))
+        case .dead(.attemptsFailed(.timedOut)):
+            if self.entries.removeValue(forKey: change.sequence) != nil { self.tell(.late(id: change.sequence)) }
         case .dead(.rejected(let reason)): self.finish(change.sequence, .rejected(reason))
         case .dead(.undecodable(let reason)): self.finish(change.sequence, .rejected("undecodable: \(reason)"))
         case .dead(.command): self.finish(change.sequence, .rejected("the program takes no thing-if commands"))
@@ -72,6 +78,6 @@ final class LaunchStore: ImmediateStore {
     }
 
     private func finish(_ sequence: Int64, _ verdict: ActivationVerdict) {
-        if self.entries.removeValue(forKey: sequence) != nil { self.tell(sequence, verdict) }
+        if self.entries.removeValue(forKey: sequence) != nil { self.tell(.verdict(id: sequence, verdict)) }
     }
 }

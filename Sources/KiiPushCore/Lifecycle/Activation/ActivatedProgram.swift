@@ -26,6 +26,10 @@ final class ActivatedProgram {
     private var lines = LineBuffer(limit: 65_536)
     private var nonsense = 0
     private var hasMisspoken = false
+    /// The number on the icon as the program was told of it last; `nil` where it may have another one.
+    private var knownBadge: Int?
+    /// Whether the program asks to be told of the number.
+    private var wantsBadge = false
 
     var processID: Int32 { self.process.processID }
 
@@ -82,7 +86,22 @@ final class ActivatedProgram {
     func end(with signal: Int32) { self.process.end(with: signal) }
 
     func send(_ message: ActivationMessage) {
+        self.knownBadge = message.badge
         self.output += message.line
+        self.write()
+    }
+
+    /// The program asks to be told of the number on the icon.
+    func followBadge() { self.wantsBadge = true }
+
+    /// The program has set the number. Another one may be on its way to it, and the one that counts is to follow.
+    func hasSetBadge() { self.knownBadge = nil }
+
+    /// Tells the program the number on the icon, if it asks for that and has another one.
+    func tell(badge: Int) {
+        guard self.wantsBadge, !self.closesInput, badge != self.knownBadge else { return }
+        self.knownBadge = badge
+        self.output += ActivationLine.badge(badge).line
         self.write()
     }
 

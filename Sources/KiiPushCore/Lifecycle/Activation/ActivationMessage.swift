@@ -15,6 +15,8 @@ package struct ActivationMessage: Sendable, Hashable {
     package var installationID: String
     package var receivedAt: Timestamp
     package var payload: [UInt8]
+    /// The number on the icon as the message leaves it, 0 for none; `nil` where the one who sends it does not know.
+    package var badge: Int?
 }
 
 extension ActivationMessage {
@@ -32,12 +34,14 @@ extension ActivationMessage {
             ("receivedAt", JSONValue(self.receivedAt.millisecondsSinceEpoch)),
             ("payload", JSONValue(String(decoding: self.payload, as: UTF8.self))),
         ]
+        if let badge { members.append(("badge", JSONValue(badge))) }
         return JSONValue.object(members).serialized() + [UInt8(ascii: "\n")]
     }
 
     /// Reads a line, without the line feed.
-    package init(line: [UInt8]) throws(ActivationError) {
-        let value = try ActivationError.parse(line)
+    package init(line: [UInt8]) throws(ActivationError) { try self.init(ActivationError.parse(line)) }
+
+    fileprivate init(_ value: JSONValue) throws(ActivationError) {
         self.id = try value.required("id") { $0.int64 }
         guard let attempt = Int(exactly: try value.required("attempt") { $0.int64 }), attempt >= 1 else {
             throw ActivationError("/attempt is not 1 or more")
@@ -54,16 +58,45 @@ extension ActivationMessage {
         self.installationID = try value.required("installation") { $0.string }
         self.receivedAt = Timestamp(millisecondsSinceEpoch: try value.required("receivedAt") { $0.int64 })
         self.payload = Array(try value.required("payload") { $0.string }.utf8)
+        self.badge = value["badge"]?.int64.flatMap { Int(exactly: $0) }
+    }
+}
+
+/// What a program that was started reads: one line of JSON.
+package enum ActivationLine: Sendable, Hashable {
+    case message(ActivationMessage)
+    /// The number on the icon has changed: `{"badge":7}`, 0 for none. Sent to programs alone that ask for it.
+    case badge(Int)
+
+    /// The line, with the line feed at its end.
+    package var line: [UInt8] {
+        switch self {
+        case .message(let message): message.line
+        // Both sides write the same.
+        case .badge(let number): ActivationAnswer.badge(number).line
+        }
+    }
+
+    /// Reads a line, without the line feed.
+    package init(line: [UInt8]) throws(ActivationError) {
+        let value = try ActivationError.parse(line)
+        self = if let badge = try value.badgeAlone { .badge(badge) } else { .message(try ActivationMessage(value)) }
     }
 }
 
 /// What a started program says: one line of JSON.
 package enum ActivationAnswer: Sendable, Hashable {
     /// It has read what it was started with and takes as many messages at once: `{"ready":4}`. Without such a line it is
-    /// given the next message when it has answered the one before.
-    case ready(Int)
+    /// given the next message when it has answered the one before. With `"badge":true` it is told of the number on the icon
+    /// whenever that changes.
+    case ready(Int, wantsBadge: Bool = false)
     /// `{"id":7,"result":"newData"}`, or `noData`, `failed`, or `reject` with a `reason`.
     case verdict(id: Int64, ActivationVerdict)
+    /// The time for the message is over and it has no answer, which may still come: `{"id":7,"result":"late"}`. A success
+    /// counts until the next attempt.
+    case late(id: Int64)
+    /// The program sets the number on the icon: `{"badge":3}`, 0 for none.
+    case badge(Int)
     /// Where the program stands between the user and the background: `{"state":"active"}`, or `inactive` or `background`.
     /// A program that never says so counts as in the background.
     case state(LifecycleState)
@@ -72,11 +105,14 @@ package enum ActivationAnswer: Sendable, Hashable {
     package var line: [UInt8] {
         let value: JSONValue =
             switch self {
-            case .ready(let count): .object([("ready", JSONValue(count))])
+            case .ready(let count, let wantsBadge):
+                .object([("ready", JSONValue(count))] + (wantsBadge ? [("badge", true)] : []))
             case .verdict(let id, .result(let result)):
                 .object([("id", JSONValue(id)), ("result", JSONValue(result.activationName))])
             case .verdict(let id, .rejected(let reason)):
                 .object([("id", JSONValue(id)), ("result", "reject"), ("reason", JSONValue(reason))])
+            case .late(let id): .object([("id", JSONValue(id)), ("result", "late")])
+            case .badge(let number): .object([("badge", JSONValue(number))])
             case .state(let state): .object([("state", JSONValue(state.rawValue))])
             }
         return value.serialized() + [UInt8(ascii: "\n")]
@@ -88,7 +124,9 @@ package enum ActivationAnswer: Sendable, Hashable {
         if value["ready"] != nil {
             let count = try value.required("ready") { $0.int64 }
             guard count >= 1 else { throw ActivationError("/ready is not 1 or more") }
-            self = .ready(Int(min(count, 10_000)))
+            self = .ready(Int(min(count, 10_000)), wantsBadge: value["badge"]?.bool == true)
+        } else if let badge = try value.badgeAlone {
+            self = .badge(badge)
         } else if value["state"] != nil {
             guard let state = LifecycleState(rawValue: try value.required("state") { $0.string }), state != .notRunning
             else { throw ActivationError("/state is not active, inactive or background") }
@@ -98,10 +136,12 @@ package enum ActivationAnswer: Sendable, Hashable {
             let name = try value.required("result") { $0.string }
             if name == "reject" {
                 self = .verdict(id: id, .rejected(value["reason"]?.string ?? "rejected without a reason"))
+            } else if name == "late" {
+                self = .late(id: id)
             } else if let result = FetchResult.allCases.first(where: { $0.activationName == name }) {
                 self = .verdict(id: id, .result(result))
             } else {
-                throw ActivationError("/result is not newData, noData, failed or reject")
+                throw ActivationError("/result is not newData, noData, failed, late or reject")
             }
         }
     }
@@ -112,6 +152,9 @@ package enum ActivationVerdict: Sendable, Hashable {
     case result(FetchResult)
     /// Not to be tried again.
     case rejected(String)
+
+    /// Whether the program is done with the message.
+    var isSuccess: Bool { self == .result(.newData) || self == .result(.noData) }
 
     /// What an exit status says about the message that the program had; `nil` for an ending that says nothing, so that the
     /// attempt failed by it. 65 is `EX_DATAERR` of <sysexits.h>, 75 is `EX_TEMPFAIL`.
@@ -142,6 +185,14 @@ package struct ActivationError: Error, Sendable, Hashable, CustomStringConvertib
 }
 
 extension JSONValue {
+    /// The number on the icon, of a line about that alone; `nil` for any other line.
+    fileprivate var badgeAlone: Int? {
+        get throws(ActivationError) {
+            guard self["badge"] != nil, self["id"] == nil else { return nil }
+            return try self.required("badge") { $0.int64.flatMap { Int(exactly: $0) } }
+        }
+    }
+
     fileprivate func required<Value>(_ key: String, _ read: (Self) -> Value?) throws(ActivationError) -> Value {
         guard let value = self[key].flatMap(read) else {
             throw ActivationError("/\(key) is missing, or of the wrong type")

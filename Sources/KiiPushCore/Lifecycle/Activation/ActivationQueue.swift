@@ -58,12 +58,17 @@ package struct ActivationQueue: Sendable {
     }
 
     static let stopped = "the activator was stopped"
+    private static let timedOut = "the program did not answer in time"
+    /// So many attempts that are over are kept for a late answer, and their messages with them.
+    private static let mostOverdue = 100
     private static let late = "it waited too long for the program, which had others"
 
     private let takesOneMessage: Bool
     private let grace: Duration
     private var waiting: [Entry] = []
     private var sent: [Entry] = []
+    /// The program has said that their time is over, and may answer them still. The oldest first.
+    private var overdue: [Entry] = []
     private var process: Process?
     private var isStopping = false
     private var orders: [Order] = []
@@ -86,23 +91,34 @@ package struct ActivationQueue: Sendable {
 
     package mutating func deliver(_ entry: Entry, now: MonotonicInstant) {
         guard !self.isStopping else { return self.orders.append(.fail(entry.number, reason: Self.stopped)) }
+        // With the next attempt no late answer to the one before counts.
+        self.giveUp { $0.id == entry.id }
         self.waiting.append(entry)
         self.timePassed(now: now)
     }
 
     package mutating func received(_ answer: ActivationAnswer, now: MonotonicInstant) {
         switch answer {
-        case .ready(let count):
+        case .ready(let count, _):
             self.process?.isReady = true
             self.process?.capacity = count
         case .verdict(let id, let verdict):
-            // One that nobody waits for answers an attempt that is over.
-            guard let index = self.sent.firstIndex(where: { $0.id == id }) else { break }
-            self.orders.append(.answer(self.sent.remove(at: index).number, verdict))
-        // It decides about no message that is on its way.
-        case .state: break
+            let entry = self.sent.removeFirst(id: id) ?? (verdict.isSuccess ? self.overdue.removeFirst(id: id) : nil)
+            if let entry { self.orders.append(.answer(entry.number, verdict)) }
+        case .late(let id):
+            guard let entry = self.sent.removeFirst(id: id) else { break }
+            self.overdue.append(entry)
+            if self.overdue.count > Self.mostOverdue { self.giveUp { [first = self.overdue[0]] in $0 == first } }
+        // They decide about no message that is on its way.
+        case .state, .badge: break
         }
         self.timePassed(now: now)
+    }
+
+    /// Attempts that are over are answered no more.
+    private mutating func giveUp(_ isGivenUp: (Entry) -> Bool) {
+        self.orders += self.overdue.filter(isGivenUp).map { .fail($0.number, reason: Self.timedOut) }
+        self.overdue.removeAll(where: isGivenUp)
     }
 
     package mutating func inputClosed() { self.process?.isDeaf = true }
@@ -128,6 +144,7 @@ package struct ActivationQueue: Sendable {
     private mutating func processIsGone(now: MonotonicInstant, _ order: (Entry) -> Order) {
         self.orders += self.sent.map(order)
         self.sent = []
+        self.giveUp { _ in true }
         self.process = nil
         self.timePassed(now: now)
     }
@@ -201,5 +218,11 @@ package struct ActivationQueue: Sendable {
     /// Until when a process may keep a message. One that speaks the protocol finds out itself that an attempt is over.
     private func limit(of entry: Entry) -> MonotonicInstant {
         self.process?.isReady == true ? entry.deadline + self.grace : entry.deadline
+    }
+}
+
+extension [ActivationQueue.Entry] {
+    fileprivate mutating func removeFirst(id: Int64) -> ActivationQueue.Entry? {
+        self.firstIndex { $0.id == id }.map { self.remove(at: $0) }
     }
 }

@@ -20,8 +20,10 @@
 /// or does not say how many it takes) give the runtime one place for handlers
 /// (``PushRuntime/Configuration/concurrentHandlers``).
 ///
+/// The program's ``PushAgent/badge`` is that of the agent whose handler the activator is.
+///
 /// May be used from any thread.
-public final class Activator: RemoteNotificationHandler, ThingCommandHandler {
+public final class Activator: RemoteNotificationHandler, ThingCommandHandler, BadgeFollower {
     /// What is started, and how.
     public struct Configuration: Sendable {
         /// How a program gets its message.
@@ -119,6 +121,8 @@ public final class Activator: RemoteNotificationHandler, ThingCommandHandler {
     ) {
         self.worker.deliver(command.rawPayload.serialized(), context, completion)
     }
+
+    package func follow(_ badge: any KeptBadge) { self.worker.follow(badge) }
 
     /// Ends the program: it sees that no more messages come, after ``Configuration/terminationGrace`` it gets SIGTERM, and
     /// after as long again SIGKILL. Messages from now on fail. Returns when it has ended.

@@ -29,10 +29,16 @@ final class ActivatorMailbox: Sendable {
         case over
     }
 
+    /// The agent ends with its number, whoever keeps the activator.
+    private struct AgentsBadge {
+        weak var badge: (any KeptBadge)?
+    }
+
     let configuration: Activator.Configuration
     let lifecycle: AgentLifecycle?
     let report: @Sendable (Activator.Event) -> Void
     private let state = Locked((content: Content(), phase: Phase.idle, bell: Bell?.none))
+    private let keptBadge = Locked(AgentsBadge())
 
     init(
         configuration: Activator.Configuration, lifecycle: AgentLifecycle?,
@@ -51,6 +57,15 @@ final class ActivatorMailbox: Sendable {
     func deliver(_ delivery: Delivery) { self.put { $0.deliveries.append(delivery) } }
     /// Starts the thread, which ends what an earlier run has left, without anything to deliver.
     func begin() { self.put { _ in } }
+
+    /// The number on the icon of the agent whose messages come; `nil` where that is not known.
+    var badge: (any KeptBadge)? { self.keptBadge.withLock { $0.badge } }
+
+    /// Has the program told of this number.
+    func follow(_ badge: any KeptBadge) {
+        self.keptBadge.withLock { $0.badge = badge }
+        badge.onChange { [weak self] in self?.state.withLock { $0.bell }?.ring() }
+    }
 
     func ended(_ processID: Int32, _ ending: SpawnedProcess.Ending) {
         self.put { $0.endings.append((processID, ending)) }

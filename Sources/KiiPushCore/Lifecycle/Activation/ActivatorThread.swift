@@ -36,6 +36,7 @@ final class ActivatorThread {
             if content.isStopping { self.queue.stop(now: now) }
             self.queue.timePassed(now: .now())
             self.obey()
+            if let badge = self.mailbox.badge { self.program?.tell(badge: badge.number ?? 0) }
             if content.isStopping, self.queue.isIdle { return self.mailbox.close() }
             let canBeRead = self.bell.wait(
                 for: self.program?.openDescriptor, writing: self.program?.hasOutput ?? false,
@@ -57,7 +58,12 @@ final class ActivatorThread {
         for said in program.read() {
             switch said {
             case .answer(.state(let state)): self.mailbox.lifecycle?.follow(state)
-            case .answer(let answer): self.queue.received(answer, now: .now())
+            case .answer(.badge(let number)):
+                self.mailbox.badge?.set(number)
+                program.hasSetBadge()
+            case .answer(let answer):
+                if case .ready(_, wantsBadge: true) = answer { program.followBadge() }
+                self.queue.received(answer, now: .now())
             case .nonsense(let reason):
                 self.mailbox.report(.misspoke(processID: program.processID, reason: reason))
             case .end: self.queue.inputClosed()
@@ -102,7 +108,7 @@ final class ActivatorThread {
         return ActivationMessage(
             id: context.messageID, attempt: context.attempt, timeRemaining: context.timeRemaining,
             userAction: context.userAction, installationID: context.installationID, receivedAt: context.receivedAt,
-            payload: delivery.payload)
+            payload: delivery.payload, badge: self.mailbox.badge.map { $0.number ?? 0 })
     }
 
     private func obey() {

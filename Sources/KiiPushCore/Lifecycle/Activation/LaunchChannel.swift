@@ -36,7 +36,9 @@ package final class LaunchChannel: Sendable {
         self.socket = OwnedDescriptor(descriptor)
         var input = MessageReader(socket: self.socket)
         setReadLimit(seconds: LaunchChannel.patience)
-        guard let first = try input.next() else { throw .nothingReceived(descriptor) }
+        guard let line = try input.next() else { throw .nothingReceived(descriptor) }
+        // Before it has said anything a program is told nothing else.
+        guard case .message(let first) = line else { throw .malformed("the first line is no message") }
         setReadLimit(seconds: 0)
         self.first = first
         self.input = Locked(input)
@@ -58,6 +60,9 @@ package final class LaunchChannel: Sendable {
             installationID: self.first.installationID)
     }
 
+    /// Whether the activator knows the number on its agent's icon, which is this program's then.
+    package var tellsBadge: Bool { self.first.badge != nil }
+
     /// Makes the channel one agent's, for good; false if it is another's.
     package func take() -> Bool {
         self.isTaken.withLock { isTaken in
@@ -66,8 +71,8 @@ package final class LaunchChannel: Sendable {
         }
     }
 
-    /// Waits for the next message after the first; `nil` when there will be no more.
-    package func next() throws(LaunchError) -> ActivationMessage? {
+    /// Waits for the next line after the first message; `nil` when there will be no more.
+    package func next() throws(LaunchError) -> ActivationLine? {
         try self.input.withLock { input throws(LaunchError) in try input.next() }
     }
 
@@ -99,7 +104,7 @@ private struct MessageReader {
 
     init(socket: OwnedDescriptor) { self.socket = socket }
 
-    mutating func next() throws(LaunchError) -> ActivationMessage? {
+    mutating func next() throws(LaunchError) -> ActivationLine? {
         var bytes = [UInt8](repeating: 0, count: 65_536)
         while self.lines.isEmpty {
             let count = recv(self.socket.number, &bytes, bytes.count, 0)
@@ -111,7 +116,7 @@ private struct MessageReader {
             }
         }
         do throws(ActivationError) {
-            return try ActivationMessage(line: self.lines.removeFirst())
+            return try ActivationLine(line: self.lines.removeFirst())
         } catch {
             throw .malformed(error.description)
         }

@@ -14,11 +14,11 @@ struct DesktopBoard {
         /// How often it was taken to be shown.
         var attempts = 0
 
-        /// Whether both are of one conversation of one installation, so that the later one replaces the earlier.
-        func isSameThread(as other: Item) -> Bool {
-            let (one, another) = (self.pending.request, other.pending.request)
-            return one.threadID != nil && one.threadID == another.threadID
-                && one.id.installationID == another.id.installationID
+        /// Whether the later one replaces the earlier: both have one collapse ID, and are one installation's.
+        func collapses(with other: Item) -> Bool {
+            let (one, another) = (self.pending, other.pending)
+            return one.collapseID != nil && one.collapseID == another.collapseID
+                && one.request.id.installationID == another.request.id.installationID
         }
     }
 
@@ -33,7 +33,7 @@ struct DesktopBoard {
     /// Whether something waits for which there is a place.
     private var hasNext: Bool {
         guard let first = self.waiting.first else { return false }
-        return self.shown.count < self.limit || self.shown.values.contains { $0.isSameThread(as: first) }
+        return self.shown.count < self.limit || self.shown.values.contains { $0.collapses(with: first) }
     }
 
     /// Something is to be shown, after what waits.
@@ -66,7 +66,7 @@ struct DesktopBoard {
     /// What is on the screen and is replaced by what is shown as `key`.
     func replaced(by key: DesktopNotificationKey) -> [DesktopNotificationKey] {
         guard let item = self.shown[key] else { return [] }
-        return self.shown.filter { $0.key != key && $0.value.isSameThread(as: item) }.map(\.key)
+        return self.shown.filter { $0.key != key && $0.value.collapses(with: item) }.map(\.key)
     }
 
     /// What was taken out is to be shown once more, before what came later.

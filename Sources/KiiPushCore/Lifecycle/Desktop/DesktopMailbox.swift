@@ -25,7 +25,7 @@ final class DesktopMailbox: Sendable {
 
     /// Hands a notification to the thread, and waits until it is shown, or is not.
     func present(_ request: NotificationRequest) -> PresentationOutcome {
-        let pending = PendingPresentation(request)
+        let pending = PendingPresentation(request, collapseID: self.configuration.collapseID(request.message))
         do {
             guard let bell = try self.put(pending) else { return .unavailable }
             bell.ring()

@@ -6,6 +6,7 @@ extension DesktopPresenter {
         /// The icon: a name of the icon theme, or the absolute path of a file. Default: none.
         public var icon: String?
         /// The name of the program's desktop entry, without `.desktop`; some desktops group and configure notifications by it.
+        /// None groups them by `thread-id`, for which the notification service has no word.
         /// Default: none.
         public var desktopEntry: String?
         /// The categories that payloads may name. Default: none.
@@ -18,6 +19,11 @@ extension DesktopPresenter {
         /// The alert of a message, as ``NotificationPresenter/alert(for:)``: makes one from the data of messages that carry
         /// none, as those of Kii's own cloud. Default: the alert of the payload's `aps`.
         public var alert: @Sendable (ReceivedMessage) -> NotificationAlert? = { $0.content?.alert }
+        /// A message's collapse ID. A notification replaces the one that is on the screen with the same ID, of the same
+        /// installation, and the replaced message is done without data. To Apple the ID is a header of the request,
+        /// `apns-collapse-id`; no payload carries it, and Kii's calls have no word for it. A program whose messages supersede
+        /// each other takes it from a key of its own. Default: none; every message has its own notification.
+        public var collapseID: @Sendable (ReceivedMessage) -> String? = { _ in nil }
         /// How long a notification stays, in milliseconds precision; zero means until the user reacts. Default `nil`: as
         /// long as the service likes, if it keeps notifications in a list, and until the user reacts otherwise.
         public var displayTime: Duration?

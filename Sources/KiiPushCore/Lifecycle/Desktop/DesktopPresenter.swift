@@ -10,9 +10,9 @@
 /// ```
 ///
 /// A notification has the alert's title, subtitle and body, a View action unless the payload says `"show-view":false`, the
-/// actions of its category, and a sound if the payload names one. It replaces the one that is shown with the same
-/// `thread-id`, whose message is then done without data (``PresentationResponse/expired``). What the user chooses comes back
-/// as ``PresentationResponse/opened(_:)``.
+/// actions of its category, and a sound if the payload names one. Notifications with one `thread-id` stand
+/// beside each other. A notification replaces another by ``Configuration/collapseID`` alone; the earlier message is then done
+/// without data (``PresentationResponse/expired``). What the user chooses comes back as ``PresentationResponse/opened(_:)``.
 ///
 /// Without a session bus, a notification service or the library that speaks to them (`libsystemd.so.0` or
 /// `libelogind.so.0`, looked for when the first alert comes), alerts are ``PresentationOutcome/unavailable``, which has the

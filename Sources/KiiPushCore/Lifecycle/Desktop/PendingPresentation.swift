@@ -1,9 +1,14 @@
 /// A notification on its way to the screen, and the call that waits for it to be there.
 final class PendingPresentation: Sendable {
     let request: NotificationRequest
+    /// It replaces what is shown with the same one.
+    let collapseID: String?
     private let outcome = Monitor<PresentationOutcome?>(nil)
 
-    init(_ request: NotificationRequest) { self.request = request }
+    init(_ request: NotificationRequest, collapseID: String?) {
+        self.request = request
+        self.collapseID = collapseID
+    }
 
     /// Has the call return.
     ///

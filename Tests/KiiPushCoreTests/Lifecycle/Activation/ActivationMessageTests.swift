@@ -23,6 +23,7 @@ import Testing
     func aMessageIsReadAsItWasWritten(action: UserAction?) throws {
         var message = self.message
         message.userAction = action
+        message.badge = action == nil ? nil : 7
         message.payload = Array("{\"text\":\"a\\n\\u0000b\",\n\"deep\":\(String(repeating: "[", count: 63))".utf8)
         #expect(try ActivationMessage(line: message.line.dropLast()) == message)
     }
@@ -30,10 +31,20 @@ import Testing
     @Test(arguments: [
         ActivationAnswer.ready(4), .verdict(id: 7, .result(.newData)), .verdict(id: 7, .result(.noData)),
         .verdict(id: 7, .result(.failed)), .verdict(id: -1, .rejected("a \"reason\"\n")),
-        .state(.active), .state(.inactive), .state(.background),
+        .state(.active), .state(.inactive), .state(.background), .late(id: 7), .badge(0), .badge(3),
+        .ready(4, wantsBadge: true),
     ])
     func anAnswerIsReadAsItWasWritten(answer: ActivationAnswer) throws {
         #expect(try ActivationAnswer(line: answer.line.dropLast()) == answer)
+    }
+
+    @Test func aLineAboutTheBadgeIsNoMessage() throws {
+        let line = ActivationLine.badge(7).line
+        #expect(self.text(line) == "{\"badge\":7}\n")
+        #expect(try ActivationLine(line: line.dropLast()) == .badge(7))
+        var message = self.message
+        message.badge = 0
+        #expect(try ActivationLine(line: message.line.dropLast()) == .message(message))
     }
 
     @Test(arguments: [
@@ -42,11 +53,12 @@ import Testing
         ("[]", "/id is missing, or of the wrong type"),
         (#"{"id":"7","result":"newData"}"#, "/id is missing, or of the wrong type"),
         (#"{"id":7}"#, "/result is missing, or of the wrong type"),
-        (#"{"id":7,"result":"done"}"#, "/result is not newData, noData, failed or reject"),
+        (#"{"id":7,"result":"done"}"#, "/result is not newData, noData, failed, late or reject"),
         (#"{"ready":0}"#, "/ready is not 1 or more"),
         (#"{"ready":true}"#, "/ready is missing, or of the wrong type"),
         (#"{"state":"notRunning"}"#, "/state is not active, inactive or background"),
         (#"{"state":1}"#, "/state is missing, or of the wrong type"),
+        (#"{"badge":"7"}"#, "/badge is missing, or of the wrong type"),
     ])
     func whatIsNoAnswerIsRefusedWithoutRepeatingIt(line: String, reason: String) {
         let error = #expect(throws: ActivationError.self) { try ActivationAnswer(line: Array(line.utf8)) }

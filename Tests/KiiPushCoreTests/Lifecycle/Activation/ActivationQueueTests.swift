@@ -43,6 +43,40 @@ import Testing
         #expect(queue.takeOrders() == [.answer(2, .result(.newData)), .send(4)])
     }
 
+    @Test func aLateSuccessCountsUntilTheNextAttempt() {
+        var queue = self.queue()
+        for number in 1...2 { queue.deliver(Self.entry(number), now: Self.instant(0)) }
+        queue.received(.late(id: 1), now: Self.instant(30))
+        #expect(queue.takeOrders() == [.start(with: 1), .send(2)])
+        // Anything but a success changes nothing.
+        queue.received(.verdict(id: 1, .result(.failed)), now: Self.instant(31))
+        queue.received(.verdict(id: 1, .result(.newData)), now: Self.instant(31))
+        queue.received(.verdict(id: 1, .result(.newData)), now: Self.instant(31))
+        #expect(queue.takeOrders() == [.answer(1, .result(.newData))])
+        queue.received(.late(id: 2), now: Self.instant(31))
+        queue.deliver(Self.entry(3, id: 2, until: 90), now: Self.instant(60))
+        queue.received(.verdict(id: 2, .result(.noData)), now: Self.instant(61))
+        #expect(
+            queue.takeOrders() == [
+                .fail(2, reason: "the program did not answer in time"), .send(3), .answer(3, .result(.noData)),
+            ])
+    }
+
+    @Test func soManyOverdueMessagesAreKept() {
+        var queue = self.queue()
+        for number in 1...102 {
+            queue.deliver(Self.entry(number), now: Self.instant(0))
+            queue.received(.late(id: Int64(number)), now: Self.instant(0))
+        }
+        let reason = "the program did not answer in time"
+        let orders = queue.takeOrders()
+        #expect(orders.contains(.fail(1, reason: reason)) && orders.contains(.fail(2, reason: reason)))
+        #expect(!orders.contains(.fail(3, reason: reason)))
+        queue.ended(.exited(0), now: Self.instant(1))
+        #expect(queue.takeOrders().count == 100)
+        #expect(queue.isIdle)
+    }
+
     @Test(arguments: [
         (SpawnedProcess.Ending.exited(0), ActivationQueue.Order.answer(1, .result(.newData))),
         (.exited(10), .answer(1, .result(.noData))),

@@ -1,0 +1,46 @@
+import CKiiPush
+import TestSupport
+import Testing
+
+@testable import KiiPushC
+@testable import KiiPushCore
+
+/// Answers that come when the time of a call is over.
+@Suite struct LateAnswerTests {
+    /// Takes late answers as delivery does: of an attempt that is over a success counts.
+    private final class LateChannel: AnswerChannel {
+        let verdicts = Locked<[HandlerVerdict]>([])
+
+        func answer(_ ticket: AnswerTicket, _ verdict: HandlerVerdict) -> Bool {
+            self.verdicts.withLock { $0.append(verdict) }
+            return verdict.isSuccess
+        }
+    }
+
+    /// A call whose handler has returned `KII_PUSH_LATER`, and whose time is over.
+    private func lateCall(_ channel: LateChannel, for runtime: LateChannel) throws -> UInt64 {
+        let message = try ReceivedMessage(payload: Array(#"{"n":1}"#.utf8))
+        let context = DeliveryContext(installationID: "i", messageID: 1, receivedAt: .now(), attempt: 1)
+        return withUnsafePointer(to: message) { message in
+            let added = handles.withLock { handles in
+                handles.add {
+                    HandlerCall(
+                        $0, ObjectIdentifier(runtime), at: UInt(bitPattern: message), isCommand: false, context,
+                        FetchCompletion(channel, AnswerTicket(sequence: 1)))
+                }
+            }
+            HandlerCall.returned(added.number, Int32(KII_PUSH_LATER.rawValue))
+            return added.number
+        }
+    }
+
+    @Test func aSuccessCountsAndNothingElseDoes() throws {
+        let channel = LateChannel()
+        let completion = try self.lateCall(channel, for: channel)
+        expectFailure(KII_PUSH_E_HANDLE) { kii_push_complete(completion, Int32(KII_PUSH_FAILED.rawValue), $0) }
+        expectFailure(KII_PUSH_E_HANDLE) { kii_push_reject(completion, "no", 2, $0) }
+        try succeed { kii_push_complete(completion, Int32(KII_PUSH_NEW_DATA.rawValue), $0) }
+        expectFailure(KII_PUSH_E_HANDLE) { kii_push_complete(completion, Int32(KII_PUSH_NEW_DATA.rawValue), $0) }
+        #expect(channel.verdicts.withLock { $0 } == [.result(.failed), .rejected("no"), .result(.newData)])
+    }
+}
