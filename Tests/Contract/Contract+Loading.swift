@@ -127,6 +127,7 @@ extension Endpoint {
             alsoAt: try object.strings("alsoAt"),
             service: try object.choice(try object.optionalString("service") ?? "api"),
             auth: try object.choice(try object.string("auth")),
+            needsNoCredentials: try object.bool("optionalCredentials"),
             who: try object.optionalString("who"),
             client: try object.strings("client"),
             withoutClient: try object.optionalString("withoutClient"),

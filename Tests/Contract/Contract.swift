@@ -153,7 +153,7 @@ package struct ContractError: Sendable {
         switch self.extent {
         case nil: false
         case .body: !endpoint.request.mediaTypes.isEmpty && endpoint.request.bytes == nil
-        case .credentials: endpoint.auth != .none
+        case .credentials: endpoint.auth != .none && !endpoint.needsNoCredentials
         case .token, .user, .thing: endpoint.auth == .token
         case .app: endpoint.path.hasPrefix("/apps/{app}")
         }

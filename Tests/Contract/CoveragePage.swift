@@ -13,8 +13,17 @@ extension Contract {
         what nobody should, `ContractRandomTests` whatever comes, and `ContractConflictTests` the same twice at once.
         They run through the contract itself, so a call or an error without a test fails them.
 
-        Of Kii's cloud only what pushes need is here. There are no queries of objects, no access rights of single objects, no
-        states and triggers of thing-if, no server code, and no end nodes behind a gateway.
+        Of Kii's cloud only what pushes need is here, and what clients begin with. These calls stay out, and are answered
+        with 404 or 405:
+
+        - queries of objects, things and users, and counting;
+        - access rights of buckets, single objects and scopes;
+        - bodies of objects in pieces (`…/body/uploads`), moved or published ones;
+        - a user's addresses as resources of their own to be read and verified, a forgotten password, sign-in by another
+          service, and the status of a user, which `PATCH /__kii/users/{user}` changes;
+        - a thing's password and `PUT` of a thing;
+        - locks, the app's configuration (which `PATCH /__kii/app` has in part), analytics and server code;
+        - states, triggers and end nodes of thing-if.
 
         ## Calls
 

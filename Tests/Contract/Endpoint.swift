@@ -33,6 +33,8 @@ package struct Endpoint: Sendable {
     package var alsoAt: [String]
     package var service: Service
     package var auth: Auth
+    /// Whether the credentials may be absent where the path names the app.
+    package var needsNoCredentials: Bool
     /// Whose credentials they have to be.
     package var who: String?
     /// The client's methods, as ``KiiClient`` has them.

@@ -48,7 +48,8 @@ extension Contract {
         var text = "### \(endpoint.title)\n\n`\(endpoint.method) \(endpoint.fullPath)`"
         for path in endpoint.alsoAt { text += ", also at `\(path)`" }
         if endpoint.hasHead { text += ", also as HEAD" }
-        text += "\n\nCredentials: \(endpoint.auth.rawValue)."
+        let place = endpoint.needsNoCredentials ? ", or none below `/apps/{app}`" : ""
+        text += "\n\nCredentials: \(endpoint.auth.rawValue)\(place)."
         if let who = endpoint.who { text += " \(who)" }
         text += "\n"
         text += self.request(endpoint.request)

@@ -5,10 +5,12 @@ $KII_PUSH_LIBRARY is the library, and $KII_PUSH_TOOL the tool kii-push: without 
 
 import json
 import os
+import re
 import signal
 import subprocess
 import tempfile
 import unittest
+import urllib.request
 from typing import Any, ClassVar
 
 import support
@@ -251,6 +253,62 @@ except kii_push.Error as error:
         *lines, last = output.splitlines()
         self.assertEqual(lines, ["HANDLE 0 ", "REFUSED 404 TOPIC_NOT_FOUND", "STATE 0 ", "True"])
         self.assertTrue(last.startswith("CONFIGURATION /retryDelays/0 "), last)
+
+    def administer(self, method: str, path: str) -> None:
+        """Makes a call below the app as its administrator."""
+        root = f"{self.emulator['baseURL']}/apps/{self.emulator['appID']}"
+        body = json.dumps({"client_id": self.emulator["clientID"], "client_secret": self.emulator["clientSecret"]})
+        login = urllib.request.Request(
+            f"{root}/oauth2/token", body.encode(), {"Content-Type": "application/json"}, method="POST"
+        )
+        with urllib.request.urlopen(login) as answer:
+            token = json.load(answer)["access_token"]
+        call = urllib.request.Request(root + path, headers={"Authorization": f"Bearer {token}"}, method=method)
+        urllib.request.urlopen(call).close()
+
+    def test_calls_of_the_page_work_as_they_are_written(self) -> None:
+        page = (support.ROOT / "Documentation/embedding.md").read_text()
+        calls = re.findall(r"`(agent\.(?:call|send)\([^`]*\))`", page)
+        self.assertGreater(len(calls), 3)
+        self.assertTrue(any("topic:" in call for call in calls))
+        program = f"""
+make = agent
+with opened() as runtime:
+    agent = make(runtime, lambda message: None)
+    agent.register()
+    for call in {calls!r}:
+        eval(call)
+"""
+        self.assertEqual(self.ended(program), (0, "", ""))
+
+    def test_topic_of_the_app_is_the_administrators_until_it_gives_the_right(self) -> None:
+        self.administer("PUT", "/topics/alerts")
+        program = """
+with opened() as runtime:
+    receiver = agent(runtime, lambda message: None)
+    receiver.register()
+    say(json.loads(receiver.call("GET", "/users/me"))["userID"])
+    sys.stdin.readline()
+    try:
+        receiver.send("topic:alerts", {"msg": "hi"})
+    except kii_push.Error as error:
+        say(error.status, error)
+    sys.stdin.readline()
+    receiver.send("topic:alerts", {"msg": "hi"})
+    say("sent")
+"""
+        process = self.start(program)
+        assert process.stdin is not None
+        user, = self.lines(process, 1)
+        process.stdin.write("\n")
+        process.stdin.flush()
+        refusal, = self.lines(process, 1)
+        self.assertTrue(refusal.startswith("401 "), refusal)
+        self.assertIn("SEND_MESSAGE_TO_TOPIC", refusal)
+        self.assertNotIn("sign in again", refusal)
+        self.administer("PUT", f"/topics/alerts/acl/SEND_MESSAGE_TO_TOPIC/UserID:{user}")
+        output, errors = process.communicate("\n", timeout=120)
+        self.assertEqual((process.returncode, output, errors), (0, "sent\n", ""))
 
     def test_interpreter_ends_with_handlers_that_do_not(self) -> None:
         for endless in ["while True: pass", "threading.Event().wait()"]:

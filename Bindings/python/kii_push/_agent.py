@@ -230,7 +230,8 @@ class Agent:
     def send(self, target: str, data: Mapping[str, Any]) -> str:
         """Sends a message as the agent's user or thing, and returns its pushMessageID. Blocks.
 
-        target: "topic:alerts", "topic:SCOPE/todo" with a scope as in a `Topic`, "user:me" or "user:ID".
+        target: "topic:alerts", "topic:SCOPE/todo" with a scope as in a `Topic`, "user:me" or "user:ID". A topic of the app
+        takes messages from the administrator alone, unless its rules give the user the right SEND_MESSAGE_TO_TOPIC.
         """
         text = json.dumps(members("data", data), allow_nan=False).encode()
         id = ffi.new("char **")

@@ -301,6 +301,8 @@ int32_t kii_push_call(
  * Sends a message as the agent's user or thing; blocks, and fails, as kii_push_call does.
  *
  * target: "topic:alerts", "topic:SCOPE/todo" with a scope as in a subscription, "user:me" or "user:ID".
+ *   A topic takes messages from whom its rules name: one of the app's from the administrator alone, unless they give the
+ *   user or thing the right SEND_MESSAGE_TO_TOPIC; one of the user's own from the user.
  * json: an object; its members are the message's data.
  * id: the pushMessageID, to be freed with kii_push_free; may be NULL.
  */

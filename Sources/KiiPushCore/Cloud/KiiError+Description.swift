@@ -28,6 +28,7 @@ extension KiiError: CustomStringConvertible {
                 + "the owner, or sign in as an administrator"
         }
         if self.saysLocked { return "too many have tried with a wrong password; wait, then sign in again" }
+        if self.errorCode == .unauthorized, !self.refusesToken { return self.adviceOnRights }
         if let errorCode = self.errorCode, let advice = KiiError.advice(for: errorCode) { return advice }
         switch self.status {
         case 300..<400:
@@ -52,6 +53,17 @@ extension KiiError: CustomStringConvertible {
     private var isAboutOthersInstallations: Bool {
         guard self.operation.method == .get, self.operation.path.hasSuffix("/installations") else { return false }
         return self.status == 401 && self.errorCode == .unauthorized
+    }
+
+    /// The advice for a user or thing whose token is good.
+    private var adviceOnRights: String {
+        let path = self.operation.path
+        guard path.contains("/topics/"), path.hasSuffix("/push/messages") else {
+            return "the token is good, and its user or thing lacks the right; have somebody do it who has the right"
+        }
+        return
+            "the token is good, and its user or thing lacks the right SEND_MESSAGE_TO_TOPIC, which a topic of the app "
+            + "gives to the administrator alone unless it is told otherwise; have it granted, or send as the administrator"
     }
 
     private static func advice(for code: KiiErrorCode) -> String? {

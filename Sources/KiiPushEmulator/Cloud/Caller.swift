@@ -94,7 +94,16 @@ extension Scope {
 }
 
 extension Topic { var path: String { SubscriptionTarget.topic(self).path } }
-extension Bucket { var path: String { SubscriptionTarget.bucket(self).path } }
+
+extension Bucket {
+    /// The beginning of an encrypted bucket's name.
+    static let encryptedPrefix = "CRYPTO:"
+
+    var path: String { SubscriptionTarget.bucket(self).path }
+
+    /// Kii's `bucketType`. That of an encrypted bucket is as Kii's client for Java names it.
+    var type: String { self.id.hasPrefix(Bucket.encryptedPrefix) ? "crypto" : "rw" }
+}
 
 /// What a principal can subscribe to: a topic or a bucket.
 struct SubscriptionTarget: Sendable, Hashable {

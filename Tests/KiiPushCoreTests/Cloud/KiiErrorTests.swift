@@ -98,6 +98,27 @@ import Testing
         #expect(error.description.hasSuffix(": \(advice)"))
     }
 
+    /// The answer names whom the token belongs to: so the token and the app key are good.
+    @Test func saysWhichRightIsMissing() async throws {
+        let answer = HTTPResponse.status(
+            401, #"{"errorCode":"UNAUTHORIZED","message":"No.","authenticatedPrincipalID":"u1"}"#)
+        #expect(
+            try await self.refusal(answer).description.hasSuffix(
+                ": the token is good, and its user or thing lacks the right; have somebody do it who has the right"))
+        for scope in [Scope.app, .user("u1")] {
+            let (_, result) = await exchange(answer) {
+                try await $0.session(testToken).send(
+                    PushMessage(data: ["msg": "hi"]), to: .topic(Topic("news", in: scope)))
+            }
+            let error = try #require(#expect(throws: KiiError.self) { try result.get() })
+            #expect(
+                error.description.hasSuffix(
+                    ": the token is good, and its user or thing lacks the right SEND_MESSAGE_TO_TOPIC, which a topic of "
+                        + "the app gives to the administrator alone unless it is told otherwise; have it granted, or "
+                        + "send as the administrator"))
+        }
+    }
+
     @Test(arguments: [
         "", "<html>Bad gateway</html>", "{", "[1]", "null", #""text""#, "\u{FEFF}{}", #"{"errorCode":7}"#,
     ])

@@ -63,7 +63,8 @@ import Testing
 
     @Test(
         arguments: [
-            (#"{"createdAt":1,"modifiedAt":2,"_created":3,"_modified":4}"#, 1, 2),
+            (#"{"createdAt":1,"modifiedAt":2,"_created":3,"_modified":4}"#, 3, 4),
+            (#"{"createdAt":"in spring","modifiedAt":{},"_created":3,"_modified":4}"#, 3, 4),
             (#"{"_created":3,"_modified":4}"#, 3, 4),
             ("{}", nil, nil), ("", nil, nil), (#"{"createdAt":null,"_created":3}"#, 3, nil),
         ] as [(String, Int64?, Int64?)])

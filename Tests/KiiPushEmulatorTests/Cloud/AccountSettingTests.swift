@@ -14,6 +14,11 @@ import Testing
         return try #require(outcome.json["userID"]?.string)
     }
 
+    private mutating func registerWithToken(_ name: String) -> JSONValue {
+        let body: JSONValue = ["loginName": JSONValue(name), "password": "secret"]
+        return self.kii.call("POST", "users", type: "RegistrationAndAuthorizationRequest", body).json
+    }
+
     private mutating func token(_ body: JSONValue) -> Outcome {
         self.kii.call("POST", "oauth2/token", type: "OauthTokenRequest", body)
     }
@@ -29,7 +34,11 @@ import Testing
         #expect(self.token(own).json["expires_in"]?.int64 == 60)
         let pseudo = try self.kii.user()
         let thing = try self.kii.thing()
+        let registered = self.registerWithToken("bob")["_accessToken"]?.string
+        #expect(self.kii.call("GET", "users/me", token: registered).status == 200)
         self.kii.now = CloudHarness.start + .seconds(600)
+        // A registration that brings a token is a login.
+        expectRefusal(self.kii.call("GET", "users/me", token: registered), "403 WRONG_TOKEN")
         let access = first["access_token"]?.string
         expectRefusal(self.kii.call("GET", "users/me", token: access), "403 WRONG_TOKEN")
         expectRefusal(self.kii.call("GET", "things/\(thing.id)", token: thing.token), "403 WRONG_TOKEN")
@@ -70,6 +79,8 @@ import Testing
         _ = try self.register()
         let before = self.token(["username": "ann", "password": "secret"]).json
         self.kii.control("PATCH", "app", ["refreshTokens": false])
+        let bob = self.registerWithToken("bob")
+        #expect(bob["_accessToken"] != nil && bob["_refreshToken"] == nil)
         #expect(self.token(["username": "ann", "password": "secret"]).json["refresh_token"] == nil)
         let refresh: JSONValue = [
             "grant_type": "refresh_token", "refresh_token": try #require(before["refresh_token"]),

@@ -96,7 +96,6 @@ import Testing
             ("buckets/no%20tes/objects/one", "{}", "400 INVALID_BUCKET"),
             ("buckets/notes/objects/a%2Fb", "{}", "400 INVALID_OBJECT_ID"),
             ("buckets/notes/objects/o", "{}", "400 INVALID_OBJECT_ID"),
-            ("buckets/notes/objects/one", #"{"_id":"x"}"#, "400 INVALID_INPUT_DATA"),
             ("buckets/notes/objects/one", "[]", "400 INVALID_INPUT_DATA"),
         ]
     )

@@ -8,7 +8,18 @@ let accountScenarios: [Scenario] = [
     },
     .success("users.registerPseudo"),
     .refusal("users.registerPseudo", "INVALID_INPUT_DATA") { request, _ in request.set(["displayName": 1]) },
+    .success("users.registerWithToken") { $0.set(["loginName": JSONValue($1.name("alice"))]) },
+    .refusal("users.registerWithToken", "INVALID_INPUT_DATA") { request, _ in request.remove("loginName") },
+    .refusal("users.registerWithToken", "USER_ALREADY_EXISTS") { request, _ in
+        request.set(["loginName": JSONValue(request.people.userName)])
+    },
     .success("users.get"),
+    .success("users.update"),
+    .refusal("users.update", "INVALID_INPUT_DATA") { request, _ in request.set(["password": "another"]) },
+    .refusal("users.update", "USER_ALREADY_EXISTS") { request, world in
+        request.set(["loginName": JSONValue(try await world.register().name)])
+    },
+    .refusal("users.update", "USER_NOT_FOUND") { request, _ in request.parameters["user"] = "nobody" },
     .refusal("users.get", "USER_NOT_FOUND") { request, _ in request.parameters["user"] = "nobody" },
     .success("users.changePassword") { request, _ in request.set(["oldPassword": JSONValue(People.password)]) },
     .refusal("users.changePassword", "PASSWORD_TOO_SHORT") { request, _ in request.set(["newPassword": "abc"]) },
@@ -25,6 +36,25 @@ let accountScenarios: [Scenario] = [
     .success("users.delete"),
     .refusal("users.delete", "USER_NOT_FOUND") { request, _ in request.parameters["user"] = "nobody" },
 ]
+
+let addressScenarios: [Scenario] =
+    [("users.changeEmailAddress", "emailAddress"), ("users.changePhoneNumber", "phoneNumber")].flatMap {
+        id, field -> [Scenario] in
+        [
+            .success(id) { request, world in request.set([field: JSONValue(world.name("al") + "@example.com")]) },
+            .refusal(id, "INVALID_INPUT_DATA") { request, _ in request.set([field: ""]) },
+            .refusal(id, "UNAUTHORIZED") { request, _ in request.set(["verified": true]) },
+            .refusal(id, "USER_ALREADY_EXISTS") { request, world in
+                request.set([field: JSONValue(world.name("al") + "@example.com")])
+                var other = request
+                let account = try await world.register().account
+                other.parameters["user"] = account.id
+                other.credentials = .token(account.token)
+                try await world.succeed(other)
+            },
+            .refusal(id, "USER_NOT_FOUND") { request, _ in request.parameters["user"] = "nobody" },
+        ]
+    }
 
 let tokenScenarios: [Scenario] = [
     .success("token.user") { request, _ in

@@ -7,7 +7,8 @@ private let loaded = Result { try Contract.load() }
 
 /// Every way to each of the contract's answers.
 let scenarios: [Scenario] = [
-    accountScenarios, groupScenarios, tokenScenarios, thingScenarios, ownershipScenarios, onboardingScenarios,
+    accountScenarios, addressScenarios, groupScenarios, tokenScenarios, thingScenarios, ownershipScenarios,
+    onboardingScenarios,
     installationScenarios, topicScenarios, topicAccessScenarios, subscriptionScenarios, messageScenarios,
     objectScenarios, commandScenarios, controlScenarios, inspectionScenarios, anywhereScenarios,
 ].flatMap { $0 }

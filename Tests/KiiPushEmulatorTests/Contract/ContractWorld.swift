@@ -159,7 +159,10 @@ final class ContractWorld: Sendable {
     func register() async throws -> (account: CloudHarness.Account, name: String) {
         let name = self.name("user")
         var request = try self.blank("users.register", people: self.nobody)
-        request.body = ["loginName": JSONValue(name), "password": JSONValue(People.password), "displayName": "Al"]
+        request.body = [
+            "loginName": JSONValue(name), "emailAddress": JSONValue("\(name)@example.com"),
+            "password": JSONValue(People.password), "displayName": "Al",
+        ]
         let id = try #require(try await self.succeed(request)["userID"]?.string)
         return (CloudHarness.Account(id: id, token: try await self.login(name)), name)
     }

@@ -24,8 +24,8 @@ let objectScenarios: [Scenario] =
             request.fields = [HTTPField("If-Match", "\"7\"")]
         }
     }
-    + ["objects.create", "objects.put"].map {
-        .refusal($0, "INVALID_INPUT_DATA") { request, _ in request.set(["_mine": 1]) }
+    + ["buckets.create", "buckets.get", "buckets.delete"].map {
+        .refusal($0, "INVALID_BUCKET") { request, _ in request.parameters["bucket"] = "b" }
     } + [
         .success("objects.create"),
         .refusal("objects.put", "OBJECT_ALREADY_EXISTS") { request, world in
@@ -37,10 +37,6 @@ let objectScenarios: [Scenario] =
         .success("objects.put", 201),
         .success("objects.put", 200) { request, world in try await world.succeed(request) },
         .success("objects.patch") { request, world in try await world.first("objects.put", request) },
-        .refusal("objects.patch", "INVALID_INPUT_DATA") { request, world in
-            try await world.first("objects.put", request)
-            request.set(["_mine": 1])
-        },
         .success("objects.delete") { request, world in try await world.first("objects.put", request) },
         .success("objects.body.put") { request, world in
             try await world.first("objects.put", request)
@@ -58,9 +54,16 @@ let objectScenarios: [Scenario] =
             try await world.upload(request)
             try await world.succeed(request)
         },
+        .success("buckets.create"),
+        .refusal("buckets.create", "INVALID_INPUT_DATA") { request, _ in request.set(["bucketType": "crypto"]) },
+        .success("buckets.get") { request, world in try await world.first("objects.put", request) },
+        .success("buckets.get", 204) { request, world in
+            try await world.first("objects.put", request)
+            request.variant.endpoint.method = "HEAD"
+        },
+        .refusal("buckets.get", "BUCKET_NOT_FOUND") { _, _ in },
         .success("buckets.delete") { request, world in try await world.first("objects.put", request) },
         .refusal("buckets.delete", "BUCKET_NOT_FOUND") { _, _ in },
-        .refusal("buckets.delete", "INVALID_BUCKET") { request, _ in request.parameters["bucket"] = "b" },
     ]
 
 extension ContractWorld {

@@ -14,9 +14,19 @@ let thingScenarios: [Scenario] =
         .success("things.get"),
         .success("things.get", 204) { request, _ in request.variant.endpoint.method = "HEAD" },
         .refusal("things.get", "THING_NOT_FOUND") { request, _ in request.parameters["thing"] = "th.nothing" },
+        .success("things.update"),
+        .refusal("things.update", "INVALID_INPUT_DATA") { request, _ in request.set(["_lot": 7]) },
+        .success("things.status"),
+        .success("things.changeStatus"),
+        .refusal("things.changeStatus", "INVALID_INPUT_DATA") { request, _ in request.body = [:] },
+        .refusal("things.changeStatus", "UNAUTHORIZED") { request, _ in
+            request.credentials = .token(request.people.thing.token)
+        },
         .success("things.delete"),
-        .refusal("things.delete", "THING_NOT_FOUND") { request, _ in request.parameters["thing"] = "th.nothing" },
     ]
+    + ["things.update", "things.status", "things.changeStatus", "things.delete"].map { id -> Scenario in
+        .refusal(id, "THING_NOT_FOUND") { request, _ in request.parameters["thing"] = "th.nothing" }
+    }
 
 /// By the vendor's ID a thing is registered on the way; by its ID it is the one of the scenario.
 let onboardingScenarios: [Scenario] =

@@ -16,10 +16,12 @@ private func missingScopes(_ id: String) -> [Scenario] {
 
 let topicScenarios: [Scenario] =
     [
-        "topics.create", "topics.check", "topics.delete", "topics.list", "topics.acl.list", "topics.acl.get",
+        "topics.create", "topics.check", "topics.delete", "topics.list", "topics.acl.list",
+        "topics.acl.holders", "topics.acl.get",
         "topics.acl.grant", "topics.acl.revoke", "messages.sendToTopic", "objects.create", "objects.get", "objects.put",
         "objects.patch", "objects.delete", "objects.body.put", "objects.body.get", "objects.body.delete",
-        "buckets.delete", "subscriptions.subscribe", "subscriptions.check", "subscriptions.unsubscribe",
+        "buckets.create", "buckets.get", "buckets.delete", "subscriptions.subscribe", "subscriptions.check",
+        "subscriptions.unsubscribe",
     ].flatMap { missingScopes($0) } + [
         .success("topics.create"),
         .refusal("topics.check", "INVALID_INPUT_DATA") { request, _ in request.parameters["topic"] = "a.b" },
@@ -84,6 +86,9 @@ let topicAccessScenarios: [Scenario] =
     } + [
         .success("topics.acl.list") { request, world in try await world.first("topics.create", request) },
         .refusal("topics.acl.list", "TOPIC_NOT_FOUND") { _, _ in },
+        .success("topics.acl.holders") { request, world in try await world.first("topics.create", request) },
+        .refusal("topics.acl.holders", "TOPIC_NOT_FOUND") { _, _ in },
+        .refusal("topics.acl.holders", "INVALID_INPUT_DATA") { request, _ in request.parameters["verb"] = "READ" },
         .success("topics.acl.get") { request, world in try await world.grant(&request) },
         .refusal("topics.acl.get", "ACL_NOT_FOUND") { request, world in
             try await world.grant(&request)

@@ -16,6 +16,8 @@ struct RawAnswer: Sendable {
 
     /// The body, or null when it is no JSON.
     var json: JSONValue { (try? JSONValue(parsing: self.body)) ?? .null }
+    /// The media type without its parameters.
+    var mediaType: String? { self.field("Content-Type").map { String($0.prefix { $0 != ";" }) } }
 }
 
 /// A request written byte by byte, so that a test says exactly what is on the wire.

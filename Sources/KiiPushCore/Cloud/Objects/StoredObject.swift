@@ -23,13 +23,13 @@ public struct ObjectBody: Sendable, Hashable {
 }
 
 extension StoredObject {
-    /// Reads what a write answers: `createdAt` and `modifiedAt`, or a whole object with `_created` and `_modified`. An
-    /// answer without a body says nothing.
+    /// Reads what a write answers: `createdAt` and `modifiedAt`, or a whole object with `_created` and `_modified`, in
+    /// which the former names are the app's. An answer without a body says nothing.
     init(_ reference: ObjectReference, writtenBy response: KiiResponse) throws(KiiResponseError) {
         self.init(reference: reference)
         guard !response.http.body.isEmpty else { return }
         let fields = try response.fields()
-        self.createdAt = try fields.optionalTimestamp("createdAt", "_created")
-        self.modifiedAt = try fields.optionalTimestamp("modifiedAt", "_modified")
+        self.createdAt = try fields.optionalTimestamp("_created", "createdAt")
+        self.modifiedAt = try fields.optionalTimestamp("_modified", "modifiedAt")
     }
 }

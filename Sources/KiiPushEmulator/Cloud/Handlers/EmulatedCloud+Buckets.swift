@@ -1,19 +1,23 @@
 import KiiPushCore
 
-/// Buckets: they come into being with their first object or subscription.
+/// Buckets: they come into being with their first object or subscription, or are made.
 extension EmulatedCloud {
     /// Names that Kii keeps for itself.
     private static let reservedBuckets: Set<String> = ["devices", "users", "installations", "internal", "things"]
 
     /// The bucket of the path; its scope exists, itself it need not.
+    ///
+    /// - Source: Kii's reference of buckets (`default:`); its clients for Java and JavaScript (`CRYPTO:`)
     func bucket(_ call: CloudCall) throws(KiiFailure) -> Bucket {
-        let bucket = Bucket(call["bucket"], in: try self.scope(call))
-        guard Names.isLegal(bucket.id, 2...64, extra: "-_"), !EmulatedCloud.reservedBuckets.contains(bucket.id) else {
+        let scope = try self.scope(call)
+        let id = call["bucket"].hasPrefix("default:") ? String(call["bucket"].dropFirst(8)) : call["bucket"]
+        let name = id.hasPrefix(Bucket.encryptedPrefix) ? String(id.dropFirst(Bucket.encryptedPrefix.count)) : id
+        guard Names.isLegal(name, 2...64, extra: "-_"), !EmulatedCloud.reservedBuckets.contains(name) else {
             let reserved = EmulatedCloud.reservedBuckets.sorted().joined(separator: ", ")
             let message = "A bucket ID has to be 2 to 64 of A-Z a-z 0-9 - _ and none of \(reserved)"
             throw KiiFailure(400, "INVALID_BUCKET", message)
         }
-        return bucket
+        return Bucket(id, in: scope)
     }
 
     /// The bucket of the path, if the caller may put objects into it.
@@ -39,13 +43,37 @@ extension EmulatedCloud {
         self.state.save(BucketRecord(bucket: bucket, creator: call.caller))
     }
 
+    /// Makes the bucket of the path. Clients send the type that its name says already.
+    mutating func createBucket(_ call: CloudCall) throws(KiiFailure) {
+        let bucket = try self.writableBucket(call)
+        let body = try call.request.body.isEmpty ? [:] : call.object(of: "BucketCreationRequest")
+        guard try body.text("bucketType") ?? bucket.type == bucket.type else {
+            throw .invalidInput("bucketType has to be \(bucket.type) with this name.")
+        }
+        self.ensure(bucket, call)
+    }
+
+    /// HEAD asks whether the bucket is there, and is answered with 204.
+    func showBucket(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        let bucket = try self.existing(self.readableBucket(call)).bucket
+        guard call.request.meantMethod != "HEAD" else { return HTTPResponse(status: 204) }
+        let size = self.state.objectCount(in: bucket)
+        return .json(
+            200, "BucketRetrievalResponse", ["bucketType": JSONValue(bucket.type), "size": JSONValue(size)])
+    }
+
+    private func existing(_ bucket: Bucket) throws(KiiFailure) -> BucketRecord {
+        guard let record = self.state.buckets[bucket.path] else {
+            throw KiiFailure(404, "BUCKET_NOT_FOUND", "The bucket was not found.").about(self.fields(of: bucket))
+        }
+        return record
+    }
+
     /// Deletes the bucket with all that is in it. Who was subscribed is told that, not of each object, and is subscribed no
     /// more.
     mutating func deleteBucket(_ call: CloudCall) throws(KiiFailure) {
         let bucket = try self.writableBucket(call)
-        guard let record = self.state.buckets[bucket.path] else {
-            throw KiiFailure(404, "BUCKET_NOT_FOUND", "The bucket was not found.").about(self.fields(of: bucket))
-        }
+        let record = try self.existing(bucket)
         let mayDrop = bucket.scope != .app || call.caller == .admin || call.caller == record.creator
         try self.require(mayDrop, call, "No right to delete this bucket.")
         self.announce(PushToApp(event: .bucketDeleted, bucket: bucket), call)

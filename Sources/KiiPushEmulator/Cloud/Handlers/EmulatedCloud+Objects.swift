@@ -12,6 +12,9 @@ extension Route {
             Route("PUT", object) { cloud, call throws(KiiFailure) in try cloud.putObject(call) },
             Route("PATCH", object) { cloud, call throws(KiiFailure) in try cloud.patchObject(call) },
             Route("DELETE", object) { cloud, call throws(KiiFailure) in try cloud.deleteObject(call) },
+            Route("PUT", "buckets/{bucket}") { cloud, call throws(KiiFailure) in try cloud.createBucket(call) },
+            Route("GET", "buckets/{bucket}", need: .app) { cloud, call throws(KiiFailure) in try cloud.showBucket(call)
+            },
             Route("DELETE", "buckets/{bucket}") { cloud, call throws(KiiFailure) in try cloud.deleteBucket(call) },
         ] + Route.objectBodies + Route.subscriptions(below: "buckets/{bucket}/filters/{filter}"))
 }
@@ -35,25 +38,26 @@ extension EmulatedCloud {
             let message = "The object is there, and If-None-Match asks for a new one."
             throw self.failure(409, "OBJECT_ALREADY_EXISTS", message, object)
         }
-        return try self.update(former, data: data, call)
+        let record = try self.update(former, data: data, call)
+        return .json(200, "ObjectUpdateResponse", .object(record.moments), fields: [.entityTag(record.version)])
     }
 
-    /// The members of the body replace those of the object; others stay.
+    /// The body's members replace the object's members of the same names. Kii answers with the whole object. The answer has
+    /// the moments under the names of a full update as well, for programs that read these names.
+    ///
+    /// - Source: Kii's guide on partial updates
     mutating func patchObject(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let former = try self.existingObject(call, in: self.writableBucket(call))
         // ebisu names no media type here, and curl, as the guide runs it, that of a form.
         let members = (former.data.members ?? []) + (try self.objectData(call).members ?? [])
-        return try self.update(former, data: JSONValue(members: members), call)
+        let record = try self.update(former, data: JSONValue(members: members), call)
+        let answer = JSONValue.object(record.moments + record.description)
+        return .json(200, nil, answer, fields: [.entityTag(record.version)])
     }
 
     func showObject(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let record = try self.existingObject(call, in: self.readableBucket(call))
-        let own = JSONMembers(present: [
-            "_id": record.object.id, "_created": record.createdAt.json, "_modified": record.modifiedAt.json,
-            "_version": "\(record.version)", "_owner": record.creator.principal?.id,
-        ])
-        let data = record.data.pairs.filter { !$0.1.isNull }
-        return .json(200, nil, .object(data + own), fields: [.entityTag(record.version)])
+        return .json(200, nil, .object(record.description), fields: [.entityTag(record.version)])
     }
 
     mutating func deleteObject(_ call: CloudCall) throws(KiiFailure) {
@@ -82,7 +86,7 @@ extension EmulatedCloud {
 
     private mutating func update(
         _ former: ObjectRecord, data: JSONValue, _ call: CloudCall
-    ) throws(KiiFailure) -> HTTPResponse {
+    ) throws(KiiFailure) -> ObjectRecord {
         try self.requireChangeable(former, call)
         try self.requireVersion(of: former, call)
         var record = former
@@ -91,8 +95,7 @@ extension EmulatedCloud {
         record.version += 1
         self.state.save(record)
         self.announce(.updated, of: record.object, modifiedAt: call.now, call)
-        let answer: JSONValue = ["createdAt": record.createdAt.json, "modifiedAt": record.modifiedAt.json]
-        return .json(200, "ObjectUpdateResponse", answer, fields: [.entityTag(record.version)])
+        return record
     }
 
     private func object(_ call: CloudCall, in bucket: Bucket) throws(KiiFailure) -> ObjectReference {
@@ -130,12 +133,9 @@ extension EmulatedCloud {
         return try self.objectData(call)
     }
 
+    /// Without the cloud's own members, whose names begin with an underscore: clients send back what they have read.
     private func objectData(_ call: CloudCall) throws(KiiFailure) -> JSONValue {
-        let data = try call.object()
-        guard !(data.members ?? []).contains(where: { $0.key.hasPrefix("_") }) else {
-            throw .invalidInput("A key must not start with an underscore.")
-        }
-        return data
+        .object(try call.object().pairs.filter { !$0.0.hasPrefix("_") })
     }
 
     /// Refuses to touch another version than the one that `If-Match` names, if it names one.

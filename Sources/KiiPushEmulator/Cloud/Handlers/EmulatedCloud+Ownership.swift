@@ -174,13 +174,13 @@ extension EmulatedCloud {
             200, nil, .object(all: ["users": thing.owners.sorted(), "groups": thing.ownerGroups.sorted()]))
     }
 
-    /// The thing and owner of the path, if the one belongs to the other.
+    /// The thing and owner of the path, if the one belongs to the other. Anybody may ask: thing-node's live test does,
+    /// as a user who owns nothing.
     ///
     /// Kii's code for where it does not was not seen; the status was.
     func ownership(_ call: CloudCall) throws(KiiFailure) -> (thing: ThingRecord, owner: ThingOwner) {
         let thing = try self.thing(call)
         let owner = try self.owner(written: call["owner"])
-        try self.checkMaySeeOwners(of: thing, call)
         guard !thing.belongs(to: owner) else { return (thing, owner) }
         switch owner.kind {
         case .user: throw .userNotFound(value: owner.id, app: self.appID)
@@ -190,6 +190,7 @@ extension EmulatedCloud {
 
     /// An owner may remove another one as well, as in rc4j's test.
     mutating func removeOwner(_ call: CloudCall) throws(KiiFailure) {
+        try self.checkMaySeeOwners(of: self.thing(call), call)
         var ownership = try self.ownership(call)
         // As in thing-node's live test.
         let isThing = call.caller == .thing(ownership.thing.id)

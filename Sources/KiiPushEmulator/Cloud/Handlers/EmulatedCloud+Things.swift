@@ -36,12 +36,48 @@ extension EmulatedCloud {
     }
 
     func showThing(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        // thing-node's live test asks with HEAD whether the thing exists, as a user who does not own it, and wants 204.
+        if call.request.meantMethod == "HEAD" {
+            _ = try self.thing(call)
+            return HTTPResponse(status: 204)
+        }
+        let thing = try self.ownThing(call)
+        return .json(200, "ThingRetrievalResponse", .object(thing.description + self.onlineFields(of: thing)))
+    }
+
+    /// The thing of the path, which is the caller's, or the caller itself.
+    private func ownThing(_ call: CloudCall) throws(KiiFailure) -> ThingRecord {
         let thing = try self.thing(call)
         let mayAct = self.mayAct(call.caller, for: .thing(thing.id))
-        try self.require(mayAct, call, "Only the thing and its owners may read it.")
-        // thing-node's live test asks with HEAD whether the thing exists, and wants 204.
-        guard call.request.meantMethod != "HEAD" else { return HTTPResponse(status: 204) }
-        return .json(200, "ThingRetrievalResponse", .object(thing.description + self.onlineFields(of: thing)))
+        try self.require(mayAct, call, "Only the thing and its owners may read and change it.")
+        return thing
+    }
+
+    /// A field that the body leaves out stays. The vendor's ID and the password never change here.
+    mutating func updateThing(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        var thing = try self.ownThing(call)
+        let body = try call.object(of: "ThingUpdateRequest")
+        let fixed = thing.attributes.pairs.filter { ["_vendorThingID", "_created"].contains($0.0) }
+        // Checked together, as the app's own fields have a limit.
+        thing.attributes = .object(try ThingRecord.attributes(.object(thing.attributes.pairs + body.pairs)) + fixed)
+        self.state.save(thing)
+        return .json(200, "ThingUpdateResponse", ["modifiedAt": call.now.json])
+    }
+
+    func showThingStatus(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        .json(200, "ThingStatusRetrievalResponse", ["disabled": JSONValue(try self.ownThing(call).isDisabled)])
+    }
+
+    mutating func changeThingStatus(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        var thing = try self.ownThing(call)
+        // As in thing-node's live test.
+        try self.require(call.caller != .thing(thing.id), call, "A thing cannot switch itself.")
+        guard let isDisabled = try call.object(of: "ThingStatusUpdateRequest").flag("disabled") else {
+            throw .invalidInput("disabled is needed.")
+        }
+        thing.isDisabled = isDisabled
+        self.state.save(thing)
+        return HTTPResponse(status: 204)
     }
 
     /// Whether the thing is connected and since when; nothing where its endpoint was not connected with yet.

@@ -30,13 +30,15 @@ extension EmulatedCloud {
         }
         if body["client_id"] != nil, grant == nil || grant == "client_credentials" {
             let caller = try self.clientLogin(body)
-            return self.grantToken(caller, expiresAt: expiresAt, refreshable: false, now: call.now)
+            return self.grantToken(caller, expiresAt: expiresAt, refreshable: caller == .admin, now: call.now)
         }
         throw KiiFailure(400, "OAUTH2_ERROR", "This grant_type is not supported, or its fields are missing.")
     }
 
+    /// Whether the request says which app it is for: its path does, or else its fields have to.
     private func isFromApp(_ call: CloudCall) -> Bool {
-        call.field("Authorization") != nil || call.field("X-Kii-AppID") == self.appID
+        call.target.path.starts(with: ["api", "apps"]) || call.field("Authorization") != nil
+            || call.field("X-Kii-AppID") == self.appID
     }
 
     private func form(_ call: CloudCall) throws(KiiFailure) -> JSONValue {
@@ -125,8 +127,7 @@ extension EmulatedCloud {
         _ caller: Caller, expiresAt: Timestamp?, refreshable: Bool, now: Timestamp
     ) -> HTTPResponse {
         let expiresAt = expiresAt ?? self.app.tokenLifetime.map { now + $0 }
-        let isRefreshable = refreshable && self.app.givesRefreshTokens
-        let record = self.newToken(for: caller, expiresAt: expiresAt, refreshable: isRefreshable)
+        let record = self.newToken(for: caller, expiresAt: expiresAt, refreshable: refreshable)
         let milliseconds = expiresAt.map { $0.millisecondsSinceEpoch - now.millisecondsSinceEpoch }
         let answer = JSONValue.object(present: [
             "id": caller.principal?.id, "access_token": record.token.reveal(),
@@ -136,10 +137,12 @@ extension EmulatedCloud {
         return .json(200, nil, answer)
     }
 
+    /// - Parameter refreshable: whether a refresh token comes with it, if the app gives them.
     mutating func newToken(for caller: Caller, expiresAt: Timestamp? = nil, refreshable: Bool = false) -> TokenRecord {
+        let isRefreshable = refreshable && self.app.givesRefreshTokens
         let record = TokenRecord(
             token: Secret(self.identifiers.secret(43)), caller: caller, expiresAt: expiresAt,
-            refreshToken: refreshable ? Secret(self.identifiers.secret(43)) : nil)
+            refreshToken: isRefreshable ? Secret(self.identifiers.secret(43)) : nil)
         self.state.save(record)
         return record
     }

@@ -6,6 +6,10 @@ extension Route {
         Route("GET", "topics/{topic}/acl") { cloud, call throws(KiiFailure) in
             .json(200, "ACLRetrievalResponse", try cloud.managedTopic(call).rights.description)
         },
+        Route("GET", "topics/{topic}/acl/{verb}") { cloud, call throws(KiiFailure) in
+            let verb = try cloud.verb(call)
+            return .json(200, "ACLVerbRetrievalResponse", try cloud.managedTopic(call).rights.description(of: verb))
+        },
         Route("GET", right) { cloud, call throws(KiiFailure) in try cloud.showTopicRight(call) },
         Route("PUT", right) { cloud, call throws(KiiFailure) in try cloud.grantTopicRight(call) },
         Route("DELETE", right) { cloud, call throws(KiiFailure) in try cloud.revokeTopicRight(call) },
@@ -84,12 +88,18 @@ extension EmulatedCloud {
         return KiiFailure(status, code, message).about(topic + [("subject", JSONValue(holder.text))])
     }
 
-    /// Verb and subject of the path; the subject exists.
-    private func right(_ call: CloudCall) throws(KiiFailure) -> (TopicRights.Verb, TopicRights.Holder) {
+    /// The verb of the path.
+    func verb(_ call: CloudCall) throws(KiiFailure) -> TopicRights.Verb {
         guard let verb = TopicRights.Verb(rawValue: call["verb"]) else {
             let known = TopicRights.Verb.allCases.map { $0.rawValue }.joined(separator: ", ")
             throw .invalidInput("The verb has to be one of \(known).")
         }
+        return verb
+    }
+
+    /// Verb and subject of the path; the subject exists.
+    private func right(_ call: CloudCall) throws(KiiFailure) -> (TopicRights.Verb, TopicRights.Holder) {
+        let verb = try self.verb(call)
         // The reference: anonymous users cannot be given rights to a topic.
         guard let holder = TopicRights.Holder(text: call["subject"]), holder.text != "UserID:ANONYMOUS_USER" else {
             let known = "UserID:{id}, GroupID:{id}, ThingID:{id} or UserID:ANY_AUTHENTICATED_USER"

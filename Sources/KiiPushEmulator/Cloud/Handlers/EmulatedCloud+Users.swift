@@ -6,9 +6,19 @@ extension Route {
         Route.token,
         Route("POST", "users", need: .app) { cloud, call throws(KiiFailure) in try cloud.registerUser(call) },
         Route("GET", "users/{user}") { cloud, call throws(KiiFailure) in try cloud.showUser(call) },
+        Route("POST", "users/{user}") { cloud, call throws(KiiFailure) in try cloud.updateUser(call) },
+        Route("PUT", "users/{user}/email-address") { cloud, call throws(KiiFailure) in
+            try cloud.changeAddress("emailAddress", "EmailAddressModificationRequest", call)
+        },
+        Route("PUT", "users/{user}/phone-number") { cloud, call throws(KiiFailure) in
+            try cloud.changeAddress("phoneNumber", "PhoneNumberModificationRequest", call)
+        },
         Route("PUT", "users/{user}/password") { cloud, call throws(KiiFailure) in try cloud.changePassword(call) },
         Route("POST", "things", need: .app) { cloud, call throws(KiiFailure) in try cloud.registerThing(call) },
         Route("GET", "things/{thing}") { cloud, call throws(KiiFailure) in try cloud.showThing(call) },
+        Route("PATCH", "things/{thing}") { cloud, call throws(KiiFailure) in try cloud.updateThing(call) },
+        Route("GET", "things/{thing}/status") { cloud, call throws(KiiFailure) in try cloud.showThingStatus(call) },
+        Route("PUT", "things/{thing}/status") { cloud, call throws(KiiFailure) in try cloud.changeThingStatus(call) },
     ]
 }
 
@@ -16,32 +26,41 @@ extension EmulatedCloud {
     private static let passwordLengths = 4...50
 
     mutating func registerUser(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
-        let isPseudo = call.mediaType == "application/vnd.kii.registrationandauthorizationrequest+json"
-        let pseudo = "RegistrationAndAuthorizationRequest"
+        let wantsToken = call.mediaType == "application/vnd.kii.registrationandauthorizationrequest+json"
+        let withToken = "RegistrationAndAuthorizationRequest"
         let body =
-            try isPseudo
-            ? call.object(of: pseudo)
-            : call.object(of: "RegistrationRequest", others: ["application/vnd.kii.\(pseudo)+json"])
+            try wantsToken
+            ? call.object(of: withToken)
+            : call.object(of: "RegistrationRequest", others: ["application/vnd.kii.\(withToken)+json"])
         let attributes = try UserRecord.attributes(body)
         let names = try self.checkedNames(body)
-        let password = try isPseudo ? nil : self.checkedPassword(body["password"])
-        guard isPseudo || !names.isEmpty else {
-            throw .invalidInput("One of \(UserRecord.names.joined(separator: ", ")) is needed.")
-        }
-        let user = UserRecord(id: self.identifiers.principal(), attributes: attributes, password: password)
+        // Without a password it is a pseudo user.
+        let isNormal = !wantsToken || body.present("password") != nil
+        let password = try isNormal ? self.checkedPassword(body["password"], names: names) : nil
+        let user = UserRecord(id: self.identifiers.principal(), attributes: .object(attributes), password: password)
         self.state.save(user)
         let location = [self.location("users/\(user.id)", call)]
-        guard isPseudo else { return .json(201, "RegistrationResponse", .object(user.description), fields: location) }
-        // A pseudo user's token cannot be refreshed: losing it loses the account.
-        let token = self.newToken(for: .user(user.id))
-        let answer = JSONValue.object(user.description + [("_accessToken", JSONValue(token.token.reveal()))])
-        return .json(201, "RegistrationAndAuthorizationResponse", answer, fields: location)
+        guard wantsToken else { return .json(201, "RegistrationResponse", .object(user.description), fields: location) }
+        // A pseudo user's token lasts and cannot be refreshed: losing it loses the account.
+        let end = isNormal ? self.app.tokenLifetime.map { call.now + $0 } : nil
+        let token = self.newToken(for: .user(user.id), expiresAt: end, refreshable: isNormal)
+        let tokens = JSONMembers(present: [
+            "_accessToken": token.token.reveal(), "_refreshToken": token.refreshToken?.reveal(),
+        ])
+        return .json(
+            201, "RegistrationAndAuthorizationResponse", .object(user.description + tokens), fields: location)
     }
 
-    /// The fields that name the user, legal and not taken.
-    private func checkedNames(_ body: JSONValue) throws(KiiFailure) -> [String: String] {
+    /// The fields that name a user, legal and not another one's.
+    ///
+    /// - Parameters:
+    ///   - fields: which of ``UserRecord/names``.
+    ///   - user: whose they are to be; `nil` for a new one.
+    private func checkedNames(
+        _ body: JSONValue, _ fields: [String] = UserRecord.names, of user: UserRecord? = nil
+    ) throws(KiiFailure) -> [String: String] {
         var names: [String: String] = [:]
-        for field in UserRecord.names {
+        for field in fields {
             guard let value = body.present(field) else { continue }
             guard let text = value.string, !text.isEmpty, text.utf8.count <= 256 else {
                 throw .invalidInput("\(field) has to be a string that is not empty.")
@@ -54,13 +73,22 @@ extension EmulatedCloud {
         if let address = names["emailAddress"], !Names.isEmailAddress(address) {
             throw .invalidInput("emailAddress has to be an address such as ann@example.com.")
         }
-        for (field, value) in names.sorted(by: { $0.key < $1.key })
-        where self.state.user(field: field, value: value) != nil {
+        for (field, value) in names.sorted(by: { $0.key < $1.key }) {
+            guard let other = self.state.user(field: field, value: value), other.id != user?.id else { continue }
             throw KiiFailure(
                 409, "USER_ALREADY_EXISTS", "A user with this \(field) exists.",
                 ["field": field, "value": value, "appID": self.appID])
         }
         return names
+    }
+
+    /// A password to sign in with under one of `names`.
+    private func checkedPassword(_ value: JSONValue?, names: [String: String]) throws(KiiFailure) -> Secret {
+        let password = try self.checkedPassword(value)
+        guard !names.isEmpty else {
+            throw .invalidInput("One of \(UserRecord.names.joined(separator: ", ")) is needed.")
+        }
+        return password
     }
 
     private func checkedPassword(_ value: JSONValue?) throws(KiiFailure) -> Secret {
@@ -77,10 +105,48 @@ extension EmulatedCloud {
         return .json(200, "UserDataRetrievalResponse", .object(isOpen ? user.description : user.publicDescription))
     }
 
+    /// The user of the path, who is the caller's to change.
+    private func changeableUser(_ call: CloudCall) throws(KiiFailure) -> UserRecord {
+        let user = try self.user(call)
+        try self.require(self.mayAct(call.caller, for: .user(user.id)), call, "Only the user may change the account.")
+        return user
+    }
+
+    /// The body's fields take the place of all of the app's own. A field of Kii's that the body leaves out stays.
+    ///
+    /// - Source: Kii's guide on custom fields
+    mutating func updateUser(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
+        var user = try self.changeableUser(call)
+        let body = try call.object(of: "UserUpdateRequest")
+        let former = user.attributes.pairs.filter { UserRecord.known[$0.0] != nil }
+        // Kii takes null for absent.
+        let changes = try UserRecord.attributes(body).filter { !$0.1.isNull }
+        user.attributes = .object(former + changes)
+        _ = try self.checkedNames(body, of: user)
+        if let password = body.present("password") {
+            guard user.password == nil else { throw .invalidInput("A password is changed at users/{userID}/password.") }
+            user.password = try self.checkedPassword(password, names: self.checkedNames(user.attributes, of: user))
+        }
+        self.state.save(user)
+        return .json(200, "UserDataRetrievalResponse", ["modifiedAt": call.now.json])
+    }
+
+    /// Gives the user another e-mail address or phone number.
+    mutating func changeAddress(_ field: String, _ request: String, _ call: CloudCall) throws(KiiFailure) {
+        var user = try self.changeableUser(call)
+        let body = try call.object(of: request)
+        let address = try body.neededText(field)
+        let isVerified = try body.flag("verified") ?? false
+        try self.require(
+            !isVerified || call.caller == .admin, call, "Only the administrator calls an address verified.")
+        _ = try self.checkedNames(body, [field], of: user)
+        user.attributes = .object(user.attributes.pairs + [(field, JSONValue(address))])
+        self.state.save(user)
+    }
+
     /// A new password ends every token of the user.
     mutating func changePassword(_ call: CloudCall) throws(KiiFailure) {
-        var user = try self.user(call)
-        try self.require(self.mayAct(call.caller, for: .user(user.id)), call, "Only the user may change the password.")
+        var user = try self.changeableUser(call)
         let body = try call.object(of: "ChangePasswordRequest")
         let minimum = EmulatedCloud.passwordLengths.lowerBound
         if let text = body["newPassword"]?.string, text.utf8.count < minimum {

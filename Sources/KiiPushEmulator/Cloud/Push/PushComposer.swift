@@ -63,7 +63,9 @@ struct PushComposer {
             "type": push.event.rawValue, "origin": "EVENT", "when": self.now.json,
             "modifiedAt": push.modifiedAt?.json, "appID": self.appID, "sender": sender.principal?.id,
         ]) + self.scopeFields(push.bucket.scope)
-            + JSONMembers(present: ["bucketID": push.bucket.id, "bucketType": "rw", "objectID": push.objectID])
+            + JSONMembers(present: [
+                "bucketID": push.bucket.id, "bucketType": push.bucket.type, "objectID": push.objectID,
+            ])
     }
 
     /// A push to user has `sender` and `senderURI`, a direct push `senderURI` alone.

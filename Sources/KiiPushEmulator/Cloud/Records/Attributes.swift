@@ -36,22 +36,19 @@ enum Attributes {
 }
 
 extension UserRecord {
-    /// What is kept of a registration.
-    static func attributes(_ body: JSONValue) throws(KiiFailure) -> JSONValue {
-        let known: [String: JSONValue.Kind] = [
-            "loginName": .string, "displayName": .string, "country": .string, "locale": .string,
-            "emailAddress": .string, "phoneNumber": .string, "phoneNumberVerified": .bool,
-        ]
+    /// The members of a registration or an update that the record keeps.
+    static func attributes(_ body: JSONValue) throws(KiiFailure) -> JSONMembers {
         if let country = body["country"]?.string, !Names.isCountry(country) {
             throw .invalidInput("country has to be two letters, such as JP.")
         }
         // The ID is the cloud's to choose: a field of that name would stand in its place in every answer.
-        return .object(try Attributes.checked(body, known: known, leavingOut: ["password", "userID"]))
+        return try Attributes.checked(body, known: UserRecord.known, leavingOut: ["password", "userID"])
+            .filter { UserRecord.known[$0.0] != .bool }
     }
 }
 
 extension ThingRecord {
-    /// What is kept of a registration.
+    /// The members of a registration or an update that the record keeps.
     static func attributes(_ body: JSONValue) throws(KiiFailure) -> JSONMembers {
         var known: [String: JSONValue.Kind] = [
             "_vendorThingID": .string, "_thingType": .string, "_layoutPosition": .string, "_vendor": .string,

@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// A bucket that exists: somebody put an object into it or subscribed to it.
+/// A bucket that exists: somebody made it, put an object into it or subscribed to it.
 struct BucketRecord: StoredRecord {
     static let table = "bucket"
 
@@ -54,6 +54,20 @@ extension ObjectRecord {
             object: object, creator: creator, createdAt: createdAt, modifiedAt: modifiedAt, version: Int(version),
             data: data)
     }
+}
+
+extension ObjectRecord {
+    /// The members of the body of `GET …/objects/{objectID}`: the app's own, and the cloud's.
+    var description: JSONMembers {
+        let own = JSONMembers(present: [
+            "_id": self.object.id, "_created": self.createdAt.json, "_modified": self.modifiedAt.json,
+            "_version": "\(self.version)", "_owner": self.creator.principal?.id,
+        ])
+        return self.data.pairs.filter { !$0.1.isNull } + own
+    }
+
+    /// When it was made and changed, as the answer to a full update has it.
+    var moments: JSONMembers { [("createdAt", self.createdAt.json), ("modifiedAt", self.modifiedAt.json)] }
 }
 
 struct ObjectBodyRecord: StoredRecord {

@@ -36,7 +36,9 @@ struct ThingRecord: StoredRecord {
     }
 
     /// The members of the body of `GET /things/{thingID}` and of a registration's answer.
-    var description: JSONMembers { [("_thingID", JSONValue(self.id))] + self.attributes.pairs }
+    var description: JSONMembers {
+        [("_thingID", JSONValue(self.id))] + self.attributes.pairs + [("_disabled", JSONValue(self.isDisabled))]
+    }
 }
 
 extension ThingRecord {

@@ -8,7 +8,7 @@ struct TokenRecord: StoredRecord {
     var caller: Caller
     /// `nil` for a token that lives for ever.
     var expiresAt: Timestamp?
-    /// `nil` where Kii gives none: pseudo users, registered things, admin and anonymous tokens.
+    /// `nil` where Kii gives none: pseudo users, registered things and anonymous tokens.
     var refreshToken: Secret?
 
     var key: String { self.token.reveal() }

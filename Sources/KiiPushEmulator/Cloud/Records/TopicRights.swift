@@ -68,11 +68,15 @@ struct TopicRights: Sendable, Hashable {
     /// How it is written in the stored state.
     var json: JSONValue { self.json { JSONValue($0.text) } }
 
+    /// The body of `GET …/acl/{verb}`.
+    func description(of verb: Verb) -> JSONValue { self.list(of: verb) { $0.description } }
+
     private func json(_ write: (Holder) -> JSONValue) -> JSONValue {
-        .object(
-            Verb.allCases.map { verb in
-                (verb.rawValue, JSONValue(self.holders(of: verb).sorted { $0.text < $1.text }.map(write)))
-            })
+        .object(Verb.allCases.map { ($0.rawValue, self.list(of: $0, write)) })
+    }
+
+    private func list(of verb: Verb, _ write: (Holder) -> JSONValue) -> JSONValue {
+        JSONValue(self.holders(of: verb).sorted { $0.text < $1.text }.map(write))
     }
 
     init?(json: JSONValue) {

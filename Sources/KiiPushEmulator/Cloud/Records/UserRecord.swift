@@ -4,6 +4,12 @@ struct UserRecord: StoredRecord {
     static let table = "user"
     /// The fields that name a user; each is unique among the app's users.
     static let names = ["loginName", "emailAddress", "phoneNumber"]
+    /// The fields that Kii knows, by type. The cloud itself says which address is verified, and looks only at the type of
+    /// a client's word for it.
+    static let known: [String: JSONValue.Kind] = [
+        "loginName": .string, "displayName": .string, "country": .string, "locale": .string, "emailAddress": .string,
+        "emailAddressVerified": .bool, "phoneNumber": .string, "phoneNumberVerified": .bool,
+    ]
 
     var id: String
     /// All that was registered, except the password: the fields Kii knows and the app's own.
@@ -24,7 +30,16 @@ struct UserRecord: StoredRecord {
 
     /// The members of the body of `GET /users/{userID}` and of a registration's answer.
     var description: JSONMembers {
-        [("userID", JSONValue(self.id))] + self.attributes.pairs + [("_hasPassword", JSONValue(self.password != nil))]
+        let own: JSONMembers = [
+            ("_hasPassword", JSONValue(self.password != nil)), ("_disabled", JSONValue(self.isDisabled)),
+        ]
+        return [("userID", JSONValue(self.id))] + self.attributes.pairs + self.verifications + own
+    }
+
+    /// Each address is good at once: the app asks for no verification. Kii's SDK for Unity signs in by no other.
+    private var verifications: JSONMembers {
+        ["emailAddress", "phoneNumber"].filter { self.attributes.present($0) != nil }
+            .map { ("\($0)Verified", JSONValue(true)) }
     }
 
     /// What others than the user and the administrator see.

@@ -64,6 +64,13 @@ extension JSONValue {
         return text
     }
 
+    /// - Throws: ``KiiFailure`` 400 for a member that is there and no Boolean.
+    func flag(_ name: String) throws(KiiFailure) -> Bool? {
+        guard let value = self.present(name) else { return nil }
+        guard let flag = value.bool else { throw .invalidInput("\(name) has to be true or false.") }
+        return flag
+    }
+
     /// - Throws: ``KiiFailure`` 400 without a member that is a string and not empty.
     func neededText(_ name: String) throws(KiiFailure) -> String {
         guard let text = self[name]?.string, !text.isEmpty else { throw .invalidInput("\(name) is needed.") }
