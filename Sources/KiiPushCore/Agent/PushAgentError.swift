@@ -27,9 +27,9 @@ public enum PushAgentError: Error, Sendable, CustomStringConvertible {
     case inbox(reason: String)
     /// Another process has this gateway's name and renews its lease; its machine and ID.
     case gatewayInUse(name: String, host: String, processID: Int)
-    /// This gateway did not renew its lease in time, and others have taken over what it received for. Nothing that it has
-    /// acknowledged is lost. A process that starts anew takes its share again.
-    case leaseLost(gateway: String)
+    /// This gateway may not go on, for this reason: it did not renew its lease in time, and others have taken over what it
+    /// received for, or its database is older than what it has stored there. A process that starts anew takes its share again.
+    case leaseLost(gateway: String, reason: String)
     /// The broker refused the subscription to the installation's topic, time after time, while the cloud confirmed the
     /// topic each time; on registering, twice.
     case subscriptionRefused
@@ -63,8 +63,7 @@ public enum PushAgentError: Error, Sendable, CustomStringConvertible {
         case .inbox(let reason): "the inbox cannot be used: \(reason)"
         case .gatewayInUse(let name, let host, let processID):
             "gateway \(name) is process \(processID) on \(host); stop it, or take another name"
-        case .leaseLost(let gateway):
-            "gateway \(gateway) was not heard of for too long, and others have taken over; start it again"
+        case .leaseLost(let gateway, let reason): "gateway \(gateway) ends: \(reason)"
         case .subscriptionRefused:
             "the broker refused the installation's own topic; delete the installation and register anew"
         case .launch(let reason): reason

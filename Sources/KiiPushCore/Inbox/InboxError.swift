@@ -26,8 +26,15 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         case badAddress
         /// The database has no tables of this library, or cannot hold them.
         case noSchema
-        /// Another process has taken over what this one was to write.
+        /// A role that could have this one do things owns something there.
+        case notTrusted
+        /// Others have taken over what this process was to write.
         case fenced
+        /// Another process has taken this one's name meanwhile.
+        case nameTaken(host: String, processID: Int)
+        /// The database is older than what this process has stored in it, so many messages at least; `nil` where it does not
+        /// know the process.
+        case restored(missing: Int?)
         /// Another process has the name that this one was to take, for so long at least.
         case nameInUse(host: String, processID: Int, timeLeft: Duration)
         /// Another agent receives as the installation.
@@ -71,6 +78,14 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         self.init(kind, step: step, extendedCode: extendedCode, systemError: systemError)
     }
 
+    /// Whether this process may write nothing any more.
+    package var isFinal: Bool {
+        switch self.kind {
+        case .fenced, .nameTaken, .restored(.some): true
+        default: false
+        }
+    }
+
     package var advice: String {
         switch self.kind {
         case .full where self.sqlState != nil:
@@ -99,7 +114,19 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         case .badAddress:
             "write it as a URL of libpq's or as host=HOST user=USER dbname=NAME, on another machine with sslmode=verify-full"
         case .noSchema: "run 'kii-push store migrate' with a database whose encoding is UTF8"
-        case .fenced: "start it again, and let one process alone run under this name"
+        case .notTrusted:
+            "look at them, then remove them, all with 'DROP SCHEMA kii_push CASCADE', or use another role: whoever owns tables "
+                + "has those who use them do what he likes"
+        case .fenced:
+            "it stood still, or was cut off from the database, for longer than its lease, and others have taken over; start "
+                + "it again"
+        case .nameTaken(let host, let processID):
+            "process \(processID) on \(host) has the name now; let one process alone run under it"
+        case .restored(let missing):
+            (missing == nil ? "the database does not know this gateway: it is another one, or " : "the database is ")
+                + "older than what was stored in it, as a restored backup is; what was acknowledged since is gone"
+                + (missing.flatMap { $0 > 0 ? ": \($0) \($0 == 1 ? "message" : "messages") at least" : nil } ?? "")
+                + "; start it again"
         case .nameInUse(let host, let processID, _):
             "process \(processID) on \(host) has the name; stop it, or take another name"
         case .ofAnother: "declare one agent alone for each user or thing"

@@ -36,8 +36,8 @@ final class BlockingPostgres {
                 ("connect_timeout", "5"), ("tcp_user_timeout", "6000"), ("keepalives_idle", "3"),
                 ("keepalives_interval", "1"), ("keepalives_count", "3"),
             ] + address.additions
-        let handle = Self.withTexts(words.map(\.0)) { keys in
-            Self.withTexts(words.map(\.1)) { values in PQconnectdbParams(keys, values, 1) }
+        let handle = PostgresTexts.with(words.map(\.0)) { keys in
+            PostgresTexts.with(words.map(\.1)) { values in PQconnectdbParams(keys, values, 1) }
         }
         self.handle = handle
         self.warnings = PostgresWarnings(of: handle)
@@ -63,7 +63,7 @@ final class BlockingPostgres {
 
     /// Runs one statement, whose parameters are texts to the server.
     func rows(_ sql: String, _ texts: [String] = [], step: String) throws(InboxError) -> PostgresRows {
-        let result = Self.withTexts(texts) { values in
+        let result = PostgresTexts.with(texts) { values in
             PQexecParams(self.handle, sql, Int32(texts.count), nil, values, nil, nil, 1)
         }
         return try self.check(result, step)
@@ -80,21 +80,6 @@ final class BlockingPostgres {
             defer { PQclear(result) }
             guard PQstatus(self.handle) == CONNECTION_OK else { throw .away(step) }
             throw InboxError(result, step: step)
-        }
-    }
-
-    /// Calls `body` with the texts as C has them, and a null pointer behind them.
-    private static func withTexts<Result>(
-        _ texts: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Result
-    ) -> Result {
-        var bytes: [CChar] = []
-        let starts = texts.map { text in
-            defer { bytes.append(contentsOf: text.utf8CString) }
-            return bytes.count
-        }
-        return bytes.withUnsafeBufferPointer { bytes in
-            let pointers = starts.map { bytes.baseAddress?.advanced(by: $0) } + [nil]
-            return pointers.withUnsafeBufferPointer { body($0.baseAddress) }
         }
     }
 }

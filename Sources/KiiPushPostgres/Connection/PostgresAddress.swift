@@ -3,72 +3,113 @@ import CPostgres
 import Glibc
 import KiiPushCore
 
-/// Where a database is, as libpq reads it: what the address says, and what libpq's environment variables say where the address
-/// does not.
+/// Where a database is, as libpq reads it: what the address says, then a service file, then libpq's environment variables.
 struct PostgresAddress {
     /// What is to be connected with besides the address.
     private(set) var additions: [(String, String)] = []
     /// Whether the address itself holds a password, which then stands in an argument list or a file of settings.
     let hasPassword: Bool
 
+    /// What a connection to another machine may have in an option, the first of it where libpq's usual value is asked for by
+    /// nobody. The others of libpq's options cannot weaken a connection whose server has shown a certificate for its name.
+    ///
+    /// - Source: "Parameter Key Words" in the manual of libpq. GSSAPI takes the place of TLS, and of its certificate.
+    private static let demands: [(option: String, values: [String], usual: String)] = [
+        ("sslmode", ["verify-full"], "prefer"), ("gssencmode", ["disable"], "prefer"), ("sslcompression", ["0"], ""),
+        ("ssl_min_protocol_version", ["TLSv1.2", "TLSv1.3"], ""),
+        // The secrets of the connection, for whoever listens.
+        ("sslkeylogfile", [], ""),
+    ]
+
     /// Reads an address: a URL or keywords.
     ///
     /// A database on another machine has to show a certificate for its name that an authority of this machine has signed;
-    /// messages and credentials go there.
+    /// messages and credentials go there. The address that is connected to decides: a name is only what it is said to be.
     ///
     /// - Throws: ``InboxError`` for what libpq cannot read, and for an address that asks for less than that.
     init(_ target: String) throws(InboxError) {
         // libpq's message quotes what it cannot read, and so is not looked at.
-        guard let options = PQconninfoParse(target, nil) else {
+        guard let parsed = PQconninfoParse(target, nil) else {
             throw InboxError(.badAddress, step: "reading the database's address")
         }
-        defer { PQconninfoFree(options) }
-        let said = Self.values(options)
-        let defaults = PQconndefaults()
-        defer { PQconninfoFree(defaults) }
-        let usual = defaults.map { Self.values($0) } ?? [:]
-        self.hasPassword = said["password"] != nil
-        func value(_ name: String) -> String? { said[name] ?? usual[name] }
-
-        if said["password"] == nil, usual["password"] == nil, said["passfile"] == nil,
-            environmentVariable("PGPASSFILE") == nil, let directory = environmentVariable("CREDENTIALS_DIRECTORY"),
+        let (said, secrets) = Self.values(parsed)
+        self.hasPassword = !secrets.isEmpty
+        let options = try Self.resolve(target)
+        if options["passfile"] == nil, let directory = environmentVariable("CREDENTIALS_DIRECTORY"),
             access(directory + "/pgpass", R_OK) == 0
         {
             self.additions.append(("passfile", directory + "/pgpass"))
         }
-        let hosts = [value("host"), value("hostaddr")].compactMap { $0 }
-        // What a service file says is not known here.
-        let hasService = said["service"] != nil || environmentVariable("PGSERVICE") != nil
-        let isKnown = !hasService || said["host"] != nil || said["hostaddr"] != nil
-        guard !isKnown || !hosts.allSatisfy({ $0.split(separator: ",").allSatisfy(Self.isLocal) }) else { return }
-        // Without a word libpq would do without encryption if the server has none.
-        let mode = said["sslmode"] ?? environmentVariable("PGSSLMODE")
-        guard mode == nil || mode == "verify-full" else {
-            throw InboxError(.badAddress, step: "using a database on another machine with sslmode=\(mode ?? "")")
+        guard let machine = Self.otherMachine(options) else { return }
+        for (option, values, usual) in Self.demands {
+            guard let value = options[option], !values.contains(value) else { continue }
+            guard value == usual, said[option] == nil else {
+                let place = "on another machine (\(machine))"
+                throw InboxError(.badAddress, step: "using a database \(place) with \(option)=\(value)")
+            }
+            self.additions.append((option, values[0]))
         }
-        self.additions.append(("sslmode", "verify-full"))
         let authorities = "/etc/ssl/certs/ca-certificates.crt"
-        if said["sslrootcert"] == nil, environmentVariable("PGSSLROOTCERT") == nil, access(authorities, R_OK) == 0 {
+        if options["sslrootcert"] == nil, access(authorities, R_OK) == 0 {
             self.additions.append(("sslrootcert", authorities))
         }
     }
 
-    private static func isLocal(_ host: Substring) -> Bool {
-        // A path, or a name in the abstract namespace, is a unix socket's.
-        host.hasPrefix("/") || host.hasPrefix("@") || host == "localhost" || host == "::1"
-            || host.hasPrefix("127.") && host.allSatisfy { $0.isNumber || $0 == "." }
+    /// The options that a connection would have, the password aside.
+    private static func resolve(_ target: String) throws(InboxError) -> [String: String] {
+        // libpq reads everything, finds a word that is none, and connects to nobody. With a password it looks for no other.
+        let nonsense = ("channel_binding", "?")
+        let probe = PostgresTexts.with(["dbname", "password", nonsense.0]) { keys in
+            PostgresTexts.with([target, "-", nonsense.1]) { values in PQconnectStartParams(keys, values, 1) }
+        }
+        defer { PQfinish(probe) }
+        let options = PQconninfo(probe).map { Self.values($0).all } ?? [:]
+        guard options[nonsense.0] == nonsense.1 else {
+            // Such as a service that is in no file.
+            let words = String(cString: PQerrorMessage(probe)).split(whereSeparator: \.isNewline).joined(
+                separator: "; ")
+            throw InboxError(.badAddress, step: "reading the database's address (\(words))")
+        }
+        return options
     }
 
-    private static func values(_ options: UnsafeMutablePointer<PQconninfoOption>) -> [String: String] {
-        var values: [String: String] = [:]
+    /// The first place to connect to that is not on this machine; `nil` where all are.
+    private static func otherMachine(_ options: [String: String]) -> Substring? {
+        func list(_ option: String) -> [Substring] {
+            (options[option] ?? "").split(separator: ",", omittingEmptySubsequences: false)
+        }
+        let (hosts, addresses) = (list("host"), list("hostaddr"))
+        return (0..<max(hosts.count, addresses.count)).lazy.map { place in
+            let address = place < addresses.count ? addresses[place] : ""
+            return address.isEmpty && place < hosts.count ? hosts[place] : address
+        }.first { !Self.isLocal($0) }
+    }
+
+    private static func isLocal(_ place: Substring) -> Bool {
+        // A path, or a name in the abstract namespace, is a unix socket's, and so is what is left out. That `localhost` leads
+        // to this machine is its administrator's to see to.
+        if place.isEmpty || place.hasPrefix("/") || place.hasPrefix("@") { return true }
+        if place == "localhost" || place == "::1" { return true }
+        var number = in_addr()
+        return inet_pton(AF_INET, String(place), &number) == 1 && UInt32(bigEndian: number.s_addr) >> 24 == 127
+    }
+
+    /// Reads options and lets go of them: all that have a value, and the names of those that libpq shows as stars.
+    private static func values(
+        _ options: UnsafeMutablePointer<PQconninfoOption>
+    ) -> (all: [String: String], secrets: [String]) {
+        defer { PQconninfoFree(options) }
+        var all: [String: String] = [:]
+        var secrets: [String] = []
         var option = options
         while let keyword = option.pointee.keyword {
             if let value = option.pointee.val, value.pointee != 0 {
-                values[String(cString: keyword)] = String(cString: value)
+                all[String(cString: keyword)] = String(cString: value)
+                if let hint = option.pointee.dispchar, hint.pointee == 0x2A { secrets.append(String(cString: keyword)) }
             }
             option += 1
         }
-        return values
+        return (all, secrets)
     }
 }
 #endif

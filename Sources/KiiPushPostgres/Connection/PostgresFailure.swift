@@ -1,5 +1,6 @@
 #if Postgres
 import CPostgres
+import Glibc
 import KiiPushCore
 
 extension InboxError {
@@ -12,12 +13,25 @@ extension InboxError {
     init(_ result: OpaquePointer, step: String) {
         let field = PQresultErrorField(result, cpostgres_sqlstate)
         self.init(sqlState: field.map { String(cString: $0) } ?? "", step: step)
-        guard self.sqlState == "KII04", let words = PQresultErrorField(result, cpostgres_message) else { return }
-        // Words of the schema's own: the process, milliseconds, and the host.
-        let parts = String(cString: words).split(separator: " ", maxSplits: 2)
-        self.kind = .nameInUse(
-            host: parts.dropFirst(2).first.map(String.init) ?? "", processID: parts.first.flatMap { Int($0) } ?? 0,
-            timeLeft: .milliseconds(parts.dropFirst().first.flatMap { Int($0) } ?? 0))
+        guard let words = PQresultErrorField(result, cpostgres_message).map({ String(cString: $0) }) else { return }
+        // Words of the schema's own.
+        switch self.sqlState {
+        case "KII01":
+            // The process and its host. One that still has its own name has lost the lease.
+            let parts = words.split(separator: " ", maxSplits: 1)
+            guard let processID = parts.first.flatMap({ Int($0) }), let host = parts.last.map(String.init),
+                (processID, host) != (Int(getpid()), PostgresSession.host)
+            else { return }
+            self.kind = .nameTaken(host: host, processID: processID)
+        case "KII04":
+            // The process, milliseconds, and the host.
+            let parts = words.split(separator: " ", maxSplits: 2)
+            self.kind = .nameInUse(
+                host: parts.dropFirst(2).first.map(String.init) ?? "", processID: parts.first.flatMap { Int($0) } ?? 0,
+                timeLeft: .milliseconds(parts.dropFirst().first.flatMap { Int($0) } ?? 0))
+        case "KII08": self.kind = .restored(missing: Int(words))
+        default: break
+        }
     }
 
     init(sqlState: String, step: String) {
@@ -30,6 +44,7 @@ extension InboxError {
             // Errors of the schema's own: another session has the name, or another gateway the shards.
             case "KII01": .fenced
             case "KII05": .ofAnother
+            case "KII08": .restored(missing: nil)
             case "KII03", "55P03", "40001", "40P01": .locked
             case _ where sqlState.hasPrefix("08") || sqlState.hasPrefix("57"): .away
             case _ where sqlState.hasPrefix("53"): .away

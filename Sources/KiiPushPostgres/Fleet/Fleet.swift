@@ -238,7 +238,7 @@ extension PushAgentError {
     /// Why a fleet's database cannot be used.
     init(_ error: InboxError) {
         switch error.kind {
-        case .badAddress, .noSchema, .olderVersion, .newerVersion:
+        case .badAddress, .noSchema, .notTrusted, .olderVersion, .newerVersion:
             self = .invalidConfiguration(setting: "store", reason: "cannot be used: \(error)")
         default: self = .inbox(reason: error.description)
         }

@@ -20,6 +20,8 @@ final class FleetLease {
     /// Until when the answer to what is asked counts.
     private var answerEnd: ContinuousClock.Instant?
     private var isCancelled = false
+    /// When it was renewed last, or was to be.
+    private var askedAt: MonotonicInstant
     private var timer: TimerID?
     private var watching: TimerID?
     /// Whether the gateway is to have any shards.
@@ -31,6 +33,7 @@ final class FleetLease {
         (self.store, self.loop, self.hear) = (store, loop, hear)
         self.length = store.configuration.lease
         self.end = .now
+        self.askedAt = loop.now
         self.renew()
         self.watch()
     }
@@ -64,13 +67,15 @@ final class FleetLease {
     private func plan() {
         guard !self.isCancelled else { return }
         if let timer { self.loop.cancel(timer) }
-        // 3 s of 10; much sooner while somebody waits for a shard.
+        // 3 s of 10; much sooner while somebody waits for a shard. The time that the answer takes is a part of it: others see
+        // a lease that goes on when it is committed.
         let pause = self.isHasty || self.isOver ? self.length / 25 : self.length * 0.3
-        self.timer = self.loop.schedule(at: self.loop.now + pause) { [weak self] in self?.renew() }
+        self.timer = self.loop.schedule(at: max(self.loop.now, self.askedAt + pause)) { [weak self] in self?.renew() }
     }
 
     private func renew() {
         guard self.answerEnd == nil else { return }
+        self.askedAt = self.loop.now
         // Counted from before it is sent, and a fifth less: agents take a moment to stop.
         let end = ContinuousClock.now + self.length * 0.8
         self.answerEnd = end

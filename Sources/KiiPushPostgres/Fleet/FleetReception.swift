@@ -43,7 +43,7 @@ final class FleetReception: Sendable {
 
     /// Receives until the task is cancelled or the runtime is shut down, and then hands over all.
     ///
-    /// - Throws: ``PushAgentError/leaseLost(gateway:)``; ``TransportError`` with code `shutDown`.
+    /// - Throws: ``PushAgentError/leaseLost(gateway:reason:)``; ``TransportError`` with code `shutDown`.
     func run() async throws {
         let (loop, store, report) = (self.runtime.loop, self.store, self.events.continuation)
         let lease = try await loop.run {
@@ -51,16 +51,16 @@ final class FleetReception: Sendable {
             let lease = FleetLease(store.value, on: loop) { report.yield(.lease($0)) }
             return LoopIsolated(confining: lease, to: loop)
         }
-        var isFenced = false
+        var end: InboxError?
         await withDiscardingTaskGroup { group in
-            isFenced = await self.follow(lease, &group)
+            end = await self.follow(lease, &group)
             // Those that still run end gracefully, while the lease goes on. Nothing is taken meanwhile.
             loop.submit { lease.value.joins = false }
             group.cancelAll()
         }
-        if isFenced {
+        if let end {
             loop.submit { lease.value.cancel() }
-            throw PushAgentError.leaseLost(gateway: self.gateway)
+            throw PushAgentError.leaseLost(gateway: self.gateway, reason: end.advice)
         }
         let isWritten = await self.runtime.writes(within: Self.patience)
         if isWritten { try? await self.save(self.unsaved.of(0..<1024)) }
@@ -72,13 +72,14 @@ final class FleetReception: Sendable {
         }
     }
 
-    /// - Returns: whether the database refuses the gateway, since others have taken over.
-    private func follow(_ lease: LoopIsolated<FleetLease>, _ group: inout DiscardingTaskGroup) async -> Bool {
+    /// - Returns: why the database refuses the gateway for good.
+    private func follow(_ lease: LoopIsolated<FleetLease>, _ group: inout DiscardingTaskGroup) async -> InboxError? {
         var plan = FleetPlan()
         var failure: String?
         var refusals: [Work: String] = [:]
         var told: FleetEvent?
         var gateways = 0
+        var isOver = false
         for await event in self.events.stream {
             var steps: [FleetPlan.Step] = []
             var mayTell = false
@@ -88,6 +89,7 @@ final class FleetReception: Sendable {
                     self.tell(.databaseRecovered)
                     (failure, told) = (nil, nil)
                 }
+                isOver = false
                 if renewal.freed > 0 { self.tell(.tookOver(shards: renewal.freed)) }
                 gateways = renewal.gateways
                 steps = plan.renewed(share: renewal.share, gateways: renewal.gateways, shards: renewal.shards)
@@ -97,18 +99,16 @@ final class FleetReception: Sendable {
                     group.addTask { report.yield(.decided(failure: await self.carryOutRequests(isWhole: false))) }
                 }
             case .lease(.failed(let error)):
-                if error.kind == .fenced {
-                    if error.step == PostgresStore.goingOnWithOlder {
-                        let reason = "the database is older than what was stored in it, as a restored backup is"
-                        self.tell(.databaseFailed(reason: "\(reason); what was acknowledged since is gone"))
-                    }
-                    return true
+                // A backup that is being restored has no gateways at first. It gets as long as the lease goes on.
+                if error.isFinal || isOver && error.kind == .restored(missing: nil) {
+                    if case .restored = error.kind { self.tell(.databaseFailed(reason: error.advice)) }
+                    return error
                 }
                 if failure != error.description { self.tell(.databaseFailed(reason: error.description)) }
                 failure = error.description
             case .lease(.over):
                 self.tell(.leaseOver)
-                told = nil
+                (told, isOver) = (nil, true)
                 steps = plan.suspend()
             case .read(.success(let rows), let number):
                 refusals[.reading] = nil
@@ -135,7 +135,7 @@ final class FleetReception: Sendable {
             let isHasty = plan.isUnsettled
             self.runtime.loop.submit { lease.value.isHasty = isHasty }
         }
-        return false
+        return nil
     }
 
     /// Tells what the database refuses: once for each reason, until it does that again.
@@ -143,7 +143,7 @@ final class FleetReception: Sendable {
         guard let failure else { return refusals[work] = nil }
         // That the database is away, or that others have taken over, the lease tells.
         guard let error = failure as? InboxError, let state = error.sqlState, !state.hasPrefix("57P"),
-            error.kind != .fenced, error.kind != .locked
+            !error.isFinal, error.kind != .restored(missing: nil), error.kind != .locked
         else { return }
         let isNew = refusals.updateValue(error.description, forKey: work) != error.description
         if isNew { self.tell(.refused(reason: error.description)) }

@@ -3,8 +3,21 @@ import KiiPushCore
 
 /// How a fleet stands, at one moment.
 public struct FleetStatus: Sendable, Hashable {
-    /// One gateway, that lives or has lived.
+    /// One gateway, that lives or has lived. One that has stopped is forgotten after a day, one that is gone after a week.
     public struct Gateway: Sendable, Hashable {
+        /// How a gateway is.
+        public enum Condition: String, Sendable, Hashable {
+            /// Its lease goes on.
+            case alive
+            /// Its lease is over, and its connection to the database is there: its process stands still, or the database is slow
+            /// to commit.
+            case late
+            /// It has ended as it was asked to, and has handed over what it had.
+            case stopped
+            /// Its lease is over, and so is its connection: it was killed, or is cut off.
+            case gone
+        }
+
         /// Which of the fleet's databases it is one of, from 0; one process is a gateway of each.
         public var database: Int
         /// Its name.
@@ -13,8 +26,12 @@ public struct FleetStatus: Sendable, Hashable {
         public var host: String
         /// The ID of its last process there.
         public var processID: Int
+        /// Whether it lives, and how it ended.
+        public var condition: Condition
+        /// How long ago it has stopped, or its lease was over; `nil` of one that is alive.
+        public var endedFor: Duration?
         /// Whether its lease goes on.
-        public var isAlive: Bool
+        public var isAlive: Bool { self.condition == .alive }
         /// Whether it hands over all that it has.
         public var isDraining: Bool
         /// How many of the 1,024 shards it has.
@@ -23,7 +40,7 @@ public struct FleetStatus: Sendable, Hashable {
         public var agents: Int
         /// How many messages wait there for a handler, or for another attempt, or are with a handler.
         public var unhandled: Int
-        /// How long ago the oldest of these was received, by its gateway's clock; `nil` where there are none.
+        /// How long ago the oldest of these was received; `nil` where there are none.
         public var lag: Duration?
         /// How often it was declared dead by others.
         public var timesDeclaredDead: Int
@@ -46,7 +63,9 @@ public struct FleetStatus: Sendable, Hashable {
             Gateway(
                 database: database, name: rows.text(row, 0) ?? "", host: rows.text(row, 1) ?? "",
                 processID: Int(rows.integer(row, 2)),
-                isAlive: rows.integer(row, 3) != 0, isDraining: rows.integer(row, 4) != 0,
+                condition: rows.text(row, 3).flatMap(Gateway.Condition.init) ?? .gone,
+                endedFor: rows.optionalInteger(row, 11).map { .milliseconds(max(0, $0)) },
+                isDraining: rows.integer(row, 4) != 0,
                 shards: Int(rows.integer(row, 5)), agents: Int(rows.integer(row, 6)),
                 unhandled: Int(rows.integer(row, 7)),
                 lag: rows.optionalInteger(row, 8).map { .milliseconds(max(0, $0)) },
@@ -74,9 +93,17 @@ public struct FleetStatus: Sendable, Hashable {
         """
 
     private static let question = """
-        SELECT gateway.name, gateway.host, gateway.process, (gateway.alive_until > clock_timestamp())::integer,
+        SELECT gateway.name, gateway.host, gateway.process, CASE
+                WHEN NOT kii_push.is_over(gateway.alive_until) THEN 'alive' WHEN gateway.stopped_at IS NOT NULL THEN 'stopped'
+                WHEN EXISTS (
+                    SELECT FROM pg_stat_activity WHERE pid = gateway.backend AND datname = current_database()
+                        AND application_name = left('kii-push ' || gateway.name, 63)) THEN 'late'
+                ELSE 'gone' END,
             gateway.is_draining::integer, held.shards, held.agents, held.messages,
-            kii_push.now_ms() - held.oldest, gateway.declared_dead, gateway.taken_over
+            kii_push.now_ms() - held.oldest, gateway.declared_dead, gateway.taken_over,
+            CASE WHEN kii_push.is_over(gateway.alive_until) THEN
+                kii_push.now_ms() - floor(extract(epoch FROM
+                    coalesce(gateway.stopped_at, nullif(gateway.alive_until, '-infinity'))) * 1000)::bigint END
         FROM (
             SELECT shard.gateway, count(*) AS shards,
                 sum((SELECT count(*) FROM kii_push.agent WHERE agent.shard = shard.id AND NOT is_leaving))::bigint
@@ -86,7 +113,7 @@ public struct FleetStatus: Sendable, Hashable {
                 SELECT count(*) AS messages, min(unhandled.received_ms) AS oldest
                 FROM \(Self.unhandled) WHERE installation.shard = shard.id) AS open
             GROUP BY shard.gateway
-        ) AS held FULL JOIN kii_push.gateway ON gateway.id = held.gateway
+        ) AS held FULL JOIN (SELECT * FROM kii_push.gateway WHERE name <> '') AS gateway ON gateway.id = held.gateway
         ORDER BY gateway.name
         """
 }

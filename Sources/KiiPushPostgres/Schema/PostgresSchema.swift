@@ -16,13 +16,19 @@ package enum PostgresSchema {
         try connection.execute("BEGIN", step: step)
         // One change of the schema at a time.
         try connection.execute("SELECT pg_advisory_xact_lock(\(PostgresMigrations.lock))", step: step)
-        try connection.execute(
-            """
-            CREATE SCHEMA IF NOT EXISTS kii_push;
-            CREATE TABLE IF NOT EXISTS kii_push.migration (
-                version integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())
-            """, step: step)
         try self.requireUnicode(connection)
+        // Never what somebody else makes meanwhile: it may do things when it is used.
+        if try !self.has("to_regnamespace('kii_push')", connection) {
+            try connection.execute("CREATE SCHEMA kii_push", step: step)
+        }
+        try self.checkOwners(connection)
+        if try !self.has("to_regclass('kii_push.migration')", connection) {
+            try connection.execute(
+                """
+                CREATE TABLE kii_push.migration (
+                    version integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())
+                """, step: step)
+        }
         let version = try self.version(of: connection)
         try self.refuseNewer(version)
         for (index, sql) in PostgresMigrations.all.enumerated().dropFirst(version) {
@@ -34,9 +40,41 @@ package enum PostgresSchema {
 
     /// The version of the schema that is there; 0 for none.
     static func installedVersion(_ connection: BlockingPostgres) throws(InboxError) -> Int {
-        let found = try connection.rows(
-            "SELECT to_regclass('kii_push.migration') IS NOT NULL", step: "reading the schema")
-        return found.integer(0, 0) == 1 ? try self.version(of: connection) : 0
+        try self.checkOwners(connection)
+        return try self.has("to_regclass('kii_push.migration')", connection) ? try self.version(of: connection) : 0
+    }
+
+    private static func has(_ object: String, _ connection: BlockingPostgres) throws(InboxError) -> Bool {
+        try connection.rows("SELECT (\(object) IS NOT NULL)::integer", step: "reading the schema").integer(0, 0) != 0
+    }
+
+    /// Throws where somebody owns something in the schema who could have this role do things by it: triggers, views and
+    /// functions run with the rights of whoever uses them. This role itself is trusted, and superusers are. Whoever is none
+    /// trusts the database's owner as well.
+    private static func checkOwners(_ connection: BlockingPostgres) throws(InboxError) {
+        let others = try connection.rows(
+            """
+            WITH me AS (SELECT oid, rolsuper FROM pg_roles WHERE rolname = current_user), schema AS (
+                SELECT oid, nspowner FROM pg_namespace WHERE nspname = 'kii_push'
+            ), found (thing, owner) AS (
+                SELECT 'the schema', nspowner FROM schema
+                UNION ALL SELECT relname, relowner FROM pg_class JOIN schema ON schema.oid = relnamespace
+                UNION ALL SELECT proname, proowner FROM pg_proc JOIN schema ON schema.oid = pronamespace
+                UNION ALL SELECT tgname, proowner FROM pg_trigger JOIN pg_proc ON pg_proc.oid = tgfoid
+                    JOIN pg_class ON pg_class.oid = tgrelid JOIN schema ON schema.oid = relnamespace
+            ), other AS (
+                SELECT DISTINCT thing, rolname FROM found JOIN pg_roles AS role ON role.oid = owner, me
+                WHERE NOT role.rolsuper AND owner <> me.oid AND (me.rolsuper OR rolname <> 'pg_database_owner'
+                    AND owner <> (SELECT datdba FROM pg_database WHERE datname = current_database()))
+            )
+            SELECT string_agg(thing || ' of ' || rolname, ', '), (SELECT count(*) FROM other)
+            FROM (SELECT * FROM other ORDER BY thing = 'the schema' DESC, thing LIMIT 5) AS first
+            """, step: "reading who owns the schema")
+        guard let names = others.text(0, 0) else { return }
+        let count = others.integer(0, 1)
+        throw InboxError(
+            .notTrusted,
+            step: "using what is in kii_push (\(names)\(count > 5 ? " and \(count - 5) more" : ""))")
     }
 
     /// Throws unless the schema is of this version.
@@ -67,7 +105,7 @@ package enum PostgresSchema {
     /// Topics and reasons may have any character.
     private static func requireUnicode(_ connection: BlockingPostgres) throws(InboxError) {
         let rows = try connection.rows(
-            "SELECT pg_catalog.getdatabaseencoding()", step: "reading the database's encoding")
+            "SELECT getdatabaseencoding()", step: "reading the database's encoding")
         guard rows.text(0, 0) == "UTF8" else {
             throw InboxError(.noSchema, step: "using a database whose encoding is not UTF8")
         }

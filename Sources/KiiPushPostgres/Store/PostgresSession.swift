@@ -12,12 +12,17 @@ package final class PostgresSession: Sendable {
         var token: Int64
         /// Which connection of the process it is: it rises.
         var session: Int64 = 0
+        /// The number of the last turn that the database has confirmed, and how many messages it has stored under the name by
+        /// then. One that knows of less is older.
+        var turn: Int64
+        var messages: Int64
     }
 
     let gateway: Gateway
     /// The number of the last turn that was committed.
     let lastTurn: Int64
     let dead: InboxCounts.Tally
+    let clock: DatabaseClock
     /// How much waits for the handlers of installations.
     let pendingBytes: [Int64: Int64]
     /// The address of libpq's connection, which goes from one thread to the other; 0 when it was taken.
@@ -38,14 +43,21 @@ package final class PostgresSession: Sendable {
         try PostgresSchema.checkRights(connection)
         if let gateway {
             let rows = try connection.rows(
-                "SELECT last_turn FROM kii_push.resume_name($1::integer, $2::bigint, $3::bigint)",
-                ["\(gateway.id)", "\(gateway.token)", "\(gateway.session)"], step: "going on as a gateway")
+                "SELECT last_turn FROM kii_push.resume_name($1::integer, $2::bigint, $3::bigint, $4::bigint, $5::bigint)",
+                [gateway.id, gateway.token, gateway.session, gateway.turn, gateway.messages].map(String.init),
+                step: "going on as a gateway")
             (self.gateway, self.lastTurn) = (gateway, rows.integer(0, 0))
         } else {
             let rows = try Self.takeName(connection, configuration)
-            self.gateway = Gateway(id: rows.integer(0, 0), token: rows.integer(0, 1))
             self.lastTurn = rows.integer(0, 2)
+            self.gateway = Gateway(
+                id: rows.integer(0, 0), token: rows.integer(0, 1), turn: self.lastTurn, messages: rows.integer(0, 3))
         }
+        let asked = configuration.clocks.calendar.millisecondsSinceEpoch
+        let time = try connection.rows("SELECT kii_push.now_ms()", step: "reading the database's clock").integer(0, 0)
+        var clock = DatabaseClock()
+        clock.note(time, from: asked, to: configuration.clocks.calendar.millisecondsSinceEpoch)
+        self.clock = clock
         let dead = try connection.rows(PostgresStatements.dead.sql, step: PostgresStatements.dead.step)
         self.dead = InboxCounts.Tally(rows: dead.integer(0, 0), bytes: dead.integer(0, 1))
         // A process that begins is told of each installation when it is asked for.
@@ -72,7 +84,7 @@ package final class PostgresSession: Sendable {
     ) throws(InboxError) -> PostgresRows {
         func take() throws(InboxError) -> PostgresRows {
             try connection.rows(
-                "SELECT me, my_token, last_turn FROM kii_push.take_name($1, $2, $3::integer, $4::bigint)",
+                "SELECT me, my_token, last_turn, messages FROM kii_push.take_name($1, $2, $3::integer, $4::bigint)",
                 [
                     configuration.gateway, Self.host, "\(getpid())",
                     "\(configuration.lease.wholeMillisecondsRoundedUp)",
@@ -88,7 +100,7 @@ package final class PostgresSession: Sendable {
         }
     }
 
-    private static var host: String {
+    static var host: String {
         var name = [CChar](repeating: 0, count: 256)
         guard gethostname(&name, name.count - 1) == 0 else { return "" }
         return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)

@@ -3,8 +3,11 @@ import KiiPushCore
 
 /// Statements with what they are told.
 extension PostgresStatements {
+    /// - Parameters:
+    ///   - now: by the database's calendar.
+    ///   - lead: how far that is ahead of this machine's, by which messages have come.
     static func inserting(
-        _ arrivals: [(sequence: Int64, arrival: Arrival)], at now: Int64
+        _ arrivals: [(sequence: Int64, arrival: Arrival)], at now: Int64, lead: Int64
     ) -> PostgresConnection.Step {
         var parameters = PostgresParameters()
         parameters.add(now)
@@ -12,7 +15,7 @@ extension PostgresStatements {
         parameters.add(arrivals) { $0.sequence }
         parameters.add(arrivals) { $0.arrival.rowState.rawValue }
         parameters.add(arrivals) { $0.arrival.rowBytes }
-        parameters.add(arrivals) { $0.arrival.receivedAt.millisecondsSinceEpoch }
+        parameters.add(arrivals) { $0.arrival.receivedAt.millisecondsSinceEpoch + lead }
         parameters.add(arrivals) { item in
             let message = item.arrival.message
             return Int64(message.qos.rawValue) | (message.duplicate ? 4 : 0) | (message.retain ? 8 : 0)
@@ -125,6 +128,13 @@ extension PostgresStatements {
         parameters.add(configuration.keepsDead.rows / 2)
         parameters.add(configuration.keepsDead.bytes / 2)
         return (self.trim, parameters)
+    }
+}
+
+extension PostgresParameters {
+    /// Who writes, and up to where the database has confirmed it.
+    mutating func add(_ gateway: PostgresSession.Gateway) {
+        for number in [gateway.id, gateway.token, gateway.session, gateway.turn, gateway.messages] { self.add(number) }
     }
 }
 

@@ -6,8 +6,8 @@ enum PostgresStatements {
     static let beginTurn = PostgresStatement(
         "begin_turn", "beginning a turn",
         """
-        SELECT FROM kii_push.begin_turn($1::bigint::integer, $2::bigint, $3::bigint, $4::bigint,
-            $5::bigint[], $6::bigint, $7::bigint)
+        SELECT FROM kii_push.begin_turn($1::bigint::integer, $2::bigint, $3::bigint, $4::bigint, $5::bigint, $6::bigint,
+            $7::bigint[], $8::bigint, $9::bigint)
         """)
     static let beginWork = PostgresStatement(
         "begin_work", "beginning with handlers' statements",

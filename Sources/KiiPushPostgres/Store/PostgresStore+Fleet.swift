@@ -29,15 +29,19 @@ extension PostgresStore {
     /// - Parameter joins: whether it is to have any.
     func renew(joins: Bool = true, completion: @escaping StoreCompletion<FleetRenewal>) {
         var parameters = PostgresParameters()
-        parameters.add(self.gateway.id)
-        parameters.add(self.gateway.token)
-        parameters.add(self.gateway.session)
+        parameters.add(self.gateway)
         parameters.add(Int64(self.configuration.lease.wholeMillisecondsRoundedUp))
         parameters.add(joins ? 1 : 0)
         parameters.add(self.shards.keys)
         var mine = PostgresParameters()
         mine.add(self.gateway.id)
+        let clocks = self.configuration.clocks
+        let asked = clocks.calendar.millisecondsSinceEpoch
         self.ask([(PostgresStatements.renew, parameters), (PostgresStatements.shards, mine)]) { answer in
+            if case .success(let rows) = answer {
+                self.clock.note(
+                    rows[0].integer(0, 4), from: asked, to: clocks.calendar.millisecondsSinceEpoch)
+            }
             completion(answer.map { self.renewed($0[0], shards: $0[1]) })
         }
     }
@@ -127,8 +131,9 @@ extension PostgresStatements {
     static let renew = PostgresStatement(
         "renew", "renewing the lease",
         """
-        SELECT share, freed, gateways, block
-        FROM kii_push.renew($1::bigint::integer, $2::bigint, $3::bigint, $4::bigint, $5::bigint = 1, $6::bigint[]::integer[])
+        SELECT share, freed, gateways, block, kii_push.now_ms()
+        FROM kii_push.renew($1::bigint::integer, $2::bigint, $3::bigint, $4::bigint, $5::bigint, $6::bigint,
+            $7::bigint = 1, $8::bigint[]::integer[])
         """)
     static let shards = PostgresStatement(
         "shards", "reading the gateway's shards",
@@ -144,7 +149,7 @@ extension PostgresStatements {
         "UPDATE kii_push.shard SET gateway = NULL WHERE gateway = $1::bigint::integer")
     static let leave = PostgresStatement(
         "leave", "letting go of the gateway's name",
-        "UPDATE kii_push.gateway SET alive_until = '-infinity' WHERE id = $1::bigint::integer")
+        "UPDATE kii_push.gateway SET alive_until = '-infinity', stopped_at = now() WHERE id = $1::bigint::integer")
     static let agents = PostgresStatement(
         "agents", "reading agents",
         """

@@ -125,7 +125,7 @@ extension PostgresStore {
             var parameters = PostgresParameters()
             parameters.add(installation)
             parameters.add(sequence)
-            parameters.add(now.millisecondsSinceEpoch)
+            parameters.add(now.millisecondsSinceEpoch + self.clock.lead)
             parameters.add(source)
             self.change((PostgresStatements.requeue, parameters), of: installation) { answer in
                 completion(

@@ -35,8 +35,6 @@ package final class PostgresStore: Store {
     private lazy var place = LoopIsolated(confining: Place(self), to: self.loop)
     private var underWay: TurnUnderWay?
     private(set) var turnNumber: Int64
-    /// The last turn that the database has confirmed.
-    private var confirmed: Int64
     var numbers = MessageNumbers()
     /// How many dead letters there are, as far as this gateway has heard.
     var dead: InboxCounts.Tally
@@ -50,6 +48,8 @@ package final class PostgresStore: Store {
     var whenClosed: (() -> Void)?
     /// What this gateway has, as far as it has heard, with the revisions of the agents there.
     var shards: [Int64: Int64] = [:]
+    /// What this gateway writes has the database's times.
+    var clock: DatabaseClock
     /// The dead letters that were left when some were removed the last time.
     private var trimmed = InboxCounts.Tally(rows: 0, bytes: 0)
     private var upkeepAt: MonotonicInstant
@@ -58,8 +58,6 @@ package final class PostgresStore: Store {
     /// Whether rows may be others than delivery knows, since an answer was lost.
     private var isMoved = false
 
-    /// What could not be done where the database does not know of what it has confirmed.
-    static let goingOnWithOlder = "going on with a database that is older"
     /// How long after a failure the next connection is tried.
     private static let pause: Duration = .seconds(1)
     private static let upkeepInterval: Duration = .seconds(10)
@@ -73,8 +71,8 @@ package final class PostgresStore: Store {
         throws(InboxError)
     {
         (self.configuration, self.loop) = (configuration, loop)
-        (self.gateway, self.turnNumber, self.confirmed) = (session.gateway, session.lastTurn, session.lastTurn)
-        self.dead = session.dead
+        (self.gateway, self.turnNumber) = (session.gateway, session.lastTurn)
+        (self.dead, self.clock) = (session.dead, session.clock)
         self.upkeepAt = configuration.clocks.monotonic()
         self.line = .ended
         self.line = .connected(try self.connection(of: session))
@@ -95,7 +93,9 @@ package final class PostgresStore: Store {
 
     package func proven(installation: Int64, through sequence: Int64) { self.proofs.note(installation, sequence) }
     package func doubt(installation: Int64, through sequence: Int64) { self.proofs.note(installation, sequence) }
-    package func acknowledged(_ sequence: Int64, at now: Timestamp) { self.acknowledgements.note(sequence, at: now) }
+    package func acknowledged(_ sequence: Int64, at now: Timestamp) {
+        self.acknowledgements.note(sequence, at: now + .milliseconds(self.clock.lead))
+    }
 
     package func settle() {
         self.connection?.finish(within: PostgresStore.lastWait)
@@ -109,6 +109,13 @@ package final class PostgresStore: Store {
         // Its completion holds whoever waits for it.
         self.underWay = nil
         self.whenClosed?()
+    }
+
+    /// The machine's clocks, with the database's calendar.
+    var clocks: Clocks {
+        let (clocks, lead) = (self.configuration.clocks, self.clock.lead * 1_000_000)
+        return Clocks(
+            monotonic: clocks.monotonic, calendarNanoseconds: { clocks.calendarNanoseconds() + lead })
     }
 
     // MARK: - Turns
@@ -164,7 +171,11 @@ package final class PostgresStore: Store {
         case .failure(.refused(let error, let keys, _)) where error.sqlState == PostgresStatements.ofAnother:
             let others = Set(keys.map { Int64($0) })
             self.forget(others)
-            if turn.work.dropChanges(of: others) { self.send(turn) } else { self.giveUp(turn, error) }
+            // A turn with messages of another gateway would be refused for ever, and all others with it. A process that
+            // begins anew has what is its own.
+            let lost = InboxError(.fenced, step: error.step, sqlState: error.sqlState)
+            if turn.work.dropChanges(of: others) { self.send(turn) } else { self.giveUp(turn, lost) }
+        case .failure(.refused(let error, _, _)) where error.isFinal: self.giveUp(turn, error)
         case .failure(.refused(let error, _, _)): self.fail(turn, error)
         // Nothing is said of it until the database has: see ``goOn(_:)``.
         case .failure(.unknown): self.underWay = turn
@@ -172,7 +183,8 @@ package final class PostgresStore: Store {
     }
 
     private func succeed(_ turn: TurnUnderWay, _ outcome: consuming TurnOutcome) {
-        self.confirmed = self.turnNumber
+        self.gateway.turn = self.turnNumber
+        self.gateway.messages += Int64(turn.work.additionCount)
         if let block = turn.work.block { self.numbers.add(block: block) }
         let now = self.configuration.clocks.monotonic()
         if let part = turn.work.pruned, !turn.work.hasMoreToPrune {
@@ -191,14 +203,12 @@ package final class PostgresStore: Store {
         self.upkeepAt = self.configuration.clocks.monotonic() + PostgresStore.upkeepInterval
     }
 
-    /// A turn with messages of another gateway would be refused for ever, and all others with it. A process that begins
-    /// anew has what is its own.
+    /// Nothing is written any more.
     private func giveUp(_ turn: TurnUnderWay, _ error: InboxError) {
         let connection = self.connection
-        let lost = InboxError(.fenced, step: error.step, sqlState: error.sqlState)
-        self.line = .away(lost)
+        self.line = .away(error)
         connection?.breaks()
-        self.fail(turn, lost)
+        self.fail(turn, error)
     }
 
     private func fail(_ turn: TurnUnderWay, _ error: InboxError) {
@@ -244,9 +254,7 @@ package final class PostgresStore: Store {
         installations: [Int64], messages: Int, repetitions: Int, number: Int64?
     ) -> PostgresConnection.Step {
         var parameters = PostgresParameters()
-        parameters.add(self.gateway.id)
-        parameters.add(self.gateway.token)
-        parameters.add(self.gateway.session)
+        parameters.add(self.gateway)
         parameters.add(number)
         parameters.add(installations)
         parameters.add(Int64(messages))
@@ -303,11 +311,6 @@ package final class PostgresStore: Store {
         guard case .away = self.line else { return }
         do throws(InboxError) {
             let session = try opened.get()
-            // A backup was restored, or a standby has taken over that was not synchronous. Numbers that this process has
-            // given out may be given out again: a new process has new ones.
-            guard session.lastTurn >= self.confirmed else {
-                throw InboxError(.fenced, step: PostgresStore.goingOnWithOlder)
-            }
             self.line = .connected(try self.connection(of: session))
             self.dead = session.dead
             self.isMoved = true
@@ -317,7 +320,9 @@ package final class PostgresStore: Store {
             self.giveBack(turn)
         } catch {
             self.line = .away(error)
-            guard error.kind == .fenced else { return self.connectLater() }
+            // Where a backup was restored, or a standby has taken over that was not synchronous, numbers that this process has
+            // given out may be given out again: a new process has new ones.
+            guard error.isFinal else { return self.connectLater() }
             // What it received is not acknowledged, and comes again to whoever has its shards.
             if let turn = self.underWay.take() { self.fail(turn, error) }
         }

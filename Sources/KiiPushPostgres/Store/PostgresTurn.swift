@@ -44,6 +44,9 @@ struct PostgresTurn {
     /// Whether there is a message in it that no handler is to see.
     var refuses: Bool { self.turn.arrivals.contains(where: \.isRefused) }
 
+    /// How many messages it adds, as long as the database says nothing else.
+    var additionCount: Int { self.additions.count }
+
     private var repetitions: [(row: Int64, arrival: Arrival)] {
         zip(self.plan, self.turn.arrivals).compactMap { stored, arrival in
             if case .redelivered(let row, _, _) = stored { (row, arrival) } else { nil }
@@ -65,7 +68,7 @@ struct PostgresTurn {
         // What an earlier try has noted.
         if !self.plan.isEmpty { for arrival in self.turn.arrivals { arrival.link.forgetAbsorptions() } }
         self.makePlan(&numbers)
-        let clock = TurnClock(store.configuration.clocks)
+        let clock = TurnClock(store.clocks)
         let now = clock.now.millisecondsSinceEpoch
         let (additions, repetitions) = (self.additions, self.repetitions)
         let written =
@@ -81,7 +84,7 @@ struct PostgresTurn {
         self.planChanges(at: clock, store)
         if !self.finished.isEmpty { steps.append(PostgresStatements.finishing(self.finished)) }
         for round in self.rounds { steps.append(PostgresStatements.changing(round, at: clock)) }
-        if !additions.isEmpty { steps.append(PostgresStatements.inserting(additions, at: now)) }
+        if !additions.isEmpty { steps.append(PostgresStatements.inserting(additions, at: now, lead: store.clock.lead)) }
         let refusals = additions.filter(\.arrival.isRefused)
         if !refusals.isEmpty { steps.append(PostgresStatements.recording(refusals, at: now)) }
         if !repetitions.isEmpty { steps.append(PostgresStatements.absorbing(repetitions, at: now)) }

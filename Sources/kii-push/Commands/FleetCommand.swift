@@ -54,7 +54,8 @@ struct FleetStatusCommand: ParsableCommand {
             console.warning("database \(database + 1): \(reason.terminalSafe)")
         }
         if status.freeShards > 0 {
-            try console.line("nobody: \(status.freeShards) shards, \(status.agentsWithoutGateway) agents")
+            try console.line(
+                "nobody: \(status.freeShards.text(of: "shard")), \(status.agentsWithoutGateway.text(of: "agent"))")
         }
         if !unreachable.isEmpty { throw SilentExit(status: .unreachable) }
     }
@@ -179,16 +180,20 @@ struct FleetDrainCommand: ParsableCommand {
 
 extension FleetStatus.Gateway {
     fileprivate var text: String {
-        let state = self.isAlive ? self.isDraining ? "draining" : "alive" : "gone"
+        let state = self.endedFor.map { "\(self.state) for \($0.text)" } ?? self.state
         let lag = self.lag.map { ", the oldest for \($0.text)" } ?? ""
-        return "\(self.name): \(state), process \(self.processID) on \(self.host), \(self.shards) shards, "
-            + "\(self.agents) agents, \(self.unhandled) unhandled\(lag)"
+        return "\(self.name): \(state), process \(self.processID) on \(self.host), \(self.shards.text(of: "shard")), "
+            + "\(self.agents.text(of: "agent")), \(self.unhandled) unhandled\(lag)"
+    }
+
+    private var state: String {
+        self.isAlive && self.isDraining ? "draining" : self.condition.rawValue
     }
 
     fileprivate var members: [(String, JSONValue)] {
         JSONMembers(present: [
             "database": self.database + 1, "name": self.name, "host": self.host, "pid": self.processID,
-            "alive": self.isAlive,
+            "state": self.state, "ended_ms": self.endedFor.map(\.milliseconds), "alive": self.isAlive,
             "draining": self.isDraining, "shards": self.shards, "agents": self.agents, "unhandled": self.unhandled,
             "lag_ms": self.lag.map(\.milliseconds), "declared_dead": self.timesDeclaredDead,
             "shards_taken_over": self.shardsTakenOver,

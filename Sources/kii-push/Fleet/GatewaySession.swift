@@ -157,7 +157,9 @@ struct GatewaySession: Sendable {
                 if case .databaseFailed = event { failing.insert(database) }
                 if case .databaseRecovered = event { failing.remove(database) }
                 if case .holding(let shards, let agents, let gateways) = event {
-                    standing = "\(shards) of 1024 shards with \(agents) agents; \(gateways) gateways share"
+                    standing =
+                        "\(shards) of 1024 shards with \(agents.text(of: "agent")); "
+                        + "\(gateways.text(of: "gateway")) \(gateways == 1 ? "shares" : "share")"
                     if failing.isEmpty, trouble.withLock({ $0.agents.isEmpty }) { self.notifier.connected(standing) }
                     self.console.status("> \(self.name(at: database)): \(standing).")
                 }
@@ -191,7 +193,8 @@ struct GatewaySession: Sendable {
         switch event {
         case .holding: break
         case .tookOver(let shards):
-            self.console.warning("\(name): a gateway is gone: its \(shards) shards are free for those that live")
+            self.console.warning(
+                "\(name): a gateway is gone: \(shards.text(of: "shard")) of it are free for those that live")
         case .databaseFailed(let reason):
             self.notifier.offline(reason.terminalSafe, retryIn: .seconds(1))
             self.console.warning("\(name): nothing is acknowledged: \(reason.terminalSafe)")

@@ -30,7 +30,9 @@ extension OutputLine {
         OutputLine(
             "gateway", "a gateway of 'fleet status'",
             [
-                "database": .integer, "name": .text, "host": .text, "pid": .integer, "alive": .flag, "draining": .flag,
+                "database": .integer, "name": .text, "host": .text, "pid": .integer, "state": .text,
+                "ended_ms?": .integer,
+                "alive": .flag, "draining": .flag,
                 "shards": .integer,
                 "agents": .integer, "unhandled": .integer, "lag_ms?": .integer, "declared_dead": .integer,
                 "shards_taken_over": .integer,

@@ -40,7 +40,39 @@ import Testing
             try await second.end()
             let after = try await stage.fleet.status()
             #expect(after.freeShards == 1024 && after.agentsWithoutGateway == 8)
-            #expect(after.gateways.allSatisfy { !$0.isAlive && $0.shards == 0 && $0.unhandled == 0 })
+            #expect(after.gateways.allSatisfy { $0.condition == .stopped && $0.shards == 0 && $0.unhandled == 0 })
+            #expect(after.gateways.allSatisfy { $0.endedFor.map { $0 < .seconds(600) } ?? false })
+        }
+    }
+
+    /// What they have counted is counted all the same.
+    @Test func whoHasLeftIsForgottenInTime() async throws {
+        try await FleetStage.run { stage in
+            try await stage.declare(1)
+            for name in ["stopped", "gone", "stopped-lately", "gone-lately"] {
+                let gateway = try stage.begin(name)
+                try await stage.waitForSubscriptions(of: 1)
+                try await gateway.waitForShards(1024)
+                try await gateway.end()
+            }
+            _ = try await stage.sql(
+                """
+                UPDATE kii_push.gateway SET received = 10, duplicates = 1;
+                UPDATE kii_push.gateway SET stopped_at = NULL, alive_until = now() - interval '2 days'
+                    WHERE name LIKE 'gone%';
+                UPDATE kii_push.gateway SET alive_until = now() - interval '8 days' WHERE name = 'gone';
+                UPDATE kii_push.gateway SET stopped_at = now() - interval '25 hours' WHERE name = 'stopped'
+                """)
+            let before = try await stage.sql("SELECT sum(received), sum(duplicates) FROM kii_push.gateway")
+            let last = try stage.begin("last")
+            let names = ["gone-lately", "last", "stopped-lately"]
+            while try await stage.fleet.status().gateways.map(\.name) != names {}
+            #expect(try await stage.sql("SELECT sum(received), sum(duplicates) FROM kii_push.gateway") == before)
+            // A name that was forgotten is one like any other.
+            let again = try stage.begin("gone")
+            try await again.waitForShards(512)
+            try await again.end()
+            try await last.end()
         }
     }
 
@@ -57,6 +89,7 @@ import Testing
             let isOver = DispatchSemaphore(value: 0)
             zombie.runtime.loop.submit { isOver.wait() }
             try await stage.send(6...10)
+            while try await stage.fleet.status().gateways[0].condition != .late {}
             let other = try stage.begin("other", lease: .seconds(2))
             let takeover = try await other.first { if case .tookOver = $0 { true } else { false } }
             #expect(takeover == .tookOver(shards: 1024))
@@ -64,13 +97,16 @@ import Testing
             try await stage.waitForMessages(4 * 15)
             isOver.signal()
             let error = await #expect(throws: PushAgentError.self) { try await zombie.receiving.value }
-            guard case .leaseLost(gateway: "zombie")? = error else {
+            guard case .leaseLost(gateway: "zombie", let reason)? = error else {
                 Issue.record("\(String(describing: error))")
                 return
             }
+            #expect(reason.contains("stood still"), "\(reason)")
             await zombie.runtime.shutdown()
             #expect(stage.counts == FleetStage.each(4, 1...15))
             let gateways = try await stage.fleet.status().gateways
+            #expect(gateways.map(\.condition) == [.alive, .gone])
+            #expect(gateways.map { $0.endedFor == nil } == [true, false])
             #expect(gateways.map(\.timesDeclaredDead) == [0, 1])
             #expect(gateways.map(\.shardsTakenOver) == [1024, 0])
             try await other.end()
@@ -208,11 +244,41 @@ import Testing
             }
             #expect("\(event)".contains("what was acknowledged since is gone"))
             let error = await #expect(throws: PushAgentError.self) { try await gateway.receiving.value }
-            guard case .leaseLost(gateway: "only")? = error else {
+            guard case .leaseLost(gateway: "only", _)? = error else {
                 Issue.record("\(String(describing: error))")
                 return
             }
             await gateway.runtime.shutdown()
+        }
+    }
+
+    /// The connections stay, and so do the gateway's name and its session.
+    @Test(.timeLimit(.minutes(1))) func aBackupThatIsRestoredUnderAGatewayIsTold() async throws {
+        try await FleetStage.run { stage in
+            try await stage.declare(1)
+            let waiting = Locked<[FetchCompletion]>([])
+            let gateway = try stage.begin("only", grace: .milliseconds(50)) { _, _, _, completion in
+                waiting.withLock { $0.append(completion) }
+            }
+            try await stage.waitForSubscriptions(of: 1)
+            try await stage.send(1...5)
+            while try await stage.sql("SELECT count(*) FROM kii_push.message") != "5\n" {}
+            let backup = stage.directory + "/backup"
+            let made = try await ForeignProgram("pg_dump", "-Fc", "-f", backup, "-d", stage.target).run()
+            #expect(made.status == 0, "\(made.errors)")
+            try await stage.send(6...35)
+            while try await stage.sql("SELECT count(*) FROM kii_push.message") != "35\n" {}
+            let words = ["pg_restore", "--clean", "--if-exists", "-d", stage.target, backup]
+            let restored = try await ForeignProgram(words).run()
+            #expect(restored.status == 0, "\(restored.errors)")
+            let event = try await gateway.first {
+                if case .databaseFailed(let reason) = $0 { reason.contains("older") } else { false }
+            }
+            #expect("\(event)".contains("30 messages at least"), "\(event)")
+            let error = await #expect(throws: PushAgentError.self) { try await gateway.receiving.value }
+            #expect(error?.description.contains("30 messages at least") == true, "\(String(describing: error))")
+            await gateway.runtime.shutdown()
+            #expect(try await stage.sql("SELECT count(*) FROM kii_push.message") == "5\n")
         }
     }
 

@@ -43,6 +43,91 @@ import Testing
         #expect(unread?.description.contains("secret-word") == false)
     }
 
+    /// A gateway trusts the database's owner and administrators, and an administrator trusts administrators alone.
+    @Test func theTablesAreAnAdministratorsOrTheDatabasesOwners() async throws {
+        let target = try await PostgresServer.database()
+        let database = target.split(separator: "=").last ?? ""
+        let suffix = UUID().uuidString.lowercased().filter { $0 != "-" }
+        func address(of role: String) -> String {
+            target.replacingOccurrences(of: "user=kii", with: "user=\(role)\(suffix)")
+        }
+        func failure(_ role: String) async -> InboxError.Kind? {
+            do {
+                _ = try await StorePlace(kind: .postgres, address: role == "kii" ? target : address(of: role)).open()
+                return nil
+            } catch {
+                return (error as? InboxError)?.kind
+            }
+        }
+        try await PostgresServer.run(
+            """
+            CREATE ROLE owner\(suffix) LOGIN; CREATE ROLE gateway\(suffix) LOGIN; CREATE ROLE other\(suffix) LOGIN;
+            ALTER DATABASE \(database) OWNER TO owner\(suffix); GRANT CREATE ON DATABASE \(database) TO other\(suffix)
+            """, at: target)
+        for role in ["owner", "other"] {
+            let own = address(of: role)
+            try await onThread { try PostgresSchema.migrate(own) }
+            try await PostgresServer.run(
+                """
+                GRANT USAGE ON SCHEMA kii_push TO gateway\(suffix);
+                GRANT SELECT, INSERT, UPDATE, DELETE ON ALL TABLES IN SCHEMA kii_push TO gateway\(suffix);
+                GRANT SELECT, USAGE ON ALL SEQUENCES IN SCHEMA kii_push TO gateway\(suffix)
+                """, at: own)
+            #expect(await failure("gateway") == (role == "owner" ? nil : .notTrusted))
+            #expect(await failure(role) == nil)
+            #expect(await failure("kii") == .notTrusted)
+            // As often as one likes.
+            try await onThread { try PostgresSchema.migrate(own) }
+            try await PostgresServer.run("DROP SCHEMA kii_push CASCADE", at: own)
+        }
+        // An empty schema that the administrator has made.
+        try await PostgresServer.run("CREATE SCHEMA kii_push AUTHORIZATION owner\(suffix)", at: target)
+        let owners = address(of: "owner")
+        try await onThread { try PostgresSchema.migrate(owners) }
+        #expect(await failure("owner") == nil)
+    }
+
+    /// Somebody calls them with operators of his own in the way.
+    @Test func functionsGoByTheirOwnPath() async throws {
+        let target = try await PostgresServer.database()
+        try await onThread { try PostgresSchema.migrate(target) }
+        let types = ["integer", "bigint", "text", "timestamptz"]
+        let operators = types.flatMap { type in
+            ["=", "<", "<=", ">", "<>", "%", "*", "+", "-"].map { name in
+                """
+                CREATE OPERATOR evil.\(name) (leftarg = \(type), rightarg = \(type), function = evil.\(type));
+                """
+            }
+        }
+        let functions = types.map { type in
+            """
+            CREATE FUNCTION evil.\(type)(\(type), \(type)) RETURNS boolean LANGUAGE plpgsql
+                AS $$ BEGIN RAISE EXCEPTION 'evil'; END $$;
+            """
+        }
+        try await PostgresServer.run(
+            """
+            CREATE SCHEMA evil; \(functions.joined()) \(operators.joined())
+            CREATE FUNCTION evil.clock_timestamp() RETURNS timestamptz LANGUAGE plpgsql
+                AS $$ BEGIN RAISE EXCEPTION 'evil'; END $$;
+            CREATE FUNCTION evil.set_config(text, text, boolean) RETURNS text LANGUAGE plpgsql
+                AS $$ BEGIN RAISE EXCEPTION 'evil'; END $$;
+            """, at: target)
+        for call in [
+            "now_ms()", "shard_of('a')", "is_over(now())", "take_name('one', 'host', 1, 10000)",
+            "declare_agent('a', '{}')", "dismiss_agent('a')", "begin_work('{}', '{}')", "go_on_with_work()",
+            "end_work()", "cut_off(1)",
+        ] {
+            try await PostgresServer.run("SET search_path = evil, pg_catalog; SELECT FROM kii_push.\(call)", at: target)
+        }
+        // This one qualifies each name, since it sets the session's path.
+        let inherited = """
+            SELECT proname FROM pg_proc WHERE pronamespace = 'kii_push'::regnamespace AND prosqlbody IS NULL
+                AND array_to_string(proconfig, ' ') IS DISTINCT FROM 'search_path=pg_catalog, pg_temp'
+            """
+        #expect(try await PostgresServer.run(inherited, at: target) == "end_work\n")
+    }
+
     /// What an older version has stored is there after the migration.
     @Test func aDatabaseOfAnOlderVersionIsBroughtUpToDate() async throws {
         let target = try await PostgresServer.database()

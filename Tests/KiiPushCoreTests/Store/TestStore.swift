@@ -29,19 +29,23 @@ struct StorePlace: Sendable {
     /// A file's path, or a database's address.
     let address: String
 
-    func open(keepsDone: Duration? = nil, keepsDead: Int64? = nil) async throws -> TestStore {
+    func open(
+        keepsDone: Duration? = nil, keepsDead: Int64? = nil, clocks: Clocks = .machine
+    ) async throws -> TestStore {
         let loop = try EventLoop()
-        return TestStore(loop, try await self.makeStore(on: loop, keepsDone: keepsDone, keepsDead: keepsDead))
+        return TestStore(
+            loop, try await self.makeStore(on: loop, keepsDone: keepsDone, keepsDead: keepsDead, clocks: clocks))
     }
 
     func makeStore(
-        on loop: EventLoop, keepsDone: Duration? = nil, keepsDead: Int64? = nil
+        on loop: EventLoop, keepsDone: Duration? = nil, keepsDead: Int64? = nil, clocks: Clocks = .machine
     ) async throws -> LoopIsolated<any Store> {
         switch self.kind {
         case .memory: return try await loop.run { LoopIsolated(confining: MemoryStore(), to: loop) }
         case .file:
             return try await loop.run {
                 var configuration = Inbox.Configuration()
+                configuration.clocks = clocks
                 if let keepsDone { configuration.keepsDoneFor = keepsDone }
                 if let keepsDead { configuration.keepsDeadRows = keepsDead }
                 let store = try FileStore(
@@ -53,6 +57,7 @@ struct StorePlace: Sendable {
             var configuration = PostgresConfiguration(target: self.address, gateway: "gateway")
             // The next process takes the name at once.
             configuration.lease = .zero
+            configuration.clocks = clocks
             if let keepsDone { configuration.keepsDoneFor = keepsDone }
             if let keepsDead { configuration.keepsDead.rows = keepsDead }
             let session = try await onThread { [configuration] in try PostgresSession(configuration) }

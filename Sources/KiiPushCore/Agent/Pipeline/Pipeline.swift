@@ -194,7 +194,7 @@ package final class Pipeline: TurnDelegate {
                 self.hasMadeRoom = true
                 self.commitState = .written
             } else {
-                self.commitState = error.kind == .fenced ? .lost : .failed
+                self.commitState = error.isFinal ? .lost : .failed
                 // Without room for messages verdicts may be written all the same, which make some.
                 let isOfArrivals = error.kind == .full && !part.arrivals.isEmpty && part.changes.isEmpty
                 self.scheduler.isStoreFailing = !isOfArrivals

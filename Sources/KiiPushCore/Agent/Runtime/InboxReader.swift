@@ -180,8 +180,8 @@ public enum InboxReadingError: Error, Sendable, Hashable, CustomStringConvertibl
             case .olderVersion(let version): .olderVersion(path: path, version: version)
             case .notMade: .missing(path: path)
             case .corrupt: .damaged(path: path, reason: error.description)
-            case .full, .locked, .notAFile, .notPermitted, .cannotOpen, .io, .away, .badAddress, .noSchema, .fenced,
-                .nameInUse, .ofAnother, .other:
+            case .full, .locked, .notAFile, .notPermitted, .cannotOpen, .io, .away, .badAddress, .noSchema,
+                .notTrusted, .fenced, .nameTaken, .restored, .nameInUse, .ofAnother, .other:
                 .unusable(path: path, reason: error.description)
             }
     }
