@@ -1,4 +1,5 @@
 import Foundation
+import KiiPushCore
 import TestTraits
 import Testing
 

@@ -40,13 +40,13 @@ import Testing
 
     /// Resets a session and waits for what the agent says of it.
     private func loss(
-        _ broker: FakeBroker, _ events: inout AsyncStream<PushEvent>.Iterator,
+        _ broker: FakeBroker, _ events: AsyncStream<PushEvent>,
         reset: @escaping @Sendable (FakeConnection) throws -> Void
     ) async throws {
         let connection = try await broker.play { try $0.acceptSession() }
-        while let event = await events.next() { if case .connected = event { break } }
+        for await event in events { if case .connected = event { break } }
         try await broker.play { _ in try reset(connection) }
-        while let event = await events.next() {
+        for await event in events {
             if case .takenOver(let takeover) = event { Issue.record("\(takeover)") }
             guard case .disconnected(let reason, let delay) = event else { continue }
             #expect(delay <= .milliseconds(200), "\(reason)")
@@ -62,9 +62,8 @@ import Testing
                 reconnect: Self.unhurried)
             let events = agent.events
             try await whileRunning(agent) {
-                var events = events.makeAsyncIterator()
                 for _ in 1...8 {
-                    try await self.loss(broker, &events) { connection in
+                    try await self.loss(broker, events) { connection in
                         broker.goAway()
                         connection.reset()
                     }
@@ -82,14 +81,13 @@ import Testing
                 reconnect: Self.unhurried)
             let events = agent.events
             try await whileRunning(agent) {
-                var events = events.makeAsyncIterator()
-                for _ in 1...4 { try await self.loss(broker, &events) { $0.reset() } }
-                try await self.loss(broker, &events) { connection in
+                for _ in 1...4 { try await self.loss(broker, events) { $0.reset() } }
+                try await self.loss(broker, events) { connection in
                     connection.reset()
                     // The look at the broker, which says nothing.
                     _ = try broker.accept()
                 }
-                try await self.loss(broker, &events) { $0.reset() }
+                try await self.loss(broker, events) { $0.reset() }
             }
         }
     }

@@ -166,8 +166,9 @@ import Testing
     @Test func aKeyMayBeInTheCertificatesFile() async throws {
         let path = self.authority.path
         let both = try ["server.pem", "server.key"].map { try String(contentsOfFile: path + "/" + $0, encoding: .utf8) }
-        FileManager.default.createFile(
+        let isMade = FileManager.default.createFile(
             atPath: path + "/both.pem", contents: Data(both.joined().utf8), attributes: [.posixPermissions: 0o600])
+        #expect(isMade)
         let server = try OpenSSLServer(self.authority, "-rev -Verify 1 -verify_return_error -CAfile ca.pem")
         defer { server.stop() }
         var probe = try await StreamProbe(

@@ -1,3 +1,4 @@
+import Contract
 import KiiPushCore
 
 private let onObjects = [
