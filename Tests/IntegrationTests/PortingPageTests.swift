@@ -10,7 +10,7 @@ import Testing
 
     init() throws { self.program = try DocumentedProgram(page: "porting.md", example: "PortingTour") }
 
-    @Test func everyBlockIsADeclarationOfTheProgram() throws { try self.program.expectBlocks(14) }
+    @Test func everyBlockIsADeclarationOfTheProgram() throws { try self.program.expectBlocks(15) }
 
     @Test func theTableOfFieldsIsTheLibrarys() throws {
         for field in MessageField.allCases {

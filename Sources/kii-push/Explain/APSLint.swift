@@ -13,7 +13,7 @@ struct APSLint {
             self.report(.apsNotObject, at: Self.root, "aps is \(aps.kind.phrase), not an object")
             return
         }
-        if members.allSatisfy({ $0.value.isNull || ($0.key == "content-available" && !Self.isSet($0.value)) }) {
+        if members.allSatisfy({ $0.value.isNull || ($0.key == "content-available" && Self.isOff($0.value)) }) {
             self.report(.apsEmpty, at: Self.root, "aps says nothing: nothing is shown, and no program is woken")
         }
         for member in members { self.check(member.value, key: member.key, at: Self.root.appending(member.key)) }
@@ -118,6 +118,8 @@ struct APSLint {
 
     /// Whether a flag is set, as receivers read it.
     static func isSet(_ flag: JSONValue) -> Bool { flag.bool ?? flag.number.map { $0 != JSONNumber(0) } ?? false }
+
+    private static func isOff(_ flag: JSONValue) -> Bool { [.bool, .number].contains(flag.kind) && !self.isSet(flag) }
 
     private mutating func expectText(_ value: JSONValue, at place: JSONPointer) {
         self.expect(value.kind == .string, "a string", value, at: place)

@@ -45,7 +45,7 @@ import Testing
 
     @Test func aLateSuccessCountsUntilTheNextAttempt() {
         var queue = self.queue()
-        for number in 1...2 { queue.deliver(Self.entry(number), now: Self.instant(0)) }
+        for number in 1...2 { queue.deliver(Self.entry(number, until: 60), now: Self.instant(0)) }
         queue.received(.late(id: 1), now: Self.instant(30))
         #expect(queue.takeOrders() == [.start(with: 1), .send(2)])
         // Anything but a success changes nothing.
