@@ -174,7 +174,8 @@ final class Transfer {
         guard self.head.append(line) else {
             return self.refuse("the response's header fields and trailers are larger than \(limit) bytes")
         }
-        if self.isHeadEnough, self.hasFinalHead { self.onHead.take()?() }
+        // A request that is sent again has all of its time.
+        if self.isHeadEnough, self.hasFinalHead, !self.isAnsweredByKeptConnection { self.onHead.take()?() }
         return true
     }
 

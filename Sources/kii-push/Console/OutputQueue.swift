@@ -19,6 +19,8 @@ final class OutputQueue: Sendable {
         var failure: (any Error)?
         var hasThread = false
         var isHurried = false
+        /// Whether nothing more is written, since nobody reads it.
+        var isAbandoned = false
         /// The number of lines for which there was no room.
         var leftOut = 0
         var waiters: [(position: Int, written: OneShot<Void>)] = []
@@ -26,6 +28,7 @@ final class OutputQueue: Sendable {
         var pending: Int { self.put - self.written }
 
         mutating func append(_ bytes: some Collection<UInt8>) {
+            guard !self.isAbandoned else { return }
             self.waiting += bytes
             self.put += bytes.count
         }
@@ -110,6 +113,7 @@ final class OutputQueue: Sendable {
             }
             self.conclude { state in
                 state.failure = state.failure ?? UnreadOutput()
+                state.isAbandoned = true
                 state.waiting = []
                 state.written = state.put
             }
