@@ -4,8 +4,11 @@ import Glibc
 /// The file of certificates that a loop trusts. Whoever connects finds out whether it has changed. Loop thread only.
 final class AuthorityFile {
     private struct Version: Equatable {
-        let (device, inode, size): (dev_t, ino_t, off_t)
-        let (seconds, nanoseconds): (Int, Int)
+        let device: dev_t
+        let inode: ino_t
+        let size: off_t
+        let seconds: Int
+        let nanoseconds: Int
 
         /// - Returns: `nil` for a file that is not there.
         init?(of path: String) {

@@ -48,7 +48,8 @@ struct ConnectionOptions {
         let isFound: Bool
         do throws(FileError) {
             // The service manager's own files are closed by access control lists, and not by their mode (systemd.exec(5)).
-            let isOfManager = getenv("CREDENTIALS_DIRECTORY").map { key.hasPrefix(String(cString: $0) + "/") } ?? false
+            let folder = getenv("CREDENTIALS_DIRECTORY").map { String(cString: $0) } ?? ""
+            let isOfManager = !folder.isEmpty && key.hasPrefix(folder + "/")
             isFound = try (isOfManager ? TrustedFile.read(key) : PrivateFile.read(key)) != nil
         } catch {
             throw TransportError(.invalidConfiguration, detail: "the client key: \(error)")

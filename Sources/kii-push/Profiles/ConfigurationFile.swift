@@ -24,7 +24,7 @@ package struct ProfileConfiguration: Sendable {
     var path: String? {
         self.parts.first { part in
             let keys = (part.json.members ?? []).map(\.key)
-            return keys.isEmpty || !Set(keys).isSubset(of: ["subscriptions", "run"])
+            return keys.isEmpty || !Set(keys).isSubset(of: ["userAgent", "subscriptions", "run"])
         }?.document.path
     }
 

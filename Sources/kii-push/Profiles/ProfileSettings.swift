@@ -60,8 +60,8 @@ struct ProfileSettings: Sendable {
     var terms: SavedProfile.Terms {
         func kept(_ setting: Setting<String>?) -> String? {
             switch setting?.origin {
-            case .option, .registration: setting?.value
-            case .environment, .file, .emulator, .standard, nil: nil
+            case .option?, .registration?: setting?.value
+            case .environment?, .file?, .emulator?, .standard?, nil: nil
             }
         }
         return SavedProfile.Terms(
