@@ -10,7 +10,23 @@ package final class FakeBroker: Sendable {
     private let listener: Int32
 
     package init() throws {
-        (self.listener, self.port) = try Loopback.listening()
+        (self.listener, self.port) = try FakeBroker.listening()
+    }
+
+    /// A socket that is bound to its port by number, and so keeps it while it does not listen.
+    private static func listening() throws -> (descriptor: Int32, port: UInt16) {
+        while true {
+            let free = try Loopback.bound()
+            close(free.descriptor)
+            // Another process may have been quicker.
+            guard let socket = try? Loopback.bound(to: free.port) else { continue }
+            guard listen(socket.descriptor, 1024) == 0 else {
+                let number = errno
+                close(socket.descriptor)
+                throw TestFailure("port \(socket.port) of 127.0.0.1 cannot be listened on: errno \(number)")
+            }
+            return socket
+        }
     }
 
     deinit { close(self.listener) }

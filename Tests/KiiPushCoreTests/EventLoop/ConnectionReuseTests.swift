@@ -46,14 +46,15 @@ import Testing
         let isRead = DispatchSemaphore(value: 0)
         let asked = Locked<[String]>([])
         let server = try LoopbackServer { connection in
-            guard let request = connection.readRequest() else { return }
-            asked.withLock { $0.append(request.firstLine) }
-            connection.write(response(request.firstLine))
-            guard request.firstLine.contains("/first") else { return connection.waitForEnd() }
-            isRead.wait()
-            connection.write(response("<html>", status: "\(status) -", fields: ["Connection: close"]))
-            closure.yield()
-            connection.waitForEnd()
+            while let request = connection.readRequest() {
+                asked.withLock { $0.append(request.firstLine) }
+                connection.write(response(request.firstLine))
+                guard request.firstLine.contains("/first") else { continue }
+                isRead.wait()
+                connection.write(response("<html>", status: "\(status) -", fields: ["Connection: close"]))
+                closure.yield()
+                return connection.waitForEnd()
+            }
         }
         defer { server.stop() }
         let first = try await self.loop.perform(HTTPRequest.patient(method: "GET", url: server.url + "/first"))
