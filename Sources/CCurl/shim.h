@@ -95,7 +95,7 @@ static inline CURLcode ccurl_easy_set_quick_exit(CURL *handle) {
 #endif
 }
 
-// CURLOPT_CA_CACHE_TIMEOUT came with 7.87: how many seconds certificates that were read from a file are kept.
+// CURLOPT_CA_CACHE_TIMEOUT came with 7.87: for so many seconds libcurl keeps the certificates of a file.
 static inline CURLcode ccurl_easy_set_authority_age(CURL *handle, long seconds) {
 #if LIBCURL_VERSION_NUM >= 0x075700
     return curl_easy_setopt(handle, CURLOPT_CA_CACHE_TIMEOUT, seconds);

@@ -112,7 +112,7 @@ import Testing
         #expect(try tool("register", environment: Self.key).error.contains("/allowPlainHTTP must be true or false"))
     }
 
-    /// Whom 'register' was told to trust, later commands trust as well, wherever they are started.
+    /// Later commands trust the authorities that 'register' trusted, whatever folder they start in.
     @Test func theRegistrationKeepsTheAuthorities() throws {
         let session = try EmulatorSession()
         let file = try session.runtimeFile()

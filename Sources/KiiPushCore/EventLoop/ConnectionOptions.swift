@@ -28,7 +28,7 @@ struct ConnectionOptions {
         let builtIn = ccurl_built_in_certificates().map { String(cString: $0) }
         self.trustsFileAlone = ConnectionOptions.trustsFileAlone(
             caFile: tls.caFile, builtIn: builtIn, isReadable: { access($0, R_OK) == 0 })
-        // Of a folder libcurl keeps nothing.
+        // libcurl keeps nothing of a folder.
         self.authorities = self.trustsFileAlone ? (tls.caFile ?? builtIn).map(AuthorityFile.init) : nil
     }
 

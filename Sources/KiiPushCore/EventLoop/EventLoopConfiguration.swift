@@ -25,7 +25,7 @@ extension EventLoop {
         /// The proxy's URL (`http`, `https`, `socks4`, `socks4a`, `socks5` or `socks5h`), credentials and all. `nil`
         /// connects directly; the environment's `http_proxy` and its like are not looked at.
         package var proxy: String?
-        /// What HTTP servers and proxies are told in the field `User-Agent`.
+        /// The field `User-Agent` of requests to HTTP servers and proxies.
         package var userAgent = UserAgent.ofLibrary
         /// The largest response body that is taken, decompressed. Default 4 MiB.
         package var maximumBodyBytes = 4 << 20

@@ -1,6 +1,6 @@
 import CCurl
 
-/// What a program calls itself to servers and proxies that speak HTTP (RFC 9110 section 10.1.5).
+/// The name of a program for servers and proxies that speak HTTP (RFC 9110 section 10.1.5).
 package enum UserAgent {
     /// The version of the library, and of the tool beside it.
     package static let version = "0.1.0"

@@ -25,7 +25,7 @@ package struct RunSettings: Sendable, Hashable {
     var keepAlive: Duration?
     var metricsFile: String?
     var metricsSocket: String?
-    /// What a server is told in the field `User-Agent`; the profile's, as the cloud is told.
+    /// The field `User-Agent` of a forwarded message: the profile's own, as in a request to the cloud.
     var userAgent: String?
 
     private static let longestKeepAlive = Duration.seconds(18 * 3600)

@@ -38,7 +38,7 @@ extension DoctorSession {
         }
     }
 
-    /// What the process that receives as this profile says of its own connection, which a second one would knock off.
+    /// Asks the process that receives as this profile how its connection is. A second connection would knock it off.
     private func findings(of holder: String) async -> BrokerFindings {
         let reason = "\(holder) receives as this profile, and a second connection would knock it off"
         let unknown = BrokerFindings(connack: .unknown(reason))

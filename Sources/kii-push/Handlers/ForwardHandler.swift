@@ -20,7 +20,7 @@ final class ForwardHandler: OutsideHandler {
     private let pauseEnd = Locked<ContinuousClock.Instant?>(nil)
 
     /// - Parameters:
-    ///   - userAgent: what the server is told in the field `User-Agent`.
+    ///   - userAgent: the field `User-Agent` of each request.
     ///   - endLeftovers: ends the programs of an earlier run that had some.
     /// - Throws: ``TransportError`` when the system gives no thread.
     init(

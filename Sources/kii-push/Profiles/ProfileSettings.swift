@@ -36,7 +36,7 @@ struct ProfileSettings: Sendable {
         let savedID = saved?.registeredURL == nil ? nil : saved?.appID
         self.baseURL = named ?? Setting(saved?.registeredURL, registration) ?? Setting(emulator?.app.baseURL, found)
         self.appID = namedID ?? Setting(savedID, registration) ?? Setting(emulator?.app.appID, found)
-        // What 'register' was told holds for the address that it was told with.
+        // An option of 'register' holds for the address that stood beside it.
         let terms = named == nil ? saved?.terms : nil
         self.caFile =
             Setting(try options.caFile.map(FilePaths.absolute), .option("--cacert"))
@@ -56,7 +56,7 @@ struct ProfileSettings: Sendable {
         self.emulator = emulator
     }
 
-    /// What `register` keeps of the way to the cloud: what its options say, and what it has kept. A file says it again.
+    /// The way to the cloud as `register` keeps it: from its options, and from its earlier run. A file says it again.
     var terms: SavedProfile.Terms {
         func kept(_ setting: Setting<String>?) -> String? {
             switch setting?.origin {

@@ -10,7 +10,7 @@ package struct SavedProfile: Sendable, Hashable {
         case kii(baseURL: String, appID: String, Terms)
     }
 
-    /// What `register` was told about the way to the cloud.
+    /// The way to the cloud, as the options of `register` named it.
     struct Terms: Sendable, Hashable {
         var allowsPlainHTTP: Bool
         var caFile: String?

@@ -50,7 +50,7 @@ public final class PushRuntime: Sendable {
         /// The URL of a proxy (`http`, `https`, `socks5`, …) for the REST API and the broker. Default: none; the
         /// environment is not looked at.
         public var proxy: String?
-        /// What the REST API and a proxy are told in the field `User-Agent`: printable ASCII. Default: this library and
+        /// The field `User-Agent` of requests to the REST API and to a proxy: printable ASCII. Default: this library and
         /// libcurl with their versions, such as `KiiPushCore/0.1.0 libcurl/7.88.1`.
         public var userAgent = UserAgent.ofLibrary
         /// How long one exchange with the REST API may take. Default 30 s.
