@@ -44,7 +44,7 @@ final class MessageRecorder: Sendable {
             let part = chunk[..<count]
             line += part.firstIndex(of: end).map { part[...$0] } ?? part
         }
-        return !line.isEmpty && (try? MessageRecording.messages(in: line, of: "")) != nil
+        return (try? MessageRecording.messages(in: line, of: ""))?.isEmpty == false
     }
 
     /// Adds a message. It is in the file when ``written()`` has returned.
