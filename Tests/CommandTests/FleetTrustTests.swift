@@ -5,7 +5,7 @@ import TestSupport
 import TestTraits
 import Testing
 
-/// What others have prepared in a fleet's database, or in what leads to it, against the program itself.
+/// The program itself, where others have prepared a fleet's database, or the way to it.
 @Suite(.ownThreads) struct FleetTrustTests {
     /// Makes a role that may log in and create schemas in the database.
     /// - Returns: its name, and the database's address for it.

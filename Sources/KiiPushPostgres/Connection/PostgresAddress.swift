@@ -10,8 +10,9 @@ struct PostgresAddress {
     /// Whether the address itself holds a password, which then stands in an argument list or a file of settings.
     let hasPassword: Bool
 
-    /// What a connection to another machine may have in an option, the first of it where libpq's usual value is asked for by
-    /// nobody. The others of libpq's options cannot weaken a connection whose server has shown a certificate for its name.
+    /// The values that an option may have for a connection to another machine. The first takes the place of libpq's usual one,
+    /// unless the address asks for that. No other option of libpq's can weaken a connection whose server has shown a
+    /// certificate for its name.
     ///
     /// - Source: "Parameter Key Words" in the manual of libpq. GSSAPI takes the place of TLS, and of its certificate.
     private static let demands: [(option: String, values: [String], usual: String)] = [
@@ -24,7 +25,7 @@ struct PostgresAddress {
     /// Reads an address: a URL or keywords.
     ///
     /// A database on another machine has to show a certificate for its name that an authority of this machine has signed;
-    /// messages and credentials go there. The address that is connected to decides: a name is only what it is said to be.
+    /// messages and credentials go there. The address that libpq connects to decides, and not a name.
     ///
     /// - Throws: ``InboxError`` for what libpq cannot read, and for an address that asks for less than that.
     init(_ target: String) throws(InboxError) {

@@ -14,8 +14,8 @@ public struct Fleet: Sendable {
 
     // MARK: - The schema
 
-    /// Makes the tables, or brings them up to date, in one transaction of each database. It takes a role that may create a schema; a gateway
-    /// does with less. Stop gateways of an earlier version before.
+    /// Makes the tables, or brings them up to date, in one transaction of each database. It takes a superuser or the database's
+    /// owner; a gateway does with less. Stop gateways of an earlier version before.
     ///
     /// - Throws: As ``check()``.
     public func migrate() async throws {

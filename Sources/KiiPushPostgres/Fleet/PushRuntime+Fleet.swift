@@ -50,8 +50,8 @@ extension PushRuntime {
     ///   - handler: makes the handler of an agent, whose name it gets. Called whenever the agent starts, on any thread.
     ///   - observer: hears what happens to each agent, as with ``PushAgent/observe(_:)``.
     ///   - tell: hears what happens to the gateway. Called on any thread, which it must not block.
-    /// - Throws: ``PushAgentError``: `leaseLost` when others have taken over, after which the process should end, so that no
-    ///   handler of it runs beside theirs; `gatewayInUse`; `alreadyRunning`; `inbox` for a database that cannot be used, but not for one that
+    /// - Throws: ``PushAgentError``: `leaseLost` when others have taken over, or when the database is older than what was stored in it,
+    ///   after which the process should end, so that no handler of it runs beside theirs; `gatewayInUse`; `alreadyRunning`; `inbox` for a database that cannot be used, but not for one that
     ///   cannot be reached, which is tried again every second.
     public func receive(
         handler: @escaping @Sendable (_ agent: String) -> any NotificationHandler,

@@ -1,6 +1,6 @@
 #if Postgres
 extension PostgresMigrations {
-    /// Which gateways have left; version 4.
+    /// The time at which a gateway left; version 4.
     static let departures = """
         -- When it has let go of its name by itself; NULL of one that runs, and of one that was killed.
         ALTER TABLE kii_push.gateway ADD COLUMN stopped_at timestamptz;

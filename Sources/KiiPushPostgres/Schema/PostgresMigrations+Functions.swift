@@ -1,10 +1,10 @@
 #if Postgres
 extension PostgresMigrations {
-    /// How functions are made: they look up what they name in the catalog alone, whoever calls them from wherever. Those that
-    /// are written in SQL have looked it up when they were made.
+    /// The form of functions: each looks up names in the catalog alone, whatever path its caller has. PostgreSQL looks up the
+    /// names in a function of SQL when it makes the function.
     static let plpgsql = "LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp"
 
-    /// What a gateway calls: a part of version 1, and made anew where a later version changes any.
+    /// The functions that a gateway calls: a part of version 1, and made anew where a later version changes any.
     static let functions = """
         -- STABLE: an index is searched by it.
         CREATE FUNCTION kii_push.now_ms() RETURNS bigint LANGUAGE sql STABLE

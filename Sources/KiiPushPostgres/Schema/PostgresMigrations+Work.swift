@@ -1,6 +1,6 @@
 #if Postgres
 extension PostgresMigrations {
-    /// What handlers have written with their answers; some of the functions.
+    /// Some of the functions: handlers have things written with their answers.
     static let work = """
         -- Begins with statements of handlers. Raises KII06, with their places in the list, where messages are not in hand: their
         -- answers come too late. A constraint that is put off would be looked at when nobody can say whose it is. The server

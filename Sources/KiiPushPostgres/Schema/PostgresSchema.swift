@@ -59,6 +59,7 @@ package enum PostgresSchema {
             ), found (thing, owner) AS (
                 SELECT 'the schema', nspowner FROM schema
                 UNION ALL SELECT relname, relowner FROM pg_class JOIN schema ON schema.oid = relnamespace
+                    WHERE relkind <> 'i'
                 UNION ALL SELECT proname, proowner FROM pg_proc JOIN schema ON schema.oid = pronamespace
                 UNION ALL SELECT tgname, proowner FROM pg_trigger JOIN pg_proc ON pg_proc.oid = tgfoid
                     JOIN pg_class ON pg_class.oid = tgrelid JOIN schema ON schema.oid = relnamespace

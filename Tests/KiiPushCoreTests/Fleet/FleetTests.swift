@@ -45,7 +45,7 @@ import Testing
         }
     }
 
-    /// What they have counted is counted all the same.
+    /// The ledger goes on counting their messages.
     @Test func whoHasLeftIsForgottenInTime() async throws {
         try await FleetStage.run { stage in
             try await stage.declare(1)

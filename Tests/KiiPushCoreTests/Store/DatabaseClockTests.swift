@@ -14,12 +14,8 @@ import Testing
         try await withStorePlace(.postgres) { place in
             let store = try await place.open(clocks: clocks)
             let key = try await store.installation("a")
-            let message = TestMessage(TestLink(installation: key))
-            let rows = try await store.commit {
-                var arrival = message.arrival
-                arrival.receivedAt = clocks.calendar
-                return Turn(arrivals: [arrival, arrival, arrival])
-            }.arrivals.compactMap { if case .new(let sequence) = $0 { sequence } else { nil } }
+            let message = TestMessage(TestLink(installation: key)).with { $0.receivedAt = clocks.calendar }
+            let rows = try await store.receive(message, message, message)
             for row in rows { try await store.read { $0.acknowledged(row, at: clocks.calendar) } }
             try await store.change(.change(rows[0], of: key, .done(.newData)))
             for row in rows[1...] { try await store.change(.change(row, of: key, .dead(.attemptsFailed(.failed)))) }

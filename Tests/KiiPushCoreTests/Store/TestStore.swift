@@ -166,6 +166,7 @@ struct TestMessage: Sendable {
     var truncatedLength: Int?
     var isInHand = true
     var packetID: UInt16 = 5
+    var receivedAt: Timestamp?
 
     init(_ link: TestLink) { self.link = link }
 
@@ -180,7 +181,7 @@ struct TestMessage: Sendable {
             topic: self.topic ?? self.link.topic, payload: self.payload ?? [UInt8](TestPipeline.push(self.source).utf8),
             qos: .atLeastOnce, duplicate: self.duplicate, packetID: self.packetID, ticket: 1,
             truncatedLength: self.truncatedLength)
-        var arrival = Arrival(link: self.link, message: message, connection: 100, receivedAt: .now())
+        var arrival = Arrival(link: self.link, message: message, connection: 100, receivedAt: self.receivedAt ?? .now())
         arrival.isInHand = self.isInHand
         return arrival
     }
