@@ -104,6 +104,8 @@ import Testing
             #expect(reason.contains("stood still"), "\(reason)")
             await zombie.runtime.shutdown()
             #expect(stage.counts == FleetStage.each(4, 1...15))
+            // The server may take a moment to see that the connection has ended.
+            while try await stage.fleet.status().gateways[1].condition == .late {}
             let gateways = try await stage.fleet.status().gateways
             #expect(gateways.map(\.condition) == [.alive, .gone])
             #expect(gateways.map { $0.endedFor == nil } == [true, false])
