@@ -51,7 +51,8 @@ import Testing
         + "          add them, or remove the profile from the file to use the emulator\n"
 
     private static let members =
-        "          it may be site, baseURL, appID, caFile, proxy, allowPlainHTTP, subscriptions, run\n"
+        "          it may be site, baseURL, appID, caFile, clientCertificateFile, clientKeyFile, proxy, userAgent, "
+        + "allowPlainHTTP, subscriptions, run\n"
 
     @Test(arguments: [
         ("site", ":1:108: /profiles/site/site is 'mars': expected one of us, jp, sg, eu, cn3\n"),
