@@ -12,7 +12,11 @@ extension ClientCall {
         ) { client, _ in
             let thing = try await client.session(testToken).thing(.vendorThingID("v-1"))
             #expect(thing.thingID == "th.1" && thing.vendorThingID == "v-1" && thing.thingType == "lamp")
-            #expect(thing.fields == ["_vendor": "ACME", "_online": true, "_onlineStatusModifiedAt": 2000])
+            #expect(
+                thing.fields == [
+                    "_vendor": "ACME", "_disabled": false, "_online": true, "_onlineStatusModifiedAt": 2000,
+                ]
+            )
         },
         ClientCall(id: "onboarding.byThing", method: "onboardThing(vendorThingID:password:description:)") { client, _ in
             let lamp = ThingDescription(thingType: "lamp")
