@@ -24,6 +24,34 @@ import Testing
         }
     }
 
+    /// Some brokers mark live messages, too.
+    @Test func onlyTheFirstOfAConnectionIsTheTopics() async throws {
+        try await withFakeBroker { broker, runtime, configuration in
+            let handler = RecordingHandler()
+            let agent = PushAgent(
+                runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
+            try await whileRunning(agent) {
+                try await Self.bring(broker, retained: 100, at: .atLeastOnce, then: 1)
+                #expect(await Self.numbers(handler, 2) == [1, 100])
+                try await broker.play { broker in
+                    var connection = try broker.accept()
+                    while (try? connection.open(sessionPresent: true)) == nil { connection = try broker.accept() }
+                    let live = (1...2).map { packetID in
+                        MQTTPacket.publish(
+                            MQTTPublish(
+                                topic: "topic-1", payload: Array(#"{"n":100}"#.utf8), qos: .atLeastOnce, retain: true,
+                                packetID: UInt16(packetID)))
+                    }
+                    try connection.send(live[0], live[1])
+                    let acknowledged = try connection.receiveAcknowledgements(2)
+                    guard acknowledged == [1, 2] else { throw TestFailure("\(acknowledged) were acknowledged") }
+                    connection.reset()
+                }
+                #expect(await Self.numbers(handler, 1) == [100])
+            }
+        }
+    }
+
     private static func numbers(_ handler: RecordingHandler, _ count: Int) async -> [Int64?] {
         await handler.next(count).map { $0.message.rawPayload["n"]?.int64 }.sorted { $0 ?? 0 < $1 ?? 0 }
     }

@@ -11,9 +11,10 @@ extension KiiError {
         // An error's body has no fixed form; one that is not a JSON object says nothing beyond the status.
         if let body = try? JSONValue(parsing: http.body), let members = body.members {
             let withheld = WithheldTexts(secrets)
-            self.errorCode = (body["errorCode"]?.string ?? body["error"]?.string).flatMap { text in
-                withheld.isHeld(in: text) ? nil : KiiErrorCode(plain: text)
-            }
+            // Anybody's web server says "error": only OAuth's words are the cloud's there.
+            let code =
+                body["errorCode"]?.string ?? body["error"]?.string.flatMap { OAuth.errors.contains($0) ? $0 : nil }
+            self.errorCode = code.flatMap { withheld.isHeld(in: $0) ? nil : KiiErrorCode(plain: $0) }
             self.message = (body["message"]?.string ?? body["error_description"]?.string).map(withheld.cleaning)
             self.context = .object(members.filter { !KiiError.namedFields.contains($0.key) }.map(withheld.cleaning))
             bodySeconds = body["retryAfter"].flatMap { $0.int64 ?? $0.string.flatMap { Int64($0) } }
@@ -22,6 +23,14 @@ extension KiiError {
     }
 
     private static let namedFields: Set<String> = ["errorCode", "error", "message", "error_description", "retryAfter"]
+}
+
+/// - Source: RFC 6749, section 5.2; RFC 6750, section 3.1
+private enum OAuth {
+    static let errors: Set<String> = [
+        "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type",
+        "invalid_scope", "invalid_token", "insufficient_scope",
+    ]
 }
 
 extension KiiErrorCode {

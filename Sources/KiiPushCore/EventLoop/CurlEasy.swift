@@ -69,6 +69,12 @@ final class CurlEasy {
         return ccurl_easy_get_long(self.raw, info, &value) == CURLE_OK ? value : 0
     }
 
+    /// A time that libcurl has measured; 0 where it has measured none.
+    func microseconds(_ info: CURLINFO) -> Int {
+        var value: curl_off_t = 0
+        return ccurl_easy_get_offset(self.raw, info, &value) == CURLE_OK ? Int(value) : 0
+    }
+
     /// Forgets the words of an earlier error.
     func clearError() { self.errorBuffer.pointee = 0 }
 

@@ -83,12 +83,26 @@ final class Transfer {
     deinit { curl_slist_free_all(self.fieldList) }
 
     /// Whether the server has answered the connection and not the request. One that closes an idle connection may say so
-    /// with 408, which libcurl takes for the answer to the next request. With 421 it asks for another connection, too.
+    /// with 408, which libcurl takes for the answer to the next request: it lies in the socket already. A gateway whose
+    /// server did not answer says 408, too, after some time, and the request may have been carried out. With 421 the server
+    /// asks for another connection.
     ///
     /// - Source: RFC 9110, sections 15.5.9 and 15.5.20
     var isAnsweredByKeptConnection: Bool {
-        [408, 421].contains(self.easy.integer(CURLINFO_RESPONSE_CODE)) && self.easy.integer(CURLINFO_NUM_CONNECTS) == 0
+        guard self.easy.integer(CURLINFO_NUM_CONNECTS) == 0 else { return false }
+        switch self.easy.integer(CURLINFO_RESPONSE_CODE) {
+        case 408:
+            // Streams of HTTP/2 are answered one by one.
+            guard self.easy.integer(CURLINFO_HTTP_VERSION) <= Int(CURL_HTTP_VERSION_1_1.rawValue) else { return false }
+            let sent = self.easy.microseconds(CURLINFO_PRETRANSFER_TIME_T)
+            return self.easy.microseconds(CURLINFO_STARTTRANSFER_TIME_T) - sent < Transfer.longestGoodbye
+        case 421: return true
+        default: return false
+        }
     }
+
+    /// A 408 that comes later than this many microseconds answers the request. A gateway waits for its server for longer.
+    private static let longestGoodbye = 1_000_000
 
     /// Forgets the answer, and makes the removed handle ready to send the request over a connection of its own.
     func beginAnew() throws(TransportError) {

@@ -43,7 +43,12 @@ struct PostgresAddress {
         }
         guard let machine = Self.otherMachine(options) else { return }
         for (option, values, usual) in Self.demands {
-            guard let value = options[option], !values.contains(value) else { continue }
+            guard let value = options[option] else {
+                // An empty value takes away libpq's own, such as the oldest TLS.
+                if let first = values.first { self.additions.append((option, first)) }
+                continue
+            }
+            guard !values.contains(value) else { continue }
             guard value == usual, said[option] == nil else {
                 let place = "on another machine (\(machine))"
                 throw InboxError(.badAddress, step: "using a database \(place) with \(option)=\(value)")

@@ -103,20 +103,30 @@ final class OutputQueue: Sendable {
             return !state.isHurried
         }
         guard isFirst else { return }
-        Task {
-            var last: Int?
-            while case let (written, pending) = self.state.withLock({ ($0.written, $0.pending) }),
-                pending == 0 || written != last
-            {
-                last = pending == 0 ? nil : written
-                try? await Task.sleep(for: Self.patience)
-            }
-            self.conclude { state in
-                state.failure = state.failure ?? UnreadOutput()
-                state.isAbandoned = true
-                state.waiting = []
-                state.written = state.put
-            }
+        do throws(ThreadError) {
+            // Not a task: those that wait here may have all of their threads.
+            try OSThread(name: "kii-output-end") {
+                var last: Int?
+                while case let (written, pending) = self.state.withLock({ ($0.written, $0.pending) }),
+                    pending == 0 || written != last
+                {
+                    last = pending == 0 ? nil : written
+                    let end = MonotonicInstant.now() + Self.patience
+                    self.state.wait { _ in MonotonicInstant.now() >= end ? .leave(()) : .sleep(until: end) }
+                }
+                self.abandon()
+            }.detach()
+        } catch {
+            self.abandon()
+        }
+    }
+
+    private func abandon() {
+        self.conclude { state in
+            state.failure = state.failure ?? UnreadOutput()
+            state.isAbandoned = true
+            state.waiting = []
+            state.written = state.put
         }
     }
 

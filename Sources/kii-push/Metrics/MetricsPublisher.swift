@@ -90,13 +90,16 @@ actor MetricsPublisher {
     /// Looks whether what would be replaced is empty, or metrics.
     private static func checkIsOwn(_ file: String) throws {
         let descriptor = open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        // It is not there, or a link, which is replaced and not followed.
-        guard descriptor >= 0 else { return }
+        guard descriptor >= 0 else {
+            // It is not there, or a link, which is replaced and not followed.
+            if [ENOENT, ELOOP].contains(errno) { return }
+            throw CommandFailure(.cannotCreate, "cannot read \(file), which would be replaced: \(errorText(errno))")
+        }
         defer { close(descriptor) }
         let start = Array("# HELP ".utf8)
         var bytes = [UInt8](repeating: 0, count: start.count)
         let count = read(descriptor, &bytes, bytes.count)
-        guard count > 0, bytes != start else { return }
+        guard count != 0, bytes != start else { return }
         throw CommandFailure(
             .cannotCreate, "\(file) holds something else than metrics, and would be replaced",
             hint: "name another file, or remove this one")

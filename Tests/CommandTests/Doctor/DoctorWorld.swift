@@ -11,6 +11,8 @@ final class DoctorWorld {
     let file: JSONValue
     private let key: String
     private let appID: String
+    /// A copy that everybody may read, and that the emulator leaves behind.
+    private let authority: String
 
     init() throws {
         self.session = try EmulatorSession(options: ["--strict"])
@@ -18,9 +20,10 @@ final class DoctorWorld {
         self.file = try self.session.runtimeFile()
         self.key = try self.tool.write(try #require(self.file["appKey"]?.string), to: "key")
         self.appID = try #require(self.file["appID"]?.string)
+        let made = try String(contentsOfFile: try #require(self.file["caFile"]?.string), encoding: .utf8)
+        self.authority = try self.tool.write(made, to: "ca.pem", mode: 0o644)
     }
 
-    private var authority: String { self.file["caFile"]?.string ?? "" }
     var baseURL: String { self.file["baseURL"]?.string ?? "" }
 
     func directory(_ profile: String) -> String { self.tool.home.path + "/state/kii-push/profiles/\(profile)" }

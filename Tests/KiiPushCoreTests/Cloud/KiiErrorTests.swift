@@ -172,6 +172,12 @@ import Testing
         #expect(error.context["hint"] == "Basic authentication, https://cloud.test/@x")
     }
 
+    /// As web frameworks say it of their own.
+    @Test(arguments: [#"{"status":403,"error":"Forbidden"}"#, #"{"error":"not_found"}"#])
+    func aWordOfSomebodyElsesServerIsNoCode(body: String) async throws {
+        #expect(try await !self.refusal(.status(403, body)).isOfCloud)
+    }
+
     @Test func anEchoedTokenIsNoCode() async throws {
         let error = try await self.refusal(.status(400, #"{"error":"x0123456789abcdef"}"#), token: "0123456789abcdef")
         #expect(error.errorCode == nil)

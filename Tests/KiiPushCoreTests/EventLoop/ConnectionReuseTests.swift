@@ -73,6 +73,29 @@ import Testing
         #expect(third.status == 200)
     }
 
+    /// A gateway says 408 of a server that did not answer it: the call may have been carried out.
+    @Test func a408ThatComesLateAnswersTheRequest() async throws {
+        let asked = Locked<[String]>([])
+        let server = try LoopbackServer { connection in
+            while let request = connection.readRequest() {
+                asked.withLock { $0.append(request.firstLine) }
+                guard request.firstLine.contains("/second") else {
+                    connection.write(response("first"))
+                    continue
+                }
+                // The gateway's patience is what is tried here, so this takes the time.
+                _ = DispatchSemaphore(value: 0).wait(timeout: .now() + 1.2)
+                connection.write(response("<html>", status: "408 -", fields: ["Connection: close"]))
+                return connection.waitForEnd()
+            }
+        }
+        defer { server.stop() }
+        _ = try await self.loop.perform(HTTPRequest.patient(method: "GET", url: server.url + "/first"))
+        let second = HTTPRequest.patient(method: "POST", url: server.url + "/second", body: Array("{}".utf8))
+        #expect(try await self.loop.perform(second).status == 408)
+        #expect(asked.withLock { $0 } == ["GET /first HTTP/1.1", "POST /second HTTP/1.1"])
+    }
+
     /// Nobody has closed a connection that is new.
     @Test func anAnswer408OnANewConnectionIsTheAnswer() async throws {
         let server = try LoopbackServer.http { _ in response("<html>", status: "408 -", fields: ["Connection: close"]) }

@@ -30,6 +30,8 @@ final class AgentSession: Sendable {
     let installations: Locked<[(key: Int64, id: String)]>
     private let link: LoopIsolated<BrokerLink>
     private let connection = Locked(Connection())
+    /// Whether the broker has taken a connection since the agent began to receive.
+    private let hasConnected = Locked(false)
 
     /// Waits until the store has written what it was given, and makes the connection to the broker, which is not open yet.
     ///
@@ -169,7 +171,6 @@ final class AgentSession: Sendable {
     private func receive(_ first: MQTTEndpoint, policy: inout ReconnectPolicy) async throws -> MQTTEndpoint? {
         var endpoint = first
         var isFetched = false
-        var hasConnected = false
         // How often in a row the broker refused a subscription that the cloud then confirmed.
         var confirmedRefusals = 0
         let (hub, waits) = (self.agent.hub, self.agent.runtime.waits)
@@ -181,9 +182,9 @@ final class AgentSession: Sendable {
                 return other
             }
             guard case .end(let end) = outcome, !end.isOfShutdown else { return nil }
-            hasConnected = hasConnected || end.connectedFor != nil
+            if end.connectedFor != nil { self.hasConnected.withLock { $0 = true } }
             // What once worked may be being replaced.
-            if !hasConnected, let error = end.configurationError { throw error }
+            if let error = end.configurationError, !self.hasConnected.withLock({ $0 }) { throw error }
             if !end.refusesSubscription { confirmedRefusals = 0 }
             let mark = waits.mark
             let decision = try await self.decision(after: end, at: endpoint, &policy)
@@ -257,6 +258,11 @@ final class AgentSession: Sendable {
     private func askForEndpoint() async throws -> Result<MQTTEndpoint, TemporaryFailure> {
         do {
             return .success(try await self.agent.enrolment.endpoint(refreshing: true))
+        } catch let error as TransportError
+            where error.code == .invalidConfiguration && error.curlCode != nil && self.hasConnected.withLock({ $0 })
+        {
+            // As for the broker: certificates that worked may be being replaced.
+            return .failure(TemporaryFailure(reason: error.description))
         } catch {
             guard let failure = self.agent.enrolment.temporaryFailure(error) else { throw error }
             return .failure(failure)

@@ -12,6 +12,8 @@ extension BrokerLink {
         package var connectedFor: Duration?
         /// Whether the broker had kept the session of the connection before, or cannot say.
         package var hadSession: Bool
+        /// Whether SUBACK had come.
+        var wasSubscribed: Bool
         /// Whether the machine had slept and the broker said nothing since: however it ended, the sleep was the cause.
         var wasProbing: Bool
     }
@@ -55,6 +57,8 @@ extension BrokerLink.End {
         case .session(.timedOut) where self.connectedFor != nil: .noticedHere
         case .session: .attemptFailed
         case .transport where self.connectedFor == nil: .attemptFailed
+        // Messages came, and no SUBACK: a slow link, and no sign of another receiver.
+        case .transport where !self.wasSubscribed: .noticedHere
         case .transport(let error): error.code == .connectionLost ? .closedByPeer : .noticedHere
         }
     }

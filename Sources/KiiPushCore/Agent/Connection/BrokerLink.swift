@@ -79,6 +79,7 @@ extension BrokerLink {
         self.connectedAt = nil
         self.goodSince = nil
         self.hadSession = false
+        self.retained.connectionBegan()
         self.session.configuration.username = target.endpoint.username
         self.session.configuration.password = target.endpoint.password
         self.stream = self.loop.openStream(
@@ -193,9 +194,9 @@ extension BrokerLink {
         return true
     }
 
-    /// Stops or goes on reading messages. The answers to CONNECT and SUBSCRIBE are read in any case.
+    /// Stops or goes on reading. Until the first message or SUBACK everything is read.
     func setReadingPaused(_ isWanted: Bool) {
-        let isPaused = isWanted && self.connectedAt != nil || self.isStopping
+        let isPaused = isWanted && self.goodSince != nil || self.isStopping
         guard let stream, stream.isPaused != isPaused else { return }
         isPaused ? stream.pauseReading() : stream.resumeReading()
         self.session.readingPaused(isPaused, now: self.loop.now)
@@ -267,6 +268,7 @@ extension BrokerLink {
                 self.goodSince = self.loop.now
                 // Ahead of SUBACK only a kept session brings messages.
                 self.hadSession = true
+                if self.pipeline.isReadingPaused { self.setReadingPaused(true) }
             }
             let receivedAt = self.loop.clocks.calendar
             for message in self.output.messages {
@@ -337,7 +339,7 @@ extension BrokerLink {
         let ended = self.ended
         let end = End(
             cause: cause, connectedFor: self.goodSince.map { self.loop.now - $0 }, hadSession: self.hadSession,
-            wasProbing: self.isProbing)
+            wasSubscribed: self.connectedAt != nil, wasProbing: self.isProbing)
         self.clear()
         ended?(end)
     }

@@ -5,6 +5,8 @@
 struct RetainedMessage {
     /// By what it is known again; `nil` where there was none in this session.
     private var digest: String?
+    /// Whether the connection's first one is still to come. A later one is news: some broker marks live messages, too.
+    private var isExpected = false
     /// Told the digest of another one, once that one is stored.
     private let changed: (String) -> Void
 
@@ -12,10 +14,15 @@ struct RetainedMessage {
         (self.digest, self.changed) = (digest, changed)
     }
 
+    /// SUBSCRIBE follows.
+    mutating func connectionBegan() { self.isExpected = true }
+
     /// Whether `message` is the same once more. One that the broker repeats since it was not acknowledged (DUP) is for the
     /// ``RedeliveryFilter``: nobody may have handled it yet.
-    func isRepeated(by message: MQTTSession.InboundMessage) -> Bool {
-        guard message.retain, !message.duplicate, !message.isUnreleased, let digest else { return false }
+    mutating func isRepeated(by message: MQTTSession.InboundMessage) -> Bool {
+        guard self.isExpected, message.retain, !message.duplicate, !message.isUnreleased else { return false }
+        self.isExpected = false
+        guard let digest else { return false }
         return Self.digest(of: message) == digest
     }
 

@@ -69,18 +69,27 @@ final class ActivatedProgram {
     private static func start(
         _ launch: SpawnedProcess.Launch, whenEnded: @escaping @Sendable (Int32, SpawnedProcess.Ending) -> Void
     ) throws(SpawnError) -> SpawnedProcess {
+        let program = launch.words[0]
         let started = Monitor<Result<SpawnedProcess, SpawnError>?>(nil)
+        // The program alone has its end of the channel: otherwise nobody here hears that it has closed it.
+        let launch = Locked<SpawnedProcess.Launch?>(launch)
         do throws(ThreadError) {
             try OSThread(name: "kii-reaper") {
-                let result = Result { () throws(SpawnError) in try SpawnedProcess(launch) }
+                guard let result = Self.spawn(launch) else { return }
                 started.withLock { $0 = result }
                 started.signal()
                 if case .success(let process) = result { whenEnded(process.processID, process.wait()) }
             }.detach()
         } catch {
-            throw SpawnError(program: launch.words[0], code: error.code, step: "start a thread for")
+            throw SpawnError(program: program, code: error.code, step: "start a thread for")
         }
         return try started.wait { $0.map { .leave($0) } ?? .sleep(until: nil) }.get()
+    }
+
+    /// Starts the program, and leaves nothing of what it is started with.
+    private static func spawn(_ launch: Locked<SpawnedProcess.Launch?>) -> Result<SpawnedProcess, SpawnError>? {
+        guard let launch = launch.withLock({ $0.take() }) else { return nil }
+        return Result { () throws(SpawnError) in try SpawnedProcess(launch) }
     }
 
     func end(with signal: Int32) { self.process.end(with: signal) }

@@ -32,9 +32,9 @@ extension ActivationMessage {
         members += [
             ("installation", JSONValue(self.installationID)),
             ("receivedAt", JSONValue(self.receivedAt.millisecondsSinceEpoch)),
-            ("payload", JSONValue(String(decoding: self.payload, as: UTF8.self))),
         ]
         if let badge { members.append(("badge", JSONValue(badge))) }
+        members.append(("payload", JSONValue(String(decoding: self.payload, as: UTF8.self))))
         return JSONValue.object(members).serialized() + [UInt8(ascii: "\n")]
     }
 
