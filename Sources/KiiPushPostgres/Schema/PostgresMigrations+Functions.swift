@@ -261,7 +261,7 @@ extension PostgresMigrations {
         BEGIN
             WITH old AS (
                 SELECT id FROM kii_push.gateway WHERE id <> me AND name <> '' AND kii_push.is_over(alive_until)
-                    AND coalesce(stopped_at + interval '6 days', alive_until) < now() - interval '7 days'
+                    AND coalesce(stopped_at - interval '6 days', alive_until) < now() - interval '7 days'
                     AND NOT EXISTS (SELECT FROM kii_push.shard WHERE shard.gateway = gateway.id)
                 FOR UPDATE SKIP LOCKED
             ), gone AS (
