@@ -93,7 +93,7 @@ final class Transfer {
         switch self.easy.integer(CURLINFO_RESPONSE_CODE) {
         case 408:
             // Streams of HTTP/2 are answered one by one.
-            guard self.easy.integer(CURLINFO_HTTP_VERSION) <= Int(CURL_HTTP_VERSION_1_1.rawValue) else { return false }
+            guard self.easy.integer(CURLINFO_HTTP_VERSION) <= CURL_HTTP_VERSION_1_1 else { return false }
             let sent = self.easy.microseconds(CURLINFO_PRETRANSFER_TIME_T)
             return self.easy.microseconds(CURLINFO_STARTTRANSFER_TIME_T) - sent < Transfer.longestGoodbye
         case 421: return true
