@@ -13,7 +13,7 @@ package struct ReconnectPolicy: Sendable {
         /// The first retry after a loss seen on this side only lies within this time.
         package var firstDelayAfterOwnLoss: Duration = .milliseconds(300)
         /// The first retry after the other side closed lies within this time, and so does each further one as long as the
-        /// broker takes the next connection.
+        /// broker takes the next connection. This holds for a short connection that was lost in another way, too.
         package var firstDelayAfterPeerLoss: Duration = .seconds(10)
         /// The shortest delay of the later retries.
         package var baseDelay: Duration = .seconds(1)
@@ -78,7 +78,7 @@ package struct ReconnectPolicy: Sendable {
     /// Says when to try again.
     ///
     /// - Parameters:
-    ///   - connectedFor: how long the connection was good, counted from SUBACK; `nil` when it never was.
+    ///   - connectedFor: how long the connection was good, counted from SUBACK or the first message; `nil` when it never was.
     ///   - hadSession: whether the broker had kept the session of the connection before, or cannot say.
     ///   - brokerIsGone: whether the broker itself was seen to be gone right after it closed.
     ///   - retryAfter: what the server asked for. Never shortened, and spread by up to a tenth, so that those who were
@@ -118,7 +118,7 @@ package struct ReconnectPolicy: Sendable {
             decision.delay = self.nextDisputedDelay(jitter)
         } else if wasStable {
             decision.delay = self.firstDelay(after: loss, jitter)
-        } else if loss == .closedByPeer, !decision.pattern.isAgainstUs {
+        } else if loss == .closedByPeer || loss == .noticedHere && connectedFor != nil, !decision.pattern.isAgainstUs {
             // It is there, and takes connections.
             decision.delay = self.decorrelatedDelay(jitter, limit: self.configuration.firstDelayAfterPeerLoss)
         } else {
