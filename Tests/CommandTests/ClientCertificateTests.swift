@@ -71,7 +71,8 @@ import Testing
         run.stop()
         // And without.
         let unknown = try session.tool.start(words)
-        #expect(unknown.error(containing: "offline").contains("client certificate"))
+        // The broker may close before its words are read, and says them again at the next attempt.
+        #expect(unknown.error(containing: "client certificate").contains("offline"))
         unknown.signal(SIGTERM)
         _ = unknown.waitForExit()
     }

@@ -99,7 +99,8 @@ actor MetricsPublisher {
         let start = Array("# HELP ".utf8)
         var bytes = [UInt8](repeating: 0, count: start.count)
         let count = read(descriptor, &bytes, bytes.count)
-        guard count != 0, bytes != start else { return }
+        // A folder, which cannot be read, is refused where it would be replaced.
+        guard count > 0, bytes != start else { return }
         throw CommandFailure(
             .cannotCreate, "\(file) holds something else than metrics, and would be replaced",
             hint: "name another file, or remove this one")

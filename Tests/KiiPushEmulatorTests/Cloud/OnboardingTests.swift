@@ -53,7 +53,7 @@ import Testing
         let expected: JSONValue = [
             "_thingID": JSONValue(id), "_vendorThingID": "lamp-1", "_thingType": "lamp", "_firmwareVersion": "v1",
             "_layoutPosition": "STANDALONE", "colour": "red",
-            "_created": JSONValue(CloudHarness.start.millisecondsSinceEpoch),
+            "_created": JSONValue(CloudHarness.start.millisecondsSinceEpoch), "_disabled": false,
         ]
         #expect(shown == expected)
     }

