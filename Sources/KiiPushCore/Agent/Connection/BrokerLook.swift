@@ -41,7 +41,7 @@ final class BrokerLook: ByteStreamDelegate {
 }
 
 extension AgentSession {
-    /// What follows from the end of a connection. Before it is taken for another receiver's work, the broker is looked at.
+    /// Decides about the next attempt. Before the policy reports another receiver, the agent checks that the broker is there.
     func decision(
         after end: BrokerLink.End, at endpoint: MQTTEndpoint, _ policy: inout ReconnectPolicy
     ) async throws -> ReconnectPolicy.Decision {

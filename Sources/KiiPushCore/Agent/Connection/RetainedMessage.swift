@@ -3,7 +3,7 @@
 /// A broker brings it anew after every SUBSCRIBE ([MQTT-3.8.4-3]), so a reconnect alone is no news. In a session that was
 /// kept, one with the same bytes is the same message once more.
 struct RetainedMessage {
-    /// By what it is known again; `nil` where there was none in this session.
+    /// Digest of topic and payload; `nil` before the session's first retained message.
     private var digest: String?
     /// Whether the connection's first one is still to come. A later one is news: some broker marks live messages, too.
     private var isExpected = false

@@ -86,7 +86,7 @@ final class ActivatedProgram {
         return try started.wait { $0.map { .leave($0) } ?? .sleep(until: nil) }.get()
     }
 
-    /// Starts the program, and leaves nothing of what it is started with.
+    /// Starts the program, and closes the descriptors that it inherits.
     private static func spawn(_ launch: Locked<SpawnedProcess.Launch?>) -> Result<SpawnedProcess, SpawnError>? {
         guard let launch = launch.withLock({ $0.take() }) else { return nil }
         return Result { () throws(SpawnError) in try SpawnedProcess(launch) }
