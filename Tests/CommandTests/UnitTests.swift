@@ -56,7 +56,7 @@ import Testing
             "LoadCredential=kii-push-credentials.json:/etc/kii-push/credentials.json", "User=kii-push",
             #"SetCredential=kii-push-credentials.json:{"version":1}"#, "AssertFileIsExecutable=\(program)",
             "RuntimeDirectory=kii-push", "RuntimeDirectoryPreserve=yes",
-            "Environment=HOME=%S/kii-push",
+            "Environment=HOME=%S/kii-push", "Environment=LIBDISPATCH_LOG=NO",
         ] {
             #expect(text.split(separator: "\n").contains { $0 == line }, "\(line)")
         }
@@ -65,6 +65,7 @@ import Testing
         let user = try self.tool("install-unit", "--print", "--user").output
         #expect(user.contains("\nRuntimeDirectory=kii-push\n"))
         #expect(user.contains("\nLimitCORE=0\n"))
+        #expect(user.contains("\nEnvironment=LIBDISPATCH_LOG=NO\n"))
         #expect(user.contains("After=dbus.socket\n"))
         #expect(!user.contains("DynamicUser"))
         #expect(user.contains("\nAssertFileIsExecutable=\(program)\n"))

@@ -80,6 +80,8 @@ struct UnitFile: Sendable {
             "RestartPreventExitStatus=64 76 77 78", "SuccessExitStatus=0",
             "# For a socket with metrics. An emulator is found by a file in it, and others share it: it is left there.",
             "RuntimeDirectory=kii-push", "RuntimeDirectoryMode=0700", "RuntimeDirectoryPreserve=yes",
+            "# Swift's libdispatch says in the journal that it may not raise a thread's priority, and goes on without.",
+            "Environment=LIBDISPATCH_LOG=NO",
         ]
     }
 
