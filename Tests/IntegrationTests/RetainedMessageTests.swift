@@ -1,3 +1,4 @@
+import Foundation
 import KiiPushCore
 import TestSupport
 import Testing
@@ -78,6 +79,41 @@ import Testing
                 try await Self.bring(broker, retained: 101, at: qos, then: 5)
                 try await Self.bring(broker, retained: 101, at: qos, then: 6, sessionPresent: false)
                 #expect(await Self.numbers(handler, 3) == [5, 6, 101])
+            }
+            await second.shutdown()
+        }
+    }
+
+    /// With the inbox its record is gone, and with that perhaps the message: nobody has handled it.
+    @Test(arguments: [false, true])
+    func oneWhoseInboxIsGoneIsHandled(isDamaged: Bool) async throws {
+        try await withFakeBroker { broker, first, configuration in
+            let directory = first.configuration.stateDirectory
+            let failing = RecordingHandler { _ in .failed }
+            let before = PushAgent(runtime: first, configuration: configuration, handler: failing, reconnect: .quick)
+            try await whileRunning(before) {
+                try await Self.bring(broker, retained: 100, at: .atLeastOnce, then: 1)
+                #expect(await Self.numbers(failing, 2) == [1, 100])
+            }
+            await first.shutdown()
+            if isDamaged {
+                try Data(repeating: 0x5A, count: 8192).write(to: URL(filePath: "\(directory)/inbox.sqlite"))
+            } else {
+                for name in try FileManager.default.contentsOfDirectory(atPath: directory)
+                where name.hasPrefix("inbox.sqlite") {
+                    try FileManager.default.removeItem(atPath: "\(directory)/\(name)")
+                }
+            }
+            let second = try PushRuntime(configuration: .patient(stateDirectory: directory))
+            let handler = RecordingHandler()
+            let after = PushAgent(runtime: second, configuration: configuration, handler: handler, reconnect: .quick)
+            try await whileRunning(after) {
+                try await Self.bring(broker, retained: 100, at: .atLeastOnce, then: 2)
+                #expect(await Self.numbers(handler, 2) == [2, 100])
+                // The new inbox has it.
+                try await Self.bring(broker, retained: 100, at: .atLeastOnce, then: 3)
+                try await Self.bring(broker, retained: 101, at: .atLeastOnce, then: 4)
+                #expect(await Self.numbers(handler, 3) == [3, 4, 101])
             }
             await second.shutdown()
         }

@@ -93,7 +93,9 @@ final class AgentSession: Sendable {
                 ) { made in
                     completion(
                         made.map { link in
-                            link.retained = enrolment.retainedMessage(withInboxFile: core.isDurable)
+                            link.retained = enrolment.retainedMessage(withInboxFile: core.isDurable) {
+                                pipeline.ledger
+                            }
                             return LoopIsolated(confining: link, to: loop)
                         })
                 }

@@ -3,15 +3,35 @@
 /// A broker brings it anew after every SUBSCRIBE ([MQTT-3.8.4-3]), so a reconnect alone is no news. In a session that was
 /// kept, one with the same bytes is the same message once more.
 struct RetainedMessage {
-    /// Digest of topic and payload; `nil` before the session's first retained message.
-    private var digest: String?
+    /// The digest it is known by again, and the counts of the inbox when it was stored there.
+    struct Note: Sendable, Hashable {
+        /// A digest of topic and payload.
+        var digest: String
+        var stored: Int64
+        var lost: Int64
+
+        /// Whether an inbox that has counted this has lost no message since, so that it is the same one, or has taken over
+        /// what the former one held.
+        fileprivate func holds(in ledger: MessageLedger) -> Bool {
+            ledger.received - ledger.duplicates >= self.stored && ledger.lost == self.lost
+        }
+    }
+
+    /// `nil` before the session's first retained message.
+    private var note: Note?
     /// Whether the connection's first one is still to come. A later one is news: some broker marks live messages, too.
     private var isExpected = false
-    /// Told the digest of another one, once that one is stored.
-    private let changed: (String) -> Void
+    /// Tells what the inbox has counted by now.
+    private let ledger: () -> MessageLedger
+    /// Told the note of another one, once that one is stored; `nil` when the record of the former one may be gone.
+    private let changed: (Note?) -> Void
 
-    init(digest: String? = nil, changed: @escaping (String) -> Void = { _ in }) {
-        (self.digest, self.changed) = (digest, changed)
+    init(
+        note: Note? = nil, ledger: @escaping () -> MessageLedger = { MessageLedger() },
+        changed: @escaping (Note?) -> Void = { _ in }
+    ) {
+        (self.note, self.ledger, self.changed) = (note, ledger, changed)
+        self.forgetIfGone()
     }
 
     /// SUBSCRIBE follows.
@@ -22,21 +42,30 @@ struct RetainedMessage {
     mutating func isRepeated(by message: MQTTSession.InboundMessage) -> Bool {
         guard self.isExpected, message.retain, !message.duplicate, !message.isUnreleased else { return false }
         self.isExpected = false
-        guard let digest else { return false }
-        return Self.digest(of: message) == digest
+        self.forgetIfGone()
+        return Self.digest(of: message) == self.note?.digest
     }
 
     /// `message` is stored.
     mutating func stored(_ message: MQTTSession.InboundMessage) {
         guard message.retain else { return }
         let digest = Self.digest(of: message)
-        guard digest != self.digest else { return }
-        self.digest = digest
-        self.changed(digest)
+        guard digest != self.note?.digest else { return }
+        let ledger = self.ledger()
+        let note = Note(digest: digest, stored: ledger.received - ledger.duplicates, lost: ledger.lost)
+        self.note = note
+        self.changed(note)
     }
 
     /// The broker may have a new session, whose first retained message is to be handled.
-    mutating func sessionMayBeNew() { self.digest = nil }
+    mutating func sessionMayBeNew() { self.note = nil }
+
+    /// A damaged inbox was replaced, or somebody removed it: with its record the message itself may be gone unhandled.
+    private mutating func forgetIfGone() {
+        guard let note, !note.holds(in: self.ledger()) else { return }
+        self.note = nil
+        self.changed(nil)
+    }
 
     private static func digest(of message: MQTTSession.InboundMessage) -> String {
         SHA256.hexadecimal(Array("\(message.topic)\0\(message.truncatedLength ?? 0)\0".utf8) + message.payload)

@@ -24,7 +24,7 @@ package struct AgentState: Sendable, Hashable {
     /// Whether a session was left at the broker, with another topic or installation, and its loss has not been told yet.
     package var lostSession = false
     /// The topic's retained message, as ``RetainedMessage`` knows it again; `nil` where none was stored in the inbox file.
-    var retainedDigest: String?
+    var retained: RetainedMessage.Note?
     /// Whether the agent last used the session with its inbox in a file. A run with the inbox in memory writes nothing to
     /// the inbox file, which then cannot tell whether the broker still has the session that brought its rows. Where it is
     /// not known, as after a registration anew, it counts as not.
@@ -103,7 +103,7 @@ extension AgentState {
         self.hasSession = json["hasSession"]?.bool ?? false
         self.lostSession = json["lostSession"]?.bool ?? false
         self.usesInboxFile = json["usesInboxFile"]?.bool ?? false
-        self.retainedDigest = json["retainedDigest"]?.string
+        self.retained = json["retained"].flatMap(RetainedMessage.Note.init(stored:))
         self.endpoint = try json["endpoint"].map { value throws(FileError) in
             try MQTTEndpoint(stored: value, path: path)
         }
@@ -127,7 +127,22 @@ extension AgentState {
             "formerInstallationIDs": self.formerInstallationIDs.isEmpty ? nil : self.formerInstallationIDs,
             "endpoint": self.endpoint?.stored, "endpointExpiresAt": self.endpointExpiresAt?.millisecondsSinceEpoch,
             "hasSession": self.hasSession, "lostSession": self.lostSession ? true : nil,
-            "usesInboxFile": self.usesInboxFile ? true : nil, "retainedDigest": self.retainedDigest,
+            "usesInboxFile": self.usesInboxFile ? true : nil, "retained": self.retained?.json,
+        ])
+    }
+}
+
+// An inbox tells by its counts whether it is still the one that the message was stored in.
+extension RetainedMessage.Note {
+    fileprivate init?(stored json: JSONValue) {
+        guard let digest = json["digest"]?.string, let stored = json["stored"]?.int64, let lost = json["lost"]?.int64
+        else { return nil }
+        self.init(digest: digest, stored: stored, lost: lost)
+    }
+
+    fileprivate var json: JSONValue {
+        .object([
+            ("digest", JSONValue(self.digest)), ("stored", JSONValue(self.stored)), ("lost", JSONValue(self.lost)),
         ])
     }
 }

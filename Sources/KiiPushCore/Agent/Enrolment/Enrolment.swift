@@ -124,10 +124,12 @@ final class Enrolment: Sendable {
     }
 
     /// The topic's retained message, as far as it is stored; noted on the loop's thread, since writing blocks.
-    func retainedMessage(withInboxFile: Bool) -> RetainedMessage {
+    ///
+    /// - Parameter ledger: what the inbox has counted.
+    func retainedMessage(withInboxFile: Bool, ledger: @escaping () -> MessageLedger) -> RetainedMessage {
         guard withInboxFile else { return RetainedMessage() }
-        return RetainedMessage(digest: self.current?.retainedDigest) { [store = self.store] digest in
-            store.updateOnLoop { $0.retainedDigest = digest }
+        return RetainedMessage(note: self.current?.retained, ledger: ledger) { [store = self.store] note in
+            store.updateOnLoop { $0.retained = note }
         }
     }
 
