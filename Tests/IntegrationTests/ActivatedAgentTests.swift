@@ -215,6 +215,40 @@ import Testing
         }
     }
 
+    /// The message that starts a program says how the badge begins, and is older than what the program sets before it runs.
+    @Test func theFirstMessageLeavesTheBadgeThatTheProgramHasSet() async throws {
+        try await withTemporaryDirectory { directory in
+            let (ours, theirs) = try OwnedDescriptor.connectedPair(for: "a test")
+            let lines = [(7, badge: 2), (8, badge: 5)].map { id, badge in
+                let message = ActivationMessage(
+                    id: Int64(id), attempt: 1, timeRemaining: .seconds(600), userAction: nil, installationID: "i1",
+                    receivedAt: .now(), payload: Array(#"{"n":1}"#.utf8), badge: badge)
+                return String(decoding: message.line, as: UTF8.self)
+            }
+            self.send(lines[0], to: ours)
+            let channel = try LaunchChannel(descriptor: dup(theirs.number))
+            let runtime = try PushRuntime(configuration: .patient(stateDirectory: directory))
+            let configuration = PushAgent.Configuration(
+                app: KiiApp(appID: "app", appKey: "key", baseURL: "http://127.0.0.1:1/api"), account: .pseudoUser)
+            let handler = RecordingHandler()
+            let agent = PushAgent(
+                runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick,
+                launch: .success(channel))
+            var badges = agent.badges.makeAsyncIterator()
+            #expect(await badges.next() == 2)
+            agent.setBadge(3)
+            #expect(await badges.next() == 3)
+            try await whileRunning(agent) {
+                #expect(await handler.next(1).map(\.context.messageID) == [7])
+                self.send(lines[1], to: ours)
+                #expect(await handler.next(1).map(\.context.messageID) == [8])
+            }
+            // The only number since.
+            #expect(await badges.next() == 5)
+            await runtime.shutdown()
+        }
+    }
+
     @Test(arguments: [
         ("77", "names descriptor 77, which is closed"),
         ("1", "is no number of a descriptor above 2"),

@@ -59,25 +59,27 @@ private final class LaunchReception: Sendable {
     func run() -> LaunchError? {
         // A further attempt to deliver what the user opened is no second opening.
         var opened: Set<NotificationRequest.ID> = []
-        var line: ActivationLine? = .message(self.channel.first)
+        // The badge has begun with this one's number, and the program may have set another since.
+        self.take(self.channel.first, &opened)
         do throws(LaunchError) {
-            while let current = line {
-                switch current {
+            while let line = try self.channel.next() {
+                switch line {
                 case .badge(let number): self.agent.keptBadge.told(number)
                 case .message(let message):
                     if let number = message.badge { self.agent.keptBadge.told(number) }
-                    let id = NotificationRequest.ID(installationID: message.installationID, messageID: message.id)
-                    if message.userAction?.opensProgram == true, opened.insert(id).inserted {
-                        self.bringForward(message)
-                    }
-                    self.deliver(message)
+                    self.take(message, &opened)
                 }
-                line = try self.channel.next()
             }
             return nil
         } catch {
             return error
         }
+    }
+
+    private func take(_ message: ActivationMessage, _ opened: inout Set<NotificationRequest.ID>) {
+        let id = NotificationRequest.ID(installationID: message.installationID, messageID: message.id)
+        if message.userAction?.opensProgram == true, opened.insert(id).inserted { self.bringForward(message) }
+        self.deliver(message)
     }
 
     /// The user opened the message where it was shown; the program comes to the foreground before it gets the message. On
