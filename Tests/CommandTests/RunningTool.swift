@@ -47,13 +47,14 @@ final class RunningTool {
         self.program.errors.wait(RunningTool.patience, until: isEnough)
     }
 
-    /// Asks again and again until it is so, or the time is over.
-    func waitUntil(_ isSo: () throws -> Bool) {
+    /// Asks again and again until it is so. A time that is over before is a failure.
+    func waitUntil(sourceLocation: SourceLocation = #_sourceLocation, _ isSo: () throws -> Bool) {
         let end = Date.now + RunningTool.patience
         while Date.now < end {
             if (try? isSo()) == true { return }
             usleep(20_000)
         }
+        Issue.record("it does not come about: \(self.words.joined(separator: " "))", sourceLocation: sourceLocation)
     }
 
     /// Has it end gracefully, which has to succeed.
