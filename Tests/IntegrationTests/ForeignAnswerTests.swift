@@ -7,61 +7,16 @@ import Testing
     private static let account = KiiAccount.user(name: "alice", password: "pass word")
     private static let page = "<html>We will be back soon.</html>"
 
-    /// An agent that was registered, whose cloud answers the first `times` requests for a token like this.
-    private func withAgent(
-        _ account: KiiAccount, _ answer: FakeCloud.Answer, times: Int,
-        _ body: (PushAgent, FakeBroker) async throws -> Void
-    ) async throws {
-        try await withFakeBroker { broker, runtime, configuration in
-            let file = "\(runtime.configuration.stateDirectory)/agents/default.json"
-            if account != .pseudoUser { try change("account", to: "user:alice", in: file) }
-            try change("refreshToken", to: "r0", in: file)
-            try change("endpointExpiresAt", to: 0, in: file)
-            let asked = Locked(0)
-            let endpoint =
-                #"{"username":"name","password":"another","mqttTopic":"topic-2","host":"127.0.0.1","portTCP":"#
-                + "\(broker.port)}"
-            let cloud = try FakeCloud { request in
-                if request.path.hasSuffix("/oauth2/token") {
-                    asked.withLock { $0 += 1 }
-                    return asked.withLock { $0 } <= times
-                        ? answer : .init(status: 200, body: #"{"id":"u-1","access_token":"t1"}"#)
-                }
-                // The token on file is not good any more; nobody knows yet.
-                return asked.withLock { $0 } <= times
-                    ? .init(status: 401, body: #"{"errorCode":"UNAUTHORIZED"}"#) : .init(status: 200, body: endpoint)
-            }
-            var configuration = configuration
-            configuration.account = account
-            try await body(PushAgent(of: cloud, runtime, configuration), broker)
-        }
-    }
-
     @Test(arguments: [301, 302, 400, 401, 403, 404, 405, 408, 421, 451])
     func anAgentThatWasRegisteredOutlivesThem(status: Int) async throws {
         let answer = FakeCloud.Answer(status: status, body: Self.page)
-        try await self.withAgent(Self.account, answer, times: 12) { agent, broker in
-            let events = agent.events
-            async let kept = broker.play { broker in
-                // The first may end before it is open, when the cloud names the other topic.
-                let first = try broker.accept()
-                _ = try? first.open(sessionPresent: true)
-                return [first, try broker.acceptSession()]
-            }
-            try await whileRunning(agent) {
-                _ = await firstEvent(events) {
-                    if case .registered(let now) = $0 { now.mqttTopic == "topic-2" } else { false }
-                }
-                _ = await firstEvent(events) { if case .connected = $0 { true } else { false } }
-            }
-            withExtendedLifetime(try await kept) {}
-        }
+        try await RefusedAgent.with(Self.account, answer, times: 12) { try await $0.runUntilItReceives() }
     }
 
     @Test func theCloudsOwnRefusalEndsIt() async throws {
         let answer = FakeCloud.Answer(status: 400, body: #"{"error":"invalid_grant","error_description":"no"}"#)
-        try await self.withAgent(Self.account, answer, times: 1000) { agent, _ in
-            let error = await #expect(throws: PushAgentError.self) { try await agent.run() }
+        try await RefusedAgent.with(Self.account, answer, times: 1000) { refused in
+            let error = await #expect(throws: PushAgentError.self) { try await refused.agent.run() }
             guard case .signInRefused = error else { throw TestFailure("\(String(describing: error))") }
         }
     }

@@ -54,41 +54,42 @@ import Testing
         }
     }
 
-    /// mosquitto, killed and back 0.4 s later, in the time before the agent's next attempt.
-    @Test func aBrokerThatIsGoneRightAfterItClosedIsNoReceiver() async throws {
+    /// Runs an unhurried agent, with its events, while `body` plays its broker.
+    private func whileUnhurried(
+        _ body: @escaping @Sendable (FakeBroker, AsyncStream<PushEvent>) async throws -> Void
+    ) async throws {
         try await withFakeBroker { broker, runtime, configuration in
             let agent = PushAgent(
                 runtime: runtime, configuration: configuration, handler: RecordingHandler(),
                 reconnect: Self.unhurried)
             let events = agent.events
-            try await whileRunning(agent) {
-                for _ in 1...8 {
-                    try await self.loss(broker, events) { connection in
-                        broker.goAway()
-                        connection.reset()
-                    }
-                    try broker.comeBack()
+            try await whileRunning(agent) { try await body(broker, events) }
+        }
+    }
+
+    /// mosquitto, killed and back 0.4 s later, in the time before the agent's next attempt.
+    @Test func aBrokerThatIsGoneRightAfterItClosedIsNoReceiver() async throws {
+        try await self.whileUnhurried { broker, events in
+            for _ in 1...8 {
+                try await self.loss(broker, events) { connection in
+                    broker.goAway()
+                    connection.reset()
                 }
+                try broker.comeBack()
             }
         }
     }
 
     /// The broker is behind a load balancer, which takes connections all the same, and has nobody to hand them to.
     @Test func aLoadBalancerWithoutItsBrokerIsNoReceiver() async throws {
-        try await withFakeBroker { broker, runtime, configuration in
-            let agent = PushAgent(
-                runtime: runtime, configuration: configuration, handler: RecordingHandler(),
-                reconnect: Self.unhurried)
-            let events = agent.events
-            try await whileRunning(agent) {
-                for _ in 1...4 { try await self.loss(broker, events) { $0.reset() } }
-                try await self.loss(broker, events) { connection in
-                    connection.reset()
-                    // The look at the broker, which says nothing.
-                    _ = try broker.accept()
-                }
-                try await self.loss(broker, events) { $0.reset() }
+        try await self.whileUnhurried { broker, events in
+            for _ in 1...4 { try await self.loss(broker, events) { $0.reset() } }
+            try await self.loss(broker, events) { connection in
+                connection.reset()
+                // The look at the broker, which says nothing.
+                _ = try broker.accept()
             }
+            try await self.loss(broker, events) { $0.reset() }
         }
     }
 }

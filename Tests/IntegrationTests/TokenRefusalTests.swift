@@ -25,46 +25,10 @@ import Testing
     /// The endpoint is asked for, the token is refused, and so is its refresh; the next time the refresh token is taken.
     @Test(arguments: [(401, "UNAUTHORIZED"), (403, "WRONG_REFRESH_TOKEN"), (403, "FORBIDDEN")])
     func oneRefusalOfTheRefreshDoesNotEndTheRun(status: Int, code: String) async throws {
-        try await withFakeBroker { broker, runtime, configuration in
-            let file = "\(runtime.configuration.stateDirectory)/agents/default.json"
-            try change("refreshToken", to: "r0", in: file)
-            try change("endpointExpiresAt", to: 0, in: file)
-            let refreshes = Locked(0)
-            let endpoint =
-                #"{"username":"name","password":"another","mqttTopic":"topic-2","host":"127.0.0.1","portTCP":"#
-                + "\(broker.port)}"
-            let cloud = try FakeCloud { request in
-                if request.path.hasSuffix("/oauth2/token") {
-                    let count = refreshes.withLock { refreshes in
-                        refreshes += 1
-                        return refreshes
-                    }
-                    return count == 1
-                        ? .init(status: status, body: #"{"errorCode":"\#(code)"}"#)
-                        : .init(status: 200, body: #"{"id":"u-1","access_token":"t1"}"#)
-                }
-                return refreshes.withLock { $0 } < 2
-                    ? .init(status: 401, body: #"{"errorCode":"UNAUTHORIZED"}"#) : .init(status: 200, body: endpoint)
-            }
-            var configuration = configuration
-            configuration.app = KiiApp(appID: "app", appKey: "key", baseURL: cloud.baseURL)
-            let agent = PushAgent(
-                runtime: runtime, configuration: configuration, handler: RecordingHandler(), reconnect: .quick)
-            let events = agent.events
-            async let kept = broker.play { broker in
-                // The first may end before it is open, when the cloud names the other topic.
-                let first = try broker.accept()
-                _ = try? first.open(sessionPresent: true)
-                return [first, try broker.acceptSession()]
-            }
-            try await whileRunning(agent) {
-                _ = await firstEvent(events) {
-                    if case .registered(let now) = $0 { now.mqttTopic == "topic-2" } else { false }
-                }
-                _ = await firstEvent(events) { if case .connected = $0 { true } else { false } }
-            }
-            #expect(refreshes.withLock { $0 } == 2)
-            withExtendedLifetime(try await kept) {}
+        let answer = FakeCloud.Answer(status: status, body: #"{"errorCode":"\#(code)"}"#)
+        try await RefusedAgent.with(.pseudoUser, answer, times: 1) { refused in
+            try await refused.runUntilItReceives()
+            #expect(refused.requests == 2)
         }
     }
 
