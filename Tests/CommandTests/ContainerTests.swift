@@ -14,7 +14,7 @@ import Testing
 
     private static let canMount = Self.succeeds(
         Self.unshared(["--mount", "mount", "-t", "tmpfs", "none", "/dev/shm"]))
-    private static let canBeFirst = Self.succeeds(Self.unshared(["--pid", "--fork", "true"]))
+    private static let canBeFirst = Self.succeeds(Self.unshared(["--pid", "--kill-child", "true"]))
 
     private static func succeeds(_ words: [String]) -> Bool {
         (try? RunningTool(words, environment: ProcessInfo.processInfo.environment).waitForExit().exit) == 0
@@ -65,24 +65,18 @@ import Testing
             .split(separator: "\n").compactMap { Int32($0) }
         #expect(orphans.count == 3)
         // A zombie is there still.
-        let end = Date.now + 20
-        while orphans.contains(where: { kill($0, 0) == 0 }), Date.now < end { usleep(10_000) }
-        #expect(orphans.filter { kill($0, 0) == 0 }.isEmpty)
+        run.waitUntil { orphans.allSatisfy { kill($0, 0) != 0 } }
         run.stop()
     }
 
     @Test(.enabled(if: Self.canBeFirst)) func aSignalEndsTheFirstProcessBeforeItReceives() throws {
         let tool = try Tool()
-        let (listener, port) = try Loopback.listening()
+        let listener = try tool.configureSilentCloud()
         defer { close(listener) }
-        try tool.write(
-            #"{"version": 1, "profiles": {"default": {"baseURL": "http://127.0.0.1:\#(port)/api", "appID": "a"}}}"#,
-            to: "config/kii-push/config.json")
         let words = Self.unshared([
-            "--pid", "--fork", try Tool.executable.path, "run", "--insecure", "--exec", "true",
+            "--pid", "--kill-child", try Tool.executable.path, "run", "--insecure", "--exec", "true",
         ])
         let run = try RunningTool(words, environment: tool.environment.merging(["KII_PUSH_APP_KEY": "k"]) { $1 })
-        // Its connections wait to be accepted.
         #expect(run.error(containing: "> Registering").contains("> Registering"))
         let path = "/proc/\(run.processID)/task/\(run.processID)/children"
         let child = try #require(

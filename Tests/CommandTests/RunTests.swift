@@ -87,13 +87,12 @@ import Testing
             return run
         }
         /// Waits until the program has noted these, in whatever order.
-        func sees(_ lines: Set<String>) throws {
-            let end = ContinuousClock.now + .seconds(20)
+        func sees(_ lines: Set<String>, _ run: RunningTool) throws {
             var seen: Set<String> = []
-            while seen != lines, ContinuousClock.now < end {
-                let text = (try? String(contentsOfFile: badges, encoding: .utf8)) ?? ""
+            run.waitUntil {
+                let text = try String(contentsOfFile: badges, encoding: .utf8)
                 seen = Set(text.split(separator: "\n").map { String($0) })
-                sched_yield()
+                return seen == lines
             }
             #expect(seen == lines)
             try FileManager.default.removeItem(atPath: badges)
@@ -102,26 +101,26 @@ import Testing
         // It is started for a push with a badge, and reads it before anything else.
         try session.succeed("send", "user", "me", "--wake", "--badge", "7")
         #expect(first.output(containing: "<-- newData        #1 ").contains("#1 "))
-        try sees(["launch 7", "now 7", "reception 7"])
+        try sees(["launch 7", "now 7", "reception 7"], first)
         // A push without one takes it away, although nobody calls the program, and it is away when the user opens it.
         try session.succeed("send", "user", "me", "--title", "Dinner", "--alert", "It is ready")
         let notification = try await daemon.nextNotification()
-        try sees(["now 0"])
+        try sees(["now 0"], first)
         try await daemon.order("invoke \(notification.id) default")
         #expect(try await daemon.next("close") == "\(notification.id)")
         #expect(first.output(containing: "<-- newData        #2 ").contains("#2 "))
-        try sees(["action 0"])
+        try sees(["action 0"], first)
         // The next program finds the number that this one sets.
         try session.succeed("send", "user", "me", "--wake", "--badge", "3", "--data", #"{"do":"setBadge"}"#)
         #expect(first.output(containing: "<-- newData        #3 ").contains("#3 "))
-        try sees(["now 3", "reception 3", "now 5"])
+        try sees(["now 3", "reception 3", "now 5"], first)
         first.stop()
         // Without `aps` nothing is said about the number.
         try session.succeed("register", "--payload", "mqtt")
         let second = try start()
         try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
         #expect(second.output(containing: "<-- newData        #4 ").contains("#4 "))
-        try sees(["launch 5", "now 5", "reception 5"])
+        try sees(["launch 5", "now 5", "reception 5"], second)
         second.stop()
     }
 
@@ -251,12 +250,8 @@ import Testing
 
     @Test func aSignalEndsItWhileItRegisters() throws {
         let tool = try Tool()
-        let (listener, port) = try Loopback.listening()
+        let listener = try tool.configureSilentCloud()
         defer { close(listener) }
-        try tool.write(
-            #"{"version": 1, "profiles": {"default": {"baseURL": "http://127.0.0.1:\#(port)/api", "appID": "a"}}}"#,
-            to: "config/kii-push/config.json")
-        // Its connections wait to be accepted.
         let run = try tool.start(["run", "--insecure", "--exec", "true"], environment: ["KII_PUSH_APP_KEY": "k"])
         #expect(run.error(containing: "> Registering").contains("> Registering"))
         run.signal(SIGINT)

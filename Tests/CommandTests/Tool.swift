@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 /// Runs the built `kii-push` with a home directory of its own, so that nothing of the machine's user shows through.
@@ -69,6 +70,15 @@ final class Tool {
         try Data(text.utf8).write(to: file)
         try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: file.path)
         return file.path
+    }
+
+    /// Has its configuration name a cloud that says nothing: connections wait to be accepted by the socket that is returned,
+    /// which the caller closes.
+    func configureSilentCloud() throws -> Int32 {
+        let (listener, port) = try Loopback.listening()
+        let cloud = #""baseURL": "http://127.0.0.1:\#(port)/api", "appID": "a""#
+        try self.write(#"{"version": 1, "profiles": {"default": {\#(cloud)}}}"#, to: "config/kii-push/config.json")
+        return listener
     }
 
     /// Copies the built tool to `path`. Another process does: a program that a test starts meanwhile would inherit a copy
