@@ -116,7 +116,7 @@ import Testing
 
     /// As it does in the process that holds the connection: until the next attempt, which is far away.
     @Test func aSuccessAfterTheDeadlineCountsFromAnActivatedProgramAsWell() async throws {
-        try await withActivationStage(deadline: .seconds(1), pause: .seconds(60)) { stage in
+        try await withActivationStage(deadline: .seconds(3), pause: .seconds(600)) { stage in
             let journal = "\(stage.directory)/journal"
             var configuration = stage.example(journal: journal)
             configuration.command = [productsDirectory.appending(path: "OpeningAgent").path, journal]

@@ -14,6 +14,36 @@ import Testing
         return connection
     }
 
+    /// Brings a message every tenth of a second for `time`, and then SUBACK. The client gives up when no message comes for
+    /// `limit`.
+    ///
+    /// - Returns: the connection, and how many ended before it since the machine stood still for so long.
+    private static func bringMessages(
+        for time: Duration, _ limit: Duration, _ broker: FakeBroker
+    ) throws -> (kept: FakeConnection, stops: Int) {
+        var (number, stops) = (0, 0)
+        while true {
+            var last: ContinuousClock.Instant?
+            do {
+                let connection = try Self.accept(broker)
+                let begin = ContinuousClock.now
+                while ContinuousClock.now - begin < time {
+                    last = ContinuousClock.now
+                    number += 1
+                    try connection.send(.message(number, packetID: UInt16(number)))
+                    guard try connection.receiveAcknowledgements(1) == [UInt16(number)] else {
+                        throw TestFailure("another was acknowledged")
+                    }
+                    _ = poll(nil, 0, 100)
+                }
+                try connection.send(.suback(MQTTSuback(packetID: 1, grants: [.atLeastOnce])))
+                return (connection, stops)
+            } catch is FakeConnection.Closed where last.map({ ContinuousClock.now - $0 >= limit }) ?? true {
+                stops += 1
+            }
+        }
+    }
+
     @Test func messagesThatArriveAheadOfSubackKeepTheConnection() async throws {
         let limit = Duration.seconds(2)
         try await withFakeBroker(configure: { $0.environment.connectTimeout = limit }) {
@@ -22,26 +52,12 @@ import Testing
                 runtime: runtime, configuration: configuration, handler: RecordingHandler(), reconnect: .quick)
             let events = agent.events
             try await whileRunning(agent) {
-                let kept = try await broker.play { broker in
-                    let connection = try Self.accept(broker)
-                    let begin = ContinuousClock.now
-                    var number = 0
-                    while ContinuousClock.now - begin < limit * 2 {
-                        number += 1
-                        try connection.send(.message(number, packetID: UInt16(number)))
-                        guard try connection.receiveAcknowledgements(1) == [UInt16(number)] else {
-                            throw TestFailure("another was acknowledged")
-                        }
-                        _ = poll(nil, 0, 100)
-                    }
-                    try connection.send(.suback(MQTTSuback(packetID: 1, grants: [.atLeastOnce])))
-                    return connection
-                }
+                let (kept, stops) = try await broker.play { try Self.bringMessages(for: limit * 2, limit, $0) }
+                var losses = 0
                 let said = await firstEvent(events) { event in
-                    switch event {
-                    case .connected, .disconnected: true
-                    default: false
-                    }
+                    if case .connected = event { return true }
+                    if case .disconnected = event { losses += 1 }
+                    return losses > stops
                 }
                 guard case .connected = said else { throw TestFailure("\(String(describing: said))") }
                 withExtendedLifetime(kept) {}

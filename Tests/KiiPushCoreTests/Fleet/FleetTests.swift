@@ -255,7 +255,7 @@ import Testing
     }
 
     /// The connections stay, and so do the gateway's name and its session.
-    @Test(.timeLimit(.minutes(1))) func aBackupThatIsRestoredUnderAGatewayIsTold() async throws {
+    @Test(.timeLimit(.minutes(10))) func aBackupThatIsRestoredUnderAGatewayIsTold() async throws {
         try await FleetStage.run { stage in
             try await stage.declare(1)
             let waiting = Locked<[FetchCompletion]>([])
