@@ -62,7 +62,7 @@ public enum PushAgentError: Error, Sendable, CustomStringConvertible {
             "\(path) was written by a newer version (format \(version)); use that version, or another state directory"
         case .inbox(let reason): "the inbox cannot be used: \(reason)"
         case .gatewayInUse(let name, let host, let processID):
-            "gateway \(name) is process \(processID) on \(host); stop it, or take another name"
+            "gateway \(name) is \(PushAgentError.holder(processID, on: host)), or take another name"
         case .leaseLost(let gateway, let reason): "gateway \(gateway) ends: \(reason)"
         case .subscriptionRefused:
             "the broker refused the installation's own topic; delete the installation and register anew"
@@ -73,11 +73,15 @@ public enum PushAgentError: Error, Sendable, CustomStringConvertible {
     }
 
     /// Who holds it, and what to do about that.
-    private static func holder(_ processID: Int?) -> String {
+    ///
+    /// - Parameter host: its machine; `nil` where it is this one.
+    static func holder(_ processID: Int?, on host: String? = nil) -> String {
         guard let processID else { return "another process; stop it" }
+        let name = "process \(processID)" + (host.map { " on \($0)" } ?? "")
         // Containers count their processes each for itself.
-        guard processID == Int(getpid()) else { return "process \(processID); stop it" }
-        return "another runtime of this process, or a process of another container; end that one"
+        guard processID == Int(getpid()) else { return "\(name); stop it" }
+        let others = "another runtime of this process, or a process of another container"
+        return host == nil ? "\(others); end that one" : "\(name), \(others) or machine; end that one"
     }
 }
 

@@ -128,7 +128,7 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
                 + (missing.flatMap { $0 > 0 ? ": \($0) \($0 == 1 ? "message" : "messages") at least" : nil } ?? "")
                 + "; start it again"
         case .nameInUse(let host, let processID, _):
-            "process \(processID) on \(host) has the name; stop it, or take another name"
+            "the name belongs to \(PushAgentError.holder(processID, on: host)), or take another name"
         case .ofAnother: "declare one agent alone for each user or thing"
         case .other: "report this as a defect of kii-push"
         }

@@ -295,6 +295,10 @@ import Testing
                 return
             }
             #expect(!host.isEmpty)
+            // It is not to stop itself.
+            let text = error?.description ?? ""
+            #expect(text.contains("process \(getpid()) on \(host), another runtime of this process"), "\(text)")
+            #expect(!text.contains("stop it"), "\(text)")
             await second.runtime.shutdown()
             try await first.end()
             // Its name is free at once.
