@@ -122,10 +122,12 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
                 + "it again"
         case .nameTaken(let host, let processID):
             "process \(processID) on \(host) has the name now; let one process alone run under it"
-        case .restored(let missing):
-            (missing == nil ? "the database does not know this gateway: it is another one, or " : "the database is ")
-                + "older than what was stored in it, as a restored backup is; what was acknowledged since is gone"
-                + (missing.flatMap { $0 > 0 ? ": \($0) \($0 == 1 ? "message" : "messages") at least" : nil } ?? "")
+        case .restored(nil):
+            "the database does not know this gateway: it stood still for more than a week and was forgotten, or this is "
+                + "another database, or a restored backup, which lacks what was acknowledged since; start it again"
+        case .restored(let missing?):
+            "the database is older than what was stored in it, as a restored backup is; what was acknowledged since is gone"
+                + (missing > 0 ? ": \(missing) \(missing == 1 ? "message" : "messages") at least" : "")
                 + "; start it again"
         case .nameInUse(let host, let processID, _):
             "the name belongs to \(PushAgentError.holder(processID, on: host)), or take another name"

@@ -254,6 +254,22 @@ import Testing
         }
     }
 
+    /// It has stood still for so long that the others have removed its row, or somebody has.
+    @Test func whoIsForgottenWhileItRunsIsToldWhy() async throws {
+        try await FleetStage.run { stage in
+            let gateway = try stage.begin("only", lease: .seconds(1))
+            try await gateway.waitForShards(1024)
+            _ = try await stage.sql("UPDATE kii_push.shard SET gateway = NULL; DELETE FROM kii_push.gateway")
+            let error = await #expect(throws: PushAgentError.self) { try await gateway.receiving.value }
+            guard case .leaseLost(gateway: "only", let reason)? = error else {
+                Issue.record("\(String(describing: error))")
+                return
+            }
+            #expect(reason.contains("stood still for more than a week and was forgotten"), "\(reason)")
+            await gateway.runtime.shutdown()
+        }
+    }
+
     /// The connections stay, and so do the gateway's name and its session.
     @Test(.timeLimit(.minutes(10))) func aBackupThatIsRestoredUnderAGatewayIsTold() async throws {
         try await FleetStage.run { stage in
