@@ -26,6 +26,8 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         case badAddress
         /// The database has no tables of this library, or cannot hold them.
         case noSchema
+        /// The database has a part of the tables and functions alone, as while a backup is being restored.
+        case halfMade
         /// A role that could have this one do things owns something there.
         case notTrusted
         /// Others have taken over what this process was to write.
@@ -113,7 +115,11 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         case .away: "check that the database runs and can be reached; nothing is acknowledged until it can"
         case .badAddress:
             "write it as a URL of libpq's or as host=HOST user=USER dbname=NAME, on another machine with sslmode=verify-full"
-        case .noSchema: "run 'kii-push store migrate' with a database whose encoding is UTF8"
+        case .noSchema:
+            "run 'kii-push store migrate' with a database whose encoding is UTF8, unless a backup is to be restored there"
+        case .halfMade:
+            "the database has some of its tables and functions and lacks others, as while a backup is being restored; try "
+                + "again when that is done ('kii-push store check' says so), or restore one where nobody does"
         case .notTrusted:
             "look at them, then remove them, all with 'DROP SCHEMA kii_push CASCADE', or use another role: whoever owns tables "
                 + "has those who use them do what he likes"

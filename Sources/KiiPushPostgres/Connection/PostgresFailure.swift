@@ -45,6 +45,8 @@ extension InboxError {
             case "KII01": .fenced
             case "KII05": .ofAnother
             case "KII08": .restored(missing: nil)
+            // No such schema, table or function, and one that is there already.
+            case "3F000", "42P01", "42883", "42P07", "42723": .halfMade
             case "KII03", "55P03", "40001", "40P01": .locked
             case _ where sqlState.hasPrefix("08") || sqlState.hasPrefix("57"): .away
             case _ where sqlState.hasPrefix("53"): .away

@@ -26,8 +26,9 @@ public struct Fleet: Sendable {
 
     /// Throws unless each database can be reached, has the tables of this version, and lets this role do what a gateway does.
     ///
-    /// - Throws: `PushAgentError`: `inbox`, also for a role that lacks a right; `invalidConfiguration` for an address that
-    ///   cannot be used, and for a database without these tables.
+    /// - Throws: `PushAgentError`: `inbox`, also for a role that lacks a right, and for a database with a part of these tables,
+    ///   as while a backup is being restored; `invalidConfiguration` for an address that cannot be used, and for a database
+    ///   without these tables.
     public func check() async throws { _ = try await self.asking(PostgresSchema.checkRights) }
 
     /// The oldest version of the tables that are there; 0 where there are none.

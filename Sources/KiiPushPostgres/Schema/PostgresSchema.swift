@@ -21,7 +21,8 @@ package enum PostgresSchema {
         if try !self.has("to_regnamespace('kii_push')", connection) {
             try connection.execute("CREATE SCHEMA kii_push", step: step)
         }
-        try self.checkOwners(connection)
+        let version = try self.installedVersion(connection)
+        try self.refuseNewer(version)
         if try !self.has("to_regclass('kii_push.migration')", connection) {
             try connection.execute(
                 """
@@ -29,8 +30,6 @@ package enum PostgresSchema {
                     version integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())
                 """, step: step)
         }
-        let version = try self.version(of: connection)
-        try self.refuseNewer(version)
         for (index, sql) in PostgresMigrations.all.enumerated().dropFirst(version) {
             try connection.execute(sql, step: step)
             try connection.execute("INSERT INTO kii_push.migration (version) VALUES (\(index + 1))", step: step)
@@ -38,10 +37,17 @@ package enum PostgresSchema {
         try connection.execute("COMMIT", step: step)
     }
 
-    /// The version of the schema that is there; 0 for none.
+    /// The version of the schema that is there; 0 for none. Throws where there are tables without a version: a backup brings
+    /// all tables first, and then their rows.
     static func installedVersion(_ connection: BlockingPostgres) throws(InboxError) -> Int {
         try self.checkOwners(connection)
-        return try self.has("to_regclass('kii_push.migration')", connection) ? try self.version(of: connection) : 0
+        let version =
+            try self.has("to_regclass('kii_push.migration')", connection) ? try self.version(of: connection) : 0
+        guard version == 0 else { return version }
+        guard try !self.has("to_regclass('kii_push.gateway')", connection) else {
+            throw InboxError(.halfMade, step: "reading the schema's version")
+        }
+        return 0
     }
 
     private static func has(_ object: String, _ connection: BlockingPostgres) throws(InboxError) -> Bool {

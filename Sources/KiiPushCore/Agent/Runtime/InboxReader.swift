@@ -181,7 +181,7 @@ public enum InboxReadingError: Error, Sendable, Hashable, CustomStringConvertibl
             case .notMade: .missing(path: path)
             case .corrupt: .damaged(path: path, reason: error.description)
             case .full, .locked, .notAFile, .notPermitted, .cannotOpen, .io, .away, .badAddress, .noSchema,
-                .notTrusted, .fenced, .nameTaken, .restored, .nameInUse, .ofAnother, .other:
+                .halfMade, .notTrusted, .fenced, .nameTaken, .restored, .nameInUse, .ofAnother, .other:
                 .unusable(path: path, reason: error.description)
             }
     }
