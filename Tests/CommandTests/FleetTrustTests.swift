@@ -86,6 +86,20 @@ import Testing
         #expect(check.error.contains("more of \(mallory.role)"), "\(check.error)")
     }
 
+    @Test func whoMayMakeNoSchemaLearnsWhomToAsk() async throws {
+        let target = try await PostgresServer.database()
+        let database = target.split(separator: "=").last ?? ""
+        let role = "poor_" + UUID().uuidString.prefix(8).lowercased()
+        try await PostgresServer.run("CREATE ROLE \(role) LOGIN", at: target)
+        let words = ["store", "init", "--store", target.replacing("user=kii", with: "user=\(role)")]
+        let refused = try Tool().start(words).waitForExit()
+        #expect(refused.exit == 74, "\(refused.error)")
+        #expect(refused.error.contains("as \(role) in \(database), a database of kii, failed"), "\(refused.error)")
+        #expect(refused.error.contains("do it as that owner"), "\(refused.error)")
+        try await PostgresServer.run("ALTER DATABASE \(database) OWNER TO \(role)", at: target)
+        #expect(try Tool().start(words).waitForExit().exit == 0)
+    }
+
     // MARK: - Where an address leads
 
     /// Says to whoever connects that it wants a password in the clear, and returns what it is sent as one.

@@ -106,7 +106,8 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         case .locked: "stop the other program that changes this file"
         case .notAFile: "it is a link or not a regular file; move it out of the way"
         case .notPermitted where self.sqlState == "25006": "name the primary: a standby takes no writes"
-        case .notPermitted where self.step == "making the schema": "do it as a role that may create a schema"
+        case .notPermitted where self.step.hasPrefix("making the schema"):
+            "do it as that owner or a superuser: what another role makes, gateways of other roles do not use"
         case .notPermitted where self.sqlState != nil:
             "give this role the rights of Documentation/fleet.md, or use another role"
         case .notPermitted: "make the file and its directory writable for this user"

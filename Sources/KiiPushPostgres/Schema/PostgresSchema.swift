@@ -11,8 +11,8 @@ package enum PostgresSchema {
     ///
     /// - Throws: ``InboxError``.
     package static func migrate(_ target: String) throws(InboxError) {
-        let step = "making the schema"
         let connection = try BlockingPostgres(target, name: "kii-push store")
+        let step = try self.making(on: connection)
         try connection.execute("BEGIN", step: step)
         // One change of the schema at a time.
         try connection.execute("SELECT pg_advisory_xact_lock(\(PostgresMigrations.lock))", step: step)
@@ -35,6 +35,16 @@ package enum PostgresSchema {
             try connection.execute("INSERT INTO kii_push.migration (version) VALUES (\(index + 1))", step: step)
         }
         try connection.execute("COMMIT", step: step)
+    }
+
+    /// The step's name, with the roles: one that lacks a right learns whom to ask for it.
+    private static func making(on connection: BlockingPostgres) throws(InboxError) -> String {
+        let roles = try connection.rows(
+            """
+            SELECT format(' as %s in %s, a database of %s,', current_user, datname, pg_get_userbyid(datdba))
+            FROM pg_database WHERE datname = current_database()
+            """, step: "reading who owns the database")
+        return "making the schema" + (roles.text(0, 0) ?? "")
     }
 
     /// The version of the schema that is there; 0 for none. Throws where there are tables without a version: a backup brings
