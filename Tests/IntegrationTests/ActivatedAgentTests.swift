@@ -249,6 +249,43 @@ import Testing
         }
     }
 
+    /// More lines than the socket takes: who sets the badge is not held up, and nothing is lost.
+    @Test func nobodyWaitsForAnActivatorThatDoesNotRead() async throws {
+        try await withTemporaryDirectory { directory in
+            let (ours, theirs) = try OwnedDescriptor.connectedPair(for: "a test")
+            let message = ActivationMessage(
+                id: 7, attempt: 1, timeRemaining: .seconds(600), userAction: nil, installationID: "i1",
+                receivedAt: .now(), payload: Array(#"{"n":1}"#.utf8), badge: 0)
+            self.send(String(decoding: message.line, as: UTF8.self), to: ours)
+            let channel = try LaunchChannel(descriptor: dup(theirs.number))
+            let runtime = try PushRuntime(configuration: .patient(stateDirectory: directory))
+            let configuration = PushAgent.Configuration(
+                app: KiiApp(appID: "app", appKey: "key", baseURL: "http://127.0.0.1:1/api"), account: .pseudoUser)
+            let agent = PushAgent(
+                runtime: runtime, configuration: configuration, handler: RecordingHandler(), reconnect: .quick,
+                launch: .success(channel))
+            for number in 1...5000 { agent.setBadge(number) }
+            let said = try await whileRunning(agent) {
+                try await onThread {
+                    var (lines, buffer) = ([String](), LineBuffer())
+                    var bytes = [UInt8](repeating: 0, count: 65_536)
+                    while lines.count < 5002 {
+                        let count = recv(ours.number, &bytes, bytes.count, 0)
+                        guard count > 0 else { throw TestFailure("only \(lines.count) lines came") }
+                        for line in buffer.lines(from: bytes[..<count]) {
+                            lines.append(String(decoding: line ?? [], as: UTF8.self))
+                        }
+                    }
+                    return lines
+                }
+            }
+            let badges = (1...5000).map { "{\"badge\":\($0)}" }
+            #expect(Array(said.prefix(5000)) == badges)
+            #expect(said.suffix(2) == [#"{"ready":4,"badge":true}"#, #"{"id":7,"result":"newData"}"#])
+            await runtime.shutdown()
+        }
+    }
+
     @Test(arguments: [
         ("77", "names descriptor 77, which is closed"),
         ("1", "is no number of a descriptor above 2"),

@@ -12,14 +12,24 @@ extension PushAgent {
         configuration.retryDelays = []
         configuration.totalLimit = nil
         let reception = try await LaunchReception(self, channel, configuration)
-        let ended = OneShot<LaunchError?>()
+        let (ended, sent) = (OneShot<LaunchError?>(), OneShot<Void>())
         // Before any answer: an exit status would be taken for the answer to the first message otherwise.
         channel.send(.ready(configuration.concurrentHandlers, wantsBadge: channel.tellsBadge))
-        try OSThread(name: "kii-launch") { ended.resume(reception.run()) }.detach()
+        try OSThread(name: "kii-launch-out") {
+            channel.sendRest()
+            sent.resume(())
+        }.detach()
+        do throws(ThreadError) {
+            try OSThread(name: "kii-launch") { ended.resume(reception.run()) }.detach()
+        } catch {
+            channel.close()
+            throw error
+        }
         async let _ = self.tellStates(channel)
         let error = await ended.value(onCancel: nil)
         await reception.end()
         channel.close()
+        await sent.value()
         if let error { throw PushAgentError.launch(reason: error.description) }
     }
 

@@ -6,12 +6,17 @@ package final class LaunchChannel: Sendable {
     /// that was started in another way.
     package static let inherited = Result { () throws(LaunchError) in try LaunchChannel.inherit() }
 
+    private struct Output {
+        /// What the other side did not take at once.
+        var rest: [UInt8] = []
+        var isClosed = false
+    }
+
     package let first: ActivationMessage
     private let socket: OwnedDescriptor
     private let input: Locked<MessageReader>
     private let isTaken = Locked(false)
-    /// One answer after the other.
-    private let output = Locked(())
+    private let output = Monitor(Output())
 
     /// How long the message may take that the process was started for: it is sent when the process begins.
     private static let patience: Int = 10
@@ -76,25 +81,51 @@ package final class LaunchChannel: Sendable {
         try self.input.withLock { input throws(LaunchError) in try input.next() }
     }
 
-    /// Sends an answer. One that does not arrive is not missed: without its end of the socket the activator counts the
-    /// message as failed.
+    /// Sends an answer, and waits for nobody: what the other side does not take now is for ``sendRest()``. One that does not
+    /// arrive is not missed: without its end of the socket the activator counts the message as failed.
     package func send(_ answer: ActivationAnswer) {
         let line = answer.line
-        self.output.withLock { _ in
-            var start = 0
-            while start < line.count {
-                let count = line[start...].withUnsafeBytes {
-                    Glibc.send(self.socket.number, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-                }
-                if count < 0, errno == EINTR { continue }
-                guard count > 0 else { return }
-                start += count
-            }
+        self.output.withLock { output in
+            guard !output.isClosed else { return }
+            // One answer after the other.
+            let count = output.rest.isEmpty ? max(0, self.send(line, Int32(MSG_DONTWAIT))) : 0
+            output.rest += line[count...]
+        }
+        self.output.signalAll()
+    }
+
+    /// Sends what the other side did not take at once, until all of it is out after ``close()``. Has ``next()`` return then,
+    /// and the activator see that no message is taken any more. It waits for the other side, and so has a thread of its own.
+    package func sendRest() {
+        while let rest = self.waitForRest() {
+            let count = self.send(rest, 0)
+            // Nobody is there any more where nothing goes out.
+            self.output.withLock { $0.rest.removeFirst(count > 0 ? count : $0.rest.count) }
+        }
+        self.socket.shutDown(.both)
+    }
+
+    private func waitForRest() -> [UInt8]? {
+        self.output.wait { output in
+            guard output.rest.isEmpty else { return .leave(output.rest) }
+            return output.isClosed ? .leave(nil) : .sleep(until: nil)
         }
     }
 
-    /// Has ``next()`` return, and the activator see that no message is taken any more.
-    package func close() { self.socket.shutDown(.both) }
+    private func send(_ bytes: [UInt8], _ flags: Int32) -> Int {
+        while true {
+            let count = bytes.withUnsafeBytes {
+                Glibc.send(self.socket.number, $0.baseAddress, $0.count, flags | Int32(MSG_NOSIGNAL))
+            }
+            if count >= 0 || errno != EINTR { return count }
+        }
+    }
+
+    /// No more is sent.
+    package func close() {
+        self.output.withLock { $0.isClosed = true }
+        self.output.signalAll()
+    }
 }
 
 private struct MessageReader {
