@@ -16,22 +16,35 @@ import Testing
         }
     }
 
-    /// As from the event loop, which has a connection to keep and an agent to stop.
-    @Test func whoTellsDoesNotWaitForWhoReads() async throws {
+    private static var message: ReceivedMessage {
+        get throws {
+            try ReceivedMessage(payload: Array(#"{"sender":"u","topic":"t","objectScopeType":"APP"}"#.utf8))
+        }
+    }
+
+    /// A recording that nobody reads yet, and its reader's end.
+    private static func styleThatNobodyReads() throws -> (style: ListenLog.Style, reader: Int32) {
         let tool = try Tool()
         let path = tool.home.path + "/recording"
         try #require(mkfifo(path, 0o600) == 0)
         let reader = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
-        defer { close(reader) }
         let filling = [UInt8](repeating: 10, count: 4096)
         while write(reader, filling, filling.count) > 0 {}
         let style = ListenLog.Style(
             console: Console(.init(quiet: true)), filter: MessageFilter(), format: MessageFormat(argument: ""),
             recorder: try MessageRecorder(path))
+        withExtendedLifetime(tool) {}
+        return (style, reader)
+    }
+
+    /// As from the event loop, which has a connection to keep and an agent to stop.
+    @Test func whoTellsDoesNotWaitForWhoReads() async throws {
+        let (style, reader) = try Self.styleThatNobodyReads()
+        defer { close(reader) }
         let view = ListenView(style, installationID: "inst", result: .newData, count: nil, bridge: nil)
-        view.open()
+        await view.open()
         let answers = Answers()
-        let message = try ReceivedMessage(payload: Array(#"{"sender":"u","topic":"t","objectScopeType":"APP"}"#.utf8))
+        let message = try Self.message
         let (isOver, over) = AsyncStream.makeStream(of: Void.self)
         // It waits in here: nobody takes the recording.
         Thread.detachNewThread {
@@ -49,5 +62,31 @@ import Testing
         for await _ in isOver {}
         // Letting go of the completion is told too, and does not count after the answer.
         #expect(answers.verdicts.withLock { $0 }.first == .result(.newData))
+    }
+
+    /// More views than tasks have threads: the one that reads has its turn all the same.
+    @Test(.timeLimit(.minutes(1))) func whatWaitsForTheStateIsShownWithoutAThread() async throws {
+        let (style, reader) = try Self.styleThatNobodyReads()
+        defer { close(reader) }
+        let answers = Answers()
+        let message = try Self.message
+        let views = (Int64(1)...64).map { number in
+            let view = ListenView(style, installationID: "inst", result: .newData, count: nil, bridge: nil)
+            let context = DeliveryContext(
+                installationID: "inst", messageID: number, receivedAt: .now(), attempt: 1, deadlineInstant: .now())
+            view.didReceiveRemoteNotification(
+                message, context: context,
+                fetchCompletionHandler: FetchCompletion(answers, AnswerTicket(sequence: number)))
+            return view
+        }
+        await withTaskGroup(of: Void.self) { group in
+            for view in views { group.addTask(executorPreference: globalConcurrentExecutor) { await view.open() } }
+            group.addTask(executorPreference: globalConcurrentExecutor) {
+                var taken = [UInt8](repeating: 0, count: 65_536)
+                while read(reader, &taken, taken.count) > 0 {}
+            }
+            await group.waitForAll()
+        }
+        #expect(answers.verdicts.withLock { $0.count { $0 == .result(.newData) } } == views.count)
     }
 }

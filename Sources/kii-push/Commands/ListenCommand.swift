@@ -91,7 +91,7 @@ struct ListenCommand: ParsableCommand {
             return try await self.watch(
                 client, in: profile.directory, installationID: registration.installationID, style)
         }
-        try self.since?.show(from: profile.directory, style)
+        try await self.since?.show(from: profile.directory, style)
         if self.inMemory, !style.filter.isEmpty { console.status(ListenView.hidesForGood) }
         var (place, completed, setAside) = (cloud, 0, 0)
         while true {
@@ -193,7 +193,7 @@ struct ListenCommand: ParsableCommand {
         // Before what is kept is listed: what happens meanwhile waits to be told.
         let listening = try AttachedListening(
             client, directory: directory, style, installationID: installationID, count: self.count?.value)
-        try self.since?.show(from: directory, style)
+        try await self.since?.show(from: directory, style)
         let ending = try await listening.run(timeout: self.timeout?.duration)
         if case .stopped = ending {
             throw CommandFailure(

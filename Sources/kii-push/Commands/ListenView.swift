@@ -4,8 +4,15 @@ import KiiPushCore
 ///
 /// A message is shown on the thread that calls its handler, which waits until the line is out, so that nothing is taken up
 /// faster than it is read. Everything else is told where it happens, which may be on the event loop: it is kept, and shown
-/// by a task or before the next message.
+/// by a task or before the next message. A task shows those messages, too, that came before the state of the connection
+/// was shown; it waits without a thread.
 final class ListenView: RemoteNotificationHandler {
+    private struct Call {
+        var message: ReceivedMessage
+        var context: DeliveryContext
+        var completion: FetchCompletion
+    }
+
     /// What those look at who wait for nobody.
     private struct State {
         var setsAside: Bool
@@ -19,7 +26,7 @@ final class ListenView: RemoteNotificationHandler {
         var told: [PushEvent] = []
         /// Whether the state of the connection was shown. What the inbox held before waits for that.
         var isOpen = false
-        var held: [(take: @Sendable () -> Void, completion: FetchCompletion)] = []
+        var held: [Call] = []
     }
 
     /// What those look at who write lines.
@@ -41,6 +48,9 @@ final class ListenView: RemoteNotificationHandler {
     private let endings = AsyncStream.makeStream(of: ListenEnding.self, bufferingPolicy: .bufferingOldest(1))
     private let connections = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingOldest(1))
     private let news = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingOldest(1))
+
+    /// A task shows as many events before it waits for the reader.
+    private static let page = 1000
 
     init(
         _ style: ListenLog.Style, installationID: String, result: FetchResult, count: Int?, bridge: OutsideBridge?,
@@ -70,51 +80,72 @@ final class ListenView: RemoteNotificationHandler {
         _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
     ) {
         guard self.filter.matches(message) else { return self.hide(completion) }
+        let call = Call(message: message, context: context, completion: completion)
         let isHeld = self.state.withLock { state in
             guard !state.isOpen, !state.isStopping else { return false }
-            state.held.append(({ self.take(message, context, completion) }, completion))
+            state.held.append(call)
             return true
         }
-        if !isHeld { self.take(message, context, completion) }
+        guard !isHeld else { return }
+        do {
+            try self.show(call)
+            try self.style.waitUntilWritten()
+            self.answer(call)
+        } catch {
+            self.leave(call, since: error)
+        }
     }
 
     /// Shows what waits for the state of the connection, and has it answered. From now on nothing waits.
-    func open() {
+    func open() async {
         let held = self.state.withLock { state in
             defer { state.held = [] }
             state.isOpen = true
             return state.held
         }
-        for message in held { message.take() }
+        for call in held {
+            do {
+                try self.show(call)
+                try await self.style.written()
+                self.answer(call)
+            } catch {
+                self.leave(call, since: error)
+            }
+        }
     }
 
-    private func take(_ message: ReceivedMessage, _ context: DeliveryContext, _ completion: FetchCompletion) {
+    private func show(_ call: Call) throws {
+        try self.output.withLock { output in
+            try self.showTold(&output)
+            _ = try output.log.began(call.message, call.context)
+        }
+    }
+
+    /// The message could not be shown.
+    private func leave(_ call: Call, since error: any Error) {
+        if error is UnreadOutput {
+            // It is to end, and nobody has seen the message: the next run has it.
+            if self.state.withLock({ $0.setsAside }) { call.completion.setAside() }
+        } else {
+            // Let go of unanswered it has failed: what nobody could read comes again.
+            self.endings.continuation.yield(.failed(error))
+        }
+    }
+
+    /// The message was shown.
+    private func answer(_ call: Call) {
         // Whether it is the last of those that are waited for.
         let isLast = self.state.withLock { state in
             guard let count = self.count else { return false }
-            state.admitted.insert(context.messageID)
+            state.admitted.insert(call.context.messageID)
             return state.admitted.count == count
-        }
-        do {
-            try self.output.withLock { output in
-                try self.showTold(&output)
-                _ = try output.log.began(message, context)
-            }
-            try self.style.waitUntilWritten()
-        } catch is UnreadOutput {
-            // It is to end, and nobody has seen the message: the next run has it.
-            if self.state.withLock({ $0.setsAside }) { completion.setAside() }
-            return
-        } catch {
-            // Let go of unanswered it has failed: what nobody could read comes again.
-            self.endings.continuation.yield(.failed(error))
-            return
         }
         let answer: @Sendable () -> Void = { [bridge = self.bridge, result = self.result] in
             if let bridge {
-                bridge.didReceiveRemoteNotification(message, context: context, fetchCompletionHandler: completion)
+                bridge.didReceiveRemoteNotification(
+                    call.message, context: call.context, fetchCompletionHandler: call.completion)
             } else {
-                completion(result)
+                call.completion(result)
             }
         }
         guard isLast else { return answer() }
@@ -150,7 +181,7 @@ final class ListenView: RemoteNotificationHandler {
             }
             answer?()
             // They were not shown, and nobody may wait for output here.
-            for message in held { message.completion.setAside() }
+            for call in held { call.completion.setAside() }
         case .message(let message) where !message.isSaid && self.bridge == nil: break
         default:
             if case .inboxInMemory = event { self.state.withLock { $0.setsAside = false } }
@@ -181,9 +212,11 @@ final class ListenView: RemoteNotificationHandler {
 
     private func catchUp() async {
         do {
-            let isStateShown = try self.output.withLock { output in try self.showTold(&output) }
-            try await self.style.written()
-            if isStateShown { self.open() }
+            repeat {
+                let isStateShown = try self.output.withLock { output in try self.showTold(&output, atMost: Self.page) }
+                try await self.style.written()
+                if isStateShown { await self.open() }
+            } while !self.state.withLock({ $0.told.isEmpty })
         } catch is UnreadOutput {
             // It is to end.
         } catch {
@@ -193,10 +226,11 @@ final class ListenView: RemoteNotificationHandler {
 
     /// - Returns: whether the state of the connection was among it.
     @discardableResult
-    private func showTold(_ output: inout Output) throws -> Bool {
+    private func showTold(_ output: inout Output, atMost limit: Int = .max) throws -> Bool {
         let told = self.state.withLock { state in
-            defer { state.told.removeAll(keepingCapacity: true) }
-            return state.told
+            let told = state.told.prefix(limit)
+            state.told.removeFirst(told.count)
+            return told
         }
         for event in told { try self.show(event, &output) }
         let count = output.log.completedCount

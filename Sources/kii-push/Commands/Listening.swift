@@ -31,7 +31,7 @@ struct Listening: Sendable {
             group.addTask {
                 // To connect may take longer than a message has time to be answered.
                 try? await Task.sleep(for: .seconds(5))
-                self.view.open()
+                await self.view.open()
                 return nil
             }
             // Until the agent has ended.

@@ -64,7 +64,7 @@ actor AttachedListening {
                         try self.console.show(trouble: "missed", "\(count) events, which were not read in time")
                         isTold = false
                     }
-                    if !isTold { try self.catchUp() }
+                    if !isTold { try await self.catchUp() }
                     isTold = true
                     try await self.style.written()
                     if self.isCounted { return .counted }
@@ -72,7 +72,7 @@ actor AttachedListening {
                 // A reader that is cancelled sees an end too.
                 try Task.checkCancellation()
                 // What it did not come to tell.
-                try self.catchUp()
+                try await self.catchUp()
                 try await self.style.written()
                 if self.isCounted { return .counted }
             } while try await self.findSuccessor()
@@ -186,7 +186,7 @@ actor AttachedListening {
     }
 
     /// Lists what came to something without being told of.
-    private func catchUp() throws {
+    private func catchUp() async throws {
         guard let reader = try self.reader() else { return }
         var last = self.seen.horizon
         while true {
@@ -195,6 +195,7 @@ actor AttachedListening {
             for trace in page where !self.seen.contains(trace.messageID) || self.log.isOpen(trace.messageID) {
                 self.seen.insertListed(trace.messageID)
                 try self.log.caughtUp(trace)
+                try await self.style.written()
                 if self.isCounted { return }
             }
             last = end.messageID

@@ -21,7 +21,7 @@ enum SinceChoice: ExpressibleByArgument, Equatable {
     static var expectation: String { "a time span such as 10m, a message's number, or all" }
 
     /// Shows what the inbox still holds of messages that came to something; the others are delivered anyway.
-    func show(from directory: String, _ style: ListenLog.Style) throws {
+    func show(from directory: String, _ style: ListenLog.Style) async throws {
         guard let reader = try InboxReader.existing(in: directory) else { return }
         var last: Int64 = 0
         var start = Timestamp(millisecondsSinceEpoch: .min)
@@ -30,12 +30,14 @@ enum SinceChoice: ExpressibleByArgument, Equatable {
         case .message(let id): last = id - 1
         case .time(let span): start = .now() + (.zero - span)
         }
-        try reader.forEach(MessageRecord.Standing.over, after: last) { trace in
-            guard trace.receivedAt >= start else { return }
-            let message = try? ReceivedMessage(payload: trace.payload)
-            guard message.map(style.filter.matches) ?? style.filter.isEmpty else { return }
-            try style.show(trace, message)
-            try style.waitUntilWritten()
+        while case let page = try reader.messages(MessageRecord.Standing.over, after: last), let end = page.last {
+            for trace in page where trace.receivedAt >= start {
+                let message = try? ReceivedMessage(payload: trace.payload)
+                guard message.map(style.filter.matches) ?? style.filter.isEmpty else { continue }
+                try style.show(trace, message)
+                try await style.written()
+            }
+            last = end.messageID
         }
     }
 }
