@@ -7,7 +7,7 @@ package final class LaunchChannel: Sendable {
     package static let inherited = Result { () throws(LaunchError) in try LaunchChannel.inherit() }
 
     private struct Output {
-        /// What the other side did not take at once.
+        /// The bytes that the other side did not take at once.
         var rest: [UInt8] = []
         var isClosed = false
     }
