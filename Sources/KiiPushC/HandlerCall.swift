@@ -36,7 +36,7 @@ struct HandlerCall {
     /// Whether the answer was given, and the handler has returned.
     var isDone: Bool { self.completion == nil && self.address == nil }
 
-    /// How long after its deadline a call may be answered late. The next attempt, with which a late success counts no more,
+    /// A program may answer a call for so long after its deadline. The next attempt, with which a late success counts no more,
     /// comes after 30 min at most by default; a program that never answers must not fill the memory.
     private static let lateFor: Duration = .seconds(3600)
 

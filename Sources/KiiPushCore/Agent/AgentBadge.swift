@@ -70,7 +70,7 @@ final class AgentBadge: KeptBadge {
 
     func set(_ number: Int?) {
         self.change { $0.set(number) }
-        // The launcher is told even if nothing changes here: an older number may be on its way.
+        // The launcher hears of it even if nothing changes here: an older number may be on its way.
         self.launcher?.send(.badge(max(number ?? 0, 0)))
     }
 

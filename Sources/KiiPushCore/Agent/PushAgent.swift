@@ -31,7 +31,7 @@ public final class PushAgent: Sendable {
         /// How long the agent may send nothing before it asks the broker whether it is there; up to 18 h, zero or less
         /// never. Default 45 s, since many load balancers end a connection that carries nothing for 60 s, and some after
         /// 50 s. A dead connection is noticed when the answer has not come within as long again, but 20 s at most: by
-        /// default after 65 s of silence. When the broker's machine does not even take what is sent to it, that
+        /// default after 65 s of silence. When the broker's machine takes no bytes any more, that
         /// shows within the second time alone (5 s or more); after a sleep of this machine, within 5 s.
         public var keepAlive = Duration.seconds(45)
 

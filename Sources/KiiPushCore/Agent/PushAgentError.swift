@@ -28,7 +28,7 @@ public enum PushAgentError: Error, Sendable, CustomStringConvertible {
     /// Another process has this gateway's name and renews its lease; its machine and ID.
     case gatewayInUse(name: String, host: String, processID: Int)
     /// This gateway may not go on, for this reason: it did not renew its lease in time, and others have taken over what it
-    /// received for, or its database is older than what it has stored there. A process that starts anew takes its share again.
+    /// received for, or its database is older than its own writes there. A process that starts anew takes its share again.
     case leaseLost(gateway: String, reason: String)
     /// The broker refused the subscription to the installation's topic, time after time, while the cloud confirmed the
     /// topic each time; on registering, twice.
@@ -72,7 +72,7 @@ public enum PushAgentError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Who holds it, and what to do about that.
+    /// Says who holds it, and what to do about that.
     ///
     /// - Parameter host: its machine; `nil` where it is this one.
     static func holder(_ processID: Int?, on host: String? = nil) -> String {

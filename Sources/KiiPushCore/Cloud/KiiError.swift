@@ -39,7 +39,7 @@ public struct KiiError: Error, Sendable, Hashable {
     }
 
     /// Whether the same call may succeed later without anybody changing anything: 408, 425, 429 and 5xx, except 501, and a
-    /// login that is locked. What it may do a second time then, ``isInDoubt`` tells.
+    /// login that is locked. ``isInDoubt`` tells whether it may do something twice then.
     package var isTransient: Bool {
         self.saysLocked || [408, 425, 429].contains(self.status)
             || ((500..<600).contains(self.status) && self.status != 501)
@@ -51,7 +51,7 @@ public struct KiiError: Error, Sendable, Hashable {
 
     /// Whether the token, or the name and password, were refused, so that only signing in anew can help. Kii answers
     /// 401 `UNAUTHORIZED` both to a token that is not one and to a principal that lacks a right, so this can also mean
-    /// the latter. Not when the principal is only disabled: once it is enabled again, what it has stays good. Nor when the
+    /// the latter. Not when the principal is only disabled: once it is enabled again, its credentials are good. Nor when the
     /// answer is not the cloud's.
     package var refusesCredentials: Bool {
         guard !self.saysDisabled, !self.saysLocked else { return false }

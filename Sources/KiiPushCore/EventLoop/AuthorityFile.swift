@@ -19,7 +19,7 @@ final class AuthorityFile {
         }
     }
 
-    /// As long as libcurl keeps what it has read, by itself: CURLOPT_CA_CACHE_TIMEOUT(3).
+    /// As long as libcurl keeps certificates that it has read, by itself: CURLOPT_CA_CACHE_TIMEOUT(3).
     private static let longestAge: Int64 = 86_400
 
     private let path: String
@@ -33,8 +33,8 @@ final class AuthorityFile {
 
     /// Has libcurl read the file again, for a connection of this handle's, if it has not since the file changed.
     ///
-    /// Each multi handle keeps what it has read. It is limited to an age, and not to a version: what is older than the
-    /// change is read again.
+    /// Each multi handle keeps the certificates that it has read. Their limit is an age, and no version: libcurl reads
+    /// them again when they are older than the change.
     func limitAge(for easy: CurlEasy) {
         let version = Version(of: self.path)
         if version != self.version {
@@ -42,7 +42,7 @@ final class AuthorityFile {
             self.changedAt = .now()
         }
         let age = self.changedAt.map { (MonotonicInstant.now() - $0).components.seconds } ?? AuthorityFile.longestAge
-        // Before 7.87 nothing is kept, and there is no such option. With 0 nothing is.
+        // libcurl before 7.87 keeps nothing, and has no such option. With 0 it keeps nothing either.
         _ = ccurl_easy_set_authority_age(easy.raw, Int(min(age, AuthorityFile.longestAge)))
     }
 }

@@ -85,7 +85,7 @@ final class TransferSet {
         }
     }
 
-    /// Returns whether the request is on its way again, for what is left of its time.
+    /// Returns whether the request is on its way again, for the rest of its time.
     private func beginAnew(_ transfer: Transfer) -> Bool {
         self.multi.remove(transfer.easy)
         do {

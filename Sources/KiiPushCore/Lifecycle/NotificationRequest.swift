@@ -25,7 +25,7 @@ public struct NotificationRequest: Sendable, Identifiable {
     public let sound: String?
     /// The name of the category whose actions are offered.
     public let category: String?
-    /// The conversation that the message belongs to, by which presenters may group; `nil` for none.
+    /// The conversation that the message belongs to, for presenters that group; `nil` for none.
     public let threadID: String?
     /// When the message was received.
     public let receivedAt: Timestamp

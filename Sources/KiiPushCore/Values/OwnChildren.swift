@@ -3,14 +3,14 @@ import Glibc
 /// The children that this process has started and waits for, so that who reaps all others leaves these alone.
 package enum OwnChildren {
     private struct State {
-        /// How many are about to be started, and have no number yet.
+        /// The number of children that are about to start, and have no process number yet.
         var starting = 0
         var running: Set<Int32> = []
     }
 
     private static let state = Monitor(State())
 
-    /// How long a process without children lets pass until it looks for one that became its own.
+    /// A process without children lets this pass until it looks for one that became its own.
     private static let pause = Duration.seconds(5)
 
     /// Starts a child.

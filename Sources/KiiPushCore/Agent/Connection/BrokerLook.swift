@@ -1,7 +1,7 @@
 /// A bare connection to a broker that has just closed another one, which shows whether the broker itself is still there.
 ///
 /// Another receiver that takes over leaves the broker where it was. One that restarts refuses the connection, and so does
-/// the load balancer before it, or closes it again at once. Nothing is said on this connection, so no receiver notices it.
+/// the load balancer before it, or closes it again at once. This connection carries nothing, so no receiver notices it.
 /// Lives on the loop's thread.
 final class BrokerLook: ByteStreamDelegate {
     private let loop: any Loop

@@ -132,7 +132,7 @@ extension AgentState {
     }
 }
 
-// An inbox tells by its counts whether it is still the one that the message was stored in.
+// The inbox's counts tell whether it has lost anything since it stored the message.
 extension RetainedMessage.Note {
     fileprivate init?(stored json: JSONValue) {
         guard let digest = json["digest"]?.string, let stored = json["stored"]?.int64, let lost = json["lost"]?.int64

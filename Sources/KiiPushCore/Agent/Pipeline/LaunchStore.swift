@@ -14,7 +14,7 @@ final class LaunchStore: ImmediateStore {
 
     // Its messages are never acknowledged from here.
     var isDurable: Bool { true }
-    /// Over there it is kept, and a late success goes there.
+    /// The launcher keeps them, and takes a late success.
     var keepsDeadLetters: Bool { true }
     var pendingBytes: Int64 { 0 }
 
@@ -41,7 +41,7 @@ final class LaunchStore: ImmediateStore {
         switch change.verdict {
         case .done(let result), .committing(let result, _):
             self.entries[change.sequence] = nil
-            // A late success too: its attempt has been told as being over.
+            // A late success too: the launcher knows its attempt to be over.
             self.tell(.verdict(id: change.sequence, .result(result)))
         case .dead(.attemptsFailed(.timedOut)):
             if self.entries.removeValue(forKey: change.sequence) != nil { self.tell(.late(id: change.sequence)) }

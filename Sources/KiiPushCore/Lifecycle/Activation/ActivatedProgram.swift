@@ -26,9 +26,9 @@ final class ActivatedProgram {
     private var lines = LineBuffer(limit: 65_536)
     private var nonsense = 0
     private var hasMisspoken = false
-    /// The number on the icon as the program was told of it last; `nil` where it may have another one.
+    /// The number on the icon as the program heard of it last; `nil` where it may have another one.
     private var knownBadge: Int?
-    /// Whether the program asks to be told of the number.
+    /// Whether the program asks for the number.
     private var wantsBadge = false
 
     var processID: Int32 { self.process.processID }
@@ -65,7 +65,7 @@ final class ActivatedProgram {
     }
 
     /// Starts the program on the thread that waits for its end: where the machine gives no thread nothing was started, and
-    /// nothing has to be taken back that has begun already.
+    /// nobody has to undo what has begun already.
     private static func start(
         _ launch: SpawnedProcess.Launch, whenEnded: @escaping @Sendable (Int32, SpawnedProcess.Ending) -> Void
     ) throws(SpawnError) -> SpawnedProcess {
@@ -100,10 +100,10 @@ final class ActivatedProgram {
         self.write()
     }
 
-    /// The program asks to be told of the number on the icon.
+    /// The program asks for the number on the icon, and for its changes.
     func followBadge() { self.wantsBadge = true }
 
-    /// The program has set the number. Another one may be on its way to it, and the one that counts is to follow.
+    /// The program has set the number. Another one may be on its way to it, and the right one is to follow.
     func hasSetBadge() { self.knownBadge = nil }
 
     /// Tells the program the number on the icon, if it asks for that and has another one.

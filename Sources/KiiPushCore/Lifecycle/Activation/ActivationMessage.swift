@@ -62,7 +62,7 @@ extension ActivationMessage {
     }
 }
 
-/// What a program that was started reads: one line of JSON.
+/// One line of JSON for a program that was started.
 package enum ActivationLine: Sendable, Hashable {
     case message(ActivationMessage)
     /// The number on the icon has changed: `{"badge":7}`, 0 for none. Sent to programs alone that ask for it.
@@ -86,8 +86,8 @@ package enum ActivationLine: Sendable, Hashable {
 
 /// What a started program says: one line of JSON.
 package enum ActivationAnswer: Sendable, Hashable {
-    /// It has read what it was started with and takes as many messages at once: `{"ready":4}`. Without such a line it is
-    /// given the next message when it has answered the one before. With `"badge":true` it is told of the number on the icon
+    /// It has read what it was started with and takes as many messages at once: `{"ready":4}`. Without such a line it
+    /// gets the next message when it has answered the one before. With `"badge":true` it hears of the number on the icon
     /// whenever that changes.
     case ready(Int, wantsBadge: Bool = false)
     /// `{"id":7,"result":"newData"}`, or `noData`, `failed`, or `reject` with a `reason`.

@@ -59,7 +59,7 @@ package struct ActivationQueue: Sendable {
 
     static let stopped = "the activator was stopped"
     private static let timedOut = "the program did not answer in time"
-    /// So many attempts that are over are kept for a late answer, and their messages with them.
+    /// So many attempts that are over wait for a late answer, and their messages with them.
     private static let mostOverdue = 100
     private static let late = "it waited too long for the program, which had others"
 

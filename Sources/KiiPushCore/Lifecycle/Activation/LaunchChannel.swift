@@ -42,7 +42,7 @@ package final class LaunchChannel: Sendable {
         var input = MessageReader(socket: self.socket)
         setReadLimit(seconds: LaunchChannel.patience)
         guard let line = try input.next() else { throw .nothingReceived(descriptor) }
-        // Before it has said anything a program is told nothing else.
+        // Before a program has said anything it gets nothing else.
         guard case .message(let first) = line else { throw .malformed("the first line is no message") }
         setReadLimit(seconds: 0)
         self.first = first

@@ -19,7 +19,7 @@ extension DesktopPresenter {
         /// The alert of a message, as ``NotificationPresenter/alert(for:)``: makes one from the data of messages that carry
         /// none, as those of Kii's own cloud. Default: the alert of the payload's `aps`.
         public var alert: @Sendable (ReceivedMessage) -> NotificationAlert? = { $0.content?.alert }
-        /// A message's collapse ID. A notification replaces the one that is on the screen with the same ID, of the same
+        /// A message's collapse ID. A notification replaces another on the screen with the same ID, of the same
         /// installation, and the replaced message is done without data. To Apple the ID is a header of the request,
         /// `apns-collapse-id`; no payload carries it, and Kii's calls have no word for it. A program whose messages supersede
         /// each other takes it from a key of its own. Default: none; every message has its own notification.

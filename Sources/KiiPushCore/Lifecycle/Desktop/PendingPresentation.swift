@@ -1,7 +1,7 @@
 /// A notification on its way to the screen, and the call that waits for it to be there.
 final class PendingPresentation: Sendable {
     let request: NotificationRequest
-    /// It replaces what is shown with the same one.
+    /// It replaces a notification on the screen with the same one.
     let collapseID: String?
     private let outcome = Monitor<PresentationOutcome?>(nil)
 

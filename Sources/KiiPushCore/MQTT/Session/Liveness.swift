@@ -1,7 +1,7 @@
 /// When one connection must send a PINGREQ, and when its broker counts as gone.
 ///
 /// Each answer has its time. Messages that arrive whole extend the time of SUBACK and PINGRESP, by three keep-alives at
-/// most: the broker may have sent them before it read what it is to answer. Nothing else extends a time, since something on
+/// most: the broker may have sent them before it read the request. Nothing else extends a time, since something on
 /// the way may send bytes for a broker that is gone.
 ///
 /// While reading is paused no answer can come in, so the times stand still. PINGREQ is sent all the same, since the
