@@ -92,7 +92,7 @@ struct PostgresAddress {
     }
 
     private static func isLocal(_ place: Substring) -> Bool {
-        // A path, or a name in the abstract namespace, is a unix socket's, and so is what is left out. That `localhost` leads
+        // A path, or a name in the abstract namespace, is a unix socket's, and so is an empty one. That `localhost` leads
         // to this machine is its administrator's to see to.
         if place.isEmpty || place.hasPrefix("/") || place.hasPrefix("@") { return true }
         if place == "localhost" || place == "::1" { return true }
@@ -100,7 +100,7 @@ struct PostgresAddress {
         return inet_pton(AF_INET, String(place), &number) == 1 && UInt32(bigEndian: number.s_addr) >> 24 == 127
     }
 
-    /// Reads options and lets go of them: all that have a value, and the names of those that libpq shows as stars.
+    /// Reads options and lets go of them: all that have a value, and the names of all that libpq shows as stars.
     private static func values(
         _ options: UnsafeMutablePointer<PQconninfoOption>
     ) -> (all: [String: String], secrets: [String]) {

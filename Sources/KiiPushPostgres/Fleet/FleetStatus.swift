@@ -5,14 +5,14 @@ import KiiPushCore
 public struct FleetStatus: Sendable, Hashable {
     /// One gateway, that lives or has lived. One that has stopped is forgotten after a day, one that is gone after a week.
     public struct Gateway: Sendable, Hashable {
-        /// How a gateway is.
+        /// The condition of a gateway.
         public enum Condition: String, Sendable, Hashable {
             /// Its lease goes on.
             case alive
             /// Its lease is over, and its connection to the database is there: its process stands still, or the database is slow
             /// to commit.
             case late
-            /// It has ended as it was asked to, and has handed over what it had.
+            /// It has ended at somebody's request, and has handed over its shards.
             case stopped
             /// Its lease is over, and so is its connection: it was killed, or is cut off.
             case gone
@@ -28,7 +28,7 @@ public struct FleetStatus: Sendable, Hashable {
         public var processID: Int
         /// Whether it lives, and how it ended.
         public var condition: Condition
-        /// How long ago it has stopped, or its lease was over; `nil` of one that is alive.
+        /// The time since it has stopped, or its lease was over; `nil` of one that is alive.
         public var endedFor: Duration?
         /// Whether its lease goes on.
         public var isAlive: Bool { self.condition == .alive }
@@ -40,7 +40,7 @@ public struct FleetStatus: Sendable, Hashable {
         public var agents: Int
         /// How many messages wait there for a handler, or for another attempt, or are with a handler.
         public var unhandled: Int
-        /// How long ago the oldest of these was received; `nil` where there are none.
+        /// The time since the oldest of these was received; `nil` where there are none.
         public var lag: Duration?
         /// How often it was declared dead by others.
         public var timesDeclaredDead: Int

@@ -5,7 +5,7 @@ import KiiPushCore
 extension PostgresStatements {
     /// - Parameters:
     ///   - now: by the database's calendar.
-    ///   - lead: how far that is ahead of this machine's, by which messages have come.
+    ///   - lead: how far that is ahead of this machine's; messages come by the latter.
     static func inserting(
         _ arrivals: [(sequence: Int64, arrival: Arrival)], at now: Int64, lead: Int64
     ) -> PostgresConnection.Step {
@@ -132,7 +132,7 @@ extension PostgresStatements {
 }
 
 extension PostgresParameters {
-    /// Who writes, and up to where the database has confirmed it.
+    /// Adds who writes, and up to where the database has confirmed it.
     mutating func add(_ gateway: PostgresSession.Gateway) {
         for number in [gateway.id, gateway.token, gateway.session, gateway.turn, gateway.messages] { self.add(number) }
     }

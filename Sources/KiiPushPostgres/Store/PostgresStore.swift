@@ -48,7 +48,7 @@ package final class PostgresStore: Store {
     var whenClosed: (() -> Void)?
     /// What this gateway has, as far as it has heard, with the revisions of the agents there.
     var shards: [Int64: Int64] = [:]
-    /// What this gateway writes has the database's times.
+    /// This gateway writes the database's times.
     var clock: DatabaseClock
     /// The dead letters that were left when some were removed the last time.
     private var trimmed = InboxCounts.Tally(rows: 0, bytes: 0)
@@ -172,7 +172,7 @@ package final class PostgresStore: Store {
             let others = Set(keys.map { Int64($0) })
             self.forget(others)
             // A turn with messages of another gateway would be refused for ever, and all others with it. A process that
-            // begins anew has what is its own.
+            // begins anew has its own share.
             let lost = InboxError(.fenced, step: error.step, sqlState: error.sqlState)
             if turn.work.dropChanges(of: others) { self.send(turn) } else { self.giveUp(turn, lost) }
         case .failure(.refused(let error, _, _)) where error.isFinal: self.giveUp(turn, error)
@@ -321,7 +321,7 @@ package final class PostgresStore: Store {
         } catch {
             self.line = .away(error)
             // Where a backup was restored, or a standby has taken over that was not synchronous, numbers that this process has
-            // given out may be given out again: a new process has new ones.
+            // given out may come again: a new process has new ones.
             guard error.isFinal else { return self.connectLater() }
             // What it received is not acknowledged, and comes again to whoever has its shards.
             if let turn = self.underWay.take() { self.fail(turn, error) }

@@ -44,7 +44,7 @@ struct PostgresTurn {
     /// Whether there is a message in it that no handler is to see.
     var refuses: Bool { self.turn.arrivals.contains(where: \.isRefused) }
 
-    /// How many messages it adds, as long as the database says nothing else.
+    /// The number of messages that it adds, as long as the database says nothing else.
     var additionCount: Int { self.additions.count }
 
     private var repetitions: [(row: Int64, arrival: Arrival)] {
