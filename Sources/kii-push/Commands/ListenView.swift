@@ -29,7 +29,7 @@ final class ListenView: RemoteNotificationHandler {
         var held: [Call] = []
     }
 
-    /// What those look at who write lines.
+    /// The part that a writer of lines looks at.
     private struct Output {
         var log: ListenLog
         /// Which attempt is under way, where somebody outside answers.

@@ -221,7 +221,7 @@ struct RunCommand: ParsableCommand {
 extension RunCommand {
     private var isGateway: Bool { !self.fleet.store.isEmpty || self.gateway != nil }
 
-    /// A gateway has the agents of its share, and what they sign in with is in the database.
+    /// A gateway has the agents of its share, and their credentials are in the database.
     private func validateGateway() throws {
         let others = [
             ("activate", self.activate != nil), ("present", self.present),

@@ -6,13 +6,13 @@ struct UnreadOutput: Error {}
 
 /// Writes to a descriptor on a thread of its own. That thread alone waits for the reader at the other end.
 ///
-/// Tasks share few threads. A task that waits in write(2) keeps one of them from the others: from messages, and from the
+/// Tasks share few threads. A task that waits in write(2) keeps its thread from the others: from messages, and from the
 /// signal that is to end the command.
 final class OutputQueue: Sendable {
     private struct State {
         /// Bytes that the thread has not taken yet.
         var waiting: [UInt8] = []
-        /// The number of bytes that were put in, and the number of those that are out.
+        /// The number of bytes that were put in, and how many of them are out.
         var put = 0
         var written = 0
         /// The first error of write(2).
@@ -48,7 +48,7 @@ final class OutputQueue: Sendable {
 
     /// - Parameters:
     ///   - descriptor: stays open.
-    ///   - name: of what is written to, for an error.
+    ///   - name: the descriptor's, for an error.
     init(descriptor: Int32, name: String) {
         (self.descriptor, self.name) = (descriptor, name)
         Self.all.withLock { $0.append(self) }
@@ -104,7 +104,7 @@ final class OutputQueue: Sendable {
         }
         guard isFirst else { return }
         do throws(ThreadError) {
-            // Not a task: those that wait here may have all of their threads.
+            // Not a task: tasks that wait here may have all of their threads.
             try OSThread(name: "kii-output-end") {
                 var last: Int?
                 while case let (written, pending) = self.state.withLock({ ($0.written, $0.pending) }),
@@ -185,7 +185,7 @@ final class OutputQueue: Sendable {
         }
     }
 
-    /// Changes the state, and wakes all that wait for what is written now.
+    /// Changes the state, and wakes all whose bytes are written now.
     private func conclude(_ change: (inout State) -> Void) {
         let waiters = self.state.withLock { state in
             change(&state)

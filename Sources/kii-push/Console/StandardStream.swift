@@ -46,11 +46,11 @@ struct StandardStream: Sendable {
         }
     }
 
-    /// Has data written. An error of what was written before is thrown; ``written()`` waits for the end of this.
+    /// Has data written. An error of earlier data is thrown; ``written()`` waits for the end of this.
     func write(_ text: String) throws { try self.write(Array(text.utf8)) }
     func write(_ bytes: [UInt8]) throws { try self.queue.put(bytes) }
 
-    /// Has something written that nobody waits for: where it cannot be, or nobody reads it, nobody can be told.
+    /// Has something written that nobody waits for: where that fails, or nobody reads it, there is nobody to tell.
     func say(_ text: String) { self.queue.putLine(Array(text.utf8)) }
 
     /// Waits until all is out that was written; throws ``BrokenPipe``, ``UnreadOutput``, ``CommandFailure`` with exit 74.
@@ -60,7 +60,7 @@ struct StandardStream: Sendable {
 
     /// Waits until all is out; throws as ``written()`` of standard output does.
     static func finish() async throws {
-        // Where nobody reads standard error, nobody can be told.
+        // Where nobody reads standard error, there is nobody to tell.
         try? await self.error.written()
         try await self.output.written()
     }

@@ -33,7 +33,7 @@ struct KeyMeaning {
         self.init(text, "Kii: \(source)")
     }
 
-    /// The key as Apple writes it: Kii's requests have camel case where what is delivered has dashes.
+    /// The key as Apple writes it: Kii's requests have camel case where the delivered payload has dashes.
     static func dashed(_ key: String) -> String {
         key.reduce(into: "") { text, character in
             text += character.isUppercase ? "-\(character.lowercased())" : character == "_" ? "-" : String(character)

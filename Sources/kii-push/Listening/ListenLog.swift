@@ -8,7 +8,7 @@ struct ListenLog {
         var format: MessageFormat?
         var recorder: MessageRecorder?
 
-        /// Waits until what was shown and recorded is out.
+        /// Waits until all is out that was shown and recorded.
         func written() async throws {
             try await self.recorder?.written()
             try await StandardStream.output.written()

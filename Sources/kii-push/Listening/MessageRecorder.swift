@@ -5,7 +5,7 @@ import KiiPushCore
 final class MessageRecorder: Sendable {
     private let output: OutputQueue
 
-    /// Opens a recording to write behind what it holds, or makes one of mode 0600.
+    /// Opens a recording to write behind its last message, or makes one of mode 0600.
     ///
     /// - Throws: ``CommandFailure`` with exit 73 for what cannot be written, for a file of somebody else, and for one that
     ///   is not empty and no recording: what senders say is not to get into a file that is read as something else.

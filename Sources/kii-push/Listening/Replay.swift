@@ -63,7 +63,7 @@ struct Replay: Sendable {
         }
     }
 
-    /// Hands a message over. One that could not be is handed over again, for as long as an attempt may take.
+    /// Hands a message over, and tries that again where it cannot be, for as long as an attempt may take.
     private func answer(to message: ReceivedMessage, _ context: DeliveryContext) async throws -> HandlerAnswer {
         while true {
             let answer = await self.outside.answer(to: HandledMessage(message), context)

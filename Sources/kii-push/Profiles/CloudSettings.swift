@@ -15,7 +15,7 @@ struct CloudSettings: Sendable {
     let caFile: String?
     let proxy: String?
     let userAgent: String?
-    /// What a profile that is registered now keeps of the way to the cloud.
+    /// The terms of the way to the cloud that a profile keeps when it is registered now.
     private let terms: SavedProfile.Terms
     private let clientCertificateFile: String?
     private let clientKeyFile: String?
