@@ -4,7 +4,7 @@ const token = document.querySelector('meta[name="kii-token"]').content;
 export const sendType = "application/vnd.kii.SendPushMessageRequest+json";
 
 /**
- * The URL by which a browser asks for `target` byte by byte. Throws where it would ask for another one: it takes out the
+ * The URL that makes a browser ask for `target` byte by byte. Throws where it would ask for another one: it takes out the
  * steps `.` and `..`, turns `\` into `/`, cuts at `#`, and escapes what a URL should not have.
  */
 export function exact(target) {

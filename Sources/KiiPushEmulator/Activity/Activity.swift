@@ -52,7 +52,7 @@ package struct AnsweredRequest: Sendable {
     package var messages: [SentMessage]
 }
 
-/// The facts by which people know a message. They go with each delivery, since the log may have dropped the message's request.
+/// The facts that people know a message by. They go with each delivery, since the log may have dropped the message's request.
 package struct MessageLabel: Sendable, Hashable {
     /// Its `pushMessageID`.
     package let id: String

@@ -13,7 +13,7 @@ final class EventStream: Sendable {
     private static let patienceSeconds: UInt32 = 60
 
     private struct State {
-        /// The last entry that was told; 0 before the first.
+        /// The last entry that the reader got; 0 before the first.
         var sequence: Int64
         /// Of the event that is being sent.
         var unsent: ArraySlice<UInt8>

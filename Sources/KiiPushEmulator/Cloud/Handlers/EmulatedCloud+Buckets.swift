@@ -69,7 +69,7 @@ extension EmulatedCloud {
         return record
     }
 
-    /// Deletes the bucket with all that is in it. Who was subscribed is told that, not of each object, and is subscribed no
+    /// Deletes the bucket with all that is in it. Subscribers hear of that, not of each object, and are subscribed no
     /// more.
     mutating func deleteBucket(_ call: CloudCall) throws(KiiFailure) {
         let bucket = try self.writableBucket(call)

@@ -133,7 +133,7 @@ extension EmulatedCloud {
         return try self.objectData(call)
     }
 
-    /// Without the cloud's own members, whose names begin with an underscore: clients send back what they have read.
+    /// Without the cloud's own members, whose names begin with an underscore: clients send back all that they have read.
     private func objectData(_ call: CloudCall) throws(KiiFailure) -> JSONValue {
         .object(try call.object().pairs.filter { !$0.0.hasPrefix("_") })
     }
