@@ -137,7 +137,7 @@ import Testing
         try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
         #expect(run.output(containing: "<-- failed").contains("attempt 1, retry in 5 min"))
         try session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
-        let reason = "not handling   localhost:\(server.port) wants to be left alone for another "
+        let reason = "not handling   localhost:\(server.port) wants to be left alone until "
         #expect(run.error(containing: reason).contains(reason))
         run.signal(SIGTERM)
         let result = run.waitForExit()

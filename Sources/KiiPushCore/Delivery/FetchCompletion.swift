@@ -66,7 +66,12 @@ public final class FetchCompletion: Sendable {
 
     /// Answers for a handler that could not be started, since the machine is short of what `reason` says: the message is
     /// handed over again, and this attempt does not count.
-    package func postpone(_ reason: String) { self.answer(.unstarted(reason)) }
+    ///
+    /// - Parameter retryAfter: for how long no message is handed over, where the handler asks for that. Default: a second, and
+    ///   as many go on being handled as are now.
+    package func postpone(_ reason: String, retryAfter: Duration? = nil) {
+        self.answer(.unstarted(reason, retryAfter: retryAfter))
+    }
 
     /// By scalars: a single character may have any number of them.
     private static func cut(_ text: String) -> String { String(text.unicodeScalars.prefix(500)) }

@@ -13,7 +13,8 @@ package enum HandlerVerdict: Sendable, Hashable {
     /// Nobody was called, since there is nobody whom the message is for.
     case unreached
     /// Nobody was called, since the machine is short of what starting somebody takes, for this reason.
-    case unstarted(String)
+    /// `retryAfter`: how long to wait before anybody is called, where nobody is to be called until then.
+    case unstarted(String, retryAfter: Duration? = nil)
     /// The message is left to a later run, and this attempt does not count.
     case setAside
 

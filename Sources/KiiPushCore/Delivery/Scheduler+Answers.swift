@@ -63,7 +63,8 @@ extension Scheduler {
         case .threw(let error, let retryAfter):
             self.fail(slot, message, .threw(error), retryAfter: retryAfter, startedAt: startedAt, now: now)
         case .unanswered: self.fail(slot, message, .unanswered, startedAt: startedAt, now: now)
-        case .unstarted(let reason): return self.postpone(slot, message, reason, now: now)
+        case .unstarted(let reason, let retryAfter):
+            return self.postpone(slot, message, reason, retryAfter: retryAfter, now: now)
         case .rejected(let reason): self.bury(message, .rejected(reason), attempts: 1, attempt)
         case .presented:
             self.note(.presented, message)
@@ -141,13 +142,23 @@ extension Scheduler {
     private static var pause: Duration { .seconds(1) }
 
     /// The handler could not be started. That is no failure of the message, which keeps its place and its attempts.
-    /// Delivery goes on with as many handlers as the machine gives.
-    private mutating func postpone(_ slot: Int, _ message: QueuedMessage, _ reason: String, now: MonotonicInstant) {
+    /// Delivery goes on with as many handlers as the machine gives, or with none for as long as the handler has asked for.
+    private mutating func postpone(
+        _ slot: Int, _ message: QueuedMessage, _ reason: String, retryAfter: Duration?, now: MonotonicInstant
+    ) {
         guard let call = self.calls[slot] else { return }
-        if self.shortage == nil { self.output.stalls.append(.noHandler(reason)) }
+        var shortage = self.shortage ?? HandlerShortage(over: now)
+        let stall: DeliveryStall = retryAfter == nil ? .noHandler(reason) : .pausedHandler(reason)
+        // A pause that follows another one ends later.
+        if shortage.stall == nil || retryAfter != nil && shortage.stall != stall {
+            shortage.stall = stall
+            self.output.stalls.append(stall)
+        }
         // This call still holds its place. Those that no worker has taken yet hold none.
         let others = self.calls.count { $0.map { $0.position >= 0 && !$0.isStuck } ?? false } - 1
-        self.shortage = HandlerShortage(places: min(self.shortage?.places ?? others, others), over: now + Self.pause)
+        shortage.places = min(shortage.places, retryAfter == nil ? others : 0)
+        shortage.over = max(shortage.over, now + (retryAfter ?? Self.pause))
+        self.shortage = shortage
         self.weigh(message.bytes, at: call.place)
         self.comeBack(message, of: call)
     }
@@ -156,7 +167,8 @@ extension Scheduler {
     mutating func lookAtShortage() {
         guard let shortage, shortage.over <= self.now else { return }
         if shortage.places < .max {
-            self.shortage = HandlerShortage(places: .max, over: self.now + Self.pause)
+            self.shortage?.places = .max
+            self.shortage?.over = self.now + Self.pause
         } else {
             self.shortage = nil
             self.output.stalls.append(nil)

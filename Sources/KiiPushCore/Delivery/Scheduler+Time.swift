@@ -15,6 +15,7 @@ extension Scheduler {
     /// Pauses went on while the machine slept: those in the store go by the calendar. Deadlines did not.
     package mutating func machineSlept(at now: MonotonicInstant) {
         for installation in self.intakes.keys { self.look(installation, at: now) }
+        if let shortage, shortage.places < .max { self.shortage?.over = min(shortage.over, now) }
     }
 
     /// The calls whose next deadline may have come. How far they have come is to be looked at first.

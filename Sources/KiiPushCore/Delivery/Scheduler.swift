@@ -163,12 +163,14 @@ enum Reaction: Sendable {
     case withdrawn
 }
 
-/// The machine is short of what it takes to start a handler.
+/// The machine is short of what it takes to start a handler, or the handler wants to be left alone.
 struct HandlerShortage: Sendable {
     /// No more calls may run at once: as many as had their handlers when another one could not be started.
-    var places: Int
+    var places = Int.max
     /// When as many as ever are tried again or, once they are, the shortage is over unless it shows again.
     var over: MonotonicInstant
+    /// What was told of it last.
+    var stall: DeliveryStall?
 }
 
 /// The message that runs alone because it may be what ended an earlier process.

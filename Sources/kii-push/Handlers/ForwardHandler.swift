@@ -16,8 +16,14 @@ final class ForwardHandler: OutsideHandler {
     private let timeout: Duration
     private let endLeftovers: @Sendable () -> Void
     private let loop: EventLoop
-    /// Until when the server wants to be left alone.
-    private let pauseEnd = Locked<ContinuousClock.Instant?>(nil)
+    /// The pause that the server wants.
+    private let pause = Locked<Pause?>(nil)
+
+    private struct Pause {
+        var end: ContinuousClock.Instant
+        /// For people, the same in every word about it.
+        var until: String
+    }
 
     /// - Parameters:
     ///   - userAgent: the field `User-Agent` of each request.
@@ -37,9 +43,10 @@ final class ForwardHandler: OutsideHandler {
 
     func answer(to message: HandledMessage, _ context: DeliveryContext) async -> HandlerAnswer {
         let start = ContinuousClock.now
-        if let end = self.pauseEnd.withLock({ $0 }), end > start {
-            let reason = "\(self.target.host) wants to be left alone for another \((end - start).text)"
-            return self.answer(.postponed(reason), .none("not sent: \(reason)"), start)
+        if let pause = self.pause.withLock({ $0 }), pause.end > start {
+            let reason = "\(self.target.host) wants to be left alone until \(pause.until)"
+            return self.answer(
+                .postponed(reason, retryAfter: pause.end - start), .none("not sent: \(reason)"), start)
         }
         var request = HTTPRequest(method: "POST", url: self.target.url)
         request.fields =
@@ -64,12 +71,14 @@ final class ForwardHandler: OutsideHandler {
     private func answer(to response: HTTPResponse, _ start: ContinuousClock.Instant) -> HandlerAnswer {
         var verdict = Self.verdict(response)
         if case .failed(let reason, _) = verdict,
-            let pause = RetryAfter.duration(of: response, receivedAt: .now())
+            let wanted = RetryAfter.duration(of: response, receivedAt: .now())
         {
-            let pause = min(pause, Self.longestPause)
-            let end = ContinuousClock.now + pause
-            self.pauseEnd.withLock { $0 = max($0 ?? end, end) }
-            verdict = .failed(reason, retryAfter: pause)
+            let duration = min(wanted, Self.longestPause)
+            let pause = Pause(end: ContinuousClock.now + duration, until: (Timestamp.now() + duration).localMoment)
+            self.pause.withLock { former in
+                if former.map({ $0.end < pause.end }) ?? true { former = pause }
+            }
+            verdict = .failed(reason, retryAfter: duration)
         }
         return self.answer(verdict, .http(response.status), start)
     }

@@ -7,8 +7,9 @@ struct HandlerAnswer: Sendable, Hashable {
         case failed(String, retryAfter: Duration? = nil)
         /// Not to be tried again, for this reason.
         case rejected(String)
-        /// Not handed over, for this reason, which is none of the message's: it was no attempt.
-        case postponed(String)
+        /// Not handed over, for this reason, which is none of the message's: it was no attempt. Nothing is to be handed over
+        /// before the time that was named.
+        case postponed(String, retryAfter: Duration? = nil)
     }
 
     var verdict: Verdict

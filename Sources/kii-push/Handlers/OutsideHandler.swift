@@ -48,7 +48,7 @@ struct OutsideBridge: RemoteNotificationHandler, ThingCommandHandler {
             case .failed(let reason, let retryAfter):
                 completion.fail(OutsideFailure(description: reason), retryAfter: retryAfter)
             case .rejected(let reason): completion.reject(reason)
-            case .postponed(let reason): completion.postpone(reason)
+            case .postponed(let reason, let retryAfter): completion.postpone(reason, retryAfter: retryAfter)
             }
         }
     }

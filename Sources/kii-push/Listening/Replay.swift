@@ -67,8 +67,10 @@ struct Replay: Sendable {
     private func answer(to message: ReceivedMessage, _ context: DeliveryContext) async throws -> HandlerAnswer {
         while true {
             let answer = await self.outside.answer(to: HandledMessage(message), context)
-            guard case .postponed = answer.verdict, context.timeRemaining > .seconds(1) else { return answer }
-            try await Task.sleep(for: .seconds(1))
+            guard case .postponed(_, let retryAfter) = answer.verdict, context.timeRemaining > .seconds(1) else {
+                return answer
+            }
+            try await Task.sleep(for: min(retryAfter ?? .seconds(1), context.timeRemaining))
         }
     }
 }
@@ -93,7 +95,7 @@ extension Console {
         let (word, style, detail): (String, TextStyle, String?) =
             switch answer.verdict {
             case .done(let result): (result.word, result == .newData ? .green : .dim, nil)
-            case .failed(let reason, _), .postponed(let reason): ("failed", .red, reason)
+            case .failed(let reason, _), .postponed(let reason, _): ("failed", .red, reason)
             case .rejected(let reason): ("dead", .red, reason)
             }
         // Why a server gave no answer is among the words about the outcome already.
