@@ -65,7 +65,7 @@ import Testing
     }
 
     /// More views than tasks have threads: the one that reads has its turn all the same.
-    @Test(.timeLimit(.minutes(1))) func whatWaitsForTheStateIsShownWithoutAThread() async throws {
+    @Test(.timeLimit(.minutes(10))) func whatWaitsForTheStateIsShownWithoutAThread() async throws {
         let (style, reader) = try Self.styleThatNobodyReads()
         defer { close(reader) }
         let answers = Answers()

@@ -257,7 +257,7 @@ import Testing
     /// It has stood still for so long that the others have removed its row, or somebody has.
     @Test func whoIsForgottenWhileItRunsIsToldWhy() async throws {
         try await FleetStage.run { stage in
-            let gateway = try stage.begin("only", lease: .seconds(1))
+            let gateway = try stage.begin("only", lease: .seconds(3))
             try await gateway.waitForShards(1024)
             _ = try await stage.sql("UPDATE kii_push.shard SET gateway = NULL; DELETE FROM kii_push.gateway")
             let error = await #expect(throws: PushAgentError.self) { try await gateway.receiving.value }
