@@ -38,7 +38,7 @@ public func kii_push_complete(
         guard let result = FetchResult(code: result) else {
             throw .argument("result has to be KII_PUSH_NEW_DATA, KII_PUSH_NO_DATA or KII_PUSH_FAILED")
         }
-        try HandlerCall.complete(completion) { $0(result) }
+        try HandlerCall.complete(completion, isSuccess: result != .failed) { $0(result) }
     }
 }
 

@@ -89,17 +89,20 @@ extension HandlerCall {
     }
 
     /// Gives the answer by `answer`, which says whether it counts. Behind the deadline one that does not count leaves the call
-    /// open: a success may follow.
-    static func complete(_ number: UInt64, _ answer: (FetchCompletion) -> Bool) throws(CFailure) {
+    /// open, since a success may follow, unless it is a success itself: none counts after that.
+    static func complete(
+        _ number: UInt64, isSuccess: Bool = false, _ answer: (FetchCompletion) -> Bool
+    ) throws(CFailure) {
         let completion = handles.withLock { $0.calls.change(number) { $0.completion } }
         guard let completion else { throw .handle("completion of a message in hand") }
-        guard let completion, answer(completion) else {
+        let counts = completion.map(answer) ?? false
+        if counts || isSuccess { _ = handles.withLock { $0.calls.change(number) { $0.takeCompletion() } } }
+        guard counts else {
             throw CFailure(
                 KII_PUSH_E_HANDLE,
                 "the message was answered before, or its 30 s are over and this is no success or comes after the next "
                     + "attempt, or the runtime has ended")
         }
-        _ = handles.withLock { $0.calls.change(number) { $0.takeCompletion() } }
     }
 
     /// The handler has returned: gives its answer, unless that comes later, and frees what it was handed out.

@@ -7,13 +7,16 @@ import Testing
 
 /// Answers that come when the time of a call is over.
 @Suite struct LateAnswerTests {
-    /// Takes late answers as delivery does: of an attempt that is over a success counts.
+    /// Takes late answers as delivery does: of an attempt that is over a success counts, until the next one begins.
     private final class LateChannel: AnswerChannel {
         let verdicts = Locked<[HandlerVerdict]>([])
+        private let hasNextBegun: Bool
+
+        init(hasNextBegun: Bool = false) { self.hasNextBegun = hasNextBegun }
 
         func answer(_ ticket: AnswerTicket, _ verdict: HandlerVerdict) -> Bool {
             self.verdicts.withLock { $0.append(verdict) }
-            return verdict.isSuccess
+            return verdict.isSuccess && !self.hasNextBegun
         }
     }
 
@@ -44,5 +47,13 @@ import Testing
         // The completion, which is let go of then, says once more that there is no answer.
         let verdicts: [HandlerVerdict] = [.result(.failed), .rejected("no"), .result(.newData), .unanswered]
         #expect(channel.verdicts.withLock { $0 } == verdicts)
+    }
+
+    /// Nothing counts after it, so the call is let go of.
+    @Test func aSuccessAfterTheNextAttemptEndsTheCall() throws {
+        let channel = LateChannel(hasNextBegun: true)
+        let completion = try self.lateCall(channel, for: channel)
+        expectFailure(KII_PUSH_E_HANDLE) { kii_push_complete(completion, Int32(KII_PUSH_NO_DATA.rawValue), $0) }
+        #expect(channel.verdicts.withLock { $0 } == [.result(.noData), .unanswered])
     }
 }

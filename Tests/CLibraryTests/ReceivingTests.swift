@@ -57,6 +57,9 @@ import Testing
             try succeed { kii_push_start(agent, $0) }
             try stage.send(#"{"n": 1}"#, as: agent)
             let first = completions.next()
+            // Neither is an answer.
+            expectFailure(KII_PUSH_E_ARGUMENT) { kii_push_complete(first, Int32(KII_PUSH_LATER.rawValue), $0) }
+            expectFailure(KII_PUSH_E_ARGUMENT) { kii_push_fail(first, nil, 1, $0) }
             try succeed { kii_push_reject(first, "not mine", 8, $0) }
             expectFailure(KII_PUSH_E_HANDLE) { kii_push_complete(first, 0, $0) }
             var letters = try stage.deadLetters(runtime)

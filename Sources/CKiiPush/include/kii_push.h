@@ -254,7 +254,8 @@ int32_t kii_push_source(
 
 /* Answers a message for which the handler has returned KII_PUSH_LATER, or will return it. Once: a second answer, and one after
  * kii_push_close, is KII_PUSH_E_HANDLE and changes nothing. After the 30 s of the message its attempt has failed; a success that
- * comes before the next attempt counts still, and any other answer is KII_PUSH_E_HANDLE. result: not KII_PUSH_LATER. */
+ * comes before the next attempt counts still, and any other answer is KII_PUSH_E_HANDLE. A call that is KII_PUSH_E_ARGUMENT is
+ * no answer, and the message waits for one. result: not KII_PUSH_LATER. */
 int32_t kii_push_complete(kii_push_completion completion, int32_t result, kii_push_error *error);
 
 /* Answers that the attempt has failed, as KII_PUSH_FAILED does, and why. reason: for people; the last one is stored with a dead
