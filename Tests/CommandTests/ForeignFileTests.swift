@@ -136,6 +136,23 @@ import Testing
         #expect(result.error.contains("\(path) is a link or not a regular file"), "\(result.error)")
     }
 
+    /// Nobody knows whether it holds metrics.
+    @Test func metricsDoNotReplaceAFileThatCannotBeRead() throws {
+        let path = try self.tool.write("kept", to: "kii.prom", mode: 0)
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        // Root reads every file, unless it lacks the right to.
+        let reading = ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"]
+        let words = try (geteuid() == 0 ? reading : []) + [Tool.executable.path]
+        let result = try RunningTool(
+            words + ["run", "--exec", "true", "--metrics-file", path], environment: session.tool.environment
+        ).waitForExit()
+        #expect(result.exit == 73)
+        #expect(result.error.contains("cannot read \(path), which would be replaced"), "\(result.error)")
+        try #require(chmod(path, 0o600) == 0)
+        #expect(try String(contentsOfFile: path, encoding: .utf8) == "kept")
+    }
+
     @Test(arguments: ["link", "pipe"])
     func theEmulatorsFileIsAFile(obstacle: String) throws {
         let path = self.tool.home.path + "/run/kii-push/emulator.json"

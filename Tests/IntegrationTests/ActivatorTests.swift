@@ -109,6 +109,43 @@ import Testing
         }
     }
 
+    /// It has no more to hear, and goes on with something else.
+    @Test(.timeLimit(.minutes(1))) func aProgramThatHasClosedItsEndIsSentNothingMore() async throws {
+        try await withActivationStage { stage in
+            let (closed, end) = ("\(stage.directory)/closed", "\(stage.directory)/end")
+            for path in [closed, end] { try #require(mkfifo(path, 0o600) == 0) }
+            // Each waits for the other where it opens a pipe.
+            let script = """
+                read -r line <&3
+                [[ $line == '{"id":1,'* ]] || exit 10
+                printf '{"id":1,"result":"newData"}\\n' >&3
+                exec 3>&-
+                : > '\(closed)'
+                read -r line < '\(end)'
+                exit 3
+                """
+            try await stage.play(ActivationStage.shell(script)) { events, report in
+                let kept = try await stage.broker.bring([.message(1, packetID: 1)])
+                let first = await report.nextStart()
+                #expect(
+                    await ActivationStage.happens(in: events, Self.isOutcome)
+                        == .done(.newData, attempt: 1, isLate: false))
+                _ = try await onThread { close(open(closed, O_RDONLY | O_CLOEXEC)) }
+                try await stage.broker.play { _ in try kept.send(.message(2, packetID: 2)) }
+                let begun = await ActivationStage.happens(2, in: events) {
+                    if case .started = $0 { true } else { false }
+                }
+                #expect(begun != nil)
+                _ = try await onThread { close(open(end, O_WRONLY | O_CLOEXEC)) }
+                #expect(await report.nextStart() != first)
+                #expect(
+                    await ActivationStage.happens(2, in: events, Self.isOutcome)
+                        == .done(.noData, attempt: 1, isLate: false))
+                withExtendedLifetime(kept) {}
+            }
+        }
+    }
+
     @Test func messagesGoToTheRunningProgramOneAfterTheOther() async throws {
         let script = """
             for number in 1 2 3; do

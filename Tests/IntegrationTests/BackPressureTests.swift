@@ -29,8 +29,11 @@ import Testing
         }
     }
 
-    @Test(arguments: [PushRuntime.Configuration.Inbox.file, .memory])
-    func aBrokerIsNotReadWhileTooMuchWaits(inbox: PushRuntime.Configuration.Inbox) async throws {
+    /// - Parameter isSubscribed: whether SUBACK comes ahead of the messages. A kept session brings them before it, too.
+    @Test(arguments: [(PushRuntime.Configuration.Inbox.file, true), (.file, false), (.memory, true)])
+    func aBrokerIsNotReadWhileTooMuchWaits(
+        inbox: PushRuntime.Configuration.Inbox, isSubscribed: Bool
+    ) async throws {
         try await withTemporaryDirectory { directory in
             try await withFakeBroker(in: directory) { broker, _, configuration in
                 let runtime = try self.bounded(directory, inbox: inbox)
@@ -40,7 +43,12 @@ import Testing
                     runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
                 try await whileRunning(agent) {
                     try await broker.play { broker in
-                        let connection = try broker.acceptSession()
+                        let connection = try isSubscribed ? broker.acceptSession() : broker.accept()
+                        if !isSubscribed {
+                            _ = try connection.receive()
+                            try connection.send(.connack(MQTTConnack(sessionPresent: true, code: .accepted)))
+                            _ = try connection.receive()
+                        }
                         // 60 MB, which no socket holds: what is not read is not taken from us.
                         var bytes: [UInt8] = []
                         for number in 1...1000 { try Self.publish(number).encode(into: &bytes) }

@@ -1,3 +1,4 @@
+import Foundation
 import KiiPushCore
 import KiiPushEmulator
 import TestSupport
@@ -23,6 +24,42 @@ import Testing
             let client = runtime.client(for: try emulator.secureApp)
             let error = await #expect(throws: TransportError.self) { _ = try await client.registerPseudoUser() }
             #expect(error?.code == .certificateNotTrusted)
+            await runtime.shutdown()
+        }
+    }
+
+    /// Somebody writes it anew just when the cloud has to be asked for another endpoint.
+    @Test func anAuthoritysFileThatIsHalfWrittenEndsNoAgentThatHasConnected() async throws {
+        try await withEmulator { emulator, directory in
+            let file = URL(filePath: "\(directory)/authority.pem")
+            let authority = try Data(contentsOf: URL(filePath: emulator.certificateAuthorityFile))
+            try authority.write(to: file)
+            func agent() throws -> (PushRuntime, PushAgent) {
+                var settings = PushRuntime.Configuration.patient(stateDirectory: "\(directory)/agent")
+                settings.certificateAuthorityFile = file.path
+                let runtime = try PushRuntime(configuration: settings)
+                let configuration = PushAgent.Configuration(app: try emulator.secureApp, account: .pseudoUser)
+                let agent = PushAgent(
+                    runtime: runtime, configuration: configuration, handler: RecordingHandler(), reconnect: .quick)
+                return (runtime, agent)
+            }
+            let (first, registering) = try agent()
+            let registration = try await registering.register()
+            await first.shutdown()
+            // This one has no connection to the cloud that it could use again.
+            let (runtime, receiving) = try agent()
+            let events = receiving.events
+            try await whileRunning(receiving) {
+                _ = await firstEvent(events) { if case .connected = $0 { true } else { false } }
+                try Data("-----BEGIN CERT".utf8).write(to: file)
+                try await emulator.control("POST", "installations/\(registration.installationID)/rotate")
+                // The connection's end, one that failed, and what came of asking the cloud.
+                for _ in 1...4 {
+                    _ = await firstEvent(events) { if case .disconnected = $0 { true } else { false } }
+                }
+                try authority.write(to: file)
+                _ = await firstEvent(events) { if case .connected = $0 { true } else { false } }
+            }
             await runtime.shutdown()
         }
     }

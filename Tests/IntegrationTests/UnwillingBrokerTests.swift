@@ -82,6 +82,31 @@ import Testing
         }
     }
 
+    /// It is no kick, and no sign of another receiver: the link is slow.
+    @Test func connectionsThatEndAfterAMessageAndAheadOfSubackTellNothingOfTheBroker() async throws {
+        try await withFakeBroker { broker, runtime, configuration in
+            let cloud = try FakeCloud { [answer = Self.endpoint(broker)] _ in .init(status: 200, body: answer) }
+            let agent = self.agent(cloud, runtime, configuration)
+            let events = agent.events
+            try await whileRunning(agent) {
+                try await broker.play { broker in
+                    for number in 1...4 {
+                        let connection = try broker.accept()
+                        _ = try connection.receive()
+                        try connection.send(.connack(MQTTConnack(sessionPresent: true, code: .accepted)))
+                        _ = try connection.receive()
+                        try connection.send(.message(number, packetID: UInt16(number)))
+                        _ = try connection.receiveAcknowledgements(1)
+                    }
+                }
+                for loss in await self.losses(events, 4) {
+                    #expect(!loss.reason.contains("closes at once"), "\(loss.reason)")
+                    #expect(!loss.reason.contains("another receiver"), "\(loss.reason)")
+                }
+            }
+        }
+    }
+
     @Test(arguments: Refusal.allCases, [true, false])
     func aCloudThatAsksForTimeGetsItWhileTheBrokerIsTried(refusal: Refusal, inHeader: Bool) async throws {
         try await withFakeBroker { broker, runtime, configuration in
