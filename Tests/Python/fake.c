@@ -227,6 +227,7 @@ EXPORT int32_t kii_push_complete(kii_push_completion completion, int32_t result,
 
 static int32_t answer_because(
     kii_push_completion completion, int result, const char *text, size_t length, kii_push_error *error) {
+    if (length > 4 << 20) return fail(error, KII_PUSH_E_ARGUMENT, "the length of reason is more than 4194304");
     int32_t code = answer(completion, result, error);
     if (!code) snprintf(reason, sizeof reason, "%.*s", (int)length, text);
     return code;

@@ -3,6 +3,7 @@
 import copy
 import gc
 import json
+import logging
 import queue
 import threading
 import unittest
@@ -74,6 +75,48 @@ class HandlerTests(AgentTestCase):
         with self.assertLogs("kii_push", "ERROR"):
             self.assertEqual(deliver(), FAILED)
         self.assertIn("Mute", fake.fake_reason().decode())
+
+    def test_reason_of_a_failure_is_the_exceptions_text(self) -> None:
+        noted = ValueError("broken")
+        noted.add_note("a note")
+        unparsed = SyntaxError("invalid syntax", ("orders.py", 3, 5, "1 +\n", 3, 6))
+        unparsed.add_note("a note")
+        long = "é" * (5 << 20)
+        for error, reason in [
+            (noted, "ValueError: broken"),
+            (unparsed, "SyntaxError: invalid syntax"),
+            (ValueError(long), "ValueError: éé"),
+            (kii_push.Reject(long), "éé"),
+        ]:
+            def handler(message: kii_push.Message) -> None:
+                raise error
+
+            with self.subTest(error=type(error).__name__, reason=reason):
+                self.agent(handler)
+                logger = logging.getLogger("kii_push")
+                logger.disabled = True  # it would show 10 MB
+                answer = deliver()
+                logger.disabled = False
+                self.assertEqual(answer, REJECTED if isinstance(error, kii_push.Reject) else FAILED)
+                self.assertTrue(fake.fake_reason().startswith(reason.encode()), fake.fake_reason())
+
+    def test_reason_that_the_library_refuses_is_logged_and_the_message_has_failed(self) -> None:
+        def handler(message: kii_push.Message) -> None:
+            fake.fake_fail_next(kii_push.ErrorCode.ARGUMENT, 0)
+            raise ValueError("broken")
+
+        def forget(record: logging.LogRecord) -> bool:
+            # An exception's traceback holds the message.
+            record.msg, record.args, record.exc_info = record.getMessage(), None, None
+            return True
+
+        self.agent(handler)
+        logger = logging.getLogger("kii_push")
+        logger.addFilter(forget)
+        self.addCleanup(logger.removeFilter, forget)
+        with self.assertLogs(logger, "WARNING") as logs:
+            self.assertEqual(deliver(), FAILED)
+        self.assertIn("the failure of message", logs.output[-1])
 
     def test_rejection_has_its_reason(self) -> None:
         def handler(message: kii_push.Message) -> None:

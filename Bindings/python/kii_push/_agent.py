@@ -74,8 +74,14 @@ def reject(message: Message, rejection: Reject) -> None:
 def fail(message: Message, error: BaseException) -> None:
     """Logs the exception of a handler with its traceback, and answers with its text, unless that is done already."""
     logger.error("the handler of message %d has failed, attempt %d", message.id, message.attempt, exc_info=error)
-    with contextlib.suppress(Error):
-        message.later().fail(traceback.format_exception_only(error)[0].strip())
+    told = traceback.TracebackException(type(error), error, None)
+    # Without its notes an exception's text comes last. A SyntaxError has its source before that.
+    told.__notes__ = None
+    try:
+        message.later().fail([*told.format_exception_only()][-1].strip())
+    except Error as refusal:
+        if refusal.code != ErrorCode.HANDLE:
+            logger.warning("the reason for the failure of message %d is not kept: %s", message.id, refusal)
 
 
 class Agent:

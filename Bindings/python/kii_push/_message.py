@@ -53,6 +53,10 @@ class Kind(IntEnum):
         return cls.UNKNOWN
 
 
+#: The code points of a reason that are passed on: at most 4 MiB, which the library takes. It stores 500 of them.
+_LONGEST = 1 << 20
+
+
 class Completion:
     """Answers a message after its handler has returned: once, on any thread, within 30 s of the handler's call.
 
@@ -66,9 +70,8 @@ class Completion:
 
     def complete(self, result: FetchResult = FetchResult.NEW_DATA) -> None:
         """Answers the message."""
-        value = FetchResult(result).value
+        call(library().kii_push_complete, self._handle, FetchResult(result).value)
         self._is_open = False
-        call(library().kii_push_complete, self._handle, value)
 
     def fail(self, reason: str) -> None:
         """Answers `FAILED`. The reason of the last attempt is stored with a dead letter."""
@@ -79,9 +82,9 @@ class Completion:
         self._answer(library().kii_push_reject, reason)
 
     def _answer(self, function: Any, reason: str) -> None:
-        text = reason.encode("utf-8", "replace")
-        self._is_open = False
+        text = reason[:_LONGEST].encode("utf-8", "replace")
         call(function, self._handle, text, len(text))
+        self._is_open = False
 
     def __reduce__(self) -> NoReturn:
         # A copy that is released would answer the message.
