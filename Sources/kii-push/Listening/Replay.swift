@@ -47,11 +47,10 @@ struct Replay: Sendable {
                     failures += isDone ? 0 : 1
                 }
                 try Task.checkCancellation()
-                let context = message.context(attempt: 1)
-                try self.console.show(message.received, context)
+                try self.console.show(message.received, message.context(attempt: 1))
                 try await StandardStream.output.written()
                 group.addTask {
-                    let answer = try await self.answer(to: message.received, context)
+                    let answer = try await self.answer(to: message)
                     try self.console.show(answer, to: message.id)
                     try await StandardStream.output.written()
                     return answer.isDone
@@ -63,14 +62,15 @@ struct Replay: Sendable {
         }
     }
 
-    /// Hands a message over, and tries that again where it cannot be, for as long as an attempt may take.
-    private func answer(to message: ReceivedMessage, _ context: DeliveryContext) async throws -> HandlerAnswer {
+    /// Hands a message over, and tries that again where it cannot be, for as long as an attempt may take. Each time it has the
+    /// whole time of an attempt.
+    func answer(to message: ReplayedMessage) async throws -> HandlerAnswer {
+        let end = MonotonicInstant.now() + HandlerOptions.longest
         while true {
-            let answer = await self.outside.answer(to: HandledMessage(message), context)
-            guard case .postponed(_, let retryAfter) = answer.verdict, context.timeRemaining > .seconds(1) else {
-                return answer
-            }
-            try await Task.sleep(for: min(retryAfter ?? .seconds(1), context.timeRemaining))
+            let answer = await self.outside.answer(to: HandledMessage(message.received), message.context(attempt: 1))
+            let remaining = end - MonotonicInstant.now()
+            guard case .postponed(_, let retryAfter) = answer.verdict, remaining > .seconds(1) else { return answer }
+            try await Task.sleep(for: min(retryAfter ?? .seconds(1), remaining))
         }
     }
 }
