@@ -118,7 +118,7 @@ import Testing
             #"{"v":1,"type":"recorded","id":1,"received_at_ms":9007199254740993,"payload":"{}"}"#,
             ":1: this is no recorded message: \"received_at_ms\" is out of range\n"
         ),
-        (Self.recording + "{}", "pushes.kpr:3: this is no recorded message: "),
+        ("{}\n\nx\n", "pushes.kpr:1: this is no recorded message: "),
     ]) func refusesWhatIsNoRecording(text: String, message: String) throws {
         let tool = try Tool()
         let file = try tool.write(text, to: "pushes.kpr")
@@ -127,6 +127,19 @@ import Testing
         #expect(result.output == "")
         #expect(result.error.contains(message), "\(result.error)")
         #expect(result.error.hasSuffix("          make a recording with: kii-push listen --record FILE\n"))
+    }
+
+    @Test func leavesOutALineThatIsNoMessageAndNamesIt() throws {
+        let tool = try Tool()
+        let lines = Self.recording.split(separator: "\n")
+        let file = try tool.write("\(lines[0])\n{}\n\(lines[1])\n\(lines[1].dropLast(9))", to: "pushes.kpr")
+        let result = try tool("replay", file, "--exec", "true")
+        #expect(result.exit == 0, "\(result.error)")
+        #expect(result.error.hasSuffix("2 handed over, 0 of them failed\n"), "\(result.error)")
+        for number in [2, 4] {
+            #expect(
+                result.error.contains("warning: \(file):\(number): this is no recorded message: "), "\(result.error)")
+        }
     }
 
     @Test(arguments: [
@@ -169,5 +182,19 @@ import Testing
         }
         #expect(texts[0].split(separator: "\n").count == 3)
         #expect(texts[0] == texts[1])
+    }
+
+    /// The process that recorded was killed as it wrote.
+    @Test func aMessageThatWasBegunSpoilsNoOtherInItsRecording() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        try session.succeed("send", "user", "me", "--data", #"{"n":1}"#)
+        let file = try session.tool.write("\(Self.recording)\(Self.recording.prefix(40))", to: "pushes.kpr")
+        let received = try session.tool("listen", "-n1", "-t5m", "--record", file)
+        #expect(received.exit == 0, "\(received.error)")
+        let replayed = try session.tool("replay", file, "--exec", "true")
+        #expect(replayed.exit == 0, "\(replayed.error)")
+        #expect(replayed.error.contains("warning: \(file):3: this is no recorded message: "), "\(replayed.error)")
+        #expect(replayed.error.hasSuffix("3 handed over, 0 of them failed\n"), "\(replayed.error)")
     }
 }

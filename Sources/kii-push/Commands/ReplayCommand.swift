@@ -53,8 +53,8 @@ struct ReplayCommand: ParsableCommand {
     }
 
     func run() async throws {
-        let messages = try self.messages()
         let console = self.output.console
+        let messages = try self.messages(console)
         // Without a directory: the profile's is about what the process does that receives.
         guard let outside = try self.handler.settings.outsideHandler(directory: nil, report: { _ in }) else {
             for message in messages { try console.show(message.received, message.context(attempt: 1)) }
@@ -66,10 +66,15 @@ struct ReplayCommand: ParsableCommand {
         if failures > 0 { throw SilentExit(status: .failure) }
     }
 
-    private func messages() throws -> [ReplayedMessage] {
+    private func messages(_ console: Console) throws -> [ReplayedMessage] {
         let registration = (try? self.inbox.directory()).flatMap { try? PushAgent.registration(in: $0) }
         let filter = try self.filter.filter(for: registration?.principal)
-        if let file = self.file { return try MessageRecording.read(file).filter { filter.matches($0.received) } }
+        if let file = self.file {
+            let recorded = try MessageRecording.read(file) { flaw in
+                console.warning("\(flaw.message.terminalSafe); the line is left out")
+            }
+            return recorded.filter { filter.matches($0.received) }
+        }
         let reader = try InboxReader(stateDirectory: self.inbox.directory())
         var messages: [ReplayedMessage] = []
         if self.dead {

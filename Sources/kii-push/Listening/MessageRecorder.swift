@@ -3,6 +3,8 @@ import KiiPushCore
 
 /// Adds messages to a recording.
 final class MessageRecorder: Sendable {
+    private static let end = UInt8(ascii: "\n")
+
     private let output: OutputQueue
 
     /// Opens a recording to write behind its last message, or makes one of mode 0600.
@@ -30,19 +32,27 @@ final class MessageRecorder: Sendable {
         guard fchmod(descriptor, 0o600) == 0 else {
             throw CommandFailure(.cannotCreate, "cannot close \(path) to others: \(errorText(errno))")
         }
+        if status.st_size > 0 { try self.endLastLine(status.st_size, descriptor) }
+    }
+
+    /// Ends what a process has begun to record that was killed, or had no room on the disk: the next message is to have a line
+    /// of its own.
+    private func endLastLine(_ size: off_t, _ descriptor: Int32) throws {
+        var last: UInt8 = 0
+        let isRead = pread(descriptor, &last, 1, size - 1) == 1
+        if !isRead || last != Self.end { try self.output.put([Self.end]) }
     }
 
     /// Whether the first line is a recorded message. Lines longer than any message are none.
     private static func isRecording(_ descriptor: Int32) -> Bool {
-        let end = UInt8(ascii: "\n")
         var line: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65_536)
-        while line.last != end, line.count <= LineBuffer.maximumBytes {
+        while line.last != self.end, line.count <= LineBuffer.maximumBytes {
             let count = pread(descriptor, &chunk, chunk.count, off_t(line.count))
             if count < 0, errno == EINTR { continue }
             guard count > 0 else { break }
             let part = chunk[..<count]
-            line += part.firstIndex(of: end).map { part[...$0] } ?? part
+            line += part.firstIndex(of: self.end).map { part[...$0] } ?? part
         }
         return (try? MessageRecording.messages(in: line, of: ""))?.isEmpty == false
     }

@@ -12,21 +12,33 @@ package enum MessageRecording {
         ]).text + "\n"
     }
 
-    /// - Throws: ``CommandFailure`` with exit 66 for a file that cannot be read, with 65 and the line for no recording.
-    static func read(_ path: String) throws -> [ReplayedMessage] {
-        try self.messages(in: InputFile.read(path), of: path == "-" ? "standard input" : path)
+    /// - Parameter leaveOut: is told of each line that is no message, such as one that a killed process has begun.
+    /// - Throws: ``CommandFailure`` with exit 66 for a file that cannot be read, with 65 and the first line for one without
+    ///   a message.
+    static func read(_ path: String, leaveOut: (CommandFailure) -> Void) throws -> [ReplayedMessage] {
+        var flaws: [CommandFailure] = []
+        let messages = try self.messages(in: InputFile.read(path), of: path == "-" ? "standard input" : path) {
+            flaws.append($0)
+        }
+        if messages.isEmpty, let first = flaws.first { throw first }
+        flaws.forEach(leaveOut)
+        return messages
     }
 
-    /// As above, of what the file `name` holds.
-    package static func messages(in recording: [UInt8], of name: String) throws -> [ReplayedMessage] {
+    /// The messages of what the file `name` holds. `refuse` is told of each line that is none, and may go on.
+    package static func messages(
+        in recording: [UInt8], of name: String, refuse: (CommandFailure) throws -> Void = { throw $0 }
+    ) throws -> [ReplayedMessage] {
         let lines = recording.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        return try lines.enumerated().filter { !$1.isEmpty }.map { index, line in
+        return try lines.enumerated().filter { !$1.isEmpty }.compactMap { index, line -> ReplayedMessage? in
             do {
                 return try self.message(JSONValue(parsing: Array(line)))
             } catch {
-                throw CommandFailure(
-                    .badInput, "\(name):\(index + 1): this is no recorded message: \(error)",
-                    hint: "make a recording with: kii-push listen --record FILE")
+                try refuse(
+                    CommandFailure(
+                        .badInput, "\(name):\(index + 1): this is no recorded message: \(error)",
+                        hint: "make a recording with: kii-push listen --record FILE"))
+                return nil
             }
         }
     }
