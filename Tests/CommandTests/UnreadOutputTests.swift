@@ -62,7 +62,8 @@ import Testing
     }
 
     @Test func holdsUpNoEndOfListening() throws {
-        let listen = try self.start(["listen"], .output)
+        let recording = self.session.tool.home.path + "/pushes.kpr"
+        let listen = try self.start(["listen", "--record", recording], .output)
         #expect(listen.error(containing: "> Ready. ").contains("> Ready. "))
         try self.session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#)
         listen.waitUntil { try self.session.succeed("inbox", "list", "--state", "running").contains("#1") }
@@ -73,7 +74,10 @@ import Testing
         // Nobody has seen it, so it has had no attempt.
         let trace = try InboxReader(stateDirectory: self.session.stateDirectory).trace(of: 1)
         #expect(!trace.events.contains { if case .failed = $0.kind { true } else { false } })
-        #expect(try self.session.tool("listen", "-n1", "-t5m").output.contains("<-- newData        #1"))
+        let next = try self.session.tool("listen", "-n1", "-t5m", "--record", recording)
+        #expect(next.output.contains("<-- newData        #1"))
+        let recorded = try String(contentsOfFile: recording, encoding: .utf8)
+        #expect(recorded.split(separator: "\n").count == 1, "\(recorded)")
     }
 
     @Test func aRecordingThatNobodyReadsHoldsUpNoEnd() throws {

@@ -88,7 +88,11 @@ final class ListenView: RemoteNotificationHandler {
         }
         guard !isHeld else { return }
         do {
-            try self.show(call)
+            if try self.show(call) {
+                // Not before it is seen, so that no message is in the recording twice.
+                try StandardStream.output.waitUntilWritten()
+                try self.style.recorder?.record(call.message, call.context)
+            }
             try self.style.waitUntilWritten()
             self.answer(call)
         } catch {
@@ -105,7 +109,10 @@ final class ListenView: RemoteNotificationHandler {
         }
         for call in held {
             do {
-                try self.show(call)
+                if try self.show(call) {
+                    try await StandardStream.output.written()
+                    try self.style.recorder?.record(call.message, call.context)
+                }
                 try await self.style.written()
                 self.answer(call)
             } catch {
@@ -114,25 +121,22 @@ final class ListenView: RemoteNotificationHandler {
         }
     }
 
-    private func show(_ call: Call) throws {
+    /// - Returns: whether it is to be recorded.
+    private func show(_ call: Call) throws -> Bool {
         try self.output.withLock { output in
             try self.showTold(&output)
-            _ = try output.log.began(call.message, call.context)
+            return try output.log.began(call.message, call.context)
         }
     }
 
-    /// The message could not be shown.
+    /// The message could not be shown or recorded: the next run has it. In memory it has failed, and comes again.
     private func leave(_ call: Call, since error: any Error) {
-        if error is UnreadOutput {
-            // It is to end, and nobody has seen the message: the next run has it.
-            if self.state.withLock({ $0.setsAside }) { call.completion.setAside() }
-        } else {
-            // Let go of unanswered it has failed: what nobody could read comes again.
-            self.endings.continuation.yield(.failed(error))
-        }
+        if self.state.withLock({ $0.setsAside }) { call.completion.setAside() }
+        // After unread output it is to end anyway.
+        if !(error is UnreadOutput) { self.endings.continuation.yield(.failed(error)) }
     }
 
-    /// The message was shown.
+    /// The message was shown and recorded.
     private func answer(_ call: Call) {
         // Whether it is the last of those that are waited for.
         let isLast = self.state.withLock { state in

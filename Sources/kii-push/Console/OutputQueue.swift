@@ -54,7 +54,8 @@ final class OutputQueue: Sendable {
         Self.all.withLock { $0.append(self) }
     }
 
-    /// The command is to end: a reader that reads nothing for 2 s is not waited for any more.
+    /// The command is to end: a reader that reads nothing for 2 s is not waited for any more. A file has none: it gets all,
+    /// however slow its disk is.
     static func hurry() { for queue in self.all.withLock({ $0 }) { queue.hurry() } }
 
     /// Puts a line in, and waits for nobody. Without room the line is left out, and the next line that has room says so.
@@ -98,6 +99,8 @@ final class OutputQueue: Sendable {
     }
 
     private func hurry() {
+        var status = stat()
+        guard fstat(self.descriptor, &status) != 0 || status.st_mode & S_IFMT != S_IFREG else { return }
         let isFirst = self.state.withLock { state in
             defer { state.isHurried = true }
             return !state.isHurried

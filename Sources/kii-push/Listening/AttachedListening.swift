@@ -149,13 +149,13 @@ actor AttachedListening {
         let id = event.messageID
         self.seen.insert(id)
         if case .handler(let message, let context)? = event.call {
-            _ = try self.log.began(message, context)
+            try self.began(message, context)
         } else if event.isKept, let reader = try self.file.get() {
             do {
                 let trace = try reader.trace(of: id)
                 // A command of thing-if's is none.
                 guard let message = try? ReceivedMessage(payload: trace.payload) else { return }
-                _ = try self.log.began(message, trace.context(attempt: attempt, else: self.installationID))
+                try self.began(message, trace.context(attempt: attempt, else: self.installationID))
             } catch let error as InboxReadingError {
                 try self.console.show(trouble: "not shown", "#\(id): \(error)")
             }
@@ -164,6 +164,10 @@ actor AttachedListening {
                 trouble: "not shown",
                 "#\(id): it is a thing-if command, too long for the control socket, or was not read in time")
         }
+    }
+
+    private func began(_ message: ReceivedMessage, _ context: DeliveryContext) throws {
+        if try self.log.began(message, context) { try self.style.recorder?.record(message, context) }
     }
 
     /// - Returns: `seen`: what is in the file now counts as shown.

@@ -56,14 +56,14 @@ struct ListenLog {
         }
     }
 
-    /// A message is handed to its handler; returns whether it is one of those that are meant.
+    /// A message is handed to its handler; returns whether it is one of those that are meant, and is shown for the first time
+    /// in this attempt. Then it is to be recorded.
     mutating func began(_ message: ReceivedMessage, _ context: DeliveryContext) throws -> Bool {
         guard self.style.filter.matches(message) else { return false }
         // Its handler could not be started before, and this is the same attempt.
-        guard self.open[context.messageID]?.line.context.attempt != context.attempt else { return true }
+        guard self.open[context.messageID]?.line.context.attempt != context.attempt else { return false }
         let open = Open(line: .init(message: message, context: context, time: .now()))
         self.open[context.messageID] = open
-        try self.style.recorder?.record(message, context)
         guard let format = self.style.format else {
             try self.style.console.show(message, context)
             return true
