@@ -147,6 +147,10 @@ class FlowTests(InspectorCase):
         flag = self.work / "flag"
         self.listen("--exec", self.handler(f"[ -e '{flag}' ] || exit 65"))
         message = self.send({"msg": "<b>heavy</b>"})
+        self.show(f"message/{message}")
+        self.until(lambda: "Retry" in self.text(".times td.bad button"), "it can be retried where its verdict is")
+        color = "return getComputedStyle(document.querySelector(arguments[0])).color"
+        self.assertEqual(self.js(color, ".times td.bad button"), self.js(color, "body"))
         self.show("dead-letters")
         self.row("exit status 65")
         self.find("kii-list [role=row]").click()
