@@ -1,4 +1,4 @@
-import { destinationOf, exact, partsOf, sendOf, sendType } from "./api.js";
+import { destinationOf, partsOf, sendOf, sendType } from "./api.js";
 import { button, say, unseen } from "./dom.js";
 import { compact, member, members } from "./json.js";
 
@@ -22,13 +22,18 @@ function swiftValue(raw) {
 const networksOf = (body) =>
   ["mqtt", "gcm", "fcm", "apns", "jpush"].filter((network) => member(body, network, "enabled") === "true");
 
-function curl(request) {
-  const body = member(request.raw, "body");
+function curl({ method, target, raw }) {
+  const body = member(raw, "body");
   if (body && !/^[{[]/.test(body)) throw new Error("Its body was too long to be kept, or is no JSON.");
-  // curl changes what a browser changes.
-  const url = exact(encodeURI(request.target).replaceAll("%25", "%"));
-  const words = [`curl -sS -X ${quoted(request.method)} ${quoted(url)}`, '-H "Authorization: Bearer $TOKEN"'];
-  const type = `Content-Type: ${/\/push\/+messages\/*$/.test(request.target) ? sendType : "application/json"}`;
+  // A target may be the URL of another host, which must not get the token.
+  if (!target.startsWith("/") || /[#\p{Cc}]/u.test(target)) throw new Error(`curl cannot ask for ${target}.`);
+  const url = location.origin + encodeURI(target).replaceAll("%25", "%");
+  const hasDots = /\/(\.|%2e){1,2}(\/|$)/i.test(target.split("?")[0]);
+  const words = [
+    `curl -sS${hasDots ? " --path-as-is" : ""} -X ${quoted(method)} ${quoted(url)}`,
+    '-H "Authorization: Bearer $TOKEN"',
+  ];
+  const type = `Content-Type: ${/\/push\/+messages\/*$/.test(target) ? sendType : "application/json"}`;
   return [...words, ...(body ? [`-H ${quoted(type)}`, `-d ${quotedJSON(body)}`] : [])].join(" \\\n  ");
 }
 
