@@ -53,6 +53,18 @@ import Testing
         #expect(other.error.hasSuffix(" with --anew, which loses what is subscribed and waits for it\n"))
     }
 
+    @Test func toRegisterAnewIsSaidOfTheProfileThatWasNamed() async throws {
+        let session = try EmulatorSession()
+        try session.succeed("register", "-p", "meter")
+        try await session.control("POST", "faults", Self.refusedToken)
+        let again = try session.tool("register", "-p", "meter")
+        #expect(again.exit == 77)
+        #expect(
+            again.error.hasSuffix(
+                "\n          'kii-push register --anew --profile meter' begins as another user; what waits for this one is "
+                    + "lost then\n"), "\(again.error)")
+    }
+
     /// A proxy, say, during a deployment.
     @Test(arguments: [401, 403, 404])
     func whatIsNotKiisAnswerCostsNobodyAUser(status: Int) throws {

@@ -112,6 +112,7 @@ struct ListenCommand: ParsableCommand {
                 let reason = view.lastTrouble ?? "nothing is known about why"
                 throw CommandFailure(.unreachable, "no connection came about in time: \(reason)")
             }
+            if case .failed(let error) = ending { throw CommandFailure.advising(error, of: profile.name) }
             return try self.conclude(ending, completedCount: completed, console)
         }
     }

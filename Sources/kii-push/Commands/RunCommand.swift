@@ -127,7 +127,7 @@ struct RunCommand: ParsableCommand {
             }
         } catch {
             await metrics?.stop()
-            throw error
+            throw CommandFailure.advising(error, of: session.profile)
         }
         await metrics?.stop()
     }

@@ -32,6 +32,16 @@ extension CommandFailure {
         }
     }
 
+    /// `error` with what helps where the agent of `profile` has failed, and what it costs.
+    static func advising(_ error: any Error, of profile: String) -> any Error {
+        guard case .pseudoUserLost? = error as? PushAgentError else { return error }
+        var failure = CommandFailure(describing: error)
+        failure.hint =
+            "'kii-push register --anew\(ProfileLocation.option(of: profile))' begins as another user; what waits for this "
+            + "one is lost then"
+        return failure
+    }
+
     private init(_ error: PushAgentError) {
         switch error {
         case .signInRefused(let cause):
@@ -42,7 +52,6 @@ extension CommandFailure {
             self.init(describing: cause)
             self.exit = .authentication
             self.message = "the cloud no longer takes the token of this profile's user: \(cause)"
-            self.hint = "'kii-push register --anew' begins as another user; what waits for this one is lost then"
         case .file(let cause): self.init(describing: cause)
         case .stateDirectoryInUse(_, let processID), .installationInUse(_, let processID):
             let holder = processID.map { "process \($0)" } ?? "another process"

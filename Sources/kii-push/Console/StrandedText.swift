@@ -9,7 +9,7 @@ extension StrandedMessages {
     }
 
     func advice(_ profile: String) -> String {
-        let options = profile == ProfileLocation.defaultName ? "" : " --profile \(profile)"
-        return "have them handled: kii-push inbox adopt --from \(self.installationID.terminalSafe)\(options)"
+        "have them handled: kii-push inbox adopt --from \(self.installationID.terminalSafe)"
+            + ProfileLocation.option(of: profile)
     }
 }

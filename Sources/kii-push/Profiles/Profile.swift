@@ -167,7 +167,8 @@ struct ProfileLocation: Sendable {
     }
 
     /// The option that ends a command for this profile; empty for the default one.
-    var option: String { self.name == Self.defaultName ? "" : " --profile \(self.name)" }
+    var option: String { Self.option(of: self.name) }
+    static func option(of name: String) -> String { name == self.defaultName ? "" : " --profile \(name)" }
 
     /// The files that may be looked at, by what they are.
     var files: [(kind: String, path: String)] {

@@ -27,7 +27,7 @@ extension Profile {
         do {
             registration = try await runtime.shuttingDown { try await agent.register(replacing: isReplacing) }
         } catch {
-            throw isCreatingUser ? error : Self.advising(error, account)
+            throw isCreatingUser ? error : self.advising(error, account)
         }
         let saved = SavedProfile(cloud: cloud.identity, account: account)
         if isReplacing { KnownSubscriptions(directory: self.directory).forget() }
@@ -38,10 +38,10 @@ extension Profile {
     }
 
     /// The cloud tells nobody whether the name or the password is wrong, so the advice is for both.
-    private static func advising(_ error: any Error, _ account: SavedProfile.Account) -> any Error {
+    private func advising(_ error: any Error, _ account: SavedProfile.Account) -> any Error {
         guard case .user = account, case .signInRefused(let refusal)? = error as? PushAgentError,
             refusal.errorCode != .appNotFound, !refusal.saysDisabled
-        else { return error }
+        else { return CommandFailure.advising(error, of: self.name) }
         var failure = CommandFailure(describing: error)
         failure.hint = "if there is no \(account.text) yet, create it: add --create"
         return failure
