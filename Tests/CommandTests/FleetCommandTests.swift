@@ -238,6 +238,17 @@ import Testing
         #expect(result.error.contains("unknown "), "\(result.error)")
     }
 
+    /// Somebody who thinks of a fleet gets no receiver of this machine's profile.
+    @Test func withoutPostgreSQLItsDatabaseIsRefused() throws {
+        let tool = try Tool()
+        let store = ["KII_PUSH_STORE": "postgres://localhost/kii"]
+        let result = try tool("run", "--exec", "true", environment: store)
+        #expect(result.exit == 64)
+        #expect(result.error.contains("KII_PUSH_STORE is set, and this kii-push is built without PostgreSQL"))
+        #expect(try tool("run", "--exec", "true", "--profile", "other", environment: store).exit != 64)
+        #expect(try tool("run", "--exec", "true", environment: ["KII_PUSH_STORE": ""]).exit != 64)
+    }
+
     @Test func withoutPostgreSQLNoPageSpeaksOfThem() throws {
         let tool = try Tool()
         let directory = tool.home.path + "/man"

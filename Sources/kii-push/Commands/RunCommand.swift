@@ -97,6 +97,13 @@ struct RunCommand: ParsableCommand {
                 "KII_PUSH_STORE is set: be a gateway of that fleet with '--gateway NAME', or the profile's receiver with "
                     + "'--profile NAME'")
         }
+        #else
+        // Whoever set it thinks of a fleet. No page of this build speaks of it.
+        if self.profile.profile == nil, let store = getenv("KII_PUSH_STORE"), store.pointee != 0 {
+            throw ValidationError(
+                "KII_PUSH_STORE is set, and this kii-push is built without PostgreSQL: be a gateway with another build, or "
+                    + "the profile's receiver with '--profile NAME'")
+        }
         #endif
         // What needs another option may find it in the file.
         guard self.own.namesHandler, let problem = self.own.problem({ "'\($0.option)'" }) else { return }
