@@ -88,12 +88,11 @@ final class ListenView: RemoteNotificationHandler {
         }
         guard !isHeld else { return }
         do {
-            if try self.show(call) {
-                // Not before it is seen, so that no message is in the recording twice.
-                try StandardStream.output.waitUntilWritten()
-                try self.style.recorder?.record(call.message, call.context)
-            }
-            try self.style.waitUntilWritten()
+            let isNew = try self.show(call)
+            try StandardStream.output.waitUntilWritten()
+            // Not before it is seen, so that no message is in the recording twice.
+            if isNew { try self.style.recorder?.record(call.message, call.context) }
+            try self.style.recorder?.waitUntilWritten()
             self.answer(call)
         } catch {
             self.leave(call, since: error)
@@ -109,11 +108,10 @@ final class ListenView: RemoteNotificationHandler {
         }
         for call in held {
             do {
-                if try self.show(call) {
-                    try await StandardStream.output.written()
-                    try self.style.recorder?.record(call.message, call.context)
-                }
-                try await self.style.written()
+                let isNew = try self.show(call)
+                try await StandardStream.output.written()
+                if isNew { try self.style.recorder?.record(call.message, call.context) }
+                try await self.style.recorder?.written()
                 self.answer(call)
             } catch {
                 self.leave(call, since: error)

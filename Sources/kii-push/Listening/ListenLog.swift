@@ -13,12 +13,6 @@ struct ListenLog {
             try await self.recorder?.written()
             try await StandardStream.output.written()
         }
-
-        /// The same on a thread that may wait.
-        func waitUntilWritten() throws {
-            try self.recorder?.waitUntilWritten()
-            try StandardStream.output.waitUntilWritten()
-        }
     }
 
     private struct Open {
