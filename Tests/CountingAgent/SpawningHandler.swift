@@ -38,7 +38,7 @@ final class SpawningHandler: RemoteNotificationHandler {
             self.loads.withLock { $0[index] -= 1 }
             switch outcome.verdict {
             case .result(let result): completion(result)
-            case .unstarted(let reason): completion.postpone(reason)
+            case .unstarted(let reason, let retryAfter): completion.postpone(reason, retryAfter: retryAfter)
             default: completion(.failed)
             }
         }

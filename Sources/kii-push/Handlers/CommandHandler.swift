@@ -80,7 +80,7 @@ final class CommandHandler: OutsideHandler {
         case .threw(let reason, _):
             guard case .signal(let number, let limit?) = ending else { return .failed(reason) }
             return .failed("the program did not end within \(limit.text) and was killed (signal \(number))")
-        case .unstarted(let reason): return .postponed(reason)
+        case .unstarted(let reason, let retryAfter): return .postponed(reason, retryAfter: retryAfter)
         case .unanswered, .committing, .presented, .unreached, .setAside: return .failed("the program gave no answer")
         }
     }
