@@ -144,8 +144,9 @@ import Testing
                 #expect(refused?.code == KII_PUSH_E_FILE)
                 #expect(
                     refused?.text.hasSuffix(
-                        "is in use by another runtime of this process, or a process of another container; end that one, or "
-                            + "use another state directory") == true, "\(refused?.text ?? "")")
+                        "is in use by process \(getpid()), another runtime of this process or a process of another "
+                            + "container; stop that one, or use another state directory") == true,
+                    "\(refused?.text ?? "")")
             }
         }
     }

@@ -215,62 +215,68 @@ import Testing
         }
     }
 
+    /// An agent in a program that was started for message 7.
+    private struct Launched {
+        /// The activator's end of the socket.
+        let ours: OwnedDescriptor
+        let runtime: PushRuntime
+        let agent: PushAgent
+        let handler = RecordingHandler()
+
+        init(in directory: String, badge: Int, _ change: (inout PushRuntime.Configuration) -> Void = { _ in }) throws {
+            let (ours, theirs) = try OwnedDescriptor.connectedPair(for: "a test")
+            self.ours = ours
+            try Self.send(7, badge: badge, to: ours)
+            let channel = try LaunchChannel(descriptor: dup(theirs.number))
+            var configuration = PushRuntime.Configuration.patient(stateDirectory: directory)
+            change(&configuration)
+            self.runtime = try PushRuntime(configuration: configuration)
+            self.agent = PushAgent(
+                runtime: self.runtime,
+                configuration: PushAgent.Configuration(
+                    app: KiiApp(appID: "app", appKey: "key", baseURL: "http://127.0.0.1:1/api"), account: .pseudoUser),
+                handler: self.handler, reconnect: .quick, launch: .success(channel))
+        }
+
+        static func send(_ id: Int64, badge: Int, to descriptor: OwnedDescriptor) throws {
+            let message = ActivationMessage(
+                id: id, attempt: 1, timeRemaining: .seconds(600), userAction: nil, installationID: "i1",
+                receivedAt: .now(), payload: Array(#"{"n":1}"#.utf8), badge: badge)
+            try #require(write(descriptor.number, message.line, message.line.count) == message.line.count)
+        }
+    }
+
     /// The message that starts a program says how the badge begins, and is older than what the program sets before it runs.
     @Test func theFirstMessageLeavesTheBadgeThatTheProgramHasSet() async throws {
         try await withTemporaryDirectory { directory in
-            let (ours, theirs) = try OwnedDescriptor.connectedPair(for: "a test")
-            let lines = [(7, badge: 2), (8, badge: 5)].map { id, badge in
-                let message = ActivationMessage(
-                    id: Int64(id), attempt: 1, timeRemaining: .seconds(600), userAction: nil, installationID: "i1",
-                    receivedAt: .now(), payload: Array(#"{"n":1}"#.utf8), badge: badge)
-                return String(decoding: message.line, as: UTF8.self)
-            }
-            self.send(lines[0], to: ours)
-            let channel = try LaunchChannel(descriptor: dup(theirs.number))
-            let runtime = try PushRuntime(configuration: .patient(stateDirectory: directory))
-            let configuration = PushAgent.Configuration(
-                app: KiiApp(appID: "app", appKey: "key", baseURL: "http://127.0.0.1:1/api"), account: .pseudoUser)
-            let handler = RecordingHandler()
-            let agent = PushAgent(
-                runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick,
-                launch: .success(channel))
+            let launched = try Launched(in: directory, badge: 2)
+            let (agent, handler) = (launched.agent, launched.handler)
             var badges = agent.badges.makeAsyncIterator()
             #expect(await badges.next() == 2)
             agent.setBadge(3)
             #expect(await badges.next() == 3)
             try await whileRunning(agent) {
                 #expect(await handler.next(1).map(\.context.messageID) == [7])
-                self.send(lines[1], to: ours)
+                try Launched.send(8, badge: 5, to: launched.ours)
                 #expect(await handler.next(1).map(\.context.messageID) == [8])
             }
             // The only number since.
             #expect(await badges.next() == 5)
-            await runtime.shutdown()
+            await launched.runtime.shutdown()
         }
     }
 
-    /// More lines than the socket takes: who sets the badge is not held up, and nothing is lost.
+    /// More lines than the socket takes: setting the badge waits for nobody, and nothing is lost.
     @Test func nobodyWaitsForAnActivatorThatDoesNotRead() async throws {
         try await withTemporaryDirectory { directory in
-            let (ours, theirs) = try OwnedDescriptor.connectedPair(for: "a test")
-            let message = ActivationMessage(
-                id: 7, attempt: 1, timeRemaining: .seconds(600), userAction: nil, installationID: "i1",
-                receivedAt: .now(), payload: Array(#"{"n":1}"#.utf8), badge: 0)
-            self.send(String(decoding: message.line, as: UTF8.self), to: ours)
-            let channel = try LaunchChannel(descriptor: dup(theirs.number))
-            let runtime = try PushRuntime(configuration: .patient(stateDirectory: directory))
-            let configuration = PushAgent.Configuration(
-                app: KiiApp(appID: "app", appKey: "key", baseURL: "http://127.0.0.1:1/api"), account: .pseudoUser)
-            let agent = PushAgent(
-                runtime: runtime, configuration: configuration, handler: RecordingHandler(), reconnect: .quick,
-                launch: .success(channel))
-            for number in 1...5000 { agent.setBadge(number) }
-            let said = try await whileRunning(agent) {
+            let launched = try Launched(in: directory, badge: 0)
+            for number in 1...5000 { launched.agent.setBadge(number) }
+            let said = try await whileRunning(launched.agent) {
                 try await onThread {
                     var (lines, buffer) = ([String](), LineBuffer())
                     var bytes = [UInt8](repeating: 0, count: 65_536)
                     while lines.count < 5002 {
-                        let count = recv(ours.number, &bytes, bytes.count, 0)
+                        let count = recv(launched.ours.number, &bytes, bytes.count, 0)
                         guard count > 0 else { throw TestFailure("only \(lines.count) lines came") }
                         for line in buffer.lines(from: bytes[..<count]) {
                             lines.append(String(decoding: line ?? [], as: UTF8.self))
@@ -282,7 +288,20 @@ import Testing
             let badges = (1...5000).map { "{\"badge\":\($0)}" }
             #expect(Array(said.prefix(5000)) == badges)
             #expect(said.suffix(2) == [#"{"ready":4,"badge":true}"#, #"{"id":7,"result":"newData"}"#])
-            await runtime.shutdown()
+            await launched.runtime.shutdown()
+        }
+    }
+
+    /// What it has not taken is given up when the program ends.
+    @Test func anActivatorThatStandsStillHoldsUpNoEnd() async throws {
+        try await withTemporaryDirectory { directory in
+            let launched = try Launched(in: directory, badge: 0) { $0.shutdownGrace = .milliseconds(1) }
+            // More than the socket takes.
+            for number in 1...50_000 { launched.agent.setBadge(number) }
+            // Returns when the agent has ended.
+            try await whileRunning(launched.agent) { _ = await launched.handler.next(1) }
+            await launched.runtime.shutdown()
+            withExtendedLifetime(launched) {}
         }
     }
 

@@ -157,8 +157,8 @@ import Testing
                     return
                 }
                 #expect(
-                    error?.description == "\(directory)/lock is in use by process \(process.processID ?? 0); stop it, "
-                        + "or use another state directory")
+                    error?.description == "\(directory)/lock is in use by process \(process.processID ?? 0); "
+                        + "stop that one, or use another state directory")
                 withExtendedLifetime(connection) {}
                 try await process.stop()
                 // The kernel lets go of a lock with the process that had it.
@@ -185,7 +185,7 @@ import Testing
                 }
                 #expect(
                     error?.description == "installation \(installation) is held by process \(process.processID ?? 0); "
-                        + "stop it, or receive as another user or thing")
+                        + "stop that one, or receive as another user or thing")
                 withExtendedLifetime(connection) {}
                 try await process.stop()
                 try await self.connects(agent, to: broker)

@@ -13,16 +13,19 @@ extension PushAgent {
         configuration.totalLimit = nil
         let reception = try await LaunchReception(self, channel, configuration)
         let (ended, sent) = (OneShot<LaunchError?>(), OneShot<Void>())
-        // Before any answer: an exit status would be taken for the answer to the first message otherwise.
-        channel.send(.ready(configuration.concurrentHandlers, wantsBadge: channel.tellsBadge))
-        try OSThread(name: "kii-launch-out") {
-            channel.sendRest()
-            sent.resume(())
-        }.detach()
+        let patience = self.runtime.configuration.shutdownGrace
         do throws(ThreadError) {
+            try OSThread(name: "kii-launch-out") {
+                channel.sendRest(patience: patience)
+                sent.resume(())
+            }.detach()
+            // Before any answer: an exit status would be taken for the answer to the first message otherwise.
+            channel.send(.ready(configuration.concurrentHandlers, wantsBadge: channel.tellsBadge))
             try OSThread(name: "kii-launch") { ended.resume(reception.run()) }.detach()
         } catch {
+            // The activator takes its message back.
             channel.close()
+            channel.sendRest(patience: .zero)
             throw error
         }
         async let _ = self.tellStates(channel)

@@ -44,9 +44,9 @@ public enum PushAgentError: Error, Sendable, CustomStringConvertible {
         switch self {
         case .invalidConfiguration(let setting, let reason): "\(setting) \(reason)"
         case .stateDirectoryInUse(let path, let processID):
-            "\(path) is in use by \(PushAgentError.holder(processID)), or use another state directory"
+            "\(path) is in use by \(HostProcess(id: processID)); stop that one, or use another state directory"
         case .installationInUse(let installationID, let processID):
-            "installation \(installationID) is held by \(PushAgentError.holder(processID)), or receive as another user "
+            "installation \(installationID) is held by \(HostProcess(id: processID)); stop that one, or receive as another user "
                 + "or thing"
         case .alreadyRunning: "this agent is already running"
         case .stateOfAnotherAccount(let path):
@@ -62,7 +62,7 @@ public enum PushAgentError: Error, Sendable, CustomStringConvertible {
             "\(path) was written by a newer version (format \(version)); use that version, or another state directory"
         case .inbox(let reason): "the inbox cannot be used: \(reason)"
         case .gatewayInUse(let name, let host, let processID):
-            "gateway \(name) is \(PushAgentError.holder(processID, on: host)), or take another name"
+            "gateway \(name) is \(HostProcess(id: processID, host: host)); stop that one, or take another name"
         case .leaseLost(let gateway, let reason): "gateway \(gateway) ends: \(reason)"
         case .subscriptionRefused:
             "the broker refused the installation's own topic; delete the installation and register anew"
@@ -70,18 +70,6 @@ public enum PushAgentError: Error, Sendable, CustomStringConvertible {
         case .launchTaken:
             "another agent of this process receives the messages that it was started for; run one agent, once"
         }
-    }
-
-    /// Says who holds it, and what to do about that.
-    ///
-    /// - Parameter host: its machine; `nil` where it is this one.
-    static func holder(_ processID: Int?, on host: String? = nil) -> String {
-        guard let processID else { return "another process; stop it" }
-        let name = "process \(processID)" + (host.map { " on \($0)" } ?? "")
-        // Containers count their processes each for itself.
-        guard processID == Int(getpid()) else { return "\(name); stop it" }
-        let others = "another runtime of this process, or a process of another container"
-        return host == nil ? "\(others); end that one" : "\(name), \(others) or machine; end that one"
     }
 }
 

@@ -14,15 +14,14 @@ package enum DeliveryStall: Sendable, Hashable, CustomStringConvertible {
     /// This many calls have not returned long after their deadlines and keep their threads; no more are given up, so a
     /// further call like them keeps its place until one returns.
     case stuckCalls(Int)
-    /// A handler outside this process cannot be started, for this reason. It is tried again every second.
+    /// A handler outside this process cannot be started, for this reason. It is tried again every second, or when the time
+    /// comes that the reason names.
     case noHandler(String)
-    /// A handler outside this process wants to be left alone until the time that this says. It is not tried before.
-    case pausedHandler(String)
 
     package var description: String {
         switch self {
         case .noThread(let error): error.description
-        case .noHandler(let reason), .pausedHandler(let reason): reason
+        case .noHandler(let reason): reason
         case .stuckCalls(let count):
             "\(count) calls of handlers have not returned long after their deadlines, and no more threads are given up "
                 + "to such calls; have the handlers return, or restart the program"

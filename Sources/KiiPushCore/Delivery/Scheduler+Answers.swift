@@ -148,7 +148,7 @@ extension Scheduler {
     ) {
         guard let call = self.calls[slot] else { return }
         var shortage = self.shortage ?? HandlerShortage(over: now)
-        let stall: DeliveryStall = retryAfter == nil ? .noHandler(reason) : .pausedHandler(reason)
+        let stall = DeliveryStall.noHandler(reason)
         // A pause that follows another one ends later.
         if shortage.stall == nil || retryAfter != nil && shortage.stall != stall {
             shortage.stall = stall

@@ -137,7 +137,7 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
                 + (missing > 0 ? ": \(missing) \(missing == 1 ? "message" : "messages") at least" : "")
                 + "; start it again"
         case .nameInUse(let host, let processID, _):
-            "the name belongs to \(PushAgentError.holder(processID, on: host)), or take another name"
+            "the name belongs to \(HostProcess(id: processID, host: host)); stop that one, or take another name"
         case .ofAnother: "declare one agent alone for each user or thing"
         case .other: "report this as a defect of kii-push"
         }

@@ -20,7 +20,7 @@ extension InboxError {
             // The process and its host. One that still has its own name has lost the lease.
             let parts = words.split(separator: " ", maxSplits: 1)
             guard let processID = parts.first.flatMap({ Int($0) }), let host = parts.last.map(String.init),
-                (processID, host) != (Int(getpid()), PostgresSession.host)
+                (processID, host) != (Int(getpid()), HostProcess.hostName)
             else { return }
             self.kind = .nameTaken(host: host, processID: processID)
         case "KII04":

@@ -48,8 +48,8 @@ final class GatewayStore: SharedStore {
     }
 
     var postgres: LoopIsolated<PostgresStore>? { self.opened.withLock { $0 } }
-    /// Whether opening failed since the database could not be reached, or has not all of its tables yet.
-    var isAway: Bool { self.failure.withLock { $0?.kind == .away || $0?.kind == .halfMade } }
+    /// Whether opening failed since the database could not be reached.
+    var isAway: Bool { self.failure.withLock { $0?.kind == .away } }
 
     func open(
         for configuration: PushRuntime.Configuration, on loop: EventLoop,

@@ -5,6 +5,8 @@ package import KiiPushCore
 package enum PostgresSchema {
     /// The version that this library writes.
     static var version: Int { PostgresMigrations.all.count }
+    /// The foreign keys of version 1, which all later versions have.
+    private static var foreignKeys: Int64 { 3 }
 
     /// Makes the schema, or brings it up to date, in one transaction. Blocks. Gateways of an older version have to be
     /// stopped before.
@@ -47,17 +49,23 @@ package enum PostgresSchema {
         return "making the schema" + (roles.text(0, 0) ?? "")
     }
 
-    /// The version of the schema that is there; 0 for none. Throws where there are tables without a version: a backup brings
-    /// all tables first, and then their rows.
+    /// The version of the schema that is there; 0 for none. Throws where tables lack a version or their foreign keys: a
+    /// backup brings all tables first, then their rows, and foreign keys last.
     static func installedVersion(_ connection: BlockingPostgres) throws(InboxError) -> Int {
         try self.checkOwners(connection)
         let version =
             try self.has("to_regclass('kii_push.migration')", connection) ? try self.version(of: connection) : 0
-        guard version == 0 else { return version }
-        guard try !self.has("to_regclass('kii_push.gateway')", connection) else {
+        let keys = try connection.rows(
+            """
+            SELECT count(*) FROM pg_constraint
+            WHERE connamespace = to_regnamespace('kii_push') AND contype = 'f'
+            """, step: "reading the schema's keys"
+        ).integer(0, 0)
+        let isWhole = version > 0 && keys >= self.foreignKeys
+        guard try isWhole || !self.has("to_regclass('kii_push.gateway')", connection) else {
             throw InboxError(.halfMade, step: "reading the schema's version")
         }
-        return 0
+        return version
     }
 
     private static func has(_ object: String, _ connection: BlockingPostgres) throws(InboxError) -> Bool {

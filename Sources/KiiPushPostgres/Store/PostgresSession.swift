@@ -86,7 +86,7 @@ package final class PostgresSession: Sendable {
             try connection.rows(
                 "SELECT me, my_token, last_turn, messages FROM kii_push.take_name($1, $2, $3::integer, $4::bigint)",
                 [
-                    configuration.gateway, Self.host, "\(getpid())",
+                    configuration.gateway, HostProcess.hostName, "\(getpid())",
                     "\(configuration.lease.wholeMillisecondsRoundedUp)",
                 ], step: "taking a gateway's name")
         }
@@ -98,12 +98,6 @@ package final class PostgresSession: Sendable {
             poll(nil, 0, Int32(clamping: timeLeft.wholeMillisecondsRoundedUp + 1))
             return try take()
         }
-    }
-
-    static var host: String {
-        var name = [CChar](repeating: 0, count: 256)
-        guard gethostname(&name, name.count - 1) == 0 else { return "" }
-        return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     /// Gives the connection to a loop, once.

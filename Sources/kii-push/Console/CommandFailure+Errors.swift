@@ -36,10 +36,13 @@ extension CommandFailure {
     static func advising(_ error: any Error, of profile: String) -> any Error {
         guard case .pseudoUserLost? = error as? PushAgentError else { return error }
         var failure = CommandFailure(describing: error)
-        failure.hint =
-            "'kii-push register --anew\(ProfileLocation.option(of: profile))' begins as another user; what waits for this "
-            + "one is lost then"
+        failure.hint = self.hintToRegisterAnew(profile)
         return failure
+    }
+
+    private static func hintToRegisterAnew(_ profile: String = ProfileLocation.defaultName) -> String {
+        "'kii-push register --anew\(ProfileLocation.option(of: profile))' begins as another user; what waits for this one "
+            + "is lost then"
     }
 
     private init(_ error: PushAgentError) {
@@ -52,11 +55,12 @@ extension CommandFailure {
             self.init(describing: cause)
             self.exit = .authentication
             self.message = "the cloud no longer takes the token of this profile's user: \(cause)"
+            self.hint = Self.hintToRegisterAnew()
         case .file(let cause): self.init(describing: cause)
         case .stateDirectoryInUse(_, let processID), .installationInUse(_, let processID):
-            let holder = processID.map { "process \($0)" } ?? "another process"
             self.init(
-                .temporary, "\(holder) receives as this profile, and the cloud lets one receiver connect at a time",
+                .temporary,
+                "\(HostProcess(id: processID)) receives as this profile, and the cloud lets one receiver connect at a time",
                 hint: "stop it, or receive as somebody else in another profile: --profile NAME")
         case .stateOfAnotherAccount, .invalidConfiguration, .inboxOfNewerVersion, .launch:
             self.init(.configuration, error.description)

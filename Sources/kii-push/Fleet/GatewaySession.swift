@@ -34,7 +34,8 @@ struct GatewaySession: Sendable {
         _ metrics: MetricsPublisher?, _ console: Console
     ) throws {
         self.metrics = metrics
-        self.name = name ?? Self.hostName
+        let host = HostProcess.hostName
+        self.name = name ?? (host.isEmpty ? "gateway" : host)
         self.console = console
         self.notifier = ServiceNotifier(path: EnvironmentVariable.notifySocket.text)
         guard AgentStateFile.isValidName(self.name) else {
@@ -69,12 +70,6 @@ struct GatewaySession: Sendable {
         configuration.userAgent = profile.userAgent ?? UserAgent.ofTool
         configuration.concurrentHandlers = self.receiver.concurrency
         (self.store, self.configuration) = (store, configuration)
-    }
-
-    private static var hostName: String {
-        var name = [CChar](repeating: 0, count: 256)
-        guard gethostname(&name, name.count - 1) == 0 else { return "gateway" }
-        return String(decoding: name.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     /// Receives until a signal or a failure ends it, and throws that.

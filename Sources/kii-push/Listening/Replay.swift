@@ -69,8 +69,10 @@ struct Replay: Sendable {
         while true {
             let answer = await self.outside.answer(to: HandledMessage(message.received), message.context(attempt: 1))
             let remaining = end - MonotonicInstant.now()
-            guard case .postponed(_, let retryAfter) = answer.verdict, remaining > .seconds(1) else { return answer }
-            try await Task.sleep(for: min(retryAfter ?? .seconds(1), remaining))
+            guard case .postponed(_, let retryAfter) = answer.verdict else { return answer }
+            let pause = retryAfter ?? .seconds(1)
+            guard pause < remaining else { return answer }
+            try await Task.sleep(for: pause)
         }
     }
 }

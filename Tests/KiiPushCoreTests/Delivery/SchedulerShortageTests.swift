@@ -56,16 +56,25 @@ import Testing
         let calls = try (1...2).map { _ in try #require(scheduler.start(at: 0)) }
         let pauses = ["until 1", "until 2"].map { HandlerVerdict.unstarted($0, retryAfter: .seconds(60)) }
         scheduler.answer(calls[1], pauses[0], at: 0)
-        #expect(scheduler.stalls() == [.pausedHandler("until 1")])
+        #expect(scheduler.stalls() == [.noHandler("until 1")])
         scheduler.answer(calls[0], Self.done, at: 1)
         #expect(scheduler.start(at: 59) == nil)
         #expect(scheduler.nextDeadline == .seconds(60))
         let third = try #require(scheduler.start(at: 60))
         #expect(third.attempt == 1)
         scheduler.answer(third, pauses[1], at: 60)
-        #expect(scheduler.stalls() == [.pausedHandler("until 2")])
+        #expect(scheduler.stalls() == [.noHandler("until 2")])
         #expect(scheduler.start(at: 119) == nil)
         #expect(scheduler.start(at: 120)?.attempt == 1)
+    }
+
+    @Test func ofAHandlerThatWantsAPauseEndWhenTheMachineHasSlept() throws {
+        let scheduler = self.scheduler(1)
+        let pause = HandlerVerdict.unstarted("until 1", retryAfter: .seconds(60))
+        scheduler.answer(try #require(scheduler.start(at: 0)), pause, at: 0)
+        #expect(scheduler.start(at: 1) == nil)
+        scheduler.sleep(.seconds(3600))
+        #expect(scheduler.start(at: 1)?.attempt == 1)
     }
 
     @Test func keepTheirPlaceInTheirSource() throws {

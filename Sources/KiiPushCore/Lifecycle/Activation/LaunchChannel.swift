@@ -9,7 +9,8 @@ package final class LaunchChannel: Sendable {
     private struct Output {
         /// The bytes that the other side did not take at once.
         var rest: [UInt8] = []
-        var isClosed = false
+        /// When no more was to be sent.
+        var closedAt: MonotonicInstant?
     }
 
     package let first: ActivationMessage
@@ -86,7 +87,7 @@ package final class LaunchChannel: Sendable {
     package func send(_ answer: ActivationAnswer) {
         let line = answer.line
         self.output.withLock { output in
-            guard !output.isClosed else { return }
+            guard output.closedAt == nil else { return }
             // One answer after the other.
             let count = output.rest.isEmpty ? max(0, self.send(line, Int32(MSG_DONTWAIT))) : 0
             output.rest += line[count...]
@@ -96,11 +97,20 @@ package final class LaunchChannel: Sendable {
 
     /// Sends what the other side did not take at once, until all of it is out after ``close()``. Has ``next()`` return then,
     /// and the activator see that no message is taken any more. It waits for the other side, and so has a thread of its own.
-    package func sendRest() {
+    ///
+    /// - Parameter patience: how long it waits after ``close()`` for a side that takes nothing.
+    package func sendRest(patience: Duration) {
+        // Looks each second whether the channel is closed.
+        var second = timeval(tv_sec: 1, tv_usec: 0)
+        setsockopt(self.socket.number, SOL_SOCKET, SO_SNDTIMEO, &second, socklen_t(MemoryLayout<timeval>.size))
         while let rest = self.waitForRest() {
             let count = self.send(rest, 0)
-            // Nobody is there any more where nothing goes out.
-            self.output.withLock { $0.rest.removeFirst(count > 0 ? count : $0.rest.count) }
+            let isLate = count < 0 && errno == EAGAIN
+            self.output.withLock { output in
+                if isLate, output.closedAt.map({ MonotonicInstant.now() < $0 + patience }) ?? true { return }
+                // Nobody is there any more where nothing goes out.
+                output.rest.removeFirst(count > 0 ? count : output.rest.count)
+            }
         }
         self.socket.shutDown(.both)
     }
@@ -108,7 +118,7 @@ package final class LaunchChannel: Sendable {
     private func waitForRest() -> [UInt8]? {
         self.output.wait { output in
             guard output.rest.isEmpty else { return .leave(output.rest) }
-            return output.isClosed ? .leave(nil) : .sleep(until: nil)
+            return output.closedAt != nil ? .leave(nil) : .sleep(until: nil)
         }
     }
 
@@ -123,7 +133,7 @@ package final class LaunchChannel: Sendable {
 
     /// No more is sent.
     package func close() {
-        self.output.withLock { $0.isClosed = true }
+        self.output.withLock { $0.closedAt = $0.closedAt ?? .now() }
         self.output.signalAll()
     }
 }
