@@ -1,4 +1,5 @@
 import CKiiPush
+import Glibc
 import KiiPushCore
 import TestSupport
 import Testing

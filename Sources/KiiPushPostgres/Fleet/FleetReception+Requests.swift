@@ -12,11 +12,12 @@ extension FleetReception {
     /// Carries out what is asked of this gateway. What fails is still asked for at the next renewal.
     ///
     /// - Parameter isWhole: whether agents start when this returns: every drop is carried out before, and no retry.
-    /// - Returns: why they could not be read.
+    /// - Returns: why they could not be read; a `CancellationError` where nobody asked for them here.
     func carryOutRequests(isWhole: Bool) async -> (any Error)? {
         // They are read when all that were read before are answered: none is carried out twice.
         while !self.begin() {
-            guard isWhole, (try? await Task.sleep(for: .milliseconds(50))) != nil else { return nil }
+            // The one that reads them says whether they can be read.
+            guard isWhole, (try? await Task.sleep(for: .milliseconds(50))) != nil else { return CancellationError() }
         }
         defer { self.isDeciding.withLock { $0 = false } }
         do {

@@ -61,8 +61,8 @@ package enum PostgresSchema {
             WHERE connamespace = to_regnamespace('kii_push') AND contype = 'f'
             """, step: "reading the schema's keys"
         ).integer(0, 0)
-        let isWhole = version > 0 && keys >= self.foreignKeys
-        guard try isWhole || !self.has("to_regclass('kii_push.gateway')", connection) else {
+        if version > 0, keys >= self.foreignKeys { return version }
+        guard try !self.has("to_regclass('kii_push.gateway')", connection) else {
             throw InboxError(.halfMade, step: "reading the schema's version")
         }
         return version
