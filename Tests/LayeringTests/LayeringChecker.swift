@@ -41,6 +41,27 @@ struct LayeringChecker {
         self.files.filter { $0.code.lineCount > limit }.map { "\($0.path): \($0.code.lineCount) lines" }
     }
 
+    /// One entry for each folder whose ceiling does not fit: what to do, and the line with today's figures.
+    func misfits(_ ceilings: [Ceiling] = Ceiling.all) -> [String] {
+        ceilings.compactMap { ceiling in
+            let today = self.today(for: ceiling)
+            let complaints = SwiftCode.Measure.allCases.compactMap { measure in
+                today.limits[measure].flatMap { ceiling.complaint(about: measure, count: $0) }
+            }
+            guard !complaints.isEmpty else { return nil }
+            return (complaints + ["    \(today.line)"]).joined(separator: "\n")
+        }
+    }
+
+    /// The ceiling that fits the folder as it is.
+    private func today(for ceiling: Ceiling) -> Ceiling {
+        var today = Ceiling(ceiling.folder, ceiling.limits.mapValues { _ in 0 })
+        for file in self.files where file.path.hasPrefix(ceiling.folder + "/") {
+            for measure in ceiling.limits.keys { today.limits[measure]? += file.code.count(measure) }
+        }
+        return today
+    }
+
     private func imports(of file: ReadFile, in room: Room) -> [String] {
         let words = file.code.words
         return words.indices.dropLast().compactMap { index in
@@ -88,15 +109,15 @@ struct LayeringChecker {
 
     /// The types that the rooms declare, except those that a file keeps to itself.
     private func declaredTypes() -> [String: [DeclaredType]] {
-        let kinds: Set<String> = ["struct", "class", "enum", "actor", "protocol", "typealias"]
+        let keywords = SwiftCode.typeKeywords.union(["typealias"])
         var types: [String: [DeclaredType]] = [:]
         for file in self.files {
             guard let room = file.room else { continue }
             let words = file.code.words
-            for index in words.indices.dropLast() where kinds.contains(words[index].text) && !words[index].isMember {
+            for index in file.code.declarations(by: keywords) {
                 let modifiers = Set(words[..<index].reversed().prefix { $0.line == words[index].line }.map(\.text))
                 let isNested = words[index].depth > 0
-                guard isNested || modifiers.isDisjoint(with: ["private", "fileprivate", "import"]) else { continue }
+                guard isNested || modifiers.isDisjoint(with: ["private", "fileprivate"]) else { continue }
                 types[words[index + 1].text, default: []].append(
                     DeclaredType(room: room.name, isNested: isNested)
                 )

@@ -10,6 +10,12 @@ import Testing
         #expect(violations.isEmpty, "\(violations.joined(separator: "\n"))")
     }
 
+    @Test func everyRoomFitsUnderItsCeiling() throws {
+        let misfits = LayeringChecker(files: try Self.swiftFiles(under: ["Sources"])).misfits()
+        #expect(misfits.isEmpty, "\(misfits.joined(separator: "\n"))")
+        #expect(Set(Ceiling.all.map(\.folder)) == Set(Room.all.map(\.folder) + ["Sources/KiiPushCore", "Sources"]))
+    }
+
     @Test func filesAreShort() throws {
         let files = try Self.swiftFiles(under: ["Sources", "Tests", "Examples", "Benchmarks"])
         let checker = LayeringChecker(files: files)
@@ -154,16 +160,57 @@ import Testing
         #expect(LayeringChecker(files: [file]).filesLonger(than: 400) == ["Sources/A.swift: 401 lines"])
         #expect(LayeringChecker(files: [file]).filesLonger(than: 401) == [])
     }
+}
 
-    @Test func wordsKnowTheirLineAndDepth() {
-        let code = SwiftCode("a {\n  \"}}\" /* { */ b.c // {\n}\nd")
+@Suite struct CeilingTests {
+    private static let files = [
+        LayeringChecker.File(path: "Sources/A/A.swift", text: "enum A {}\npublic struct B: Error {}\n"),
+        LayeringChecker.File(path: "Sources/AB/C.swift", text: "enum C {} // and no more\n"),
+    ]
+
+    private func misfits(_ ceilings: Ceiling...) -> [String] {
+        LayeringChecker(files: Self.files).misfits(ceilings)
+    }
+
+    @Test func saysNothingOfFoldersThatFit() {
+        let counted = Ceiling("Sources/A", [.bytes: 34, .types: 2, .publicDeclarations: 1, .errorTypes: 1])
+        #expect(self.misfits(counted, Ceiling("Sources", [.bytes: 45, .types: 3])) == [])
+    }
+
+    @Test func namesAFolderThatIsAboveItsCeiling() {
         #expect(
-            code.words == [
-                .init(text: "a", line: 1, depth: 0, isMember: false),
-                .init(text: "b", line: 2, depth: 1, isMember: false),
-                .init(text: "c", line: 2, depth: 1, isMember: true),
-                .init(text: "d", line: 4, depth: 0, isMember: false),
+            self.misfits(Ceiling("Sources/A", [.bytes: 33, .types: 2])) == [
+                """
+                Sources/A has 34 bytes of code, above its ceiling of 33: make it smaller, or raise that and say what it buys
+                    Ceiling("Sources/A", [.bytes: 34, .types: 2]),
+                """
             ]
         )
+    }
+
+    @Test func namesAFolderThatIsFarBelowItsCeiling() {
+        #expect(
+            self.misfits(Ceiling("Sources/A", [.bytes: 35, .types: 3])) == [
+                """
+                Sources/A has 2 types, 5 % or more below its ceiling of 3: lower the ceiling
+                    Ceiling("Sources/A", [.bytes: 34, .types: 2]),
+                """
+            ]
+        )
+    }
+
+    @Test(arguments: [(1_000, 1_000), (1_000, 951), (21, 20), (0, 0)])
+    func leavesSomeRoom(limit: Int, count: Int) {
+        #expect(Ceiling("A", [.types: limit]).complaint(about: .types, count: count) == nil)
+    }
+
+    @Test(arguments: [(1_000, 1_001), (1_000, 950), (20, 19), (1, 0), (0, 1)])
+    func complains(limit: Int, count: Int) {
+        #expect(Ceiling("A", [.types: limit]).complaint(about: .types, count: count) != nil)
+    }
+
+    @Test func printsALineToPaste() {
+        let ceiling = Ceiling("A", [.errorTypes: 7, .types: 1_002, .bytes: 1_034_005])
+        #expect(ceiling.line == "Ceiling(\"A\", [.bytes: 1_034_005, .types: 1_002, .errorTypes: 7]),")
     }
 }

@@ -136,3 +136,61 @@ struct Room {
 
     func holds(_ path: String) -> Bool { path.hasPrefix(self.folder + "/") }
 }
+
+/// How much code a folder may have. A ceiling is the folder's size on the day that somebody set it: code grows only
+/// where somebody raises a ceiling and says why.
+struct Ceiling {
+    /// From the root of the package.
+    var folder: String
+    var limits: [SwiftCode.Measure: Int]
+
+    init(_ folder: String, _ limits: [SwiftCode.Measure: Int]) {
+        self.folder = folder
+        self.limits = limits
+    }
+
+    static let all: [Ceiling] = [
+        Ceiling("Sources/KiiPushCore/Values", [.bytes: 43_403, .types: 44]),
+        Ceiling("Sources/KiiPushCore/JSON", [.bytes: 51_091, .types: 27]),
+        Ceiling("Sources/KiiPushCore/Message", [.bytes: 29_662, .types: 23]),
+        Ceiling("Sources/KiiPushCore/MQTT/Wire", [.bytes: 24_474, .types: 18]),
+        Ceiling("Sources/KiiPushCore/MQTT/Session", [.bytes: 23_815, .types: 17]),
+        Ceiling("Sources/KiiPushCore/Cloud", [.bytes: 101_843, .types: 75]),
+        Ceiling("Sources/KiiPushCore/EventLoop", [.bytes: 68_247, .types: 49]),
+        Ceiling("Sources/KiiPushCore/Inbox", [.bytes: 115_049, .types: 46]),
+        Ceiling("Sources/KiiPushCore/Delivery", [.bytes: 92_070, .types: 76]),
+        Ceiling("Sources/KiiPushCore/Store", [.bytes: 47_455, .types: 25]),
+        Ceiling("Sources/KiiPushCore/Lifecycle", [.bytes: 91_724, .types: 79]),
+        Ceiling("Sources/KiiPushCore/Agent", [.bytes: 205_561, .types: 106]),
+        Ceiling("Sources/KiiPushCore/Service", [.bytes: 14_710, .types: 14]),
+        Ceiling("Sources/KiiPushCore", [.bytes: 909_104, .types: 599, .publicDeclarations: 730]),
+        Ceiling("Sources/KiiPushPostgres", [.bytes: 174_519, .types: 57]),
+        Ceiling("Sources/KiiPushEmulator", [.bytes: 327_102, .types: 189]),
+        Ceiling("Sources/kii-push", [.bytes: 499_334, .types: 285]),
+        Ceiling("Sources/KiiPushC", [.bytes: 36_250, .types: 12]),
+        Ceiling("Sources", [.bytes: 1_946_309, .types: 1_142, .errorTypes: 37]),
+    ]
+
+    /// What to do if the folder has `count`, or `nil` for nothing. 5 % are left free, lest each change move a ceiling.
+    func complaint(about measure: SwiftCode.Measure, count: Int) -> String? {
+        guard let limit = self.limits[measure] else { return nil }
+        let subject = "\(self.folder) has \(count) \(measure.rawValue)"
+        if count > limit {
+            return "\(subject), above its ceiling of \(limit): make it smaller, or raise that and say what it buys"
+        }
+        let isFarBelow = count < limit && (limit - count) * 20 >= limit
+        return isFarBelow ? "\(subject), 5 % or more below its ceiling of \(limit): lower the ceiling" : nil
+    }
+
+    /// The line for ``all``.
+    var line: String {
+        let limits = SwiftCode.Measure.allCases.compactMap { measure in
+            self.limits[measure].map { ".\(measure): \(Self.grouped($0))" }
+        }
+        return "Ceiling(\"\(self.folder)\", [\(limits.joined(separator: ", "))]),"
+    }
+
+    private static func grouped(_ number: Int) -> String {
+        number < 1_000 ? "\(number)" : "\(self.grouped(number / 1_000))_\("\(1_000 + number % 1_000)".dropFirst())"
+    }
+}

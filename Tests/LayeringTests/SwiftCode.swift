@@ -1,6 +1,6 @@
-/// The code of a Swift file with everything that is not code taken out: comments, and what string literals say.
+/// The words of a Swift file, without those of comments and of string literals, and its size.
 ///
-/// Blanked bytes become spaces, so that line numbers stay true. The inside of `\(…)` is code and is kept.
+/// The inside of `\(…)` is code, so its words count.
 struct SwiftCode {
     /// One word of the code: an identifier or a keyword.
     struct Word: Equatable {
@@ -8,27 +8,33 @@ struct SwiftCode {
         var line: Int
         /// Braces that are open here: 0 at the top level of the file.
         var depth: Int
-        /// Whether the word is a member of what stands before it, as `Event` in `MQTTSession.Event`.
-        var isMember: Bool
+        /// The marks between the word before and this one, without spaces: `.` for `Event` in `MQTTSession.Event`.
+        var before: String
+
+        /// Whether the word is a member of what stands before it.
+        var isMember: Bool { self.before.hasSuffix(".") }
     }
 
     let words: [Word]
     let lineCount: Int
+    /// Bytes of code. Comments, blank lines, line breaks and the spaces at both ends of a line do not count; what
+    /// string literals say does.
+    let size: Int
 
     init(_ source: String) {
         var scanner = LiteralScanner(Array(source.utf8))
         let bytes = scanner.blanked()
         var words: [Word] = []
         var (line, depth, index) = (1, 0, 0)
-        var previous: UInt8 = 0
+        var marks = ""
         while index < bytes.count {
             let byte = bytes[index]
             if byte.startsWord {
                 let start = index
                 while index < bytes.count, bytes[index].continuesWord { index += 1 }
                 let text = String(decoding: bytes[start..<index], as: UTF8.self)
-                words.append(Word(text: text, line: line, depth: depth, isMember: previous == UInt8(ascii: ".")))
-                previous = byte
+                words.append(Word(text: text, line: line, depth: depth, before: marks))
+                marks = ""
                 continue
             }
             switch byte {
@@ -37,18 +43,72 @@ struct SwiftCode {
             case UInt8(ascii: "}"): depth -= 1
             default: break
             }
-            if byte != UInt8(ascii: " "), byte != UInt8(ascii: "\n") { previous = byte }
+            if !byte.isSpace { marks.unicodeScalars.append(UnicodeScalar(byte)) }
             index += 1
         }
         self.words = words
+        self.size = scanner.code.split(separator: UInt8(ascii: "\n")).reduce(0) { size, line in
+            size + line.drop(while: \.isSpace).reversed().drop(while: \.isSpace).count
+        }
         self.lineCount = source.utf8.reduce(0) { $0 + ($1 == UInt8(ascii: "\n") ? 1 : 0) }
     }
 }
 
-/// Walks over comments and string literals, and leaves spaces in their place.
+extension SwiftCode {
+    /// What a ceiling limits.
+    enum Measure: String, CaseIterable {
+        case bytes = "bytes of code"
+        case types
+        case publicDeclarations = "public declarations"
+        case errorTypes = "error types"
+    }
+
+    func count(_ measure: Measure) -> Int {
+        switch measure {
+        case .bytes: self.size
+        case .types: self.declarations(by: Self.typeKeywords).count
+        case .publicDeclarations: self.publicDeclarations
+        case .errorTypes:
+            self.declarations(by: Self.typeKeywords.union(["extension"])).count(where: self.conformsToError)
+        }
+    }
+
+    static let typeKeywords: Set<String> = ["struct", "class", "enum", "actor", "protocol"]
+
+    /// The indices of those `keywords` in ``words`` that declare a type or extend one. Names of types have capitals:
+    /// `class func` declares none, and `import struct Glibc.Name` neither.
+    func declarations(by keywords: Set<String>) -> [Int] {
+        self.words.indices.dropLast().filter { index in
+            guard keywords.contains(self.words[index].text), !self.words[index].isMember else { return false }
+            let name = self.words[index + 1]
+            guard name.before.isEmpty, name.text.first?.isUppercase == true else { return false }
+            return index == 0 || self.words[index - 1].text != "import"
+        }
+    }
+
+    private var publicDeclarations: Int {
+        zip(self.words, self.words.dropFirst()).count { word, next in
+            word.text == "public" && !word.isMember && !next.before.hasPrefix("(") && next.text != "import"
+        }
+    }
+
+    /// Whether `Error` is among the types after the colon of the declaration at `index`.
+    private func conformsToError(at index: Int) -> Bool {
+        let head = self.words[(index + 1)...].prefix {
+            $0.depth == self.words[index].depth && !$0.before.contains("}") && $0.text != "where"
+        }
+        // Generic parameters have colons of their own.
+        let colon = head.dropFirst().first?.before == "<" ? ">:" : ":"
+        return head.drop { !$0.before.contains(colon) }.contains { $0.text == "Error" }
+    }
+}
+
+/// Walks over comments and string literals, and leaves spaces in their place: line numbers stay true.
 private struct LiteralScanner {
     private var bytes: [UInt8]
     private var index = 0
+    /// Everything that the scanner passed except comments.
+    private(set) var code: [UInt8] = []
 
     init(_ bytes: [UInt8]) { self.bytes = bytes }
 
@@ -60,12 +120,15 @@ private struct LiteralScanner {
     /// Passes one byte of code, or one whole comment or literal.
     private mutating func step() {
         if self.sees("//") {
-            while self.index < self.bytes.count, self.bytes[self.index] != UInt8(ascii: "\n") { self.blank() }
+            while self.index < self.bytes.count, self.bytes[self.index] != UInt8(ascii: "\n") {
+                self.blank(isComment: true)
+            }
         } else if self.sees("/*") {
             self.blockComment()
         } else if let pounds = self.poundsBeforeQuote() {
             self.literal(pounds: pounds)
         } else {
+            self.code.append(self.bytes[self.index])
             self.index += 1
         }
     }
@@ -75,12 +138,12 @@ private struct LiteralScanner {
         repeat {
             if self.sees("/*") {
                 depth += 1
-                self.blank(2)
+                self.blank(2, isComment: true)
             } else if self.sees("*/") {
                 depth -= 1
-                self.blank(2)
+                self.blank(2, isComment: true)
             } else {
-                self.blank()
+                self.blank(isComment: true)
             }
         } while depth > 0 && self.index < self.bytes.count
     }
@@ -128,15 +191,19 @@ private struct LiteralScanner {
         self.bytes[self.index...].starts(with: text.utf8)
     }
 
-    private mutating func blank(_ count: Int = 1) {
+    private mutating func blank(_ count: Int = 1, isComment: Bool = false) {
         for _ in 0..<count where self.index < self.bytes.count {
-            if self.bytes[self.index] != UInt8(ascii: "\n") { self.bytes[self.index] = UInt8(ascii: " ") }
+            let byte = self.bytes[self.index]
+            if !isComment || byte == UInt8(ascii: "\n") { self.code.append(byte) }
+            if byte != UInt8(ascii: "\n") { self.bytes[self.index] = UInt8(ascii: " ") }
             self.index += 1
         }
     }
 }
 
 extension UInt8 {
+    fileprivate var isSpace: Bool { self == UInt8(ascii: " ") || self == UInt8(ascii: "\n") }
+
     fileprivate var startsWord: Bool {
         switch self {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"): true
