@@ -25,9 +25,9 @@ import Testing
 
     /// Who opens a database to write it holds the lock of its directory: the inbox's owner, and the emulator.
     @Test func databasesAreOpenedInOnePlaceEach() throws {
-        let files = try Self.swiftFiles(under: ["Sources"])
+        let files = try Self.swiftFiles(under: ["Sources"]).map { (path: $0.path, code: SwiftCode($0.text)) }
         let places = { (word: String) in
-            files.filter { SwiftCode($0.text).words.contains { $0.text == word } }.map(\.path).sorted()
+            files.filter { $0.code.words.contains { $0.text == word } }.map(\.path).sorted()
         }
         let emulator = "Sources/KiiPushEmulator/State/StateStore.swift"
         #expect(places("sqlite3_open_v2") == ["Sources/KiiPushCore/Inbox/SQLiteConnection.swift", emulator])
