@@ -20,9 +20,13 @@ package enum Loopback {
         return (descriptor, UInt16(bigEndian: address.sin_port))
     }
 
-    /// A socket that listens on a port which was free.
+    /// A socket that listens on a port which was free. The port is its own until it is closed: the kernel takes one that it
+    /// chose itself away from a socket that no longer listens (`SOCK_BINDPORT_LOCK` in Linux).
     package static func listening() throws -> (descriptor: Int32, port: UInt16) {
-        let socket = try Loopback.bound()
+        let free = try Loopback.bound()
+        close(free.descriptor)
+        // Another process may be quicker.
+        guard let socket = try? Loopback.bound(to: free.port) else { return try Loopback.listening() }
         guard listen(socket.descriptor, 1024) == 0 else {
             let number = errno
             close(socket.descriptor)
