@@ -19,7 +19,7 @@ extension PushAgent {
                 channel.sendRest(patience: patience)
                 sent.resume(())
             }.detach()
-            // Before any answer: an exit status would be taken for the answer to the first message otherwise.
+            // `ready` goes ahead of any answer. Without it the activator takes the exit status for the first answer.
             channel.send(.ready(configuration.concurrentHandlers, wantsBadge: channel.tellsBadge))
             try OSThread(name: "kii-launch") { ended.resume(reception.run()) }.detach()
         } catch {

@@ -163,13 +163,13 @@ enum Reaction: Sendable {
     case withdrawn
 }
 
-/// The machine is short of what it takes to start a handler, or the handler wants to be left alone.
+/// A time without new handlers: the machine lacks memory, descriptors or processes, or the handler asked for a pause.
 struct HandlerShortage: Sendable {
     /// No more calls may run at once: as many as had their handlers when another one could not be started.
     var places = Int.max
     /// When as many as ever are tried again or, once they are, the shortage is over unless it shows again.
     var over: MonotonicInstant
-    /// What was told of it last.
+    /// The reason that observers know.
     var stall: DeliveryStall?
 }
 

@@ -16,7 +16,7 @@ extension FleetReception {
     func carryOutRequests(isWhole: Bool) async -> (any Error)? {
         // They are read when all that were read before are answered: none is carried out twice.
         while !self.begin() {
-            // The one that reads them says whether they can be read.
+            // Another task reads the requests now, and reports whether the database lets it.
             guard isWhole, (try? await Task.sleep(for: .milliseconds(50))) != nil else { return CancellationError() }
         }
         defer { self.isDeciding.withLock { $0 = false } }

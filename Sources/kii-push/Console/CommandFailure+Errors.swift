@@ -32,7 +32,7 @@ extension CommandFailure {
         }
     }
 
-    /// `error` with what helps where the agent of `profile` has failed, and what it costs.
+    /// Adds advice to an error of the agent of `profile`, with the advice's cost.
     static func advising(_ error: any Error, of profile: String) -> any Error {
         guard case .pseudoUserLost? = error as? PushAgentError else { return error }
         var failure = CommandFailure(describing: error)

@@ -50,8 +50,8 @@ struct ListenLog {
         }
     }
 
-    /// A message is handed to its handler; returns whether it is one of those that are meant, and is shown for the first time
-    /// in this attempt. Then it is to be recorded.
+    /// Shows a message whose handler begins. Returns whether the recorder should keep the message: the filter lets it pass,
+    /// and this attempt has not been shown before.
     mutating func began(_ message: ReceivedMessage, _ context: DeliveryContext) throws -> Bool {
         guard self.style.filter.matches(message) else { return false }
         // Its handler could not be started before, and this is the same attempt.

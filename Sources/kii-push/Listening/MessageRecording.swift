@@ -12,7 +12,7 @@ package enum MessageRecording {
         ]).text + "\n"
     }
 
-    /// - Parameter leaveOut: is told of each line that is no message, such as one that a killed process has begun.
+    /// - Parameter leaveOut: gets each line that holds no message, such as one that a killed process has begun.
     /// - Throws: ``CommandFailure`` with exit 66 for a file that cannot be read, with 65 and the first line for one without
     ///   a message.
     static func read(_ path: String, leaveOut: (CommandFailure) -> Void) throws -> [ReplayedMessage] {
@@ -25,7 +25,7 @@ package enum MessageRecording {
         return messages
     }
 
-    /// The messages of what the file `name` holds. `refuse` is told of each line that is none, and may go on.
+    /// The messages of a recording. `refuse` gets each line that holds no message; where it returns, the next line follows.
     package static func messages(
         in recording: [UInt8], of name: String, refuse: (CommandFailure) throws -> Void = { throw $0 }
     ) throws -> [ReplayedMessage] {

@@ -86,8 +86,8 @@ package enum ActivationLine: Sendable, Hashable {
 
 /// What a started program says: one line of JSON.
 package enum ActivationAnswer: Sendable, Hashable {
-    /// It has read what it was started with and takes as many messages at once: `{"ready":4}`. Without such a line it
-    /// gets the next message when it has answered the one before. With `"badge":true` it hears of the number on the icon
+    /// The program has read its first message and takes this many at once: `{"ready":4}`. Without this line it gets the
+    /// next message when it has answered the one before. With `"badge":true` it hears of the number on the icon
     /// whenever that changes.
     case ready(Int, wantsBadge: Bool = false)
     /// `{"id":7,"result":"newData"}`, or `noData`, `failed`, or `reject` with a `reason`.

@@ -95,8 +95,8 @@ package final class LaunchChannel: Sendable {
         self.output.signalAll()
     }
 
-    /// Sends what the other side did not take at once, until all of it is out after ``close()``. Has ``next()`` return then,
-    /// and the activator see that no message is taken any more. It waits for the other side, and so has a thread of its own.
+    /// Sends the bytes that the other side did not take at once, and returns when all are out after ``close()``. It ends the
+    /// socket then: ``next()`` returns, and the activator sends no further message. It blocks its thread.
     ///
     /// - Parameter patience: how long it waits after ``close()`` for a side that takes nothing.
     package func sendRest(patience: Duration) {
