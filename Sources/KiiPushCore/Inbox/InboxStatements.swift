@@ -7,7 +7,7 @@ final class InboxStatements {
     let addInstallation, restoreInstallation, findInstallation, installationID, installations: SQLiteStatement
     let own, adopt, adopted, sameOwner, openCount, openCounts, owners: SQLiteStatement
     let prove, proven, unproven, allUnproven, openBytes, scan, done, freePages, vacuum, vacuumStep: SQLiteStatement
-    let inspect, installationsByIndex, openRows, retryRows, waitingRows, deadRows: SQLiteStatement
+    let inspect, indexedRows, lostInstallations, installationsByIndex: SQLiteStatement
     let notices, addNotice, removeNotices, dataVersion: SQLiteStatement
     private let readingLedger, writingLedger: SQLiteStatement
 
@@ -195,31 +195,44 @@ final class InboxStatements {
                 OR sequence <= (SELECT proven_sequence FROM installation WHERE key = message.installation))
             ORDER BY sequence LIMIT ?3
             """, "looking for done rows")
+        // Each open or dead row is searched for as deliveries search: a damaged page of an index may hold every entry and
+        // lead past some of them.
+        func isFound(_ index: String, _ condition: String) -> String {
+            """
+            EXISTS (SELECT 1 FROM message INDEXED BY message_\(index)
+                WHERE installation = m.installation AND sequence = m.sequence AND \(condition))
+            """
+        }
         // NOT INDEXED: the table is read, and not what an index says of it.
         self.inspect = make(
             """
-            SELECT sequence, state, bytes, installation, CASE WHEN state = 0 THEN source END
-            FROM message NOT INDEXED ORDER BY sequence
+            SELECT sequence, state, bytes, installation, CASE
+                WHEN state = 0 THEN \(isFound("waiting", "source IS m.source AND state = 0"))
+                WHEN state = 2 THEN \(isFound("retry", "next_attempt_ms IS m.next_attempt_ms AND state = 2"))
+                WHEN state = 5 THEN \(isFound("dead", "state = 5"))
+                ELSE 1
+                END AND (state >= 4 OR \(isFound("open", "state = m.state AND state < 4")))
+            FROM message AS m NOT INDEXED ORDER BY sequence
             """, "looking at every message")
+        func count(_ index: String, _ condition: String) -> String {
+            "(SELECT count(*) FROM message INDEXED BY message_\(index) WHERE \(condition))"
+        }
+        self.indexedRows = make(
+            """
+            SELECT \(count("waiting", "state = 0")), \(count("retry", "state = 2")), \(count("dead", "state = 5")),
+                \(count("open", "state < 4"))
+            """, "counting the entries of the indexes")
+        self.lostInstallations = make(
+            """
+            SELECT count(*) FROM installation AS i NOT INDEXED WHERE NOT EXISTS (SELECT 1 FROM installation
+                INDEXED BY sqlite_autoindex_installation_1 WHERE id = i.id AND key = i.key)
+            """, "looking for every installation")
         // For count(*) SQLite would go through whichever index is the smallest.
         self.installationsByIndex = make(
             """
             SELECT (SELECT sum(1) FROM installation INDEXED BY sqlite_autoindex_installation_1),
                 (SELECT sum(1) FROM installation INDEXED BY installation_owner)
             """, "counting installations")
-        // What Inbox.verify() adds up of the table. All that stands here is in the index, so that the table is not read.
-        func sums(_ state: String, _ index: String, _ step: String) -> SQLiteStatement {
-            let place = "sum((sequence & 65535) * (\(state)))"
-            return make("SELECT count(*), sum(sequence & 4294967295), \(place) FROM message INDEXED BY \(index)", step)
-        }
-        let owner = "(installation & 65535) * 4"
-        // The whole source, as four 16-bit parts with a sum below 2^18: an index entry with a wrong source hides its
-        // row.
-        let source = [0, 16, 32, 48].map { "(coalesce(source, 0) >> \($0) & 65535)" }.joined(separator: " + ")
-        self.openRows = sums("\(owner) + state", "message_open WHERE state < 4", "counting what is open")
-        self.retryRows = sums("\(owner) + 2", "message_retry WHERE state = 2", "counting retries")
-        self.waitingRows = sums("\(owner) + \(source)", "message_waiting WHERE state = 0", "counting what waits")
-        self.deadRows = sums("0", "message_dead WHERE state = 5", "counting dead letters")
         self.notices = make("SELECT path, reason, taken_over, lost FROM notice ORDER BY rowid", "reading notices")
         self.addNotice = make(
             "INSERT INTO notice (path, reason, taken_over, lost) VALUES (?1, ?2, ?3, ?4)", "adding a notice")

@@ -22,15 +22,38 @@ import Testing
         try InboxReader(stateDirectory: fixture.directory).verify()
     }
 
+    /// The index has every entry, and a search in it leads past them: what waits would never be handed out.
+    @Test(arguments: [
+        ("message_waiting", "(installation, source DESC, sequence DESC) WHERE state = 0"),
+        ("message_open", "(installation, state, sequence DESC) WHERE state < 4"),
+    ])
+    func anIndexInWhichNothingIsFoundIsDamaged(index: String, columns: String) throws {
+        let fixture = try self.fixture()
+        let select = "FROM sqlite_schema WHERE name = '\(index)'"
+        let sql = try #require(try SQLiteFile(fixture.path, for: .changing).texts("SELECT sql \(select)").first)
+        let file = try SQLiteFile(fixture.path, for: .changing)
+        try file.execute("DROP INDEX \(index); CREATE INDEX \(index) ON message \(columns)")
+        try file.execute("PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = '\(sql)' WHERE name = '\(index)'")
+        let error = #expect(throws: InboxReadingError.self) {
+            try InboxReader(stateDirectory: fixture.directory).verify()
+        }
+        guard case .damaged(_, let reason) = error else { throw TestFailure("\(error as Any)") }
+        #expect(reason.contains("in the indexes"))
+    }
+
+    /// A file with three waiting rows of one source.
+    private func fixture() throws -> InboxFixture {
+        let fixture = try InboxFixture(name: "inbox.sqlite")
+        let inbox = try fixture.open()
+        var row = NewRow.sample(state: .waiting)
+        row.source = -8_481_857_295_798_033_189
+        try inbox.insert([row, row, row])
+        return fixture
+    }
+
     /// A file with three waiting rows of one source, of which the second was changed so that its index stayed as it was.
     private func file(changedBehindTheIndex change: String) throws -> InboxFixture {
-        let fixture = try InboxFixture(name: "inbox.sqlite")
-        do {
-            let inbox = try fixture.open()
-            var row = NewRow.sample(state: .waiting)
-            row.source = -8_481_857_295_798_033_189
-            try inbox.insert([row, row, row])
-        }
+        let fixture = try self.fixture()
         let select = "FROM sqlite_schema WHERE name = 'message_waiting'"
         let file = try SQLiteFile(fixture.path, for: .changing)
         let (page, sql) = (try file.integer("SELECT rootpage \(select)"), try file.texts("SELECT sql \(select)"))
