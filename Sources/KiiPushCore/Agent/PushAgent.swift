@@ -57,7 +57,7 @@ public final class PushAgent: Sendable {
     /// The way to the broker while the agent receives.
     let link = Locked<LoopIsolated<BrokerLink>?>(nil)
     let reconnect: ReconnectPolicy.Configuration
-    let subscriptionRetry: SubscriptionRetry
+    let subscriptionRetry: Backoff
     /// What the process was started with.
     let launch: Result<LaunchChannel?, LaunchError>
     private let isBusy = Locked(false)
@@ -112,7 +112,8 @@ public final class PushAgent: Sendable {
     package init(
         runtime: PushRuntime, configuration: Configuration, handler: some NotificationHandler,
         lifecycle: AgentLifecycle? = nil, presenter: (any NotificationPresenter)? = nil,
-        reconnect: ReconnectPolicy.Configuration, subscriptionRetry: SubscriptionRetry = .init(),
+        reconnect: ReconnectPolicy.Configuration,
+        subscriptionRetry: Backoff = Backoff(from: .seconds(5), upTo: .seconds(300)),
         launch: Result<LaunchChannel?, LaunchError> = LaunchChannel.inherited, state: (any AgentStatePlace)? = nil
     ) {
         precondition(AgentStateFile.isValidName(configuration.name), "an agent's name has to be a file name")
