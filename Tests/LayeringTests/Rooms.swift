@@ -150,7 +150,7 @@ struct Ceiling {
     }
 
     static let all: [Ceiling] = [
-        Ceiling("Sources/KiiPushCore/Values", [.bytes: 43_403, .types: 44]),
+        Ceiling("Sources/KiiPushCore/Values", [.bytes: 43_971, .types: 45]),
         Ceiling("Sources/KiiPushCore/JSON", [.bytes: 51_091, .types: 27]),
         Ceiling("Sources/KiiPushCore/Message", [.bytes: 29_662, .types: 23]),
         Ceiling("Sources/KiiPushCore/MQTT/Wire", [.bytes: 24_474, .types: 18]),
