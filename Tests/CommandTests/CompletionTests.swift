@@ -43,7 +43,7 @@ import Testing
         Case(line: "kii-push config path -c ~/pay", offers: ["pay load.json"]),
         Case(line: "kii-push install-unit --directory ~/", offers: ["config/", "run/", "state/"]),
         Case(line: "kii-push listen --only d", offers: ["direct-push"]),
-        Case(line: "kii-push send topic a --network a", offers: ["apns"]),
+        Case(line: "kii-push send topic a --fixture wa", offers: ["wake"]),
         Case(line: "kii-push send user --wait --data-f", offers: ["--data-file"]),
         Case(line: "kii-push emulator --directory ~/", offers: ["config/", "run/", "state/"]),
         Case(line: "kii-push trace ", offers: ["1", "2"]),

@@ -40,15 +40,10 @@ import Testing
         #expect(try self.tool.start(["help"] + command).waitForExit().output == long)
     }
 
-    @Test func sendTopicShowsTheOptionsThatPeopleUseAndTheRestIfAsked() throws {
-        let short = try self.tool("send", "topic", "--help").output
-        let whole = try self.tool("send", "topic", "--help-all").output
-        #expect(short.matches(of: /\n  (-\w, )?--/).count == 12, "\(short)")
-        #expect(short.contains("\n  --help-all "))
-        #expect(!short.contains("--collapse-key"))
-        #expect(whole.contains("--collapse-key"))
-        #expect(whole.matches(of: /\n  (-\w, )?--/).count > 40)
-        #expect(try self.tool("send", "topic", "a", "--data", "{}", "--collapse-key", "k").error.contains("--network"))
+    @Test func sendTopicHasTheOptionsThatPeopleUse() throws {
+        let help = try self.tool("send", "topic", "--help").output
+        #expect(help.contains("\n  --message FILE "))
+        #expect(help.matches(of: /\n  (-\w, )?--/).count < 32, "\(help)")
     }
 
     @Test func withoutACommandItShowsTheHelpBelowHeadings() throws {

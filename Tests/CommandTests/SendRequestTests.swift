@@ -164,19 +164,11 @@ import Testing
     private static let ignoredChanges: [(words: [String], complaint: String)] = [
         (
             ["user", "u", "--set", "/aps/badge=1"],
-            "'--set /aps/badge' would be ignored: the cloud writes aps itself; use --badge"
-        ),
-        (
-            ["topic", "t", "--set", "/aps/alert/body=x"],
-            "'--set /aps/alert/body' would be ignored: the cloud writes aps itself; use --alert"
-        ),
-        (
-            ["topic", "t", "--set", "/aps/thread-id=x"],
-            "'--set /aps/thread-id' would be ignored: the cloud writes aps itself; no option writes that part of aps"
+            "'--set /aps/badge' would be ignored: the cloud writes aps itself; use --alert, --badge and so on, or --message"
         ),
         (
             ["topic", "t", "--set", "/apns/contentAvailable=true"],
-            "'--set /apns/contentAvailable' would be ignored: it is not among the data; use --wake"
+            "'--set /apns/contentAvailable' would be ignored: it is not among the data; --message takes a whole body"
         ),
         (
             ["topic", "t", "--set", "/data/msg=hi"],
@@ -184,28 +176,23 @@ import Testing
         ),
         (
             ["topic", "t", "--set", "/gcm/collapseKey=x"],
-            "'--set /gcm/collapseKey' would be ignored: it is not among the data; use --network gcm, --network-data and "
-                + "what 'Networks' has in help"
+            "'--set /gcm/collapseKey' would be ignored: it is not among the data; --message takes a whole body"
         ),
         (
             ["topic", "t", "--set", "/sendWhen=true"],
-            "'--set /sendWhen' would be ignored: it is not among the data; use --when"
-        ),
-        (
-            ["topic", "t", "--set", "/pushMessageType=NEWS"],
-            "'--set /pushMessageType' would be ignored: it is not among the data; use --type"
+            "'--set /sendWhen' would be ignored: it is not among the data; --message takes a whole body"
         ),
         (
             ["topic", "t", "--set", "/topic=x"],
-            "'--set /topic' would be ignored: the cloud writes topic itself; --no-topic leaves it out"
+            "'--set /topic' would be ignored: the cloud writes topic itself"
         ),
         (
-            ["topic", "t", "--when", "--set", "/when=1"],
-            "'--set /when' would be ignored: the cloud writes when itself; --when asks for it"
+            ["topic", "t", "--type", "NEWS", "--set", "/type=1"],
+            "'--set /type' would be ignored: the cloud writes type itself"
         ),
         (
             ["user", "u", "--set", "/senderURI=x"],
-            "'--set /senderURI' would be ignored: the cloud writes senderURI itself; --no-sender leaves it out"
+            "'--set /senderURI' would be ignored: the cloud writes senderURI itself"
         ),
         (
             ["object", "b", "--set", "/aps/badge=1"],
@@ -222,50 +209,20 @@ import Testing
     }
 
     @Test func setMayWriteWhatTheCloudLeavesOut() throws {
-        let body = try self.body(
-            "user", "u", "--set", "/topic=x", "--set", "/when=1", "--no-sender", "--set", "/senderURI=y")
-        #expect(body?["data"] == ["topic": "x", "when": 1, "senderURI": "y"])
-        #expect(try self.body("topic", "t", "--no-topic", "--set", "/topic=x")?["data"] == ["topic": "x"])
+        let body = try self.body("user", "u", "--set", "/topic=x", "--set", "/when=1")
+        #expect(body?["data"] == ["topic": "x", "when": 1])
     }
 
     private static let options: [([String], JSONValue)] = [
+        (["--type", "NEWS"], ["data": ["n": 1], "pushMessageType": "NEWS", "mqtt": ["enabled": true]]),
         (
-            ["--type", "NEWS", "--when", "--send-origin", "--send-app-id", "--no-sender", "--no-topic", "--no-scope"],
-            [
-                "data": ["n": 1], "pushMessageType": "NEWS", "sendAppID": true, "sendSender": false, "sendWhen": true,
-                "sendOrigin": true, "sendObjectScope": false, "sendTopicID": false, "mqtt": ["enabled": true],
-            ]
-        ),
-        (["--only", "development"], ["data": ["n": 1], "sendToProduction": false, "mqtt": ["enabled": true]]),
-        (["--only", "production"], ["data": ["n": 1], "sendToDevelopment": false, "mqtt": ["enabled": true]]),
-        (
-            [
-                "--alert", "A", "--title", "T", "--subtitle", "S", "--loc-key", "K", "--loc-arg", "1", "--loc-arg", "2",
-                "--action-loc-key", "B", "--launch-image", "I", "--sound", "ping", "--badge", "3", "--category", "C",
-                "--wake", "--mutable",
-            ],
+            ["--alert", "A", "--title", "T", "--sound", "ping", "--badge", "3", "--category", "C", "--wake"],
             [
                 "data": ["n": 1], "mqtt": ["enabled": true],
                 "apns": [
-                    "enabled": true,
-                    "alert": [
-                        "title": "T", "subtitle": "S", "body": "A", "actionLocKey": "B", "locKey": "K",
-                        "locArgs": ["1", "2"], "launchImage": "I",
-                    ],
-                    "sound": "ping", "badge": 3, "contentAvailable": true, "mutableContent": true, "category": "C",
+                    "enabled": true, "alert": ["title": "T", "body": "A"], "sound": "ping", "badge": 3,
+                    "contentAvailable": true, "category": "C",
                 ],
-            ]
-        ),
-        (["--network", "jpush"], ["data": ["n": 1], "jpush": ["enabled": true]]),
-        (
-            ["--network", "apns", "--network", "mqtt", "--badge", "1"],
-            ["data": ["n": 1], "mqtt": ["enabled": true], "apns": ["enabled": true, "badge": 1]]
-        ),
-        (
-            ["--network-data", #"mqtt={"n":2}"#, "--network-data", #"jpush={"n":3}"#],
-            [
-                "data": ["n": 1], "mqtt": ["enabled": true, "data": ["n": 2]],
-                "jpush": ["enabled": true, "data": ["n": 3]],
             ]
         ),
     ]
@@ -277,27 +234,64 @@ import Testing
         #expect(try JSONValue(parsing: result.output)["body"] == expected)
     }
 
-    @Test func optionsForGoogleAreForTheNetworksThatAreNamed() throws {
-        let body = try self.body(
-            "user", "u", "--data", #"{"n":"1"}"#, "--network", "gcm", "--network", "fcm", "--collapse-key", "k",
-            "--time-to-live", "5m", "--package", "org.example", "--notification", "title=T", "--notification",
-            "clickAction=OPEN=1", "--delay-while-idle", "--gcm-dry-run")
-        let shared: [(String, JSONValue)] = [
-            ("enabled", true), ("notification", ["title": "T", "clickAction": "OPEN=1"]), ("collapseKey", "k"),
-            ("timeToLive", 300), ("restrictedPackageName", "org.example"),
-        ]
-        let gcm: [(String, JSONValue)] = shared + [("delayWhileIdle", true), ("dryRun", true)]
-        #expect(body == ["data": ["n": "1"], "gcm": .object(gcm), "fcm": .object(shared)])
+    /// Everything that the call takes, in the caller's own order.
+    private static let wholeBody =
+        #"{"sendWhen":true,"sendTopicID":false,"fcm":{"enabled":true,"collapseKey":"k","timeToLive":300},"#
+        + #""gcm":{"enabled":true,"dryRun":true},"jpush":{"enabled":true,"data":{"n":2.50}},"data":{"n":"1"}}"#
+
+    @Test func aFileIsTheWholeBodyAsItIsWritten() throws {
+        let file = try self.tool.write(Self.wholeBody + "\n", to: "body.json")
+        for kind in ["topic", "user"] {
+            #expect(try self.body(kind, "t", "--message", file)?.text == Self.wholeBody)
+        }
+        let piped = try self.tool.start(
+            ["send", "topic", "t", "--message", "-", "--dry-run", "--json"], input: Self.wholeBody,
+            environment: Self.environment
+        ).waitForExit()
+        #expect(try JSONValue(parsing: piped.output)["body"]?.text == Self.wholeBody)
+        // Another command shows the body to begin with.
+        let shown = try #require(try self.body("user", "u", "--fixture", "alert", "--type", "NEWS"))
+        let again = try self.tool.write(shown.text, to: "again.json")
+        #expect(try self.body("user", "u", "--message", again) == shown)
+    }
+
+    private static let wrongBodies: [(text: String, complaint: String)] = [
+        ("{\n  \"data\": {\"n\": 1},\n  \"apn\": {}\n}", "3:10: /apn is unknown; did you mean 'apns'?"),
+        ("{\"data\":\n {\"n\":[1]}}", "2:7: /data/n must be a string, number or Boolean, since data is flat"),
+        ("{\"mqtt\":{\"data\":7}}", "1:17: /mqtt/data must be an object"),
+        ("{\"data\":{},\n\"data\":{}}", ": /data is there more than once"),
+        ("[1]", "1:1: it must be an object"),
+        ("{\"data\":", "1:9: the file is cut short"),
+        ("{\"data\":{\"n\":\"" + String(repeating: "x", count: 65_536) + "\"}}", "is larger than 64 KiB"),
+    ]
+
+    @Test(arguments: wrongBodies)
+    func aWrongBodyIsToldWithItsPlace(text: String, complaint: String) throws {
+        let file = try self.tool.write(text, to: "body.json")
+        let result = try self.run(["topic", "t", "--message", file, "--dry-run"])
+        #expect(result.exit == 65)
+        #expect(result.output == "")
+        #expect(result.error.contains(complaint), "\(result.error)")
+    }
+
+    @Test func aFileThatCannotBeReadIsMissingInput() throws {
+        #expect(try self.run(["topic", "t", "--message", "/nonexistent", "--dry-run"]).exit == 66)
+    }
+
+    @Test(arguments: [
+        "--data={}", "--data-file=f", "--fixture=hello", "--set=/n=1", "--type=T", "--alert=A", "--title=T",
+        "--sound=s",
+        "--badge=1", "--category=c", "--wake",
+    ])
+    func aFileGoesWithNoOptionThatBuildsAMessage(option: String) throws {
+        let result = try self.run(["topic", "t", "--message", "/nonexistent", option])
+        let name = option.split(separator: "=")[0]
+        #expect(result.exit == 64)
+        #expect(result.error.contains("'--message' and '\(name)' exclude each other"), "\(result.error)")
     }
 
     private static let mistakes: [([String], String)] = [
-        (["--collapse-key", "k"], "'--collapse-key' needs '--network gcm' or '--network fcm'"),
-        (["--gcm-dry-run", "--network", "fcm"], "'--gcm-dry-run' needs '--network gcm'"),
-        (["--network", "mqtt", "--network-data", "gcm={}"], "'--network-data' needs '--network gcm'"),
-        (
-            ["--network", "mqtt", "--badge", "1"],
-            "'--badge' needs '--network apns'"
-        ),
+        (["--collapse-key", "k"], "unknown option '--collapse-key'"),
         (["--fixture", "hello"], "'--fixture' excludes '--data' and '--data-file'"),
         (["--dry-run", "--wait"], "'--dry-run' and '--wait' exclude each other"),
         (
@@ -314,11 +308,6 @@ import Testing
             ["--set", "/msg"],
             "the value '/msg' is invalid for '--set POINTER=VALUE': expected a JSON Pointer and a value, such as /msg=hi "
                 + "or /count=3"
-        ),
-        (
-            ["--notification", "colour=red"],
-            "the value 'colour=red' is invalid for '--notification KEY=TEXT': expected title, body, icon, sound, tag, "
-                + "color or clickAction, such as title=Hi"
         ),
         (["--wait=soon"], "the value 'soon' is invalid for '--wait [TIME]': expected " + Self.timeSpan),
         (["--wait", "x"], "unexpected argument 'x'"),
@@ -338,7 +327,8 @@ import Testing
             #expect(result.exit == 64)
             #expect(
                 result.error == """
-                    kii-push: give the data with '--data', '--data-file', '--fixture' or '--set', or an alert with '--alert'
+                    kii-push: give the data with '--data', '--data-file', '--fixture' or '--set', an alert with '--alert', or the \
+                    whole message with '--message'
                               see 'kii-push send \(kind) --help'
 
                     """)
@@ -377,7 +367,6 @@ import Testing
             body?["apns"] == [
                 "enabled": true, "alert": ["title": "Bar", "body": "Dinner is ready"], "sound": "default", "badge": 0,
             ])
-        #expect(try self.body("user", "u", "--fixture", "alert", "--network", "mqtt")?["apns"] == nil)
     }
 
     @Test func noSecretIsShown() throws {

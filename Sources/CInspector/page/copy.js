@@ -56,14 +56,11 @@ function kiiPush(request) {
   const { target, body } = sendOf(request);
   const { kind, name } = destinationOf(target);
   if (name.search(unseen) >= 0) throw new Error("The name has characters that nobody can see.");
-  const [data, networks] = [member(body, "data"), networksOf(body)];
-  const words = ["kii-push send", kind, quoted(name), ...(data ? [`--data ${quotedJSON(data)}`] : [])];
-  for (const network of networks) {
-    const own = member(body, network, "data");
-    if (own) words.push("--network-data", quoted(`${network}=`) + quotedJSON(own));
-    if (networks.join() !== "mqtt") words.push("--network", network);
-  }
-  return words.join(" ");
+  const data = member(body, "data");
+  const words = `kii-push send ${kind} ${quoted(name)}`;
+  const isPlain = members(body).every(([key, value]) => key === "data" || (key === "mqtt" && value === '{"enabled":true}'));
+  if (data && isPlain) return `${words} --data ${quotedJSON(data)}`;
+  return `printf %s ${quotedJSON(body)} | ${words} --message -`;
 }
 
 const forms = { curl, Swift: swift, "kii-push": kiiPush };

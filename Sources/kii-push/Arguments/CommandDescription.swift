@@ -17,9 +17,7 @@ struct CommandDescription {
     var arguments: [ArgumentDefinition] {
         let help = ArgumentDefinition(kind: .flag, short: "h", long: "help", help: "Show this page.")
         let version = ArgumentDefinition(kind: .flag, long: "version", help: "Print the version.")
-        let all = ArgumentDefinition(kind: .flag, long: "help-all", help: "Show every option.")
         return self.type.init().boundArguments().map(\.definition) + [help]
-            + (self.configuration.commonOptions == nil ? [] : [all])
             + (self.configuration.version == nil ? [] : [version])
     }
 

@@ -17,10 +17,8 @@ struct CommandLineParser {
         let (command, own) = try Self.command(below: tool, for: behind)
         let rest = profile + own
         // Asking for help wins over whatever else is wrong with the line.
-        let asked = Set(rest.prefix { $0 != "--" }).intersection(["-h", "--help", "--help-all"])
-        if !asked.isEmpty || words.isEmpty {
-            return .show(HelpText(command: command, width: self.width, isWhole: asked.contains("--help-all")).text)
-        }
+        let isAsked = rest.prefix { $0 != "--" }.contains { $0 == "-h" || $0 == "--help" }
+        if isAsked || words.isEmpty { return .show(HelpText(command: command, width: self.width).text) }
         guard command.configuration.subcommands.isEmpty else {
             let names = command.subcommands.map(\.name).joined(separator: ", ")
             let problem =

@@ -3,8 +3,6 @@ struct HelpText {
     let command: CommandDescription
     /// How many columns a line may have; 40 to 100.
     let width: Int
-    /// Whether every option is shown, also where the command names those that people use.
-    var isWhole = false
 
     var text: String {
         let configuration = self.command.configuration
@@ -16,9 +14,8 @@ struct HelpText {
         sections += configuration.discussion.map { wrapped($0, width: self.width) }
         sections.append("Usage: \(self.command.usage)")
         if self.command.isGroup { sections += self.subcommands }
-        sections += self.command.sections.compactMap { title, arguments in
-            let shown = arguments.filter(self.isShown).map { ($0.label, $0.helpWithDefault) }
-            return shown.isEmpty ? nil : "\(title):\n" + self.columns(shown)
+        sections += self.command.sections.map { title, arguments in
+            "\(title):\n" + self.columns(arguments.map { ($0.label, $0.helpWithDefault) })
         }
         if !self.command.isGroup {
             sections.append("Exit codes:\n" + self.columns(self.command.exitCodes.map(\.row)))
@@ -43,12 +40,6 @@ struct HelpText {
             guard !rows.isEmpty else { return nil }
             return "\(title):\n" + table(rows, width: self.width, column: column)
         }
-    }
-
-    private func isShown(_ argument: ArgumentDefinition) -> Bool {
-        guard !self.isWhole, !argument.isPositional, let common = self.command.configuration.commonOptions
-        else { return true }
-        return argument.long.map { (common + ["help", "help-all"]).contains($0) } ?? false
     }
 
     private func columns(_ rows: [(String, String)]) -> String { table(rows, width: self.width) }

@@ -38,8 +38,6 @@ struct CommandConfiguration: Sendable {
     var subcommands: [any ParsableCommand.Type] = []
     /// The headings below which help lists the subcommands, and the names of those below each. Default: one for all.
     var groups: [(title: String, names: [String])] = []
-    /// The long names of the options that `--help` shows, where there are many; `--help-all` shows every one.
-    var commonOptions: [String]?
     /// The subcommand that is probably meant where a word names none and resembles none.
     var likelySubcommand: String?
     var isHidden = false

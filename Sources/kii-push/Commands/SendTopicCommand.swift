@@ -8,15 +8,13 @@ struct SendTopicCommand: ParsableCommand {
             ("To one of the profile's own user", #"kii-push send topic user:me/todo --data '{"n":1}'"#),
             ("With data from a program", "generate | kii-push send topic alerts --data -"),
             ("An example with one value changed", "kii-push send topic alerts --fixture reading --set /count=18"),
+            ("Also over FCM, with the body of the call", "kii-push send topic alerts --message body.json"),
             ("And what did the receivers answer?", "kii-push send topic alerts --fixture hello --wait"),
         ],
         discussion: [
             "The data is one flat JSON object. A topic in the scope of the app is sent to as the app's admin when the "
                 + "admin's credentials are at hand, as they are with the emulator.",
-            SendingOptions.waiting,
-        ],
-        commonOptions: [
-            "data", "data-file", "fixture", "set", "type", "network", "wait", "dry-run", "json", "profile",
+            ContentOptions.wholeMessage, SendingOptions.waiting,
         ],
         exitCodes: ExitStatus.ofCloudCommands + [.badInput, .missingInput, .timedOut],
         environment: EnvironmentVariable.ofCloudCommands + [.stateHome, .stateDirectory]
@@ -26,22 +24,23 @@ struct SendTopicCommand: ParsableCommand {
     var topic: TargetName
 
     @OptionGroup(title: "Message") var content: ContentOptions
-    @OptionGroup(title: "Message") var fields: TopicFieldOptions
     @OptionGroup(title: "Sending") var sending: SendingOptions
     @OptionGroup var cloud: CloudCommandOptions
 
     func validate() throws {
-        try self.content.check(written: self.fields.written)
+        try self.content.check(written: [
+            "topic", "objectScopeAppID", "objectScopeType", "objectScopeUserID", "objectScopeGroupID",
+            "objectScopeThingID",
+        ])
     }
 
     func run() async throws {
-        var message = try self.content.assembled()
-        self.fields.apply(to: &message)
-        try await self.cloud.withSession { [message] session in
+        let message = try self.content.assembled()
+        try await self.cloud.withSession { session in
             let topic = Topic(self.topic.id, in: try session.scope(self.topic.scope))
             // By default only its creator sends to a topic of the app, and that is the app's administrator.
             let sender = try session.sender(in: topic.scope)
-            let call = try KiiCall.sending(message, to: .topic(topic))
+            let call = try message.call(to: .topic(topic))
             if try self.sending.isShown(call, as: sender.role, in: session) { return }
             let watch = try self.sending.watch(session)
             let sent = try await session.send(call, to: topic, as: sender.session)

@@ -15,9 +15,8 @@ struct SendUserCommand: ParsableCommand {
         discussion: [
             "No subscription is needed. The cloud wants the app's admin for this; the admin's credentials are used "
                 + "when they are at hand, as they are with the emulator. Things get no direct push.",
-            SendingOptions.waiting,
+            ContentOptions.wholeMessage, SendingOptions.waiting,
         ],
-        commonOptions: ["data", "data-file", "fixture", "set", "type", "alert", "wait", "dry-run", "json", "profile"],
         exitCodes: ExitStatus.ofCloudCommands + [.badInput, .missingInput, .timedOut],
         environment: EnvironmentVariable.ofCloudCommands + [.stateHome, .stateDirectory]
     )
@@ -36,13 +35,13 @@ struct SendUserCommand: ParsableCommand {
         try await self.cloud.withSession { session in
             let userID = try self.user == "me" ? session.ownUserID() : self.user
             let sender = try session.adminOrOwn()
-            let call = try KiiCall.sending(message, to: .user(userID))
+            let call = try message.call(to: .user(userID))
             if try self.sending.isShown(call, as: sender.role, in: session) { return }
             let watch = try self.sending.watch(session)
             let sent = try await sender.session.perform(call)
             let target: JSONValue = ["kind": "user", "id": JSONValue(userID)]
             try await session.showSent(sent, to: "user \(userID.terminalSafe)", target)
-            if message.apns?.alert != nil, let reason = session.reasonForUnseenAlerts(of: userID) {
+            if message.hasAlert, let reason = session.reasonForUnseenAlerts(of: userID) {
                 session.console.warning(reason)
             }
             try await watch?.conclude(session.deliveries(of: sent))

@@ -5,21 +5,25 @@ struct ConfigurationDocument: Sendable {
     let path: String
     let root: JSONValue
     private let bytes: [UInt8]
+    private let exit: ExitStatus
 
-    /// - Throws: ``CommandFailure`` with exit 78 when it is not JSON.
-    init(path: String, bytes: [UInt8]) throws {
+    /// - Parameter exit: the code of every failure that names a place in it.
+    /// - Throws: ``CommandFailure`` with `exit` when it is not JSON.
+    init(path: String, bytes: [UInt8], exit: ExitStatus = .configuration) throws {
         self.path = path
         self.bytes = bytes
+        self.exit = exit
         do {
             self.root = try JSONValue(parsing: bytes)
         } catch {
             // The library's advice is for who sends a payload.
             let isCut = error.code == .unexpectedEnd || error.code == .empty
             throw CommandFailure(
-                .configuration,
+                exit,
                 "\(Self.place(path, error.byteOffset, bytes)): "
                     + (isCut ? "the file is \(error.code == .empty ? "empty" : "cut short")" : "it is \(error)"),
-                hint: isCut ? "restore it, or write it anew: 'kii-push help files' shows its form" : nil)
+                hint: isCut && exit == .configuration
+                    ? "restore it, or write it anew: 'kii-push help files' shows its form" : nil)
         }
     }
 
@@ -36,7 +40,7 @@ struct ConfigurationDocument: Sendable {
 
     func failure(at pointer: JSONPointer, _ what: String, hint: String? = nil) -> CommandFailure {
         let name = pointer.tokens.isEmpty ? "it" : pointer.description
-        return CommandFailure(.configuration, "\(self.place(of: pointer)): \(name) \(what)", hint: hint)
+        return CommandFailure(self.exit, "\(self.place(of: pointer)): \(name) \(what)", hint: hint)
     }
 
     var whole: DocumentValue { DocumentValue(document: self, pointer: JSONPointer(), json: self.root) }

@@ -1,7 +1,13 @@
 import KiiPushCore
 
-/// A message put together: data or a fixture, changes of the data, and the options.
+/// A message put together: data or a fixture with changes of the data and the everyday options, or a body from a file.
 struct ContentOptions: ParsableArguments {
+    static let wholeMessage =
+        "A message with data goes out over MQTT, and one with an alert, a title, a sound, a badge, a category or --wake over "
+        + "APNs too. Everything else is said by --message: a file with the body of the call as Kii's REST API has it, such "
+        + "as {\"data\":{\"msg\":\"hi\"},\"sendWhen\":true,\"mqtt\":{\"enabled\":true},\"fcm\":{\"enabled\":true}}. --dry-run "
+        + "shows the body of other options, to begin with."
+
     @OptionGroup(title: "Message") var data: DataOptions
 
     @Option(value: "NAME", help: "Begin with a built-in example ('kii-push send fixtures').")
@@ -15,33 +21,44 @@ struct ContentOptions: ParsableArguments {
     )
     var set: [DataChange] = []
 
-    @OptionGroup(title: "Message") var message: MessageOptions
-    @OptionGroup(title: "Payloads of Apple's devices") var alert: AlertOptions
-    @OptionGroup(title: "Networks") var networks: NetworkOptions
+    @Option(value: "TEXT", help: "A type of your own; receivers see it as the message's type.") var type: String?
+    @OptionGroup(title: "Message") var alert: AlertOptions
+
+    @Option(
+        value: "FILE",
+        help: "Send this whole body of the call, in place of all of these; '-' reads it from standard input.",
+        completion: .file)
+    var message: String?
 
     func validate() throws {
+        let given = self.given
+        if self.message != nil {
+            guard let other = given.first(where: { $0 != "message" }) else { return }
+            throw ValidationError("'--message' and '--\(other)' exclude each other: the file is the whole message")
+        }
         if self.fixture != nil, self.data.isGiven {
             throw ValidationError("'--fixture' excludes '--data' and '--data-file'")
         }
-        let hasData = self.data.isGiven || self.fixture != nil || !self.set.isEmpty
-        guard hasData || self.alert.firstGiven != nil || self.networks.isGiven else {
+        guard given.contains(where: { $0 != "type" }) else {
             throw ValidationError(
-                "give the data with '--data', '--data-file', '--fixture' or '--set', or an alert with '--alert'")
-        }
-        if let option = self.alert.firstGiven, !self.networks.network.isEmpty {
-            try self.networks.require([.apns], for: option)
+                "give the data with '--data', '--data-file', '--fixture' or '--set', an alert with '--alert', or the whole "
+                    + "message with '--message'")
         }
     }
 
-    /// Refuses changes that would have no effect. `written`: what else the cloud writes, and what to do about each key.
-    func check(written: [String: String] = [:]) throws {
-        let rule = DataChangeRule.message(written: self.message.written.merging(written) { $1 })
+    /// Refuses changes that would have no effect. `written`: what else the cloud writes.
+    func check(written: Set<String> = []) throws {
+        let own: Set = self.type == nil ? ["sourceURI", "senderURI"] : ["sourceURI", "senderURI", "type"]
+        let rule = DataChangeRule.message(written: own.union(written))
         for change in self.set { try rule.check(change) }
     }
 
-    /// - Throws: ``CommandFailure`` when the data is none or cannot be changed so; ``KiiInputError`` when a member is null:
-    ///   refused like a nested value, before anything is sent.
-    func assembled() throws -> PushMessage {
+    /// Reads the files. Touches no network.
+    ///
+    /// - Throws: ``CommandFailure`` when the data or the body is wrong or cannot be changed so; ``KiiInputError`` when a
+    ///   member is null: refused like a nested value, before anything is sent.
+    func assembled() throws -> SentMessage {
+        if let file = self.message { return .body(try MessageFile.read(file)) }
         var message = self.fixture?.message ?? PushMessage(mqtt: nil)
         if let data = try self.data.given() { message.data = data }
         if !self.set.isEmpty { message.data = try self.set.applied(to: message.data ?? [:]) }
@@ -49,10 +66,34 @@ struct ContentOptions: ParsableArguments {
             let pointer = JSONPointer(tokens: ["data", key])
             throw KiiInputError(.message, at: pointer, rule: "a string, number or Boolean, not null")
         }
-        self.message.apply(to: &message)
+        message.pushMessageType = self.type ?? message.pushMessageType
         message.apns = self.alert.applied(to: message.apns)
-        self.networks.apply(to: &message)
-        return message
+        if message.data != nil { message.mqtt = message.mqtt ?? .init() }
+        return .typed(message)
+    }
+}
+
+/// The part of a message that is for Apple's devices, and for installations with their payloads.
+struct AlertOptions: ParsableArguments {
+    @Option(value: "TEXT", help: "Show this to the user of a device with Apple's payloads.") var alert: String?
+    @Option(value: "TEXT", help: "The title above the alert.") var title: String?
+    @Option(value: "NAME", help: "Play this sound; 'default' is the usual one.") var sound: String?
+    @Option(value: "N", help: "Set the number on the program's icon; 0 takes it away.") var badge: WholeNumber?
+    @Option(value: "NAME", help: "Offer the actions of this category.") var category: String?
+    @Flag(help: "Have the program called although it is in the background (content-available).") var wake = false
+
+    /// The part with these options; `nil` where there was none and nothing is asked for.
+    func applied(to part: PushMessage.APNS?) -> PushMessage.APNS? {
+        guard !self.given.isEmpty else { return part }
+        var apns = part ?? PushMessage.APNS()
+        if self.alert != nil || self.title != nil { apns.alert = apns.alert ?? PushMessage.Alert() }
+        if let alert { apns.alert?.body = alert }
+        if let title { apns.alert?.title = title }
+        apns.sound = self.sound ?? apns.sound
+        apns.badge = self.badge?.value ?? apns.badge
+        apns.category = self.category ?? apns.category
+        if self.wake { apns.contentAvailable = true }
+        return apns
     }
 }
 

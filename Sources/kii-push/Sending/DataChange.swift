@@ -72,56 +72,31 @@ extension String {
 /// Pointers that would have no effect, since what they seem to mean is no part of the data.
 enum DataChangeRule {
     /// For a message, whose data stands beside what the cloud writes itself: these keys.
-    case message(written: [String: String])
+    case message(written: Set<String>)
     /// For an object in a bucket, of which the push holds nothing.
     case object
 
-    /// - Throws: ``ValidationError`` that names the option to use instead.
+    /// - Throws: ``ValidationError`` that says what to do instead.
     func check(_ change: DataChange) throws {
         guard let complaint = self.complaint(about: change.pointer) else { return }
         throw ValidationError("'--set \(change.pointer)' would be ignored: \(complaint)")
     }
 
     private func complaint(about pointer: JSONPointer) -> String? {
-        let (root, inner) = (pointer.tokens[0], pointer.tokens.dropFirst().joined(separator: "/"))
+        let root = pointer.tokens[0]
+        let inner = pointer.tokens.dropFirst().joined(separator: "/")
         switch (self, root) {
         case (.object, "aps"), (.object, "apns"):
             return "the cloud writes the whole push to app itself; send a message instead, "
                 + "with 'send topic' or 'send user'"
         case (.object, _): return nil
-        case (.message, "aps"): return "the cloud writes aps itself; " + Self.advice(Self.apsOptions[inner], on: "aps")
-        case (.message, "apns") where !inner.isEmpty:
-            return "it is not among the data; " + Self.advice(Self.apnsOptions[inner], on: "apns")
+        case (.message, "aps"): return "the cloud writes aps itself; use --alert, --badge and so on, or --message"
         case (.message, "data") where !inner.isEmpty: return "pointers begin inside the data; use --set /\(inner)"
-        case (.message, "gcm"), (.message, "fcm"), (.message, "mqtt"), (.message, "jpush"):
-            return inner.isEmpty
-                ? nil
-                : "it is not among the data; use --network \(root), --network-data and what 'Networks' has in help"
         case (.message(let written), _):
-            if let option = Self.flagOptions[root] { return "it is not among the data; use \(option)" }
-            return written[root].map { "the cloud writes \(root) itself; \($0)" }
+            if written.contains(root) { return "the cloud writes \(root) itself" }
+            let mayBeData = inner.isEmpty && (MessageFile.networks.contains(root) || root == "data")
+            guard MessageFile.members.contains(root), !mayBeData else { return nil }
+            return "it is not among the data; --message takes a whole body"
         }
     }
-
-    private static func advice(_ option: String?, on part: String) -> String {
-        option.map { "use \($0)" } ?? "no option writes that part of \(part)"
-    }
-
-    private static let apsOptions = [
-        "alert": "--alert", "alert/body": "--alert", "alert/title": "--title", "alert/subtitle": "--subtitle",
-        "alert/loc-key": "--loc-key", "alert/loc-args": "--loc-arg", "alert/action-loc-key": "--action-loc-key",
-        "alert/launch-image": "--launch-image", "sound": "--sound", "badge": "--badge", "category": "--category",
-        "content-available": "--wake", "mutable-content": "--mutable",
-    ]
-    private static let apnsOptions = [
-        "alert": "--alert", "alert/body": "--alert", "alert/title": "--title", "alert/subtitle": "--subtitle",
-        "alert/locKey": "--loc-key", "alert/locArgs": "--loc-arg", "alert/actionLocKey": "--action-loc-key",
-        "alert/launchImage": "--launch-image", "sound": "--sound", "badge": "--badge", "category": "--category",
-        "contentAvailable": "--wake", "mutableContent": "--mutable", "enabled": "--network apns",
-    ]
-    private static let flagOptions = [
-        "pushMessageType": "--type", "sendWhen": "--when", "sendOrigin": "--send-origin",
-        "sendAppID": "--send-app-id", "sendSender": "--no-sender", "sendTopicID": "--no-topic",
-        "sendObjectScope": "--no-scope", "sendToDevelopment": "--only", "sendToProduction": "--only",
-    ]
 }

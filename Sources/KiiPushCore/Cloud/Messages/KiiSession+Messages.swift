@@ -26,17 +26,25 @@ extension KiiCall where Answer == String {
     package static func sending(
         _ message: PushMessage, to destination: PushDestination, sizeLimits: PushMessage.SizeLimits = .documented
     ) throws(KiiInputError) -> Self {
+        let call = try Self.sending(body: message.json, to: destination)
+        try message.validate(sizeLimits: sizeLimits, to: destination)
+        return call
+    }
+
+    /// The same call with a body that the caller wrote, which the cloud alone checks.
+    ///
+    /// - Source: `application/vnd.kii.SendPushMessageRequest+json`
+    package static func sending(body: JSONValue, to destination: PushDestination) throws(KiiInputError) -> Self {
         let path =
             switch destination {
             case .topic(let topic): try topic.path()
             case .user(let userID): Scope.user(userID).path
             }
-        try message.validate(sizeLimits: sizeLimits, to: destination)
         return Self(.post, path.appending("push", "messages"), statuses: [200, 201, 202]) {
             response throws(KiiResponseError) in
             try response.fields().string("pushMessageID")
         }.with {
-            $0.body = .json(message.json, mediaType: "application/vnd.kii.SendPushMessageRequest+json")
+            $0.body = .json(body, mediaType: "application/vnd.kii.SendPushMessageRequest+json")
         }
     }
 }
