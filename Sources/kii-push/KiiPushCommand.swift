@@ -15,13 +15,13 @@ package struct KiiPushCommand: ParsableCommand {
         ],
         subcommands: [
             EmulatorCommand.self, RegisterCommand.self, ConfigCommand.self, SubscribeCommand.self,
-            UnsubscribeCommand.self, SubscriptionsCommand.self, SyncCommand.self, ListenCommand.self, RunCommand.self,
+            UnsubscribeCommand.self, SubscriptionsCommand.self, ListenCommand.self, RunCommand.self,
             InstallUnitCommand.self, SendCommand.self, InboxCommand.self, TraceCommand.self, ReplayCommand.self,
             ExplainCommand.self, DoctorCommand.self, HelpCommand.self, CompletionCommand.self, CompleteCommand.self,
         ] + Self.ofFleet,
         groups: [
             ("Get ready", ["emulator", "register", "config"]),
-            ("Subscriptions", ["subscribe", "unsubscribe", "subscriptions", "sync"]),
+            ("Subscriptions", ["subscribe", "unsubscribe", "subscriptions"]),
             ("Receive and send", ["listen", "run", "install-unit", "send"]),
             ("Many machines", Self.ofFleet.map { $0.configuration.commandName }),
             ("Find out", ["inbox", "trace", "replay", "explain", "doctor"]),

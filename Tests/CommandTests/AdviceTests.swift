@@ -11,12 +11,12 @@ import Testing
         let advice = "it has been disabled; have it enabled by its administrator"
         let user = try session.whoami("user")
         try await session.control("PATCH", "users/\(user)", ["disabled": true])
-        let ofUser = try session.tool("subscriptions", "--available")
+        let ofUser = try session.tool("subscriptions")
         #expect(ofUser.exit == 77)
         #expect(ofUser.error.wholeMatch(of: /kii-push: GET \S+ was refused with 401 USER_DISABLED .*\n/) != nil)
         #expect(ofUser.error.hasSuffix(": \(advice)\n"))
         try await session.control("PATCH", "app", ["disabled": true])
-        let ofApp = try session.tool("subscriptions", "--available")
+        let ofApp = try session.tool("subscriptions")
         #expect(ofApp.exit == 77)
         #expect(ofApp.error.hasSuffix(": \(advice)\n"))
     }
@@ -39,7 +39,7 @@ import Testing
         let session = try EmulatorSession()
         try session.succeed("register")
         try await session.control("POST", "faults", Self.refusedToken)
-        let result = try session.tool("subscriptions", "--available")
+        let result = try session.tool("subscriptions")
         #expect(result.exit == 77)
         #expect(
             result.error.hasSuffix(
@@ -75,7 +75,7 @@ import Testing
         let said = report.checks.filter { $0["code"] == "SIGN-IN" || $0["code"] == "APP" }.map { "\($0)" }
         let costly = said.filter { $0.contains("--anew") || $0.contains("check the app's ID") }
         #expect(!said.isEmpty && costly.isEmpty, "\(said)")
-        let listed = try world.tool.start(["subscriptions", "--available"]).waitForExit()
+        let listed = try world.tool.start(["subscriptions"]).waitForExit()
         #expect(listed.exit == 76)
         let advice = "the answer does not look like Kii's; check the base URL and any proxy"
         #expect(listed.error.contains(advice) && !listed.error.contains("--anew"), "\(listed.error)")
@@ -97,7 +97,7 @@ import Testing
         let secret = try session.tool.write("correct-horse\n", to: "secret")
         try session.succeed("register", "-p", "a", "--user", "alice", "--create", "--password-file", secret)
         try await session.control("POST", "faults", Self.refusedToken)
-        let result = try session.tool("subscriptions", "--available", "-p", "a")
+        let result = try session.tool("subscriptions", "-p", "a")
         #expect(result.exit == 77)
         let command = "kii-push register --user alice --password-stdin --profile a"
         #expect(result.error.hasSuffix("\n          sign in again: \(command)\n"))

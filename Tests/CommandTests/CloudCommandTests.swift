@@ -5,7 +5,7 @@ import Testing
 /// What the commands that talk to a cloud do with profiles, rights and failures.
 @Suite(.ownThreads) struct CloudCommandTests {
     private static let cloudCommands: [[String]] = [
-        ["register"], ["subscribe", "alerts"], ["unsubscribe", "alerts"], ["subscriptions", "--available"], ["listen"],
+        ["register"], ["subscribe", "alerts"], ["unsubscribe", "alerts"], ["subscriptions"], ["listen"],
         ["send", "topic", "alerts", "--data", "{}"], ["send", "user", "u", "--data", "{}"],
         ["send", "object", "notes", "--data", "{}"],
     ]
@@ -24,7 +24,7 @@ import Testing
         )
     }
 
-    @Test(arguments: [["subscribe", "alerts"], ["subscriptions", "--available"], ["listen"]])
+    @Test(arguments: [["subscribe", "alerts"], ["subscriptions"], ["listen"]])
     func adviseWhenTheProfileIsNotRegistered(command: [String]) throws {
         let session = try EmulatorSession()
         let result = try session.tool.start(command).waitForExit()
@@ -36,7 +36,7 @@ import Testing
         let session = try EmulatorSession()
         try session.succeed("register")
         #expect(session.stop().exit == 0)
-        let result = try session.tool("subscriptions", "--available")
+        let result = try session.tool("subscriptions")
         #expect(result.exit == 69)
         #expect(
             result.error == """
@@ -54,13 +54,13 @@ import Testing
         #expect(first.stop().exit == 0)
         let second = try first.tool.start(["emulator", "--temporary"] + EmulatorSession.freePorts())
         #expect(second.output(containing: "emulator.json\n").hasPrefix("> Ready. "))
-        let stale = try first.tool("subscriptions", "--available")
+        let stale = try first.tool("subscriptions")
         #expect(stale.exit == 78)
         let words = "kii-push: profile 'default' is registered with an emulator whose state is gone\n"
         #expect(stale.error.hasPrefix(words))
         try first.succeed("register")
         #expect(try first.whoami("user") != user)
-        #expect(try first.succeed("subscriptions", "--available") == "")
+        #expect(try first.succeed("subscriptions") == "")
     }
 
     @Test func keepProfilesApart() throws {
@@ -176,7 +176,7 @@ import Testing
         #expect(
             words.error == """
                 kii-push: there is no topic nosuch
-                          create it: kii-push subscribe nosuch; or see what there is: kii-push subscriptions --available
+                          create it: kii-push subscribe nosuch; or see what there is: kii-push subscriptions
 
                 """
         )
@@ -212,7 +212,7 @@ import Testing
         #expect(try session.succeed("subscriptions") == "alerts\nnews\n")
         #expect(try session.succeed("unsubscribe", "alerts") == "unsubscribed alerts\n")
         #expect(try session.succeed("unsubscribe", "alerts") == "unsubscribed alerts (it was not subscribed)\n")
-        #expect(try session.succeed("subscriptions") == "news\n")
+        #expect(try session.succeed("subscriptions") == "news\nalerts  (not subscribed)\n")
         let missing = try session.tool("unsubscribe", "nosuch")
         #expect(missing.exit == 76)
         #expect(

@@ -106,29 +106,29 @@ import Testing
 
     @Test func namesTheFiles() throws {
         let config = try self.tool.write(Self.file(""), to: "config/kii-push/config.json", mode: 0o644)
-        let result = try self.tool("config", "path", environment: ["XDG_CONFIG_DIRS": "/nowhere"])
+        let result = try self.tool("config", "show", "--origin", environment: ["XDG_CONFIG_DIRS": "/nowhere"])
         #expect(result.exit == 0)
-        #expect(
-            result.output.hasPrefix(
-                "config        \(config)\nsystem        /nowhere/kii-push/config.json  (not there)\n"))
+        #expect(result.output.contains("\nfile.config   \(config)  (default)\n"), "\(result.output)")
+        #expect(result.output.contains("\nfile.system   /nowhere/kii-push/config.json (not there)  (default)\n"))
+        #expect(try !self.tool("config", "show").output.contains("file."))
         // That is the service's, whose secrets nobody else has.
         for directories in ["/nowhere", ""] {
-            let paths = try self.tool("config", "path", environment: ["XDG_CONFIG_DIRS": directories]).output
+            let paths = try self.tool("config", "show", "--origin", environment: ["XDG_CONFIG_DIRS": directories]).output
             #expect(!paths.contains("/etc/kii-push/"), "\(paths)")
         }
     }
 
     @Test func theSchemaHasWhatTheReaderTakes() throws {
-        let result = try self.tool("config", "schema")
-        #expect(result.exit == 0)
-        let schema = try JSONValue(parsing: Array(result.output.utf8))
+        let schema = try SchemaCheck.schema("config")
         let pointer = try #require(JSONPointer("/properties/profiles/additionalProperties/properties"))
         let members = try #require(schema[pointer]?.members).map(\.key)
         #expect(members == ProfileConfiguration.members)
+        let run = try #require(schema[pointer.appending("run").appending("properties")]?.members).map(\.key)
+        #expect(Set(run) == Set(RunSettings.Member.allCases.map(\.rawValue)))
     }
 
     @Test func theDocumentedExamplesFitTheSchema() throws {
-        let schema = try JSONValue(parsing: Array(try self.tool("config", "schema").output.utf8))
+        let schema = try SchemaCheck.schema("config")
         let lines = try self.tool("help", "files").output.split(separator: "\n").map(String.init)
         var examples: [JSONValue] = []
         for start in lines.indices where lines[start].contains(#"{"version""#) {

@@ -14,7 +14,7 @@ import Testing
     static let commands: [[String]] = [
         ["emulator"], ["register"], ["subscribe"], ["unsubscribe"], ["send", "topic"],
         ["send", "user"], ["send", "object"], ["send", "fixtures"], ["listen"], ["run"], ["trace"], ["replay"],
-        ["explain"], ["doctor"], ["subscriptions"], ["sync"], ["config", "show"], ["config", "path"],
+        ["explain"], ["doctor"], ["subscriptions"], ["config", "show"],
         ["config", "schema"],
         ["inbox", "list"], ["inbox", "stats"], ["inbox", "retry"], ["inbox", "drop"],
         ["help"], ["completion"], ["install-unit"],

@@ -44,7 +44,6 @@ import Testing
         let session = try EmulatorSession()
         try Self.check(session.succeed("register", "--json"), has: "registration")
         try Self.check(session.succeed("subscribe", "alerts", "--json"), has: "subscription")
-        try Self.check(session.succeed("subscriptions", "--available", "--json"), has: "topic")
         try Self.check(session.succeed("subscriptions", "--json"), has: "subscription")
         try Self.check(session.succeed("send", "topic", "alerts", "--data", #"{"n":1}"#, "--json"), has: "sent")
         try Self.check(session.succeed("send", "user", "me", "--data", #"{"n":2}"#, "--json"), has: "sent")
@@ -83,7 +82,6 @@ import Testing
             if result.exit != 0 { try Self.check(result.error, has: "error") }
         }
         try Self.check(tool("config", "show", "--origin", "--json").output, has: "setting")
-        try Self.check(tool("config", "path", "--json").output, has: "path")
         try Self.check(tool("send", "fixtures", "--json").output, has: "fixture")
         try Self.check(tool("help", "--json").output, has: "help")
         try Self.check(tool("help", "--json", "scopes").output, has: "help")

@@ -11,7 +11,7 @@ import Testing
         try session.succeed("register")
         #expect(try session.succeed("subscribe", "alerts") == "subscribed alerts\n")
         #expect(try session.succeed("subscribe", "alerts") == "subscribed alerts (it was already)\n")
-        #expect(try session.succeed("subscriptions", "--available") == "alerts\n")
+        #expect(try session.succeed("subscriptions") == "alerts\n")
         for number in 1...3 {
             let line = try session.succeed("send", "topic", "alerts", "--data", #"{"n":\#(number)}"#)
             let pattern = #/sent (\S+) to topic alerts, 1 receiver\n  http://127\.0\.0\.1:\d+/__kii/ui#message/(\S+)\n/#

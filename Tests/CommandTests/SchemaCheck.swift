@@ -1,7 +1,16 @@
+import Foundation
 import KiiPushCore
 
-/// As much of JSON Schema as the schemas that kii-push prints use; an unknown keyword is a fault.
+/// As much of JSON Schema as the schemas in Documentation use; an unknown keyword is a fault.
 enum SchemaCheck {
+    /// The schema in `Documentation/NAME.schema.json`.
+    static func schema(_ name: String) throws -> JSONValue {
+        let root = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let data = try Data(contentsOf: root.appending(path: "Documentation/\(name).schema.json"))
+        return try JSONValue(parsing: Array(data))
+    }
+
     /// - Parameter isClosed: whether a member that an object's schema does not declare is a fault, though it may be added.
     static func faults(
         _ value: JSONValue, _ schema: JSONValue, at place: String = "", isClosed: Bool = false

@@ -95,7 +95,7 @@ import Testing
     @Test func halfOfAnAdministratorInAFileIsRefused() throws {
         let tool = try Tool()
         let path = try tool.write(Self.file("default", ["clientSecret": "s"]), to: "config/kii-push/credentials.json")
-        let result = try tool("subscriptions", "--available")
+        let result = try tool("subscriptions")
         #expect(result.exit == 78)
         let place = "\(path):1:36: /profiles/default"
         #expect(result.error.hasPrefix("kii-push: \(place) has clientSecret without clientID\n"))

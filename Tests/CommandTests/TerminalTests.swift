@@ -42,7 +42,7 @@ import Testing
 
     /// Warns on standard error, and ends with an error.
     private static let warning =
-        "KII_PUSH_APP_KEY=k kii-push subscriptions --available --insecure --base-url http://127.0.0.1:1/api --app-id a"
+        "KII_PUSH_APP_KEY=k kii-push subscriptions --insecure --base-url http://127.0.0.1:1/api --app-id a"
 
     private let tool: Tool
     private let payload: String

@@ -23,7 +23,7 @@ import Testing
     }
 
     @Test(arguments: [
-        ["subscriptions", "--available"], ["subscriptions"], ["subscribe", "news"], ["listen", "-n1", "-t", "5s"],
+        ["subscriptions"], ["subscribe", "news"], ["listen", "-n1", "-t", "5s"],
         ["run", "--exec", "true"], ["register"], ["register", "--anew"],
     ])
     func anotherServerGetsNothingThatIsForTheFirst(words: [String]) throws {

@@ -5,9 +5,8 @@ struct ConfigCommand: ParsableCommand {
         commandName: "config", abstract: "Shows what is configured and where it was said. Asks no network.",
         examples: [
             ("Which settings hold, and why", "kii-push config show --origin"),
-            ("Which files are looked at", "kii-push config path"),
         ],
-        subcommands: [ConfigShowCommand.self, ConfigPathCommand.self, ConfigSchemaCommand.self]
+        subcommands: [ConfigShowCommand.self]
     )
 }
 
@@ -26,8 +25,9 @@ struct ConfigShowCommand: ParsableCommand {
         discussion: [
             "An option wins over the environment, that over the user's file, that over the system's, that over what the "
                 + "profile was registered with or the running emulator says. Secrets are not shown: <set> says that "
-                + "there is one. What 'run' is to do is shown as the file says it, member by member. The last lines are what "
-                + "'register' made: the account, the ID of its user or thing, the installation."
+                + "there is one. What 'run' is to do is shown as the file says it, member by member. Then come what "
+                + "'register' made (the account, the ID of its user or thing, the installation) and, with --origin, the files "
+                + "that are looked at."
         ],
         exitCodes: [.configuration, .missingInput],
         environment: EnvironmentVariable.ofCloudCommands + [
@@ -36,7 +36,7 @@ struct ConfigShowCommand: ParsableCommand {
         ]
     )
 
-    @Flag(help: "Show where each value was said: option, environment, file with line and column, registration.")
+    @Flag(help: "Show where each value was said: option, environment, file with line and column; and the files.")
     var origin = false
 
     @OptionGroup(title: "Output") var output: OutputOptions
@@ -45,7 +45,8 @@ struct ConfigShowCommand: ParsableCommand {
     func run() async throws {
         let console = self.output.console
         let profile = try Profile(self.profile)
-        for setting in try ShownSetting.all(of: profile, self.profile) {
+        let settings = try ShownSetting.all(of: profile, self.profile)
+        for setting in settings + (self.origin ? ShownSetting.files(of: profile.location) : []) {
             let value = setting.isSecret ? (setting.value == nil ? nil : "<set>") : setting.value
             let origin = self.origin ? (value == nil ? "" : "  (\(setting.origin.text.terminalSafe))") : ""
             let name = setting.name.count < 14 ? setting.name.padded(to: 14) : setting.name + "  "
@@ -59,46 +60,5 @@ struct ConfigShowCommand: ParsableCommand {
                     "origin": isSet ? setting.origin.json : Optional.none,
                 ])
         }
-    }
-}
-
-struct ConfigPathCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "path", abstract: "Shows which files are looked at, and whether they are there.",
-        examples: [("Of the default profile", "kii-push config path")],
-        exitCodes: [.configuration],
-        environment: [
-            .profile, .configurationFile, .configurationHome, .configurationDirectories, .stateHome, .stateDirectory,
-            .runtimeDirectory, .credentialsDirectory,
-        ]
-    )
-
-    @OptionGroup(title: "Output") var output: OutputOptions
-    @OptionGroup(title: "Profile") var name: ProfileNameOptions
-
-    @Option(
-        name: .shortAndLong, value: "FILE", help: "The configuration file ('kii-push help files').", completion: .file)
-    var config: String?
-
-    func run() async throws {
-        let console = self.output.console
-        let location = try ProfileLocation(named: self.name.profile, configurationFile: self.config)
-        for (kind, path) in location.files {
-            let isThere = InputFile.exists(path)
-            try console.line(kind.padded(to: 14) + path.terminalSafe + (isThere ? "" : "  (not there)"))
-            try console.object("path", ["kind": kind, "path": path, "exists": isThere])
-        }
-    }
-}
-
-struct ConfigSchemaCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "schema", abstract: "Prints the JSON schema of config.json.",
-        examples: [("For an editor", "kii-push config schema > config.schema.json")],
-        discussion: ["JSON Schema, draft 2020-12."]
-    )
-
-    func run() async throws {
-        try StandardStream.output.write(document: ConfigurationSchema.document)
     }
 }

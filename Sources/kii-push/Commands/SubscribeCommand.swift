@@ -7,8 +7,11 @@ struct SubscribeCommand: ParsableCommand {
             ("A topic of the app", "kii-push subscribe alerts"),
             ("Topics of the profile's own user and of a group", "kii-push subscribe user:me/todo group:a1b2/room"),
             ("A bucket: each change of an object in it is pushed", "kii-push subscribe --bucket user:me/notes"),
+            ("Everything that config.json declares for the profile", "kii-push subscribe"),
         ],
         discussion: [
+            "Without a name it subscribes to what the profile declares in \"subscriptions\" of config.json, as 'kii-push run' "
+                + "does ('kii-push help files').",
             "A topic that is missing is created: in the scope of the app with the admin's credentials if there are "
                 + "any, elsewhere as the profile itself. To be subscribed already is no error."
         ],
@@ -38,6 +41,10 @@ struct UnsubscribeCommand: ParsableCommand {
 
     @OptionGroup var targets: TargetOptions
 
+    func validate() throws {
+        if self.targets.isEmpty { throw ValidationError("name a topic, or a bucket with --bucket") }
+    }
+
     func run() async throws {
         try await self.targets.change(isSubscribed: false, unchanged: "it was not subscribed") {
             session, principal, target in
@@ -56,19 +63,17 @@ struct TargetOptions: ParsableArguments {
 
     @OptionGroup var cloud: CloudCommandOptions
 
-    func validate() throws {
-        guard self.topics.isEmpty, self.buckets.isEmpty else { return }
-        throw ValidationError("name a topic, or a bucket with --bucket")
-    }
+    var isEmpty: Bool { self.topics.isEmpty && self.buckets.isEmpty }
 
     /// Changes the subscription to each of them, and says what came of it; `unchanged` where there was nothing to change.
+    /// Without any, those are meant that the profile declares.
     func change(
         isSubscribed: Bool, unchanged: String,
         _ change: (CloudSession, Principal, SubscriptionTarget) async throws -> CloudSession.SubscriptionOutcome
     ) async throws {
         try await self.cloud.withSession { session in
             let principal = try session.registration().principal
-            for target in try SubscriptionTarget.targets(topics: self.topics, buckets: self.buckets, of: principal) {
+            for target in try self.targets(of: principal, in: session) {
                 let outcome = try await change(session, principal, target)
                 let done = "\(isSubscribed ? "" : "un")subscribed \(target.text)"
                 try session.console.result(outcome.isChanged ? done : "\(done) (\(unchanged))")
@@ -80,5 +85,17 @@ struct TargetOptions: ParsableArguments {
                     ])
             }
         }
+    }
+
+    private func targets(of principal: Principal, in session: CloudSession) throws -> [SubscriptionTarget] {
+        guard self.isEmpty else {
+            return try SubscriptionTarget.targets(topics: self.topics, buckets: self.buckets, of: principal)
+        }
+        guard let declared = try session.declared() else {
+            throw CommandFailure(
+                .configuration, "profile '\(session.profile.name)' declares no subscriptions",
+                hint: "name a topic, or a bucket with --bucket; or add \"subscriptions\": kii-push help files")
+        }
+        return try declared.targets(of: principal)
     }
 }

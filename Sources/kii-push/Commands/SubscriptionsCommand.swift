@@ -3,13 +3,11 @@ import KiiPushCore
 struct SubscriptionsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "subscriptions",
-        abstract: "Lists what the profile is subscribed to, or the topics that there are.",
+        abstract: "Lists topics and buckets, and whether the profile is subscribed to them.",
         examples: [
             ("Topics and buckets", "kii-push subscriptions"),
             ("With the topics of a group", "kii-push subscriptions group:a1b2"),
-            ("Every topic of the app, subscribed or not", "kii-push subscriptions --available"),
-            ("Every topic of the profile's own user", "kii-push subscriptions --available user:me"),
-            ("For a program", "kii-push subscriptions --json | jq -r 'select(.kind==\"bucket\") | .name'"),
+            ("For a program", "kii-push subscriptions --json | jq -r 'select(.subscribed) | .name'"),
         ],
         discussion: [
             "The cloud has no call that lists subscriptions; it can only be asked about one. It is asked about what was "
@@ -24,9 +22,6 @@ struct SubscriptionsCommand: ParsableCommand {
         value: "SCOPE", help: "Look through the topics of these scopes too: group:ID, … ('kii-push help scopes').")
     var scopes: [ScopeName] = []
 
-    @Flag(help: "Instead, every topic of these scopes, subscribed or not. Without a scope: those of the app.")
-    var available = false
-
     @OptionGroup var cloud: CloudCommandOptions
 
     func run() async throws {
@@ -34,22 +29,16 @@ struct SubscriptionsCommand: ParsableCommand {
             let console = session.console
             let principal = try session.registration().principal
             let named = try self.scopes.map { try $0.resolved(for: principal) }
-            if self.available {
-                for scope in named.isEmpty ? [.app] : named {
-                    for try await topic in try session.own().topics(in: scope) {
-                        let target = SubscriptionTarget.topic(topic)
-                        try console.line(target.text)
-                        try console.object("topic", target.json)
-                    }
-                }
-                return
-            }
             let declared = try session.declared()?.targets(of: principal) ?? []
             let candidates = try await session.candidates(declared: declared, scopes: session.ownScopes() + named)
-            for (target, source) in try await session.subscribed(principal, among: candidates) {
-                try console.line(target.text)
+            for (target, source) in candidates {
+                guard let isSubscribed = try await session.isSubscribed(principal, to: target, known: source) else {
+                    continue
+                }
+                try console.line(target.text + (isSubscribed ? "" : "  (not subscribed)"))
                 try console.object(
-                    "subscription", target.json + [("subscribed", true), ("known_by", JSONValue(source.rawValue))])
+                    "subscription",
+                    target.json + [("subscribed", JSONValue(isSubscribed)), ("known_by", JSONValue(source.rawValue))])
             }
         }
     }

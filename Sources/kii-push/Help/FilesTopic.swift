@@ -43,7 +43,7 @@ enum FilesTopic {
             #"{"version": 1, "profiles": {"default": {"site": "jp", "appID": "0a1b2c3d","#,
             #""run": {"exec": "/etc/kii-push/on-push", "execTimeout": "10s"}}}}"#,
         ]),
-        .prose("\"subscriptions\" is what 'kii-push run' and 'kii-push sync' subscribe to."),
+        .prose("\"subscriptions\" is what 'kii-push run', and 'kii-push subscribe' without a name, subscribe to."),
         .example([
             #"{"version": 1, "profiles": {"default": {"site": "jp", "appID": "0a1b2c3d","#,
             #""subscriptions": {"topics": ["alerts"], "buckets": ["user:me/notes"]}}}}"#,

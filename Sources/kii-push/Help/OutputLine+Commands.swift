@@ -7,10 +7,6 @@ extension OutputLine {
                 "subscribed": .flag, "changed?": .flag, "created?": .flag,
                 "known_by?": .word(["profile", "configuration", "cloud"]),
             ]),
-        OutputLine("topic", "a topic of 'subscriptions --available'", Self.target),
-        OutputLine(
-            "difference", "what 'sync' finds", Self.target,
-            ["difference": .word(["missing", "surplus"]), "changed": .flag]),
         OutputLine(
             "sent", "what came of 'send'",
             [
@@ -60,7 +56,7 @@ extension OutputLine {
                 "exit?": .integer,
             ]),
         OutputLine(
-            "setting", "a setting of 'config show'; a secret has no value",
+            "setting", "a setting of 'config show', or a file that is looked at; a secret has no value",
             [
                 "name": .text, "secret": .flag, "set": .flag, "value?": .text,
                 "origin?": .object([
@@ -68,7 +64,6 @@ extension OutputLine {
                     "name?": .text, "path?": .text, "place?": .text, "pointer?": .text,
                 ]),
             ]),
-        OutputLine("path", "a file of 'config path'", ["kind": .text, "path": .text, "exists": .flag]),
         OutputLine(
             "emulator", "where the emulator is",
             [

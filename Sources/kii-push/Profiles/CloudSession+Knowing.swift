@@ -39,22 +39,18 @@ extension CloudSession {
         }
     }
 
-    /// Those of `candidates` that the profile is subscribed to. One about which the cloud refuses to answer, such as a
-    /// topic of a group that the user has left, is told of and left out.
-    func subscribed(
-        _ principal: Principal, among candidates: [SubscriptionCandidate]
-    ) async throws -> [SubscriptionCandidate] {
-        var subscribed: [SubscriptionCandidate] = []
-        for candidate in candidates {
-            do {
-                if try await self.own().isSubscribed(to: candidate.target, as: principal) {
-                    subscribed.append(candidate)
-                }
-            } catch let error as KiiError where candidate.source == .profile && !error.isTransient {
-                self.console.warning("cannot tell about \(candidate.target.text): \(error)")
-            }
+    /// Whether the profile is subscribed to a target; `nil` where nobody needs to know: it was subscribed through the profile
+    /// once and is so no more, or the cloud refuses to answer, as about a topic of a group that the user has left.
+    func isSubscribed(
+        _ principal: Principal, to target: SubscriptionTarget, known source: SubscriptionSource
+    ) async throws -> Bool? {
+        do {
+            let isSubscribed = try await self.own().isSubscribed(to: target, as: principal)
+            return isSubscribed || source != .profile ? isSubscribed : nil
+        } catch let error as KiiError where source == .profile && !error.isTransient {
+            self.console.warning("cannot tell about \(target.text): \(error)")
+            return nil
         }
-        return subscribed
     }
 
     /// Writes down what became of a subscription. It holds all the same where that fails, so that is no failure.

@@ -40,7 +40,7 @@ extension CloudSession {
             return try await sender.perform(call)
         } catch let error as KiiError where error.errorCode == .topicNotFound {
             let creation = "kii-push subscribe \(SubscriptionTarget.topic(topic).text)\(self.profile.option)"
-            let list = "kii-push subscriptions --available" + (topic.scope == .app ? "" : " \(topic.scope.text)")
+            let list = "kii-push subscriptions" + (topic.scope == .app ? "" : " \(topic.scope.text)")
             throw self.missing(topic, error, hint: "create it: \(creation); or see what there is: \(list)")
         }
     }

@@ -24,13 +24,6 @@ package struct DeclaredSubscriptions: Sendable, Hashable {
         self.buckets = try names("buckets")
     }
 
-    /// Reads a file that holds nothing else.
-    ///
-    /// - Throws: ``CommandFailure`` with exit 66 when it cannot be read, and with 78 when it is wrong.
-    init(reading path: String) throws {
-        try self.init(ConfigurationDocument(path: path, bytes: InputFile.read(path)).whole)
-    }
-
     func targets(of principal: Principal) throws -> [SubscriptionTarget] {
         var seen: Set<SubscriptionTarget> = []
         return try SubscriptionTarget.targets(topics: self.topics, buckets: self.buckets, of: principal)

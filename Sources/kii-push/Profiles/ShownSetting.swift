@@ -21,6 +21,14 @@ struct ShownSetting: Sendable {
         self.isSecret = true
     }
 
+    /// The files that are looked at, whether they are there or not.
+    static func files(of location: ProfileLocation) -> [ShownSetting] {
+        location.files.map { kind, path in
+            let isThere = InputFile.exists(path)
+            return ShownSetting("file.\(kind)", Setting(path + (isThere ? "" : " (not there)"), .standard))
+        }
+    }
+
     static func all(of profile: Profile, _ options: ProfileOptions) throws -> [ShownSetting] {
         let settings = try ProfileSettings(options: options, profile: profile)
         let credentials = profile.credentials

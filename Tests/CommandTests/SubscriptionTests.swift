@@ -4,7 +4,7 @@ import TestTraits
 import Testing
 
 /// Subscriptions as they are found out, and as they are declared.
-@Suite(.ownThreads) struct SyncTests {
+@Suite(.ownThreads) struct SubscriptionTests {
     private static func configuration(_ subscriptions: String) -> String {
         #"{"version":1,"profiles":{"default":{"subscriptions":\#(subscriptions)}}}"#
     }
@@ -37,7 +37,7 @@ import Testing
 
         func declare(_ subscriptions: String) throws -> String {
             try self.session.tool.write(
-                SyncTests.configuration(subscriptions), to: "config/kii-push/config.json", mode: 0o644)
+                SubscriptionTests.configuration(subscriptions), to: "config/kii-push/config.json", mode: 0o644)
         }
     }
 
@@ -55,58 +55,41 @@ import Testing
         let lines = try found.output.split(separator: "\n").map { try JSONValue(parsing: Array($0.utf8)) }
         #expect(lines.map { $0["name"]?.string } == ["alerts", "todo"])
         #expect(lines.allSatisfy { $0["known_by"] == "cloud" && $0["subscribed"] == true })
-        // What was ended elsewhere is not listed, though it was made here.
         #expect(try cloud.run("unsubscribe", "alerts").exit == 0)
-        #expect(try cloud.run("subscriptions").output == "user:\(user)/todo\n")
+        #expect(try cloud.run("subscriptions").output == "alerts  (not subscribed)\nuser:\(user)/todo\n")
     }
 
-    @Test func makesTheDifferenceGoAwayAndSaysWhatItWas() throws {
+    @Test func subscribesToWhatIsDeclaredWhereNothingIsNamed() throws {
         let cloud = try Cloud()
-        #expect(try cloud.run("subscribe", "old", "--bucket", "user:me/stale").exit == 0)
-        _ = try cloud.declare(#"{"topics":["alerts","user:me/todo"],"buckets":["user:me/notes"]}"#)
-        let user = try cloud.session.whoami("user")
-        let difference = "+ alerts\n+ user:\(user)/todo\n+ bucket user:\(user)/notes\n"
-        let surplus = "- old\n- bucket user:\(user)/stale\n"
-        let dry = try cloud.run("sync", "--dry-run", "--prune")
-        #expect(dry.exit == 0 && dry.output == difference + surplus)
-        #expect(try cloud.run("subscriptions").output == "old\nbucket user:\(user)/stale\n")
-        let kept = try cloud.run("sync")
-        #expect(kept.exit == 0 && kept.output == difference + surplus)
-        #expect(kept.error.contains("old is kept; --prune ends it\n"))
-        let pruned = try cloud.run("sync", "--prune", "--json")
-        let lines = try pruned.output.split(separator: "\n").map { try JSONValue(parsing: Array($0.utf8)) }
-        #expect(lines.map { $0["name"]?.string } == ["old", "stale"])
-        #expect(lines.allSatisfy { $0["difference"] == "surplus" && $0["changed"] == true })
-        let settled = try cloud.run("sync", "--prune")
-        #expect(settled.exit == 0 && settled.output == "" && settled.error.hasSuffix("nothing to do\n"))
-        #expect(
-            try cloud.run("subscriptions").output.split(separator: "\n").sorted()
-                == ["alerts", "bucket user:\(user)/notes", "user:\(user)/todo"])
-    }
-
-    @Test func takesAFileInsteadAndPrunesNothingWithoutADeclaration() throws {
-        let cloud = try Cloud()
-        #expect(try cloud.run("subscribe", "old").exit == 0)
-        let none = try cloud.run("sync", "--prune")
+        let none = try cloud.run("subscribe")
         #expect(none.exit == 78)
         #expect(none.error.hasPrefix("kii-push: profile 'default' declares no subscriptions\n"))
-        let file = try cloud.session.tool.write(#"{"topics":["old","new"]}"#, to: "wanted.json")
-        #expect(try cloud.run("sync", file).output == "+ new\n")
-        #expect(try cloud.run("sync", cloud.session.tool.home.path + "/absent.json").exit == 66)
+        #expect(try cloud.run("unsubscribe").exit == 64)
+        #expect(try cloud.run("subscribe", "old").exit == 0)
+        _ = try cloud.declare(#"{"topics":["alerts","user:me/todo"],"buckets":["user:me/notes"]}"#)
+        let user = try cloud.session.whoami("user")
+        let declared = ["alerts", "user:\(user)/todo", "bucket user:\(user)/notes"]
+        let made = try cloud.run("subscribe")
+        #expect(made.exit == 0 && made.output == declared.map { "subscribed \($0)\n" }.joined(), "\(made.error)")
+        let again = try cloud.run("subscribe")
+        #expect(again.exit == 0 && again.output == declared.map { "subscribed \($0) (it was already)\n" }.joined())
+        #expect(try cloud.run("unsubscribe", "alerts").exit == 0)
+        let lines = try cloud.run("subscriptions").output.split(separator: "\n").map { String($0) }.sorted()
+        #expect(lines == ["alerts  (not subscribed)", declared[2], "old", declared[1]])
     }
 
     @Test(arguments: [
-        (#"{"topic":[]}"#, "1:10", "/topic is unknown; did you mean 'topics'?"),
+        (#"{"topic":[]}"#, "1:62", "/topic is unknown; did you mean 'topics'?"),
         ("{\n  \"topics\": [\"ok\",\n    \"not ok\"]}", "3:5", "/topics/1 must be a name of up to 64 letters"),
-        (#"{"buckets":"a"}"#, "1:12", "/buckets must be a list of names"),
-        ("[]", "1:1", "it must be an object"),
-        ("{\n\"topics\": [,]}", "2:12", "it is not JSON at byte 13"),
+        (#"{"buckets":"a"}"#, "1:64", "/buckets must be a list of names"),
+        ("[]", "1:53", " must be an object"),
     ])
     func saysWhereADeclarationIsWrong(text: String, place: String, words: String) throws {
         let tool = try Tool()
-        let path = try tool.write(text, to: "wanted.json")
-        let result = try tool("sync", path)
+        let path = try tool.write(Self.configuration(text), to: "config/kii-push/config.json", mode: 0o644)
+        let result = try tool("subscribe")
         #expect(result.exit == 78)
-        #expect(result.error.hasPrefix("kii-push: \(path):\(place): \(words)"), "\(result.error)")
+        let pointer = "/profiles/default/subscriptions"
+        #expect(result.error.hasPrefix("kii-push: \(path):\(place): \(pointer)\(words)"), "\(result.error)")
     }
 }
