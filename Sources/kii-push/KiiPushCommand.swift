@@ -17,7 +17,7 @@ package struct KiiPushCommand: ParsableCommand {
             EmulatorCommand.self, RegisterCommand.self, ConfigCommand.self, SubscribeCommand.self,
             UnsubscribeCommand.self, SubscriptionsCommand.self, ListenCommand.self, RunCommand.self,
             InstallUnitCommand.self, SendCommand.self, InboxCommand.self, TraceCommand.self, ReplayCommand.self,
-            ExplainCommand.self, DoctorCommand.self, HelpCommand.self, CompletionCommand.self, CompleteCommand.self,
+            ExplainCommand.self, DoctorCommand.self, HelpCommand.self, CompleteCommand.self,
         ] + Self.ofFleet,
         groups: [
             ("Get ready", ["emulator", "register", "config"]),
@@ -25,7 +25,7 @@ package struct KiiPushCommand: ParsableCommand {
             ("Receive and send", ["listen", "run", "install-unit", "send"]),
             ("Many machines", Self.ofFleet.map { $0.configuration.commandName }),
             ("Find out", ["inbox", "trace", "replay", "explain", "doctor"]),
-            ("Help", ["help", "completion"]),
+            ("Help", ["help"]),
         ],
         version: UserAgent.version
     )

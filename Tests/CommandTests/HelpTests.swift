@@ -17,7 +17,7 @@ import Testing
         ["explain"], ["doctor"], ["subscriptions"], ["config", "show"],
         ["config", "schema"],
         ["inbox", "list"], ["inbox", "stats"], ["inbox", "retry"], ["inbox", "drop"],
-        ["help"], ["completion"], ["install-unit"],
+        ["help"], ["install-unit"],
     ]
 
     @Test(arguments: commands)

@@ -17,11 +17,11 @@ import Testing
         let words = ["bash", "-c", #"cd && exec "$0" "$@""#, self.script, "--binary", "built", prefix]
         let result = try RunningTool(words, environment: tool.environment).waitForExit()
         #expect(result.exit == 0, "\(result.error)")
-        #expect(result.output == "installed \(prefix)/bin/kii-push, its manual pages and completions\n")
+        #expect(result.output == "installed \(prefix)/bin/kii-push, its manual page and completions\n")
         let installed = try RunningTool([prefix + "/bin/kii-push", "--version"], environment: tool.environment)
         #expect(installed.waitForExit().output.hasPrefix("kii-push "))
         for file in [
-            "man/man1/kii-push.1", "man/man1/kii-push-listen.1", "man/man5/kii-push.json.5",
+            "man/man1/kii-push.1", "doc/kii-push/output.schema.json", "doc/kii-push/config.schema.json",
             "bash-completion/completions/kii-push",
             "zsh/site-functions/_kii-push", "fish/vendor_completions.d/kii-push.fish",
         ] {

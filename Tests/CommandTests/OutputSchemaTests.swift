@@ -15,29 +15,25 @@ import Testing
             let line = try JSONValue(parsing: Array(text.utf8))
             let type = line["type"]?.string ?? ""
             seen.insert(type)
-            let schema = OutputSchema.document["$defs"]?[type]
+            let schema = try SchemaCheck.schema("output")["$defs"]?[type]
             let faults = schema.map { SchemaCheck.faults(line, $0, isClosed: true) } ?? ["it has no schema"]
             #expect(faults == [], "\(text)", sourceLocation: sourceLocation)
         }
         #expect(seen.isSuperset(of: types), "\(output)", sourceLocation: sourceLocation)
     }
 
-    @Test func isPrintedAndRefusesWhatIsNone() throws {
-        let result = try Tool()("help", "json", "--schema")
-        #expect(result.exit == 0)
-        #expect(try JSONValue(parsing: result.output) == OutputSchema.document)
-        let types = OutputLine.all.map(\.type)
-        #expect(Set(types).count == types.count)
-        let retried = try #require(OutputSchema.document["$defs"]?["retried"])
+    @Test func namesEveryLineOnceAndRefusesWhatIsNone() throws {
+        let schema = try SchemaCheck.schema("output")
+        let lines = try #require(schema["$defs"]?.members)
+        #expect(schema["oneOf"]?.array?.map { $0["$ref"]?.string } == lines.map { "#/$defs/\($0.key)" })
+        for line in lines { #expect(line.value["properties"]?["type"]?["const"]?.string == line.key) }
+        let retried = try #require(schema["$defs"]?["retried"])
         #expect(SchemaCheck.faults(["v": 1, "type": "retried", "id": 7], retried, isClosed: true) == [])
         let wrong: [JSONValue] = [
             ["v": 1, "type": "retried"], ["v": 1, "type": "retried", "id": "7"], ["v": 2, "type": "retried", "id": 7],
             ["v": 1, "type": "dropped", "id": 7], ["v": 1, "type": "retried", "id": 7, "more": 1],
         ]
         for line in wrong { #expect(SchemaCheck.faults(line, retried, isClosed: true) != [], "\(line)") }
-        for words in [["--schema"], ["files", "--schema"], ["json", "--schema", "--json"]] {
-            #expect(try Tool().start(["help"] + words).waitForExit().exit == 64)
-        }
     }
 
     @Test func declaresWhatIsPrintedOfMessages() throws {
@@ -83,8 +79,6 @@ import Testing
         }
         try Self.check(tool("config", "show", "--origin", "--json").output, has: "setting")
         try Self.check(tool("send", "fixtures", "--json").output, has: "fixture")
-        try Self.check(tool("help", "--json").output, has: "help")
-        try Self.check(tool("help", "--json", "scopes").output, has: "help")
         try Self.check(tool("explain", "--bogus", "--json").error, has: "error")
     }
 }

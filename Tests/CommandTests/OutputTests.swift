@@ -29,7 +29,7 @@ import Testing
         #expect(none.output + none.error == "")
     }
 
-    @Test(arguments: ["help", "--version", "completion bash", "help exit-codes"])
+    @Test(arguments: ["help", "--version", "help --tree", "help exit-codes"])
     func outputThatCannotBeWrittenIsOneLine(words: String) throws {
         let closed = try self.bash("kii-push \(words) >&-")
         #expect(closed.exit == 74)
@@ -40,9 +40,10 @@ import Testing
     }
 
     @Test func nothingElseIsOpenedInThePlaceOfAClosedStream() throws {
-        // The page's file would be descriptor 1, and take the number of a closed output.
-        let result = try self.bash("cd; kii-push help --man pages >&- 2>&- <&-; head -1 pages/kii-push.1")
-        #expect(result.output.hasPrefix(#".TH "KII\-PUSH" "1""#))
+        // The unit's file would be descriptor 1, and take the number of a closed output.
+        let unit = "kii-push install-unit --user --directory ."
+        let result = try self.bash("cd; \(unit) >&- 2>&- <&-; head -1 kii-push.service")
+        #expect(result.output.hasPrefix("# Written by 'kii-push install-unit --user'."))
         #expect(try self.bash("kii-push nonsense 2>&-").exit == 64)
         let input = try self.bash("kii-push explain <&-")
         #expect(input.exit == 66)

@@ -1,4 +1,4 @@
-/// A command as help, completions and manual pages need it: what is said about it, its values, and the commands below.
+/// A command as help and completions need it: what is said about it, its values, and the commands below.
 ///
 /// Only what is asked for is looked up: a page that lists commands does not look into their values.
 struct CommandDescription {

@@ -30,7 +30,7 @@ struct CommandLineParser {
     }
 
     /// The words before a command that name the profile, `-p NAME` in any of its forms, and the words behind them.
-    private static func leadingProfile(
+    static func leadingProfile(
         _ words: ArraySlice<String>
     ) -> (profile: ArraySlice<String>, behind: ArraySlice<String>) {
         guard let first = words.first else { return ([], words) }

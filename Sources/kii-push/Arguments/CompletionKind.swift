@@ -9,22 +9,6 @@ enum CompletionKind: Equatable, Sendable {
     case program
     /// What only the tool itself can tell, at the time.
     case asked(CompletionQuestion)
-
-    var name: String {
-        switch self {
-        case .none: "none"
-        case .words: "words"
-        case .file: "file"
-        case .directory: "directory"
-        case .program: "program"
-        case .asked(let question): question.rawValue
-        }
-    }
 }
 
-enum CompletionQuestion: String, CaseIterable, Sendable {
-    case profiles
-    case messages
-    case deadLetters = "dead-letters"
-    case pages
-}
+enum CompletionQuestion: Sendable { case profiles, messages, deadLetters, pages }

@@ -4,7 +4,7 @@ struct HelpTopic: Sendable {
     /// The page in lines of at most so many columns where it is a table, with the end of the last line.
     let text: @Sendable (_ width: Int) -> String
 
-    /// Every topic. Help, completions and manual pages know of no other list.
+    /// Every topic. Help and completions know of no other list.
     static let all: [HelpTopic] = [
         HelpTopic(name: "scopes", text: scopesText),
         HelpTopic(name: "files", text: FilesTopic.text),
@@ -18,7 +18,9 @@ struct HelpTopic: Sendable {
                 "What the exit codes of kii-push mean (sysexits.h, and those of timeout(1) and the shell).",
                 ExitStatus.allCases.map(\.row), brokenOutput, width: width)
         },
-        HelpTopic(name: "json", text: OutputSchema.help),
+        HelpTopic(name: "json") { width in
+            jsonParagraphs.map { wrapped($0, width: width) + "\n" }.joined(separator: "\n")
+        },
         HelpTopic(name: "formatting", text: MessageFormat.help),
         HelpTopic(name: "findings", text: LintCode.help),
     ]
@@ -30,6 +32,16 @@ struct HelpTopic: Sendable {
     static let brokenOutput =
         "When whoever reads the output goes away, as in 'kii-push help | head -1', the command ends without a word, and "
         + "that is success. Output that is closed or cannot be written for another reason is 74."
+
+    private static let jsonParagraphs = [
+        "What --json prints: one object a line, each with \"v\": 1 and \"type\". Members may be added; those that exist do "
+            + "not change while \"v\" stays 1. Times are RFC 3339 in UTC, durations end in _ms.",
+        "The JSON Schema of every line is Documentation/output.schema.json, which is installed as "
+            + "share/doc/kii-push/output.schema.json; config.schema.json beside it is that of config.json.",
+        "Lines of the types error and service go to standard error, recorded ones to the file of --record, all others "
+            + "to standard output. \"in_doubt\": true tells that it may have been done all the same, and would be done "
+            + "twice by the same command.",
+    ]
 
     private static func scopesText(_ width: Int) -> String {
         page(

@@ -1,32 +1,39 @@
 import KiiPushCore
 
-/// What the scripts of `completion` ask: the values of one kind, one a line. It says nothing rather than to fail: there is
-/// nobody to tell while somebody is typing.
+/// The answer to the completion script of a shell: a candidate a line, with its description behind a tab; or `:file`,
+/// `:directory` or `:program`, which the shell completes itself. It says nothing rather than to fail: there is nobody to
+/// tell while somebody is typing.
 struct CompleteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "complete",
-        abstract: "Prints what may be offered for a value. For the scripts of 'kii-push completion'.",
+        abstract: "Prints what may be at the end of a command line. For the completion scripts of shells.",
         isHidden: true,
         environment: [.profile, .stateHome, .stateDirectory]
     )
 
     private static let maximumCount = 500
 
-    @Argument(value: "KIND", help: "What kind of value.") var kind: String
-
-    @Argument(value: "WORD", help: "After '--', the words of the line before the one to complete.")
+    @Argument(
+        value: "WORD", help: "After '--', the words behind the tool's name up to the cursor; the last may be empty.")
     var words: [String] = []
 
     func run() async throws {
-        guard let question = CompletionQuestion(rawValue: self.kind) else { return }
-        let answers =
-            switch question {
-            case .profiles: (try? Self.profiles()) ?? []
-            case .messages: (try? self.messages(Set(MessageRecord.Standing.allCases))) ?? []
-            case .deadLetters: (try? self.messages([.dead])) ?? []
-            case .pages: self.pages
-            }
-        try? StandardStream.output.write(answers.map { $0 + "\n" }.joined())
+        let completion = Completion(tool: CommandDescription(KiiPushCommand.self), ask: Self.answer)
+        switch completion.answer(self.words) {
+        case .shell(let kind): try? StandardStream.output.write(":\(kind)\n")
+        case .candidates(let rows):
+            let lines = rows.map { $0.description.isEmpty ? $0.word : "\($0.word)\t\($0.description)" }
+            try? StandardStream.output.write(lines.map { $0 + "\n" }.joined())
+        }
+    }
+
+    private static func answer(_ question: CompletionQuestion, _ words: [String]) -> [String] {
+        switch question {
+        case .profiles: (try? self.profiles()) ?? []
+        case .messages: (try? self.messages(Set(MessageRecord.Standing.allCases), words)) ?? []
+        case .deadLetters: (try? self.messages([.dead], words)) ?? []
+        case .pages: self.pages(words)
+        }
     }
 
     private static func profiles() throws -> [String] {
@@ -35,28 +42,28 @@ struct CompleteCommand: ParsableCommand {
     }
 
     /// What is not done yet comes before what is, where there are too many.
-    private func messages(_ standings: Set<MessageRecord.Standing>) throws -> [String] {
+    private static func messages(_ standings: Set<MessageRecord.Standing>, _ words: [String]) throws -> [String] {
         let directory =
-            try self.value(of: "--state-directory", nil)
-            ?? ProfileLocation(named: self.value(of: "--profile", "-p")).directory
+            try self.value(of: "--state-directory", nil, in: words)
+            ?? ProfileLocation(named: self.value(of: "--profile", "-p", in: words)).directory
         let reader = try InboxReader(stateDirectory: directory)
-        var messages = try reader.messages(standings.subtracting([.done]), limit: Self.maximumCount)
-        if standings.contains(.done), messages.count < Self.maximumCount {
-            messages += try reader.messages([.done], limit: Self.maximumCount - messages.count)
+        var messages = try reader.messages(standings.subtracting([.done]), limit: self.maximumCount)
+        if standings.contains(.done), messages.count < self.maximumCount {
+            messages += try reader.messages([.done], limit: self.maximumCount - messages.count)
         }
         return messages.map(\.messageID).sorted().map(String.init)
     }
 
-    private var pages: [String] {
-        let words = self.words.drop { $0 != "help" }.dropFirst().filter { !$0.hasPrefix("-") }
-        return HelpPage.next(after: Array(words), of: CommandDescription(KiiPushCommand.self))
+    private static func pages(_ words: [String]) -> [String] {
+        let pages = words.drop { $0 != "help" }.dropFirst().filter { !$0.hasPrefix("-") }
+        return HelpPage.next(after: Array(pages), of: CommandDescription(KiiPushCommand.self))
     }
 
     /// What the line says for an option already: `--profile NAME`, `--profile=NAME`, `-p NAME`, `-pNAME`.
-    private func value(of long: String, _ short: String?) -> String? {
+    private static func value(of long: String, _ short: String?, in words: [String]) -> String? {
         var value: String?
-        for (index, word) in self.words.enumerated() {
-            let next = index + 1 < self.words.count ? self.words[index + 1] : nil
+        for (index, word) in words.enumerated() {
+            let next = index + 1 < words.count ? words[index + 1] : nil
             if word == long || word == short {
                 value = next ?? value
             } else if word.hasPrefix("\(long)=") {

@@ -1,63 +1,26 @@
-import KiiPushCore
-
 struct HelpCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "help", abstract: "Shows the page of a command or topic; writes manual pages.",
+        commandName: "help", abstract: "Shows the page of a command or topic.",
         examples: [
             ("A command", "kii-push help send topic"),
             ("A topic", "kii-push help exit-codes"),
-            ("The manual pages", "kii-push help --man . && man ./kii-push.1"),
             ("Every command on a line", "kii-push help --tree"),
-            ("Every command, for a program", "kii-push help --json | jq -r '.commands[].name'"),
-            ("The lines that --json prints, for a program", "kii-push help json --schema"),
         ],
-        discussion: ["Each command shows its page with --help, too."],
-        exitCodes: [.cannotCreate, .inputOutput]
+        discussion: ["Each command shows its page with --help, too."]
     )
 
     @Argument(value: "WORD", help: "A command, or a topic.", completion: .asked(.pages)) var words: [String] = []
 
-    @Option(
-        value: "DIR",
-        help: "Write all pages for man(1) into this directory, which is made if missing.",
-        completion: .directory)
-    var man: String?
-
-    @Flag(help: "The command and all below it as one JSON object ('kii-push help json').") var json = false
-    @Flag(help: "With 'help json': the JSON Schema of what --json prints.") var schema = false
     @Flag(help: "Every command on a line of its own.") var tree = false
 
-    func validate() throws {
-        if self.schema, self.words != ["json"] || self.man != nil || self.json || self.tree {
-            throw ValidationError("'--schema' is for 'kii-push help json --schema' alone")
-        }
-        try self.exclude("tree", "json")
-        try self.exclude("tree", "man")
-        if self.man != nil, self.json || !self.words.isEmpty {
-            throw ValidationError("'--man' writes all pages: it goes with nothing else")
-        }
-    }
-
     func run() async throws {
-        let tool = CommandDescription(KiiPushCommand.self)
-        if let directory = self.man { return try ManualPages(tool: tool).write(to: directory) }
-        if self.schema { return try StandardStream.output.write(document: OutputSchema.document) }
-        let page = try HelpPage(self.words, of: tool)
-        if self.tree {
-            guard case .command(let command) = page else {
-                throw UsageError("'--tree' is for commands", commandPath: "kii-push help")
-            }
-            return try StandardStream.output.write(command.tree)
-        }
-        if self.json { return try Console(.init(json: true)).object("help", page.json) }
+        let page = try HelpPage(self.words, of: CommandDescription(KiiPushCommand.self))
         let output = StandardStream.output
-        try output.write(page.text(width: output.textWidth()))
-    }
-}
-
-extension StandardStream {
-    func write(document: JSONValue) throws {
-        try self.write(document.serialized(.lines) + [UInt8(ascii: "\n")])
+        guard self.tree else { return try output.write(page.text(width: output.textWidth())) }
+        guard case .command(let command) = page else {
+            throw UsageError("'--tree' is for commands", commandPath: "kii-push help")
+        }
+        try output.write(command.tree)
     }
 }
 
@@ -97,13 +60,6 @@ enum HelpPage {
         switch self {
         case .command(let command): HelpText(command: command, width: width).text
         case .topic(let topic): topic.text(width)
-        }
-    }
-
-    var json: [(String, JSONValue)] {
-        switch self {
-        case .command(let command): command.json + [("topics", HelpTopic.all.map(\.name).json)]
-        case .topic(let topic): [("name", JSONValue(topic.name)), ("text", JSONValue(topic.text(80)))]
         }
     }
 

@@ -1,0 +1,28 @@
+#compdef kii-push
+# zsh completion for kii-push: 'kii-push complete' answers.
+
+_kii-push() {
+    local -a answers
+    answers=(${(f)"$("${(Q)words[1]}" complete -- "${(@Q)words[2,CURRENT-1]}" "${(Q)PREFIX}" 2> /dev/null)"})
+    case $answers[1] in
+        :file | :directory | :program) compset -P '--[^=]#=' ;;
+    esac
+    case $answers[1] in
+        :file) _files ;;
+        :directory) _files -/ ;;
+        :program) _command_names -e || _files ;;
+        *)
+            # _describe takes VALUE:DESCRIPTION.
+            answers=("${(@)answers//:/\\:}")
+            answers=("${(@)answers/$'\t'/:}")
+            (($#answers)) && _describe -V kii-push answers
+            ;;
+    esac
+}
+
+# As a file in $fpath this is the function itself; else it was sourced.
+if [[ $funcstack[1] == _kii-push ]]; then
+    _kii-push "$@"
+else
+    compdef _kii-push kii-push
+fi
