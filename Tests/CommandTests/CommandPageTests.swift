@@ -30,7 +30,7 @@ import Testing
             members.formUnion(document.root.members?.map(\.key) ?? [])
         }
         // What every member is for can be seen in one of them.
-        #expect(members == Set(RunSettings.Member.allCases.map(\.rawValue)))
+        #expect(members == Set(RunSettings.members))
     }
 
     @Test(arguments: [("service", 11), ("debugging", 22)])

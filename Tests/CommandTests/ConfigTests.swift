@@ -113,7 +113,8 @@ import Testing
         #expect(try !self.tool("config", "show").output.contains("file."))
         // That is the service's, whose secrets nobody else has.
         for directories in ["/nowhere", ""] {
-            let paths = try self.tool("config", "show", "--origin", environment: ["XDG_CONFIG_DIRS": directories]).output
+            let paths = try self.tool("config", "show", "--origin", environment: ["XDG_CONFIG_DIRS": directories])
+                .output
             #expect(!paths.contains("/etc/kii-push/"), "\(paths)")
         }
     }
@@ -124,7 +125,7 @@ import Testing
         let members = try #require(schema[pointer]?.members).map(\.key)
         #expect(members == ProfileConfiguration.members)
         let run = try #require(schema[pointer.appending("run").appending("properties")]?.members).map(\.key)
-        #expect(Set(run) == Set(RunSettings.Member.allCases.map(\.rawValue)))
+        #expect(Set(run) == Set(RunSettings.members))
     }
 
     @Test func theDocumentedExamplesFitTheSchema() throws {

@@ -84,7 +84,7 @@ import Testing
 
     @Test func thePageOfFilesNamesWhatConfigurationMaySayOfRun() throws {
         let page = try self.tool("help", "files").output
-        for member in RunSettings.Member.allCases { #expect(page.contains("\"\(member.rawValue)\"")) }
+        for member in RunSettings.members { #expect(page.contains("\"\(member)\"")) }
         #expect(!page.contains("\"stdin\""))
     }
 

@@ -11,29 +11,38 @@ import Testing
         return try RunSettings(#require(document.whole["profiles"]?["default"]?["run"]))
     }
 
+    /// What options on a command line say.
+    private static func said(_ words: [String: String]) -> RunSettings {
+        let options = RunOptions()
+        for bound in options.boundArguments() { if let word = words[bound.property] { _ = bound.box.take(word) } }
+        return RunSettings(options)
+    }
+
     @Test func everyMemberIsRead() throws {
         let exec = try Self.read(
             #"{"exec":"a 'b c'","shell":true,"execTimeout":"10s","jobs":3,"grace":"1s","arguments":["x"],"#
-                + #""exitWhenOffline":"5m","keepAlive":"30s"}"#)
-        #expect(exec.exec?.words == ["a", "b c"])
-        #expect(exec.shell)
-        #expect(exec.execTimeout == .seconds(10))
-        #expect(exec.jobs == 3)
-        #expect(exec.grace == .seconds(1))
+                + #""exitWhenOffline":"5m","keepAlive":"30s"}"#
+        ).options
+        #expect(exec.handler.exec?.words == ["a", "b c"])
+        #expect(exec.handler.shell)
+        #expect(exec.handler.execTimeout?.duration == .seconds(10))
+        #expect(exec.handler.jobs?.value == 3)
+        #expect(exec.grace?.duration == .seconds(1))
         #expect(exec.arguments == ["x"])
-        #expect(exec.exitWhenOffline == .seconds(300))
-        #expect(exec.keepAlive == .seconds(30))
-        let forward = try Self.read(#"{"forwardTo":"3000/x","forwardTimeout":"2s"}"#)
-        #expect(forward.forwardTo?.url == "http://localhost:3000/x")
-        #expect(forward.forwardTimeout == .seconds(2))
-        let activate = try Self.read(#"{"activate":"./a","concurrency":4,"present":true}"#)
+        #expect(exec.exitWhenOffline?.duration == .seconds(300))
+        #expect(exec.keepAlive?.duration == .seconds(30))
+        let forward = try Self.read(#"{"forwardTo":"3000/x","forwardTimeout":"2s"}"#).options
+        #expect(forward.handler.forwardTo?.url == "http://localhost:3000/x")
+        #expect(forward.handler.forwardTimeout?.duration == .seconds(2))
+        let activate = try Self.read(#"{"activate":"./a","concurrency":4,"present":true}"#).options
         #expect(activate.activate == "./a")
-        #expect(activate.concurrency == 4)
+        #expect(activate.concurrency?.value == 4)
         #expect(activate.present)
-        let metrics = try Self.read(#"{"exec":"a","metricsFile":"/a.prom","metricsSocket":"/run/a.sock"}"#)
-        #expect(metrics.metricsFile == "/a.prom")
-        #expect(metrics.metricsSocket == "/run/a.sock")
-        #expect(try Self.read("{}") == RunSettings())
+        let metrics = try Self.read(#"{"exec":"a","metricsFile":"/a.prom","metricsSocket":"/run/a.sock"}"#).options
+        #expect(metrics.metrics.metricsFile == "/a.prom")
+        #expect(metrics.metrics.metricsSocket == "/run/a.sock")
+        #expect(try Self.read("{}") == Self.said([:]))
+        #expect(try Self.read(#"{"exec":"a","shell":false}"#) == Self.said(["exec": "a"]))
     }
 
     @Test(arguments: [
@@ -79,31 +88,20 @@ import Testing
 
     @Test func aHandlerThatOptionsNameTakesThePlaceOfTheFiles() throws {
         let file = try Self.read(#"{"exec":"a","execTimeout":"1s","jobs":2,"exitWhenOffline":"5m"}"#)
-        var options = RunSettings()
-        options.activate = "./b"
-        let settings = options.completed(from: file)
-        #expect(settings.exec == nil)
-        #expect(settings.execTimeout == nil)
-        #expect(settings.jobs == nil)
-        #expect(settings.activate == "./b")
-        #expect(settings.exitWhenOffline == .seconds(300))
-        #expect(settings.problem { $0.option } == nil)
+        let settings = Self.said(["activate": "./b"]).completed(from: file)
+        #expect(settings == Self.said(["activate": "./b", "exitWhenOffline": "5m"]))
+        #expect(settings.problem { RunSettings.option($0) } == nil)
     }
 
     @Test func anOptionWinsOverTheFile() throws {
         let file = try Self.read(#"{"exec":"a","execTimeout":"1s","jobs":2,"keepAlive":"30s"}"#)
-        var options = RunSettings()
-        options.jobs = 5
-        #expect(options.completed(from: file).keepAlive == .seconds(30))
-        options.keepAlive = .seconds(20)
-        #expect(options.completed(from: file).keepAlive == .seconds(20))
-        options.exitWhenOffline = .seconds(1)
-        let settings = options.completed(from: file)
-        #expect(settings.exec?.text == "a")
-        #expect(settings.execTimeout == .seconds(1))
-        #expect(settings.jobs == 5)
-        #expect(settings.exitWhenOffline == .seconds(1))
-        options.forwardTimeout = .seconds(1)
-        #expect(options.completed(from: file).problem { $0.option } == "--forward-timeout needs --forward-to")
+        let jobs = Self.said(["jobs": "5"]).completed(from: file)
+        #expect(jobs == Self.said(["exec": "a", "execTimeout": "1s", "jobs": "5", "keepAlive": "30s"]))
+        let settings = Self.said(["keepAlive": "20s", "exitWhenOffline": "1s"]).completed(from: file).options
+        #expect(settings.handler.exec?.text == "a")
+        #expect(settings.keepAlive?.duration == .seconds(20))
+        #expect(settings.exitWhenOffline?.duration == .seconds(1))
+        let wrong = Self.said(["forwardTimeout": "1s"]).completed(from: file)
+        #expect(wrong.problem { RunSettings.option($0) } == "--forward-timeout needs --forward-to")
     }
 }

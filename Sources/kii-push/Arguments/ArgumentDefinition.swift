@@ -88,6 +88,8 @@ extension String {
 }
 
 struct BoundArgument {
+    /// The name of the declared property.
+    var property = ""
     var definition: ArgumentDefinition
     let box: any ArgumentBox
 }
@@ -99,7 +101,9 @@ extension ParsableArguments {
             if let group = child.value as? any DeclaredGroup { return group.boundArguments() }
             guard let label = child.label, let declared = child.value as? any DeclaredArgument else { return [] }
             // The compiler stores a wrapped property `count` as `_count`.
-            var bound = declared.bound(property: String(label.drop { $0 == "_" }))
+            let property = String(label.drop { $0 == "_" })
+            var bound = declared.bound(property: property)
+            bound.property = property
             bound.definition.section = bound.definition.section ?? section
             return [bound]
         }

@@ -1,3 +1,5 @@
+import KiiPushCore
+
 /// What the words of a command line become: one value, at most one, or many.
 protocol ArgumentValue {
     associatedtype Word: ExpressibleByArgument
@@ -42,15 +44,23 @@ protocol DeclaredArgument {
 
 /// What the parser gives words to. The wrapper that holds it is copied with its command; the copies share it.
 protocol ArgumentBox: AnyObject {
-    var isGiven: Bool { get }
+    /// The words that made the value; an empty one for a flag.
+    var words: [String] { get }
 
     /// Takes one occurrence; `text` is `nil` for a flag. Returns why, if it is no such value.
     func take(_ text: String?) -> String?
+
+    /// Takes the member of a file that says the same. Returns the expectation, if it is no such value.
+    func take(json: JSONValue) -> String?
+}
+
+extension ArgumentBox {
+    var isGiven: Bool { !self.words.isEmpty }
 }
 
 final class ValueBox<Value: ArgumentValue>: ArgumentBox {
     private var stored: Value?
-    private(set) var isGiven = false
+    private(set) var words: [String] = []
 
     init(_ initial: Value?) {
         self.stored = initial
@@ -66,7 +76,21 @@ final class ValueBox<Value: ArgumentValue>: ArgumentBox {
         let text = text ?? ""
         guard let word = Value.Word(argument: text) else { return Value.Word.problem(with: text) }
         self.stored = Value.taking(word, after: self.isGiven ? self.stored : nil)
-        self.isGiven = true
+        self.words = Value.isRepeating ? self.words + [text] : [text]
+        return nil
+    }
+
+    func take(json: JSONValue) -> String? {
+        guard Value.isRepeating else {
+            guard let word = Value.Word.argument(from: json), self.take(word) == nil else {
+                return Value.Word.memberExpectation
+            }
+            return nil
+        }
+        let words = json.array?.compactMap(Value.Word.argument) ?? []
+        guard words.count == json.array?.count, words.allSatisfy({ self.take($0) == nil }) else {
+            return "a list of texts"
+        }
         return nil
     }
 }

@@ -1,3 +1,5 @@
+import KiiPushCore
+
 /// A type that one word of a command line can stand for.
 protocol ExpressibleByArgument: ArgumentValue where Word == Self {
     init?(argument: String)
@@ -8,6 +10,12 @@ protocol ExpressibleByArgument: ArgumentValue where Word == Self {
     /// Why a word is none, for the end of the error.
     static func problem(with argument: String) -> String
 
+    /// The word for a member of config.json that says the same; `nil` for one of another type.
+    static func argument(from json: JSONValue) -> String?
+
+    /// As ``expectation``, of such a member.
+    static var memberExpectation: String { get }
+
     /// What the shell may offer, unless the declaration of the value says something else.
     static var completion: CompletionKind { get }
 }
@@ -15,12 +23,15 @@ protocol ExpressibleByArgument: ArgumentValue where Word == Self {
 extension ExpressibleByArgument {
     static var completion: CompletionKind { .none }
     static func problem(with argument: String) -> String { "expected \(Self.expectation)" }
+    static func argument(from json: JSONValue) -> String? { json.string }
+    static var memberExpectation: String { Self.expectation }
 }
 
 extension String: ExpressibleByArgument {
     init?(argument: String) { self = argument }
 
     static var expectation: String { "text" }
+    static var memberExpectation: String { "a text" }
     var argumentText: String? { self }
 }
 
@@ -56,6 +67,7 @@ struct HandlerCount: ExpressibleByArgument {
     }
 
     static var expectation: String { "a whole number from 1 to 10,000" }
+    static func argument(from json: JSONValue) -> String? { json.int64.map { String($0) } }
 }
 
 /// A whole number, also one below 0, which is written as `--badge=-1`.
@@ -87,6 +99,7 @@ struct TimeSpan: ExpressibleByArgument {
     }
 
     static var expectation: String { "a time span above 0 such as 500ms, 10s, 5m or 2h" }
+    static var memberExpectation: String { "a text: \(Self.expectation)" }
 }
 
 extension ExpressibleByArgument where Self: RawRepresentable & CaseIterable, RawValue == String {

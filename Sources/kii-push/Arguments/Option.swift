@@ -1,3 +1,5 @@
+import KiiPushCore
+
 /// A named value, `--count N`. Given twice, the last one holds, unless the property is an array.
 @propertyWrapper
 struct Option<Value: ArgumentValue>: DeclaredArgument {
@@ -67,11 +69,16 @@ struct Argument<Value: ArgumentValue>: DeclaredArgument {
 @propertyWrapper
 struct Flag: DeclaredArgument {
     private final class Switch: ArgumentBox {
-        private(set) var isGiven = false
+        private(set) var words: [String] = []
 
         func take(_ text: String?) -> String? {
-            self.isGiven = true
+            self.words = [""]
             return nil
+        }
+
+        func take(json: JSONValue) -> String? {
+            guard let isOn = json.bool else { return "true or false" }
+            return isOn ? self.take(nil) : nil
         }
     }
 

@@ -46,33 +46,7 @@ struct RunCommand: ParsableCommand {
         ] + EnvironmentVariable.ofFleet
     )
 
-    @OptionGroup(title: "Handler") var handler: HandlerOptions
-
-    @Option(
-        value: "PROGRAM", help: "Start a program with this library, found along the PATH unless it has a slash.",
-        completion: .program)
-    var activate: String?
-
-    @Option(value: "N", help: "How many messages PROGRAM gets at once, if it says that it takes as many. Default: 1.")
-    var concurrency: HandlerCount?
-
-    @Flag(help: "Show alerts on the desktop unless PROGRAM is in front; opening one starts it or brings it forward.")
-    var present = false
-
-    @Option(
-        value: "TIME",
-        help: "How long a program has to end after SIGTERM before SIGKILL follows (500ms, 10s, 5m). Default: 5s.")
-    var grace: TimeSpan?
-
-    @Option(value: "TIME", help: "End with exit code 69 when no connection has stood for so long. Default: never.")
-    var exitWhenOffline: TimeSpan?
-
-    @Option(
-        value: "TIME",
-        help:
-            "Ask the broker whether it is there after so long without anything to say, 18h at most. Default: 45s, less "
-            + "than the 60 s after which many load balancers end a silent connection.")
-    var keepAlive: TimeSpan?
+    @OptionGroup var options: RunOptions
 
     #if Postgres
     @OptionGroup(title: "Fleet") var fleet: FleetStoreOptions
@@ -84,10 +58,8 @@ struct RunCommand: ParsableCommand {
     var gateway: String?
     #endif
 
-    @OptionGroup(title: "Metrics") var metrics: MetricsOptions
     @OptionGroup(title: "Output") var output: OutputOptions
     @OptionGroup(title: "Cloud") var profile: ProfileOptions
-    @Argument(value: "ARG", help: "Further arguments of COMMAND or PROGRAM, after '--'.") var arguments: [String] = []
 
     func validate() throws {
         #if Postgres
@@ -106,7 +78,7 @@ struct RunCommand: ParsableCommand {
         }
         #endif
         // What needs another option may find it in the file.
-        guard self.own.namesHandler, let problem = self.own.problem({ "'\($0.option)'" }) else { return }
+        guard self.own.namesHandler, let problem = self.own.problem({ "'\(RunSettings.option($0))'" }) else { return }
         throw ValidationError(problem)
     }
 
@@ -139,19 +111,7 @@ struct RunCommand: ParsableCommand {
         await metrics?.stop()
     }
 
-    private var own: RunSettings {
-        var settings = self.handler.settings
-        settings.activate = self.activate
-        settings.arguments = self.arguments
-        settings.concurrency = self.concurrency?.value
-        settings.present = self.present
-        settings.grace = self.grace?.duration
-        settings.exitWhenOffline = self.exitWhenOffline?.duration
-        settings.keepAlive = self.keepAlive?.duration
-        settings.metricsFile = self.metrics.metricsFile
-        settings.metricsSocket = self.metrics.metricsSocket
-        return settings
-    }
+    private var own: RunSettings { RunSettings(self.options) }
 
     /// What the profile is registered as. One that somebody has configured, and nobody has registered yet, becomes a user
     /// of its own: of an emulator, which every profile finds, or with a password, which is somebody's, that is not said.
@@ -180,7 +140,7 @@ struct RunCommand: ParsableCommand {
         let file = try ProfileConfiguration.read(profile.location.paths, profile: profile.name)
         var settings = self.own.completed(from: try file.runSettings())
         settings.userAgent = self.profile.userAgent ?? file.userAgent?.value
-        if let problem = settings.problem({ "'\($0.option)'" }) {
+        if let problem = settings.problem({ "'\(RunSettings.option($0))'" }) {
             throw UsageError(problem, commandPath: "kii-push run")
         }
         let programEvents = AsyncStream.makeStream(of: Activator.Event.self, bufferingPolicy: .bufferingNewest(1024))
@@ -207,13 +167,13 @@ struct RunCommand: ParsableCommand {
         var identity = profile.agentConfiguration(saved.account, app: cloud.app)
         identity.subscriptions = try file.subscriptions?.value.targets(of: registration.principal) ?? []
         profile.note(identity.subscriptions, service.console)
-        if let keepAlive = settings.keepAlive { identity.keepAlive = keepAlive }
+        if let keepAlive = settings.options.keepAlive { identity.keepAlive = keepAlive.duration }
         var configuration = cloud.runtimeConfiguration(stateDirectory: profile.directory)
         configuration.hasControlSocket = true
         // No message's time runs out while the program has another.
         configuration.concurrentHandlers = receiver.concurrency
         let runtime = try PushRuntime(configuration: configuration)
-        let offline = service.offlineLimit(settings.exitWhenOffline)
+        let offline = service.offlineLimit(settings.options.exitWhenOffline?.duration)
         return RunSession(
             profile: profile.name, settings: settings, shutdownGrace: configuration.shutdownGrace, runtime: runtime,
             agent: receiver.agent(runtime: runtime, configuration: identity), receiver: receiver,
@@ -231,14 +191,15 @@ extension RunCommand {
     /// A gateway has the agents of its share, and their credentials are in the database.
     private func validateGateway() throws {
         let others = [
-            ("activate", self.activate != nil), ("present", self.present),
-            ("exit-when-offline", self.exitWhenOffline != nil), ("keep-alive", self.keepAlive != nil),
+            ("activate", self.options.activate != nil), ("present", self.options.present),
+            ("exit-when-offline", self.options.exitWhenOffline != nil),
+            ("keep-alive", self.options.keepAlive != nil),
             ("profile", self.profile.profile != nil),
         ]
         if let other = others.first(where: \.1) {
             throw ValidationError("'--store' and '--\(other.0)' exclude each other")
         }
-        try self.handler.validateAlone()
+        try self.options.handler.validateAlone()
     }
 
     private func runGateway() async throws {

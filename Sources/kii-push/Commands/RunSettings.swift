@@ -1,99 +1,138 @@
 import KiiPushCore
 
-/// What `run` is to do, as its options or a profile's part of config.json say it; what is `nil` is not said.
-package struct RunSettings: Sendable, Hashable {
-    /// A member of `run` in config.json, and the option that says the same.
-    enum Member: String, CaseIterable, Sendable {
-        case exec, shell, execTimeout, forwardTo, forwardTimeout, jobs, activate, arguments, concurrency, present, grace
-        case exitWhenOffline, keepAlive, metricsFile, metricsSocket
+/// What `run` is to do. Each property is an option and the member of "run" in config.json that says the same: parsing, the
+/// file, help and completion go by these declarations.
+struct RunOptions: ParsableArguments {
+    @OptionGroup(title: "Handler") var handler: HandlerOptions
 
-        var option: String { self == .arguments ? "ARG" : "--\(self.rawValue.kebabCase)" }
-    }
-
-    var exec: CommandText?
-    var shell = false
-    var execTimeout: Duration?
-    var forwardTo: ForwardTarget?
-    var forwardTimeout: Duration?
-    var jobs: Int?
+    @Option(
+        value: "PROGRAM", help: "Start a program with this library, found along the PATH unless it has a slash.",
+        completion: .program)
     var activate: String?
-    var arguments: [String] = []
-    var concurrency: Int?
+
+    @Option(value: "N", help: "How many messages PROGRAM gets at once, if it says that it takes as many. Default: 1.")
+    var concurrency: HandlerCount?
+
+    @Flag(help: "Show alerts on the desktop unless PROGRAM is in front; opening one starts it or brings it forward.")
     var present = false
-    var grace: Duration?
-    var exitWhenOffline: Duration?
-    var keepAlive: Duration?
-    var metricsFile: String?
-    var metricsSocket: String?
+
+    @Option(
+        value: "TIME",
+        help: "How long a program has to end after SIGTERM before SIGKILL follows (500ms, 10s, 5m). Default: 5s.")
+    var grace: TimeSpan?
+
+    @Option(value: "TIME", help: "End with exit code 69 when no connection has stood for so long. Default: never.")
+    var exitWhenOffline: TimeSpan?
+
+    @Option(
+        value: "TIME",
+        help:
+            "Ask the broker whether it is there after so long without anything to say, 18h at most. Default: 45s, less "
+            + "than the 60 s after which many load balancers end a silent connection.")
+    var keepAlive: TimeSpan?
+
+    @OptionGroup(title: "Metrics") var metrics: MetricsOptions
+    @Argument(value: "ARG", help: "Further arguments of COMMAND or PROGRAM, after '--'.") var arguments: [String] = []
+}
+
+/// What was said of ``RunOptions``, by options or by a profile's part of config.json.
+package struct RunSettings: Sendable, Hashable {
+    /// The words that were said, by property.
+    private var words: [String: [String]] = [:]
     /// The field `User-Agent` of a forwarded message: the profile's own, as in a request to the cloud.
     var userAgent: String?
 
+    private static let handlers = ["activate", "exec", "forwardTo"]
+    private static let needs: [(member: String, owners: [String])] = [
+        ("shell", ["exec"]), ("execTimeout", ["exec"]), ("forwardTimeout", ["forwardTo"]),
+        ("jobs", ["exec", "forwardTo"]),
+        ("concurrency", ["activate"]), ("present", ["activate"]), ("grace", ["exec", "activate"]),
+        ("arguments", ["exec", "activate"]),
+    ]
+    /// Members that say nothing about a handler.
+    private static let general = ["exitWhenOffline", "keepAlive", "metricsFile", "metricsSocket"]
     private static let longestKeepAlive = Duration.seconds(18 * 3600)
+
+    static var members: [String] { RunOptions().boundArguments().map(\.property) }
+
+    /// As `member` is written on a command line.
+    static func option(_ member: String) -> String { member == "arguments" ? "ARG" : "--\(member.kebabCase)" }
+
+    /// - Parameter arguments: ``RunOptions``, or a part of them.
+    init(_ arguments: some ParsableArguments) {
+        for bound in arguments.boundArguments() where bound.box.isGiven { self.words[bound.property] = bound.box.words }
+    }
+
+    /// Reads the `run` object of a profile in config.json.
+    ///
+    /// - Throws: ``CommandFailure`` with exit 78 for what is wrong, contradicts itself, or would be overlooked.
+    init(_ part: DocumentValue) throws {
+        let options = RunOptions()
+        let bound = options.boundArguments()
+        try part.requireMembers(bound.map(\.property))
+        for member in part.json.members ?? [] {
+            let argument = bound.first { $0.property == member.key }
+            guard let expectation = argument?.box.take(json: member.value) else { continue }
+            throw part.document.failure(at: part.pointer.appending(member.key), "must be \(expectation)")
+        }
+        self.init(options)
+        if let problem = self.problem({ part.pointer.appending($0).description }) {
+            throw CommandFailure(.configuration, "\(part.document.place(of: part.pointer)): \(problem)")
+        }
+    }
+
+    var options: RunOptions {
+        let options = RunOptions()
+        for bound in options.boundArguments() {
+            // They were taken once already.
+            for word in self.words[bound.property] ?? [] { _ = bound.box.take(word) }
+        }
+        return options
+    }
 
     /// Who handles messages, in a few words; never with arguments or a path of a URL.
     var handlerText: String {
-        if let exec = self.exec { return "exec " + (self.shell ? "sh" : exec.words?.first ?? "") }
-        if let target = self.forwardTo { return "POST \(target.host)" }
-        return self.activate.map { "activate \($0)" } ?? "nobody"
+        let options = self.options
+        if let exec = options.handler.exec { return "exec " + (options.handler.shell ? "sh" : exec.words?.first ?? "") }
+        if let target = options.handler.forwardTo { return "POST \(target.host)" }
+        return options.activate.map { "activate \($0)" } ?? "nobody"
     }
 
-    var namesHandler: Bool { !self.handlers.isEmpty }
-
-    private var handlers: [Member] {
-        [
-            (Member.activate, self.activate != nil), (.exec, self.exec != nil), (.forwardTo, self.forwardTo != nil),
-        ].filter(\.1).map(\.0)
-    }
+    var namesHandler: Bool { Self.handlers.contains { self.words[$0] != nil } }
 
     /// These settings, with those of a file where they say nothing. A handler that they name takes the place of all that
     /// the file says about handlers.
     package func completed(from file: RunSettings?) -> RunSettings {
-        guard let file else { return self }
         var settings = self
-        settings.exitWhenOffline = self.exitWhenOffline ?? file.exitWhenOffline
-        settings.keepAlive = self.keepAlive ?? file.keepAlive
-        settings.metricsFile = self.metricsFile ?? file.metricsFile
-        settings.metricsSocket = self.metricsSocket ?? file.metricsSocket
-        guard !self.namesHandler else { return settings }
-        settings.exec = file.exec
-        settings.shell = self.shell || file.shell
-        settings.execTimeout = self.execTimeout ?? file.execTimeout
-        settings.forwardTo = file.forwardTo
-        settings.forwardTimeout = self.forwardTimeout ?? file.forwardTimeout
-        settings.jobs = self.jobs ?? file.jobs
-        settings.activate = file.activate
-        settings.arguments = self.arguments.isEmpty ? file.arguments : self.arguments
-        settings.concurrency = self.concurrency ?? file.concurrency
-        settings.present = self.present || file.present
-        settings.grace = self.grace ?? file.grace
+        for (member, words) in file?.words ?? [:] where self.words[member] == nil {
+            if !self.namesHandler || Self.general.contains(member) { settings.words[member] = words }
+        }
         return settings
     }
 
     /// What contradicts itself; `nil` when nothing does.
     ///
     /// - Parameter name: how a member is named where it was said.
-    func problem(_ name: (Member) -> String) -> String? {
-        let handlers = self.handlers
+    func problem(_ name: (String) -> String) -> String? {
+        let handlers = Self.handlers.filter { self.words[$0] != nil }
         if handlers.count > 1 { return "\(name(handlers[0])) and \(name(handlers[1])) exclude each other" }
-        let needs: [(Member, isSaid: Bool, [Member])] = [
-            (.shell, self.shell, [.exec]), (.execTimeout, self.execTimeout != nil, [.exec]),
-            (.forwardTimeout, self.forwardTimeout != nil, [.forwardTo]),
-            (.jobs, self.jobs != nil, [.exec, .forwardTo]),
-            (.concurrency, self.concurrency != nil, [.activate]), (.present, self.present, [.activate]),
-            (.grace, self.grace != nil, [.exec, .activate]), (.arguments, !self.arguments.isEmpty, [.exec, .activate]),
-        ]
-        for (member, isSaid, owners) in needs where isSaid && !owners.contains(where: { handlers.contains($0) }) {
+        for (member, owners) in Self.needs where self.words[member] != nil {
+            guard !owners.contains(where: { handlers.contains($0) }) else { continue }
             return "\(name(member)) needs \(owners.map(name).joined(separator: " or "))"
         }
-        for (member, time) in [(Member.execTimeout, self.execTimeout), (.forwardTimeout, self.forwardTimeout)] {
-            guard let time, time > HandlerOptions.longest else { continue }
+        let options = self.options
+        let timeouts = [
+            ("execTimeout", options.handler.execTimeout), ("forwardTimeout", options.handler.forwardTimeout),
+        ]
+        for (member, time) in timeouts {
+            guard let time, time.duration > HandlerOptions.longest else { continue }
             return "\(name(member)) is 30s at most: after that the attempt has failed anyway"
         }
-        if let keepAlive, keepAlive > Self.longestKeepAlive {
-            return "\(name(.keepAlive)) is 18h at most: MQTT has no room for more"
+        if let keepAlive = options.keepAlive, keepAlive.duration > Self.longestKeepAlive {
+            return "\(name("keepAlive")) is 18h at most: MQTT has no room for more"
         }
-        if let exec = self.exec, !self.shell, exec.words == nil {
-            return "\(name(.exec)) has a quote that is not closed, or ends with a backslash"
+        if let exec = options.handler.exec, !options.handler.shell, exec.words == nil {
+            return "\(name("exec")) has a quote that is not closed, or ends with a backslash"
         }
         return nil
     }
@@ -104,22 +143,25 @@ package struct RunSettings: Sendable, Hashable {
         directory: String, report: @escaping @Sendable (Activator.Event) -> Void,
         whenUnpresentable: @escaping @Sendable (DesktopServiceError) -> Void
     ) throws -> RunReceiver? {
+        let options = self.options
         if let outside = try self.outsideHandler(directory: directory, report: report) {
-            return RunReceiver(.outside(outside), concurrency: self.jobs ?? 1)
+            return RunReceiver(.outside(outside), concurrency: options.handler.jobs?.value ?? 1)
         }
-        guard let program = self.activate else { return nil }
+        guard let program = options.activate else { return nil }
         try ProgramLookup.require(program)
-        var activation = Activator.Configuration(command: [program] + self.arguments)
+        var activation = Activator.Configuration(command: [program] + options.arguments)
         activation.sendsOutputToStandardError = true
         activation.withheldVariables = ChildEnvironment.withheld
-        if let grace = self.grace { activation.terminationGrace = grace }
+        let grace = options.grace?.duration
+        if let grace { activation.terminationGrace = grace }
         activation.processFile = LeftoverPrograms.file(1, in: directory)
-        let presentation = self.present ? RunReceiver.Presentation(of: program, whenUnpresentable) : nil
+        let presentation = options.present ? RunReceiver.Presentation(of: program, whenUnpresentable) : nil
         let activator = Activator(configuration: activation, lifecycle: presentation?.lifecycle, report: report)
-        let endLeftovers = { @Sendable [grace] in
+        let endLeftovers = { @Sendable in
             LeftoverPrograms.end(in: directory, beyond: 1, grace: grace, report: report)
         }
         return RunReceiver(
-            .activator(activator, presentation, endLeftovers: endLeftovers), concurrency: self.concurrency ?? 1)
+            .activator(activator, presentation, endLeftovers: endLeftovers),
+            concurrency: options.concurrency?.value ?? 1)
     }
 }

@@ -56,7 +56,7 @@ struct GatewaySession: Sendable {
                 commandPath: "kii-push run")
         }
         self.outside = outside
-        self.receiver = RunReceiver(.outside(outside), concurrency: settings.jobs ?? 1)
+        self.receiver = RunReceiver(.outside(outside), concurrency: settings.options.handler.jobs?.value ?? 1)
         self.handlerText = settings.handlerText
         self.view = RunView(
             console: console, installationID: self.name, notes: self.receiver.notes,

@@ -3,7 +3,8 @@ import KiiPushCore
 /// Runs a command for each message: the payload on its standard input, the answer by its exit status.
 final class CommandHandler: OutsideHandler {
     private let name: String
-    private let settings: RunSettings
+    private let timeout: Duration
+    private let grace: Duration?
     private let directory: String?
     private let report: @Sendable (Activator.Event) -> Void
     /// Each runs one process at a time.
@@ -13,19 +14,22 @@ final class CommandHandler: OutsideHandler {
 
     /// - Parameter directory: where it is kept which processes run; `nil` for nowhere.
     init(
-        _ words: [String], name: String, _ settings: RunSettings, directory: String?,
+        _ words: [String], name: String, _ options: RunOptions, directory: String?,
         report: @escaping @Sendable (Activator.Event) -> Void
     ) {
-        (self.name, self.settings) = (name, settings)
+        self.name = name
+        self.timeout = options.handler.execTimeout?.duration ?? HandlerOptions.longest
+        let grace = options.grace?.duration
+        self.grace = grace
         (self.directory, self.report) = (directory, report)
-        let jobs = settings.jobs ?? 1
+        let jobs = options.handler.jobs?.value ?? 1
         self.loads = Locked(Array(repeating: 0, count: jobs))
         self.activators = (1...jobs).map { number in
             var activation = Activator.Configuration(command: words)
             activation.input = .standardInput
             activation.sendsOutputToStandardError = true
             activation.withheldVariables = ChildEnvironment.withheld
-            if let grace = settings.grace { activation.terminationGrace = grace }
+            if let grace { activation.terminationGrace = grace }
             activation.processFile = directory.map { LeftoverPrograms.file(number, in: $0) }
             return Activator(configuration: activation, report: report)
         }
@@ -38,7 +42,7 @@ final class CommandHandler: OutsideHandler {
             self.activators[number - 1].begin()
         }
         LeftoverPrograms.end(
-            in: directory, beyond: self.activators.count, grace: self.settings.grace, report: self.report)
+            in: directory, beyond: self.activators.count, grace: self.grace, report: self.report)
     }
 
     func answer(to message: HandledMessage, _ context: DeliveryContext) async -> HandlerAnswer {
@@ -48,7 +52,7 @@ final class CommandHandler: OutsideHandler {
             return index
         }
         defer { self.loads.withLock { $0[index] -= 1 } }
-        let limit = min(self.settings.execTimeout ?? HandlerOptions.longest, context.timeRemaining)
+        let limit = min(self.timeout, context.timeRemaining)
         let start = ContinuousClock.now
         let outcome = await self.activators[index].outcome(
             of: message.payload, context: context, limit: limit,

@@ -30,16 +30,12 @@ struct HandlerOptions: ParsableArguments {
 
     var isGiven: Bool { self.exec != nil || self.forwardTo != nil }
 
-    var settings: RunSettings {
-        RunSettings(
-            exec: self.exec, shell: self.shell, execTimeout: self.execTimeout?.duration, forwardTo: self.forwardTo,
-            forwardTimeout: self.forwardTimeout?.duration, jobs: self.jobs?.value)
-    }
+    var settings: RunSettings { RunSettings(self) }
 
     /// Refuses what contradicts itself, or belongs to an option that is missing: for commands that have no file to complete
     /// the options from.
     func validateAlone() throws {
-        if let problem = self.settings.problem({ "'\($0.option)'" }) { throw ValidationError(problem) }
+        if let problem = self.settings.problem({ "'\(RunSettings.option($0))'" }) { throw ValidationError(problem) }
     }
 }
 
@@ -52,19 +48,21 @@ extension RunSettings {
     func outsideHandler(
         directory: String?, report: @escaping @Sendable (Activator.Event) -> Void
     ) throws -> (any OutsideHandler)? {
-        if let target = self.forwardTo {
-            let timeout = self.forwardTimeout ?? HandlerOptions.longest
+        let options = self.options
+        if let target = options.handler.forwardTo {
+            let timeout = options.handler.forwardTimeout?.duration ?? HandlerOptions.longest
             return try ForwardHandler(target, timeout: timeout, userAgent: self.userAgent ?? UserAgent.ofTool) {
                 guard let directory else { return }
                 LeftoverPrograms.end(in: directory, beyond: 0, grace: nil, report: report)
             }
         }
-        guard let command = self.exec else { return nil }
+        guard let command = options.handler.exec else { return nil }
         // What follows the command's text is $0, $1 and so on.
         let shell = ["/bin/sh", "-c", command.text, "kii-push"]
-        let words = (self.shell ? shell : command.words ?? []) + self.arguments
+        let words = (options.handler.shell ? shell : command.words ?? []) + options.arguments
         guard let program = words.first else { throw CommandFailure(.internalError, "the command has no words") }
         try ProgramLookup.require(program)
-        return CommandHandler(words, name: self.shell ? "sh" : program, self, directory: directory, report: report)
+        return CommandHandler(
+            words, name: options.handler.shell ? "sh" : program, options, directory: directory, report: report)
     }
 }

@@ -25,9 +25,10 @@ actor MetricsPublisher {
     static func start(
         _ settings: RunSettings, interval: Duration = .seconds(5), console: Console
     ) async throws -> MetricsPublisher? {
-        guard settings.metricsFile != nil || settings.metricsSocket != nil else { return nil }
-        let publisher = MetricsPublisher(file: settings.metricsFile, interval: interval, console: console)
-        try await publisher.start(socket: settings.metricsSocket)
+        let metrics = settings.options.metrics
+        guard metrics.metricsFile != nil || metrics.metricsSocket != nil else { return nil }
+        let publisher = MetricsPublisher(file: metrics.metricsFile, interval: interval, console: console)
+        try await publisher.start(socket: metrics.metricsSocket)
         return publisher
     }
 

@@ -99,7 +99,7 @@ final class RunService: Sendable {
     /// - Parameter number: 1 for the first session. Between two of them another process may take the directory for a
     ///   moment, to look or to change something.
     private func start(_ session: RunSession, _ number: Int) -> Running {
-        let limits = Watchdog.Limits(grace: session.settings.grace)
+        let limits = Watchdog.Limits(grace: session.settings.options.grace?.duration)
         self.watch.begin(
             .init([session.agent], limits: limits, overdue: { [notes = session.receiver.notes] in notes.overdue() }) {
                 [status = session.status] in status.connection.text
