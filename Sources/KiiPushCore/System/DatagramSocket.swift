@@ -17,7 +17,7 @@ package final class DatagramSocket: Sendable {
         case UInt8(ascii: "/"): name.append(0)
         default: return nil
         }
-        guard let file = FileDescriptor(socket: AF_UNIX, SOCK_DGRAM) else { return nil }
+        guard let file = FileDescriptor(socket: AF_UNIX, isDatagram: true) else { return nil }
         // Zero would be for ever.
         file.limit(SO_SNDTIMEO, to: max(.milliseconds(1), patience))
         self.file = file

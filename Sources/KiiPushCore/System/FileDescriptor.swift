@@ -1,5 +1,5 @@
 import CSystem
-package import Glibc
+import Glibc
 
 /// A file descriptor that is closed with its owner, and that no program inherits that is started.
 package final class FileDescriptor: Sendable {
@@ -26,8 +26,9 @@ package final class FileDescriptor: Sendable {
         self.number = copy
     }
 
-    /// Makes a socket; `nil`, with the reason in `errno`, where the system gives none.
-    package init?(socket family: Int32, _ type: __socket_type) {
+    /// Makes a socket of a stream, or of datagrams; `nil`, with the reason in `errno`, where the system gives none.
+    package init?(socket family: Int32, isDatagram: Bool = false) {
+        let type = isDatagram ? SOCK_DGRAM : SOCK_STREAM
         let number = socket(family, Int32(type.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard number >= 0 else { return nil }
         self.number = number

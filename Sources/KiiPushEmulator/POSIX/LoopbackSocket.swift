@@ -67,7 +67,7 @@ enum LoopbackSocket {
     }
 
     private static func make(with option: Int32, of level: Int32) throws(EmulatorError) -> FileDescriptor {
-        guard let made = FileDescriptor(socket: AF_INET, SOCK_STREAM) else { throw .system("make a socket", errno) }
+        guard let made = FileDescriptor(socket: AF_INET) else { throw .system("make a socket", errno) }
         var one: Int32 = 1
         setsockopt(made.number, level, option, &one, socklen_t(MemoryLayout<Int32>.size))
         return made

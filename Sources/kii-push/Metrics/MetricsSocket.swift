@@ -36,7 +36,7 @@ final class MetricsSocket: Sendable {
     init(path: String) throws {
         let address = try Self.address(path)
         try Self.removeStale(path, address)
-        guard let socket = FileDescriptor(socket: AF_UNIX, SOCK_STREAM) else { throw Self.failure(path) }
+        guard let socket = FileDescriptor(socket: AF_UNIX) else { throw Self.failure(path) }
         // On Linux the file gets the mode of the socket: it is never open to others, not even for a moment.
         guard fchmod(socket.number, 0o600) == 0, address.withAddress({ bind(socket.number, $0, $1) }) == 0,
             listen(socket.number, 16) == 0
@@ -99,7 +99,7 @@ final class MetricsSocket: Sendable {
         guard status.st_mode & S_IFMT == S_IFSOCK else {
             throw CommandFailure(.cannotCreate, "\(path) is there already and no socket", hint: "name another path")
         }
-        guard let probe = FileDescriptor(socket: AF_UNIX, SOCK_STREAM) else { throw Self.failure(path) }
+        guard let probe = FileDescriptor(socket: AF_UNIX) else { throw Self.failure(path) }
         guard address.withAddress({ connect(probe.number, $0, $1) }) != 0, errno == ECONNREFUSED else {
             throw CommandFailure(.temporary, "another process answers on \(path)", hint: "name another path")
         }

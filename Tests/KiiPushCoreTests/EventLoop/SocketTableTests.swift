@@ -32,12 +32,12 @@ import Testing
     }
 
     @Test func anAcceptedSocketDoesNotWaitAndIsInheritedByNobody() throws {
-        let listener = try #require(FileDescriptor(socket: AF_UNIX, SOCK_STREAM))
+        let listener = try #require(FileDescriptor(socket: AF_UNIX))
         // An address of the kernel's own choice.
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         var length = socklen_t(MemoryLayout<sa_family_t>.size)
-        let client = try #require(FileDescriptor(socket: AF_UNIX, SOCK_STREAM))
+        let client = try #require(FileDescriptor(socket: AF_UNIX))
         withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
                 #expect(bind(listener.number, address, length) == 0)

@@ -8,7 +8,7 @@ import Testing
         let copy = try #require(FileDescriptor(duplicating: one.number, from: 100))
         #expect(copy.number >= 100)
         let opened = try #require(FileDescriptor(opening: "/dev/null", O_RDONLY))
-        let socket = try #require(FileDescriptor(socket: AF_INET, SOCK_STREAM))
+        let socket = try #require(FileDescriptor(socket: AF_INET))
         let memory = try FileDescriptor.memoryFile(holding: [1])
         for descriptor in [one, other, copy, opened, socket, memory] {
             #expect(fcntl(descriptor.number, F_GETFD) & FD_CLOEXEC != 0)

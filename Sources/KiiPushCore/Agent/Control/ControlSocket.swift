@@ -44,7 +44,7 @@ enum ControlSocket {
         guard let parent = FileDescriptor(opening: directory, O_RDONLY | O_DIRECTORY) else {
             throw .system(path: directory, operation: "open", code: errno)
         }
-        guard let socket = FileDescriptor(socket: AF_UNIX, SOCK_STREAM) else {
+        guard let socket = FileDescriptor(socket: AF_UNIX) else {
             throw .system(path: path, operation: "make", code: errno)
         }
         // A process that is stopped, or has as many clients as it takes, is not waited for without end.
