@@ -72,7 +72,7 @@ import Testing
             // Takes connections and says nothing.
             let cloud = try FakeBroker()
             var configuration = configuration
-            configuration.app = KiiApp(appID: "app", appKey: "key", baseURL: "http://127.0.0.1:\(cloud.port)/api")
+            configuration.app = AgentStateFixture.app(at: "http://127.0.0.1:\(cloud.port)/api")
             let handler = HandlerUntilStop()
             let agent = PushAgent(runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
             try await self.stop(runtime, agent, handler) {

@@ -50,7 +50,7 @@ import Testing
                 #"{"username":"n","password":"p","mqttTopic":"topic-1","host":"127.0.0.1","#
                 + (usesTLS ? #""portTCP":1883,"portSSL":0}"# : #""portSSL":8883}"#)
             let cloud = try FakeCloud { _ in .init(status: 200, body: endpoint) }
-            configuration.app = KiiApp(appID: "app", appKey: "key", baseURL: cloud.baseURL)
+            configuration.app = AgentStateFixture.app(at: cloud.baseURL)
             try self.setPorts(
                 [(usesTLS ? "portSSL" : "portTCP", nil), (usesTLS ? "portTCP" : "portSSL", 1)], in: directory)
             let agent = PushAgent(

@@ -47,7 +47,7 @@ import Testing
         _ reconnect: ReconnectPolicy.Configuration = quick
     ) -> PushAgent {
         var configuration = configuration
-        configuration.app = KiiApp(appID: "app", appKey: "key", baseURL: cloud.baseURL)
+        configuration.app = AgentStateFixture.app(at: cloud.baseURL)
         return PushAgent(
             runtime: runtime, configuration: configuration, handler: RecordingHandler(), reconnect: reconnect)
     }

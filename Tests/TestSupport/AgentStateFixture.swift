@@ -6,6 +6,14 @@ package struct AgentStateFixture: Sendable {
     /// Nobody listens there: with this state an agent needs no cloud.
     package static let app = KiiApp(appID: "app", appKey: "key", baseURL: "http://127.0.0.1:1/api")
 
+    /// The same app at a cloud of the test's own, which takes the state's token for its own.
+    package static func app(at baseURL: String) -> KiiApp {
+        var app = KiiApp(appID: self.app.appID, appKey: self.app.appKey, baseURL: baseURL)
+        app.issuer = self.issuer
+        return app
+    }
+
+    private static let issuer = "http://127.0.0.1:1"
     private let endpoint: MQTTEndpoint
 
     /// - Parameter endpoint: where the agent receives, without TLS.
@@ -31,8 +39,8 @@ package struct AgentStateFixture: Sendable {
         let state: JSONValue = [
             "version": 1, "appID": JSONValue(AgentStateFixture.app.appID), "account": "pseudo-user",
             "principalType": "user", "principalID": JSONValue(user), "accessToken": "token",
-            "issuer": "http://127.0.0.1:1", "installationID": installation,
-            "hasSession": true, "usesInboxFile": true,
+            "issuer": JSONValue(Self.issuer), "installationID": installation, "hasSession": true,
+            "usesInboxFile": true,
             "endpoint": [
                 "installationID": installation, "host": JSONValue(self.endpoint.host),
                 "portTCP": JSONValue(Int(self.endpoint.portTCP ?? 0)), "portSSL": 1,

@@ -93,7 +93,7 @@ extension PushAgent {
         of cloud: FakeCloud, _ runtime: PushRuntime, _ configuration: PushAgent.Configuration
     ) {
         var configuration = configuration
-        configuration.app = KiiApp(appID: "app", appKey: "key", baseURL: cloud.baseURL)
+        configuration.app = AgentStateFixture.app(at: cloud.baseURL)
         self.init(runtime: runtime, configuration: configuration, handler: RecordingHandler(), reconnect: .quick)
     }
 }
