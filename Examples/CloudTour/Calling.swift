@@ -17,10 +17,11 @@ func showLists(_ session: KiiSession, of owner: Principal) async throws {
 }
 
 func askPatiently(_ session: KiiSession, _ installationID: String) async throws {
-    let endpoint = try await session.mqttEndpoint(of: installationID, waiting: .endpoint)
+    let policy = RetryPolicy(maximumRequests: 5, budget: .seconds(120), firstDelay: .seconds(1))
+    let endpoint = try await session.mqttEndpoint(of: installationID, waiting: policy)
     print("the broker is", endpoint.host)
     var patient = session
-    patient.client.retry = RetryPolicy(maximumRequests: 5, budget: .seconds(120), firstDelay: .seconds(1))
+    patient.client.retry = policy
     print("asked five times if need be:", try await patient.user().userID)
 }
 

@@ -2,10 +2,9 @@ import KiiPushCore
 
 func dinnerMessage() -> PushMessage {
     var message = PushMessage(data: ["msg": "Dinner is ready"], mqtt: .init(data: ["table": 4]))
-    message.gcm = .init(notification: .init(title: "Dinner"))
-    message.gcm?.collapseKey = "dinner"
-    message.gcm?.timeToLive = .seconds(3600)
-    message.fcm = .init(data: ["table": "4"])
+    message.fcm = .init(data: ["table": "4"], notification: .init(title: "Dinner"))
+    message.fcm?.collapseKey = "dinner"
+    message.fcm?.timeToLive = .seconds(3600)
     message.apns = .init(alert: .init(title: "Dinner", body: "is ready"))
     message.apns?.sound = "default"
     message.jpush = .init(data: ["table": 4])
@@ -22,9 +21,7 @@ func send(_ message: PushMessage, to topic: Topic, _ session: KiiSession) async 
     } catch let error as KiiInputError {
         print("nothing was sent:", error)
     }
-    var limits = PushMessage.SizeLimits.documented
-    limits.jpush = 1024
-    print("sent", try await session.send(message, to: .topic(topic), sizeLimits: limits))
+    print("sent", try await session.send(message, to: .topic(topic), sizeLimits: .init(apns: 4096)))
 }
 
 func changeObjects(in bucket: Bucket, _ session: KiiSession) async throws {

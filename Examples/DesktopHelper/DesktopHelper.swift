@@ -59,7 +59,7 @@ struct DesktopHelper {
         var configuration = PushAgent.Configuration(
             app: KiiApp(appID: appID, appKey: Secret(appKey), baseURL: url), account: .pseudoUser,
             subscriptions: [.topic(Topic("meals"))])
-        configuration.payload = .apns
+        configuration.installationMembers = ["payload": "apns"]
         let launch = LaunchOptions.current
         let isOpened = launch.userAction?.opensProgram == true
         let lifecycle = AgentLifecycle(launchOptions: launch, state: isOpened ? .inactive : .background)

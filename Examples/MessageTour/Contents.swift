@@ -1,23 +1,20 @@
 import KiiPushCore
 
 func showContent(_ message: ReceivedMessage) {
-    show("keyFamily", message.keyFamily)
     show("alertBody", message.alertBody)
     show("title", message.content?.alert?.title)
-    show("isVisible", message.content?.alert?.isVisible)
     show("badge", message.content?.badge)
     show("sound", message.content?.sound)
     show("isContentAvailable", message.content?.isContentAvailable)
     show("category", message.content?.category)
     show("threadID", message.content?.threadID)
-    show("otherMembers", message.content?.otherMembers.map(\.key))
     show("sourceTopic", message.sourceTopic?.id)
     show("custom", message["table"]?.int64)
 }
 
 func showFields(_ message: ReceivedMessage) {
     for field in MessageField.allCases {
-        if let value = message.value(of: field) { show("\(field), \(field.key(in: message.keyFamily))", value) }
+        if let value = message.value(of: field) { show("\(field)", value) }
     }
 }
 
@@ -29,7 +26,6 @@ struct Dinner: Decodable {
 func showDinner(_ message: ReceivedMessage) throws {
     show("subscript", message["msg"]?.string)
     show("nested", message["guests"]?[1]?.string)
-    show("pointer", message.rawPayload[JSONPointer(tokens: ["guests", "0"])]?.string)
     show("decode", try message.decode(Dinner.self).table)
     show("rawPayload", message.rawPayload)
     show("payloadBytes", message.payloadBytes.count)
@@ -45,10 +41,10 @@ func showWhatIsLeftOut(_ message: ReceivedMessage) {
 
 func reasonToRefuse(_ payload: String) -> String {
     do throws(MessageError) {
-        return "a \(try ReceivedMessage(payload: payload).kind) message"
+        return "a \(try ReceivedMessage(payload: Array(payload.utf8)).kind) message"
     } catch {
         switch error {
-        case .malformed(let error): return "\(error.code) at byte \(error.byteOffset)"
+        case .malformed(let error): return "\(error)"
         case .notAnObject(let kind): return "a \(kind)"
         case .thingCommand(let command): return "the command \(command.commandID)"
         }

@@ -11,7 +11,7 @@ struct MessageTour {
         }
         let payload = CommandLine.arguments[2]
         if CommandLine.arguments[1] == "refused" { return print(reasonToRefuse(payload)) }
-        let message = try ReceivedMessage(payload: payload)
+        let message = try ReceivedMessage(payload: Array(payload.utf8))
         switch CommandLine.arguments[1] {
         case "topic": showTopic(message)
         case "bucket": showChange(message)

@@ -4,10 +4,7 @@ func showTopic(_ message: ReceivedMessage) {
     show("kind", message.kind)
     show("sourceTopic", message.sourceTopic?.id)
     show("scope", message.scope)
-    show("scopeType", message.scopeType)
-    show("sourceUser", message.sourceUser)
     show("sender", message.sender)
-    show("senderUser", message.senderUser)
     show("senderURI", message.senderURI)
     show("sourceURI", message.sourceURI)
     show("eventType", message.eventType)
@@ -21,13 +18,11 @@ func showChange(_ message: ReceivedMessage) {
     show("origin", message.origin)
     show("appID", message.appID)
     show("sourceBucket", message.sourceBucket?.id)
-    show("sourceBucketType", message.sourceBucketType)
     show("sourceObject", message.sourceObject?.id)
-    show("sourceGroup", message.sourceGroup)
-    show("sourceThing", message.sourceThing)
-    show("senderThing", message.senderThing)
+    show("scope", message.scope)
+    show("sender", message.sender)
     show("modifiedAt", message.modifiedAt)
-    show("contains", [message.containsBucket, message.containsObject, message.containsTopic])
+    show("sourceTopic", message.sourceTopic?.id)
 }
 
 func showDirectPush(_ message: ReceivedMessage) {

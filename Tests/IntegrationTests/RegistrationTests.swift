@@ -11,11 +11,11 @@ import Testing
         _ emulator: Emulator,
         _ runtime: PushRuntime,
         account: KiiAccount = .pseudoUser,
-        payload: PayloadFormat? = nil,
+        members: JSONValue? = nil,
         handler: RecordingHandler = RecordingHandler()
     ) -> PushAgent {
         var configuration = PushAgent.Configuration(app: emulator.app, account: account)
-        configuration.payload = payload
+        configuration.installationMembers = members
         return PushAgent(runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick)
     }
 
@@ -80,10 +80,10 @@ import Testing
             let runtime = try emulator.runtime("\(directory)/agent")
             let first = try await self.agent(emulator, runtime).register()
             #expect(try await self.payloads(emulator) == ["mqtt"])
-            let second = try await self.agent(emulator, runtime, payload: .apns).register()
+            let second = try await self.agent(emulator, runtime, members: ["payload": "apns"]).register()
             #expect(second.installationID == first.installationID)
             #expect(second.mqttTopic == first.mqttTopic)
-            #expect(second.payload == .apns)
+            #expect(second.installationMembers == ["payload": "apns"])
             #expect(try await self.payloads(emulator) == ["apns"])
             let agent = self.agent(emulator, runtime)
             #expect(try await agent.register() == second)
@@ -114,7 +114,7 @@ import Testing
             let token = try await agent.session().token()
             try await agent.client.session(token.token).deleteInstallation(.id(first.installationID))
             let handler = RecordingHandler()
-            try await whileRunning(self.agent(emulator, runtime, payload: .apns, handler: handler)) {
+            try await whileRunning(self.agent(emulator, runtime, members: ["payload": "apns"], handler: handler)) {
                 #expect(await handler.next(1).first?.context.installationID == first.installationID)
             }
             await runtime.shutdown()

@@ -193,7 +193,7 @@ typedef void (*kii_push_observer)(void *context, const char *json, size_t length
  *   "usesTLS": whether the connection to the broker is encrypted; default true. The runtime's "certificateAuthorityFile" names
  *     whom to trust: for the emulator `caFile` of its emulator.json
  *   "isDevelopment": default false
- *   "payload": "mqtt" or "apns", how an emulator writes pushes; default: as the installation has it
+ *   "installationMembers": further members of the call that makes the installation, an object; default: as it was made
  *   "keepAlive": seconds; default 45
  * handler: never NULL. context is passed to it as it is, and has to stay good until the runtime is closed.
  */

@@ -24,10 +24,9 @@ public final class PushAgent: Sendable {
         public var usesTLS = true
         /// Whether the installation is one for development, which a sender may leave out. Default: no.
         public var isDevelopment = false
-        /// How pushes are written; an extension of `KiiPushEmulator`, with which alerts, badges and routing can be tried
-        /// (``PayloadFormat/apns``). Default `nil`: as the installation has it, which is ``PayloadFormat/mqtt`` at first. Kii's
-        /// own cloud knows nothing of it, and is not told as long as it is `nil`.
-        public var payload: PayloadFormat?
+        /// Further members of the call that makes the installation, for a server with extensions: a JSON object. With
+        /// other members than before, the agent makes the installation again. Default `nil`: the members it was made with.
+        public var installationMembers: JSONValue?
         /// How long the agent may send nothing before it asks the broker whether it is there; up to 18 h, zero or less
         /// never. Default 45 s, since many load balancers end a connection that carries nothing for 60 s, and some after
         /// 50 s. A dead connection is noticed when the answer has not come within as long again, but 20 s at most: by

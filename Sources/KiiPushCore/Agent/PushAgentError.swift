@@ -78,7 +78,7 @@ extension PushAgentError {
     /// is full. Anything else only a person can mend.
     ///
     /// A program that systemd keeps running exits with a status of `RestartPreventExitStatus=` where this is `false`.
-    public var isTemporary: Bool {
+    package var isTemporary: Bool {
         switch self {
         case .stateDirectoryInUse, .installationInUse, .inbox, .gatewayInUse, .leaseLost: true
         case .file(let error): error.isTemporary

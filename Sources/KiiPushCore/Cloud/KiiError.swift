@@ -1,7 +1,7 @@
 /// A refusal: Kii answered, and the answer is no.
 public struct KiiError: Error, Sendable, Hashable {
     /// The call that was refused.
-    public var operation: KiiOperation
+    package var operation: KiiOperation
     /// The HTTP status.
     public var status: Int
     /// Kii's name for the reason. `nil` when the answer has none, and then it is probably not Kii's.

@@ -15,23 +15,23 @@ public struct KiiErrorCode: RawRepresentable, Sendable, Hashable, CustomStringCo
 
 extension KiiErrorCode {
     /// 401: the principal may not do this, or the token is not one.
-    public static let unauthorized = Self(rawValue: "UNAUTHORIZED")
+    package static let unauthorized = Self(rawValue: "UNAUTHORIZED")
     /// 400: no such user or thing, or the password is wrong.
-    public static let invalidGrant = Self(rawValue: "invalid_grant")
+    package static let invalidGrant = Self(rawValue: "invalid_grant")
     /// 400: no such client ID, or the client secret is wrong.
     package static let invalidClient = Self(rawValue: "invalid_client")
     /// 401: no such user, or the password is wrong.
     package static let authenticationFailed = Self(rawValue: "AUTHENTICATION_FAILED")
     /// 401: the password is wrong.
-    public static let wrongPassword = Self(rawValue: "WRONG_PASSWORD")
+    package static let wrongPassword = Self(rawValue: "WRONG_PASSWORD")
     /// 401: the user has been disabled.
     package static let userDisabled = Self(rawValue: "USER_DISABLED")
     /// 401: the thing has been disabled.
     package static let thingDisabled = Self(rawValue: "THING_DISABLED")
     /// 403: the access token is unknown or no longer valid.
-    public static let wrongToken = Self(rawValue: "WRONG_TOKEN")
+    package static let wrongToken = Self(rawValue: "WRONG_TOKEN")
     /// 403: the refresh token is unknown or was used before.
-    public static let wrongRefreshToken = Self(rawValue: "WRONG_REFRESH_TOKEN")
+    package static let wrongRefreshToken = Self(rawValue: "WRONG_REFRESH_TOKEN")
     /// 403: the app has been disabled.
     package static let appDisabled = Self(rawValue: "APP_DISABLED")
     /// 403: the app does not have this feature.
@@ -40,33 +40,33 @@ extension KiiErrorCode {
     /// 404: no app has this ID at this site.
     package static let appNotFound = Self(rawValue: "APP_NOT_FOUND")
     /// 404: there is no such user.
-    public static let userNotFound = Self(rawValue: "USER_NOT_FOUND")
+    package static let userNotFound = Self(rawValue: "USER_NOT_FOUND")
     /// 404: there is no such thing.
-    public static let thingNotFound = Self(rawValue: "THING_NOT_FOUND")
+    package static let thingNotFound = Self(rawValue: "THING_NOT_FOUND")
     /// 404: there is no such group.
     package static let groupNotFound = Self(rawValue: "GROUP_NOT_FOUND")
     /// 404: there is no such bucket.
-    public static let bucketNotFound = Self(rawValue: "BUCKET_NOT_FOUND")
+    package static let bucketNotFound = Self(rawValue: "BUCKET_NOT_FOUND")
     /// 404: there is no such object.
-    public static let objectNotFound = Self(rawValue: "OBJECT_NOT_FOUND")
+    package static let objectNotFound = Self(rawValue: "OBJECT_NOT_FOUND")
     /// 404: the object has no body.
-    public static let objectBodyNotFound = Self(rawValue: "OBJECT_BODY_NOT_FOUND")
+    package static let objectBodyNotFound = Self(rawValue: "OBJECT_BODY_NOT_FOUND")
     /// 404: the bucket has no such filter; Kii's answer for a missing bucket as well.
-    public static let filterNotFound = Self(rawValue: "FILTER_NOT_FOUND")
+    package static let filterNotFound = Self(rawValue: "FILTER_NOT_FOUND")
     /// 404: there is no such topic.
-    public static let topicNotFound = Self(rawValue: "TOPIC_NOT_FOUND")
+    package static let topicNotFound = Self(rawValue: "TOPIC_NOT_FOUND")
     /// 404: the principal is not subscribed.
-    public static let pushSubscriptionNotFound = Self(rawValue: "PUSH_SUBSCRIPTION_NOT_FOUND")
+    package static let pushSubscriptionNotFound = Self(rawValue: "PUSH_SUBSCRIPTION_NOT_FOUND")
     /// 404: there is no such installation.
-    public static let installationNotFound = Self(rawValue: "INSTALLATION_NOT_FOUND")
+    package static let installationNotFound = Self(rawValue: "INSTALLATION_NOT_FOUND")
     /// 404: the installation has no MQTT endpoint.
     package static let mqttEndpointNotFound = Self(rawValue: "MQTT_ENDPOINT_NOT_FOUND")
     /// 404: there is no such access control entry.
-    public static let aclNotFound = Self(rawValue: "ACL_NOT_FOUND")
+    package static let aclNotFound = Self(rawValue: "ACL_NOT_FOUND")
     /// 404: there is no such target of commands.
-    public static let targetNotFound = Self(rawValue: "TARGET_NOT_FOUND")
+    package static let targetNotFound = Self(rawValue: "TARGET_NOT_FOUND")
     /// 404: the target has no such command.
-    public static let commandNotFound = Self(rawValue: "COMMAND_NOT_FOUND")
+    package static let commandNotFound = Self(rawValue: "COMMAND_NOT_FOUND")
     /// 404: the app has no GCM key.
     package static let gcmKeyNotFound = Self(rawValue: "GCMKEY_NOT_FOUND")
     /// 404: the app has no APNs key.
@@ -77,17 +77,17 @@ extension KiiErrorCode {
     /// 409: the principal's state does not allow it, as a pseudo user cannot change a password.
     package static let operationNotAllowed = Self(rawValue: "OPERATION_NOT_ALLOWED")
     /// 409: a user has this name, address or number already.
-    public static let userAlreadyExists = Self(rawValue: "USER_ALREADY_EXISTS")
+    package static let userAlreadyExists = Self(rawValue: "USER_ALREADY_EXISTS")
     /// 409: a thing has this vendor thing ID already.
-    public static let thingAlreadyExists = Self(rawValue: "THING_ALREADY_EXISTS")
+    package static let thingAlreadyExists = Self(rawValue: "THING_ALREADY_EXISTS")
     /// 409: the topic is there already.
-    public static let topicAlreadyExists = Self(rawValue: "TOPIC_ALREADY_EXISTS")
+    package static let topicAlreadyExists = Self(rawValue: "TOPIC_ALREADY_EXISTS")
     /// 409: the principal is subscribed already.
-    public static let pushSubscriptionAlreadyExists = Self(rawValue: "PUSH_SUBSCRIPTION_ALREADY_EXISTS")
+    package static let pushSubscriptionAlreadyExists = Self(rawValue: "PUSH_SUBSCRIPTION_ALREADY_EXISTS")
     /// 409: the object is no longer in the version that was named.
     package static let objectVersionIsStale = Self(rawValue: "OBJECT_VERSION_IS_STALE")
     /// 409: the access control entry is there already.
-    public static let aclAlreadyExists = Self(rawValue: "ACL_ALREADY_EXISTS")
+    package static let aclAlreadyExists = Self(rawValue: "ACL_ALREADY_EXISTS")
 
     /// 400: the body is not JSON.
     package static let invalidJSON = Self(rawValue: "INVALID_JSON")
@@ -95,7 +95,7 @@ extension KiiErrorCode {
     package static let passwordTooShort = Self(rawValue: "PASSWORD_TOO_SHORT")
 
     /// 503: the installation is there and its MQTT endpoint is still being made.
-    public static let mqttEndpointNotReady = Self(rawValue: "MQTT_ENDPOINT_NOT_READY")
+    package static let mqttEndpointNotReady = Self(rawValue: "MQTT_ENDPOINT_NOT_READY")
     /// 503: something is locked.
     package static let lockFailed = Self(rawValue: "LOCK_FAILED")
     /// 503: a query took too long.

@@ -36,12 +36,10 @@ public struct KiiInputError: Error, Sendable, Hashable, CustomStringConvertible 
 
     /// What the refused value was meant for.
     package var field: Field
-    /// What the refused value was meant for, as Kii spells it where Kii has a name: `topicID`, `password`, `data`.
-    public var fieldName: String { self.field.rawValue }
     /// Where in the body the value stands, when it is part of a message or an object's fields.
-    public var pointer: JSONPointer?
+    package var pointer: JSONPointer?
     /// What would be accepted, as a noun phrase such as `1 to 64 of A-Z a-z 0-9 _ -`.
-    public var rule: String
+    package var rule: String
 
     package init(_ field: Field, at pointer: JSONPointer? = nil, rule: String) {
         (self.field, self.pointer, self.rule) = (field, pointer, rule)

@@ -51,10 +51,10 @@ public struct KiiList<Element: Sendable>: AsyncSequence, Sendable {
     }
 
     /// Begins with the first page.
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(self) }
+    public func makeAsyncIterator() -> some AsyncIteratorProtocol<Element, any Error> { Place(self) }
 
     /// A place in the list.
-    public struct AsyncIterator: AsyncIteratorProtocol {
+    private struct Place: AsyncIteratorProtocol {
         private let list: KiiList
         private var elements = [Element]().makeIterator()
         /// What asks for the next page; `nil` for the first.
@@ -62,10 +62,10 @@ public struct KiiList<Element: Sendable>: AsyncSequence, Sendable {
         private var isAtEnd = false
         private var keysRead: Set<String> = []
 
-        fileprivate init(_ list: KiiList) { self.list = list }
+        init(_ list: KiiList) { self.list = list }
 
         /// The next element; `nil` at the end, and after an error.
-        public mutating func next() async throws -> Element? {
+        mutating func next() async throws -> Element? {
             while true {
                 if let element = self.elements.next() { return element }
                 guard !self.isAtEnd else { return nil }

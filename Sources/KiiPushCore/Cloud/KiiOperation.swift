@@ -1,5 +1,5 @@
 /// Which call an error belongs to: enough to find it in a log, and nothing that is secret.
-public struct KiiOperation: Sendable, Hashable, CustomStringConvertible {
+package struct KiiOperation: Sendable, Hashable, CustomStringConvertible {
     package var method: HTTPMethod
     /// The percent-encoded path below the API's root, without the query.
     package var path: String
@@ -7,7 +7,7 @@ public struct KiiOperation: Sendable, Hashable, CustomStringConvertible {
     package init(method: HTTPMethod, path: String) { (self.method, self.path) = (method, path) }
 
     /// Such as `PUT /apps/1a2b/topics/news`.
-    public var description: String { "\(self.method.rawValue) \(self.path)" }
+    package var description: String { "\(self.method.rawValue) \(self.path)" }
 }
 
 /// The HTTP methods that Kii's REST API uses.

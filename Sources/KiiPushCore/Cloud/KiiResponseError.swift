@@ -3,7 +3,7 @@
 /// It says where the answer is wrong and never what it holds.
 public struct KiiResponseError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What is wrong with the answer.
-    public enum Problem: Sendable, Hashable {
+    package enum Problem: Sendable, Hashable {
         /// A status from 200 to 299 that the call never has, as a proxy or a network's sign-in page sends it.
         case unexpectedStatus
         /// The body is not JSON, or larger than is read.
@@ -26,7 +26,7 @@ public struct KiiResponseError: Error, Sendable, Hashable, CustomStringConvertib
     }
 
     /// What a value should have been.
-    public enum ExpectedType: String, Sendable, Hashable {
+    package enum ExpectedType: String, Sendable, Hashable {
         case object, array, string
         /// A number without a fraction.
         case integer
@@ -35,9 +35,9 @@ public struct KiiResponseError: Error, Sendable, Hashable, CustomStringConvertib
 
     package var operation: KiiOperation
     /// The HTTP status.
-    public var status: Int
+    package var status: Int
     /// What is wrong.
-    public var problem: Problem
+    package var problem: Problem
     /// The place in the body; the root when the whole answer is meant.
     package var pointer: JSONPointer
 

@@ -49,7 +49,7 @@ public struct RetryPolicy: Sendable {
     /// Every call is one request.
     public static let none = RetryPolicy(maximumRequests: 1)
     /// For the broker's endpoint, which the cloud takes its time to make: 10 requests within 60 s, 1 to 5 s apart.
-    public static let endpoint = RetryPolicy(
+    package static let endpoint = RetryPolicy(
         maximumRequests: 10, budget: .seconds(60), firstDelay: .seconds(1), maximumDelay: .seconds(5))
 }
 

@@ -37,7 +37,7 @@ public struct DeliveryContext: Sendable, Hashable {
     public var isUserOpened: Bool { self.userAction?.opensProgram == true }
 
     /// How much time is left for the answer; zero when it is over. Stands still while the machine is suspended.
-    public var timeRemaining: Duration { max(.zero, self.deadlineInstant - MonotonicInstant.now()) }
+    package var timeRemaining: Duration { max(.zero, self.deadlineInstant - MonotonicInstant.now()) }
 }
 
 /// Where the program stands between the user and the background.

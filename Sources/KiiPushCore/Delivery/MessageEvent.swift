@@ -30,7 +30,7 @@ public struct MessageEvent: Sendable, Hashable {
         case dismissed
         /// The attempt failed; the next one follows after the pause.
         case failed(attempt: Int, DeliveryFailure, retryAfter: Duration)
-        /// It was given up on, after an attempt or without one. It is a dead letter if ``MessageEvent/isKept``.
+        /// It was given up on, after an attempt or without one. It is a dead letter then, except in memory.
         case dead(DeadLetterReason, attempt: Int?)
         /// The attempt failed, in a program that an ``Activator`` started: the agent that has the message tries it again,
         /// or gives it up. Told, and not recorded.
@@ -50,7 +50,7 @@ public struct MessageEvent: Sendable, Hashable {
     /// What happened.
     public var kind: Kind
     /// Whether the inbox is a file, which keeps messages that are given up on as dead letters; in memory they are gone.
-    public var isKept: Bool
+    package var isKept: Bool
     /// What the handler was called with.
     package var call: Call?
     /// The message that the handler was called with: what a watcher is told with ``Kind/started(attempt:)``. `nil` in the

@@ -1,7 +1,7 @@
 /// What is known of one message, as the inbox's file has it.
 ///
 /// What happened is written together with what the message came to, so that the record costs nothing: between the two
-/// it is not there yet, and what a process had not written when it ended is not there at all. ``missing`` says so.
+/// it is not there yet, and what a process had not written when it ended is not there at all.
 public struct MessageRecord: Sendable, Hashable {
     /// Where the message stands.
     public enum State: Sendable, Hashable {
@@ -20,13 +20,13 @@ public struct MessageRecord: Sendable, Hashable {
     }
 
     /// The states by name, for ``InboxReader/messages(_:after:limit:)``.
-    public enum Standing: String, Sendable, Hashable, CaseIterable {
+    package enum Standing: String, Sendable, Hashable, CaseIterable {
         /// As the cases of ``State``; `retry` is ``State/waitingForRetry(due:)``.
         case waiting, running, retry, presented, done, dead
     }
 
     /// Something that happened, or must have, and is not in the record.
-    public enum Gap: Sendable, Hashable {
+    package enum Gap: Sendable, Hashable {
         /// When it was stored: the inbox was damaged.
         case storing
         /// Whether and when it was acknowledged: the process ended before that was written, or the connection before it
@@ -48,17 +48,17 @@ public struct MessageRecord: Sendable, Hashable {
     /// The payload as it came; of an oversized message its beginning.
     public var payload: [UInt8]
     /// How long the payload was in bytes, if ``payload`` is only its beginning.
-    public var originalLength: Int?
+    package var originalLength: Int?
     /// The quality of service it came with, 0 to 2.
-    public var qualityOfService: Int
+    package var qualityOfService: Int
     /// Whether the broker marked it as a possible redelivery (DUP) when it first came.
-    public var isMarkedDuplicate: Bool
+    package var isMarkedDuplicate: Bool
     /// Whether the broker had kept it as the topic's retained message.
-    public var isRetained: Bool
+    package var isRetained: Bool
     /// MQTT's packet identifier; `nil` at QoS 0.
-    public var packetID: Int?
+    package var packetID: Int?
     /// Which connection it came on: rises with every connection of the installation.
-    public var connection: Int64
+    package var connection: Int64
     /// When it came in; the first event.
     public var receivedAt: Timestamp
     /// Where it stands.
@@ -67,11 +67,11 @@ public struct MessageRecord: Sendable, Hashable {
     /// ran alone when a process ended are among them, and one that runs is not.
     public var attempts: Int
     /// When it last came to something else: of a dead letter, when it was given up on.
-    public var updatedAt: Timestamp
+    package var updatedAt: Timestamp
     /// What happened, in the order of time. Empty in a dead letter among others (``DeadLetters``).
-    public var events: [MessageEvent] = []
+    package var events: [MessageEvent] = []
     /// What is not among the events.
-    public var missing: [Gap] = []
+    package var missing: [Gap] = []
 
     package init(_ row: StoredRow, installationID: String?) {
         let message = row.message

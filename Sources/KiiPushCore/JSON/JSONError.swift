@@ -3,7 +3,7 @@
 /// It holds positions and names of members, never a value of the document, and is safe to log.
 public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     /// What is wrong, by the rule that is broken.
-    public enum Code: Sendable, Hashable {
+    package enum Code: Sendable, Hashable {
         /// There is nothing but white space.
         case empty
         /// The document starts with a byte order mark (RFC 8259 section 8.1).
@@ -31,11 +31,11 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     /// What is wrong.
-    public var code: Code
+    package var code: Code
     /// Where, in bytes from the start of the document.
-    public var byteOffset: Int
+    package var byteOffset: Int
     /// The value that holds the place; the root if no value had begun.
-    public var pointer: JSONPointer
+    package var pointer: JSONPointer
 
     package init(code: Code, byteOffset: Int, pointer: JSONPointer) {
         (self.code, self.byteOffset, self.pointer) = (code, byteOffset, pointer)

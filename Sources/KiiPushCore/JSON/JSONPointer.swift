@@ -2,16 +2,16 @@
 ///
 /// Pointers are compared as keys are (RFC 6901 section 4): scalar by scalar, so that `é` as one scalar and as two lead to
 /// two members.
-public struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
+package struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
     private(set) var steps: [ExactString]
     /// The steps, unescaped: a member's key, or an element's index in decimal digits.
-    public package(set) var tokens: [String] {
+    package var tokens: [String] {
         get { self.steps.map(\.text) }
         set { self.steps = newValue.map(ExactString.init) }
     }
 
     /// Makes a pointer from its steps; without any it points to the whole document.
-    public init(tokens: [String] = []) { self.steps = tokens.map(ExactString.init) }
+    package init(tokens: [String] = []) { self.steps = tokens.map(ExactString.init) }
 
     /// Reads RFC 6901's text form: empty, or `/` before every step with `~1` for `/` and `~0` for `~`. `nil` if the
     /// text does not start with `/` or a `~` is followed by anything else.
@@ -47,7 +47,7 @@ public struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
     package func appending(_ index: Int) -> JSONPointer { self.appending(String(index)) }
 
     /// The text form; empty for the whole document.
-    public var description: String {
+    package var description: String {
         var text = ""
         for step in self.steps {
             text += "/"

@@ -145,7 +145,7 @@ public struct JSONValue: Sendable {
     }
 
     /// What `pointer` leads to from here (RFC 6901); `nil` if there is nothing.
-    public subscript(pointer: JSONPointer) -> JSONValue? {
+    package subscript(pointer: JSONPointer) -> JSONValue? {
         var value = self
         for token in pointer.tokens {
             let next: JSONValue? =

@@ -31,7 +31,7 @@ public protocol NotificationPresenter: Sendable {
     /// Asked once a message that arrives in the background, and once more when it is presented again after a restart, on the
     /// threads of ``present(_:)``; it should return at once.
     ///
-    /// - Returns: `nil`, or one that is not ``NotificationAlert/isVisible``, for none. Default: the alert of the `aps`.
+    /// - Returns: `nil`, or an alert without any text, for none. Default: the alert of the `aps`.
     func alert(for message: ReceivedMessage) -> NotificationAlert?
 }
 

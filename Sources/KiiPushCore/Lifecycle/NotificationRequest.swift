@@ -18,8 +18,8 @@ public struct NotificationRequest: Sendable, Identifiable {
     public let id: ID
     /// The message, for titles and texts of one's own.
     public let message: ReceivedMessage
-    /// What is to be shown: title, subtitle, body, and whether there is a View button. Always
-    /// ``NotificationAlert/isVisible``.
+    /// What is to be shown: title, subtitle, body, and whether there is a View button. It
+    /// always has a text.
     public let alert: NotificationAlert
     /// The name of the sound to play; `default` is the default sound, `nil` none.
     public let sound: String?

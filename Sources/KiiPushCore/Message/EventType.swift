@@ -66,7 +66,7 @@ public enum MessageOrigin: Sendable, Hashable {
 }
 
 /// The kind of bucket: the field `bucketType`, compared without regard to case since Kii's SDKs differ in it.
-public enum BucketType: Sendable, Hashable {
+package enum BucketType: Sendable, Hashable {
     /// `rw`: an ordinary bucket.
     case readWrite
     /// `sync`: a bucket that is synchronised.
@@ -84,7 +84,7 @@ public enum BucketType: Sendable, Hashable {
 }
 
 /// The kind of scope in which a push's source lives: the field `objectScopeType`.
-public enum ScopeType: Sendable, Hashable {
+package enum ScopeType: Sendable, Hashable {
     /// `APP`.
     case app
     /// `APP_AND_USER`.

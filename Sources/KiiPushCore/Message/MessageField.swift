@@ -34,7 +34,9 @@ public enum MessageField: Int, Sendable, Hashable, CaseIterable {
     case scopeThingID
 
     /// The field's key in a payload, as it stands on the wire.
-    public func key(in family: KeyFamily) -> String { (family == .long ? self.keys.long : self.keys.short).description }
+    package func key(in family: KeyFamily) -> String {
+        (family == .long ? self.keys.long : self.keys.short).description
+    }
 
     @inline(__always)
     var keys: (long: StaticString, short: StaticString) {
@@ -59,7 +61,7 @@ public enum MessageField: Int, Sendable, Hashable, CaseIterable {
 }
 
 /// Which of the two sets of keys a payload is written with.
-public enum KeyFamily: Sendable, Hashable {
+package enum KeyFamily: Sendable, Hashable {
     /// `bucketID`, `objectScopeType`, …: MQTT, GCM and FCM.
     case long
     /// `bi`, `st`, …: APNs, beside `aps`.

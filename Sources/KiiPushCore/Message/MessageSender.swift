@@ -33,10 +33,6 @@ extension ReceivedMessage {
             ?? self.fields.nonEmptyText(.sender).map(MessageSender.init(id:)) ?? address.map(MessageSender.other)
     }
 
-    /// The ID of the user who sent the push; `nil` if it was sent by somebody else.
-    public var senderUser: String? { if case .user(let id) = self.sender { id } else { nil } }
-    /// The ID of the thing that sent the push; `nil` if it was sent by somebody else.
-    public var senderThing: String? { if case .thing(let id) = self.sender { id } else { nil } }
     /// The sender's address; `nil` if it is absent or empty, as in every payload with short keys.
     public var senderURI: KiiURI? { self.fields.address(slot: PayloadKey.senderURI) }
 }

@@ -7,25 +7,25 @@ public struct NotificationAlert: Sendable, Hashable {
     /// The text; all there is if `alert` is a string.
     public var body: String?
     /// The key of a text in the program's own strings (`loc-key`).
-    public var localizationKey: String?
+    package var localizationKey: String?
     /// What to put into that text (`loc-args`).
-    public var localizationArguments: [String] = []
+    package var localizationArguments: [String] = []
     /// The key of a title in the program's own strings (`title-loc-key`).
-    public var titleLocalizationKey: String?
+    package var titleLocalizationKey: String?
     /// What to put into that title (`title-loc-args`).
-    public var titleLocalizationArguments: [String] = []
+    package var titleLocalizationArguments: [String] = []
     /// The key of a subtitle in the program's own strings (`subtitle-loc-key`).
-    public var subtitleLocalizationKey: String?
+    package var subtitleLocalizationKey: String?
     /// What to put into that subtitle (`subtitle-loc-args`).
-    public var subtitleLocalizationArguments: [String] = []
+    package var subtitleLocalizationArguments: [String] = []
     /// The key of the action button's title in the program's own strings (`action-loc-key`).
-    public var actionLocalizationKey: String?
+    package var actionLocalizationKey: String?
     /// The image to show while the program starts (`launch-image`).
-    public var launchImage: String?
+    package var launchImage: String?
     /// Whether a View button is shown (`show-view`). Default: it is.
-    public var showsViewButton = true
+    package var showsViewButton = true
     /// Everything else in the object, not interpreted.
-    public var otherMembers: [JSONMember] = []
+    package var otherMembers: [JSONMember] = []
 }
 
 extension NotificationAlert {
@@ -36,7 +36,7 @@ extension NotificationAlert {
     }
 
     /// Whether there is anything to show: a text or the key of one that is not empty.
-    public var isVisible: Bool {
+    package var isVisible: Bool {
         [
             self.title, self.subtitle, self.body, self.titleLocalizationKey, self.subtitleLocalizationKey,
             self.localizationKey,

@@ -26,11 +26,11 @@ public struct NotificationContent: Sendable, Hashable {
     /// The name of the registered category whose actions are offered.
     public var category: String?
     /// Whether the program may change the notification before it is shown (`mutable-content`).
-    public var isMutableContent = false
+    package var isMutableContent = false
     /// The conversation that the message belongs to. Apple groups notifications by it; none replaces another.
     public var threadID: String?
     /// Everything else in `aps`, not interpreted.
-    public var otherMembers: [JSONMember] = []
+    package var otherMembers: [JSONMember] = []
     /// What was left out for being of the wrong type, in the order of the payload; nearly always empty.
     package internal(set) var findings: [PayloadFinding] = []
 }

@@ -4,7 +4,7 @@
 /// and kinds, never a value.
 public struct PayloadFinding: Sendable, Hashable, CustomStringConvertible {
     /// Where the value stands, from the payload's top level.
-    public let pointer: JSONPointer
+    package let pointer: JSONPointer
     /// What the key takes, in words such as "a whole number".
     package let expected: String
     /// What stands there.

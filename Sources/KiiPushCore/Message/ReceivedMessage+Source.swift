@@ -1,6 +1,6 @@
 extension ReceivedMessage {
     /// In which kind of scope the source lives; `nil` if the payload does not say.
-    public var scopeType: ScopeType? { self.fields.nonEmptyText(.scopeType).map(ScopeType.init) }
+    package var scopeType: ScopeType? { self.fields.nonEmptyText(.scopeType).map(ScopeType.init) }
 
     /// The scope in which the source lives; `nil` if the payload does not say, names a kind of scope that this version
     /// does not know, or lacks the ID of the user, group or thing.
@@ -21,7 +21,7 @@ extension ReceivedMessage {
     }
 
     /// The kind of the bucket that changed.
-    public var sourceBucketType: BucketType? { self.fields.nonEmptyText(.bucketType).map(BucketType.init) }
+    package var sourceBucketType: BucketType? { self.fields.nonEmptyText(.bucketType).map(BucketType.init) }
 
     /// The object that changed. It takes an object ID and a ``sourceBucket``.
     public var sourceObject: ObjectReference? {
@@ -35,18 +35,6 @@ extension ReceivedMessage {
         return Topic(id, in: scope)
     }
 
-    /// The ID of the user in whose scope the source lives; `nil` in any other scope.
-    public var sourceUser: String? { if case .user(let id) = self.scope { id } else { nil } }
-    /// The ID of the group in whose scope the source lives; `nil` in any other scope.
-    public var sourceGroup: String? { if case .group(let id) = self.scope { id } else { nil } }
-    /// The ID of the thing in whose scope the source lives; `nil` in any other scope.
-    public var sourceThing: String? { if case .thing(let id) = self.scope { id } else { nil } }
-    /// Whether ``sourceBucket`` is there.
-    public var containsBucket: Bool { self.sourceBucket != nil }
-    /// Whether ``sourceObject`` is there.
-    public var containsObject: Bool { self.sourceObject != nil }
-    /// Whether ``sourceTopic`` is there.
-    public var containsTopic: Bool { self.sourceTopic != nil }
     /// The address of what caused the push: an object, a topic, or the receiver of a direct push.
     ///
     /// `nil` if it is absent or empty, as in every payload with short keys.

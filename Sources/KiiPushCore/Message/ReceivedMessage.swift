@@ -37,24 +37,10 @@ public struct ReceivedMessage: Sendable, Hashable, CustomStringConvertible {
     /// - Parameter bytes: The whole payload. Retained, not copied.
     /// - Throws: ``MessageError``; in particular ``MessageError/thingCommand(_:)`` for a command.
     public init(payload bytes: [UInt8]) throws(MessageError) { try self.init(bytes, family: nil) }
-    /// Decodes a payload that is text, such as a line of a file; see ``init(payload:)-([UInt8])``.
-    public init(payload text: String) throws(MessageError) { try self.init(Array(text.utf8), family: nil) }
-    /// Decodes a payload that was parsed or built before; see ``init(payload:)-([UInt8])``.
-    public init(payload: JSONValue) throws(MessageError) { try self.init(payload.documentBytes, family: nil) }
-
     /// Decodes a payload with short keys, with or without `aps`.
     public init(fromAPNS bytes: [UInt8]) throws(MessageError) { try self.init(bytes, family: .short) }
-    /// Decodes text with short keys, with or without `aps`.
-    public init(fromAPNS text: String) throws(MessageError) { try self.init(Array(text.utf8), family: .short) }
-    /// Decodes a value with short keys, with or without `aps`.
-    public init(fromAPNS value: JSONValue) throws(MessageError) { try self.init(value.documentBytes, family: .short) }
-
     /// Decodes a payload with long keys: from MQTT, or the data of GCM and FCM.
     public init(mqttPayload bytes: [UInt8]) throws(MessageError) { try self.init(bytes, family: .long) }
-    /// Decodes text with long keys: from MQTT, or the data of GCM and FCM.
-    public init(mqttPayload text: String) throws(MessageError) { try self.init(Array(text.utf8), family: .long) }
-    /// Decodes a value with long keys: from MQTT, or the data of GCM and FCM.
-    public init(mqttPayload value: JSONValue) throws(MessageError) { try self.init(value.documentBytes, family: .long) }
 
     private init(_ bytes: [UInt8], family required: KeyFamily?) throws(MessageError) {
         let scan = try PayloadScan(checking: bytes)
@@ -73,8 +59,8 @@ public struct ReceivedMessage: Sendable, Hashable, CustomStringConvertible {
 
     /// What the provider asks to be shown: the payload's `aps`.
     ///
-    /// `nil` if there is no `aps`, if it is no object, and in a payload that is read with long keys
-    /// (``keyFamily``), where `aps` is a key of the sender's own. The badge stays as it is then.
+    /// `nil` if there is no `aps`, if it is no object, and in a payload that is read with long keys,
+    /// where `aps` is a key of the sender's own. The badge stays as it is then.
     public var content: NotificationContent? { self.boxedContent?.content }
 
     /// The whole payload.
@@ -82,7 +68,7 @@ public struct ReceivedMessage: Sendable, Hashable, CustomStringConvertible {
     /// The payload byte by byte as it was received, without white space around it.
     public var payloadBytes: [UInt8] { self.fields.payload.ownBytes }
     /// Which keys the payload was read with.
-    public var keyFamily: KeyFamily { self.fields.offsets.family }
+    package var keyFamily: KeyFamily { self.fields.offsets.family }
 
     /// Keeps the content, which few messages have, out of the size of every message.
     private final class Box: Sendable {

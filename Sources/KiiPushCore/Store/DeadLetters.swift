@@ -4,8 +4,7 @@
 /// for try await letter in runtime.deadLetters() { print(letter.messageID, letter.state) }
 /// ```
 ///
-/// Each says what the message is and why it was given up on, and not what happened to it before:
-/// ``InboxReader/trace(of:)`` does.
+/// Each says what the message is and why it was given up on, and not what happened to it before: `kii-push trace` does.
 ///
 /// Every loop begins anew. A loop over them may have them tried again, or drop them, as it goes. They are read 32 at a
 /// time, in the order of reception: one that dies meanwhile is in it if it was received after the last one that was
@@ -24,19 +23,21 @@ public struct DeadLetters: AsyncSequence, Sendable {
     /// All of them.
     public func all() async throws -> [MessageRecord] { try await self.reduce(into: []) { $0.append($1) } }
     /// Begins with the first one.
-    public func makeAsyncIterator() -> AsyncIterator { AsyncIterator(last: self.first, page: self.page) }
+    public func makeAsyncIterator() -> some AsyncIteratorProtocol<MessageRecord, any Error> {
+        Place(last: self.first, page: self.page)
+    }
 
     /// A place among them.
-    public struct AsyncIterator: AsyncIteratorProtocol {
+    private struct Place: AsyncIteratorProtocol {
         private var last: Int64
         private let page: Page
         private var read: ArraySlice<MessageRecord> = []
         private var isAtEnd = false
 
-        fileprivate init(last: Int64, page: @escaping Page) { (self.last, self.page) = (last, page) }
+        init(last: Int64, page: @escaping Page) { (self.last, self.page) = (last, page) }
 
         /// The next one; `nil` after the last.
-        public mutating func next() async throws -> MessageRecord? {
+        mutating func next() async throws -> MessageRecord? {
             if self.read.isEmpty, !self.isAtEnd {
                 let page = try await self.page(self.last)
                 self.isAtEnd = page.isEmpty

@@ -30,7 +30,7 @@ extension MonotonicInstant {
 
 extension Timestamp {
     /// Reads the machine's wall clock.
-    public static func now() -> Timestamp { Clocks.machine.calendar }
+    package static func now() -> Timestamp { Clocks.machine.calendar }
 }
 
 @inline(__always)

@@ -11,7 +11,7 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
     public init(millisecondsSinceEpoch: Int64) { self.millisecondsSinceEpoch = millisecondsSinceEpoch }
 
     /// The moment that lies `duration` after this one, or before it, to the millisecond; at most the first or last there is.
-    public static func + (moment: Timestamp, duration: Duration) -> Timestamp {
+    package static func + (moment: Timestamp, duration: Duration) -> Timestamp {
         let (seconds, attoseconds) = duration.components
         let end: Int64 = seconds < 0 ? .min : .max
         let (whole, isTooLong) = seconds.multipliedReportingOverflow(by: 1000)

@@ -140,6 +140,22 @@ struct PrincipalOptions: ParsableArguments {
     }
 }
 
-extension PayloadFormat: ExpressibleByArgument {
+/// How the emulator writes the pushes of an installation.
+enum PayloadFormat: String, CaseIterable, ExpressibleByArgument {
+    /// Kii's long keys, without `aps`: what Kii's cloud sends over MQTT.
+    case mqtt
+    /// `aps` with alert, badge and sound, and Kii's short keys: what Kii's cloud hands to Apple for a device.
+    case apns
+
     static var expectation: String { Self.allCases.map(\.rawValue).joined(separator: " or ") }
+
+    /// The member of the call that makes an installation.
+    var members: JSONValue { ["payload": JSONValue(self.rawValue)] }
+}
+
+extension Registration {
+    /// How pushes are written; `nil` if nobody chose.
+    var payload: PayloadFormat? {
+        self.installationMembers?["payload"]?.string.flatMap { PayloadFormat(rawValue: $0) }
+    }
 }

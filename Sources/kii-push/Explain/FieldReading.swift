@@ -7,7 +7,7 @@ extension ReceivedMessage {
         case .when: self.when?.description
         case .objectModifiedAt: self.modifiedAt?.description
         case .type where self.kind == .pushToApp: self.eventType.flatMap { Self.events[$0] }
-        case .sender: self.senderThing == nil ? nil : "a thing"
+        case .sender: if case .thing = self.sender { "a thing" } else { nil }
         case .origin: self.origin.flatMap { Self.origins[$0] }
         case .scopeType: self.scopeType.flatMap { Self.scopes[$0] }
         case .bucketType: self.sourceBucketType.flatMap { Self.bucketTypes[$0] }

@@ -16,11 +16,11 @@ extension Profile {
         let runtime = try PushRuntime(
             configuration: cloud.runtimeConfiguration(stateDirectory: self.directory, calls: calls))
         var configuration = self.agentConfiguration(account, app: cloud.app, creatingUser: isCreatingUser)
-        configuration.payload = payload
+        configuration.installationMembers = payload?.members
         if payload == nil, isReplacing, !isAnew {
             // The emulator is another one; what the profile wants is the same.
             let former = PushAgent(runtime: runtime, configuration: configuration, handler: NoHandler())
-            configuration.payload = (try? former.registration())?.payload
+            configuration.installationMembers = (try? former.registration())?.installationMembers
         }
         let agent = PushAgent(runtime: runtime, configuration: configuration, handler: NoHandler())
         let registration: Registration

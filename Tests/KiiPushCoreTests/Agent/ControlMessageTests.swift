@@ -63,7 +63,7 @@ import Testing
     func whatWasReceivedArrivesByteForByte(payload: String) throws {
         var event = MessageEvent(messageID: 7, at: .now(), kind: .started(attempt: 2))
         event.call = .handler(
-            try ReceivedMessage(payload: payload),
+            try ReceivedMessage(payload: Array(payload.utf8)),
             DeliveryContext(installationID: "i\n\"", messageID: 7, receivedAt: .now(), attempt: 2))
         let reply = try #require(ControlReply(line: self.sent(ControlReply.event(.message(event)).line)))
         guard case .event(.message(let arrived)) = reply else {

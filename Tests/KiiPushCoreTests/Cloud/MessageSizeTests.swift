@@ -28,7 +28,8 @@ import Testing
         #expect(error.pointer == JSONPointer(tokens: [network.rawValue]))
         #expect(error.description.contains("at most \(limit) bytes over \(network)"))
         #expect(error.description.contains("at least \(limit + 1)") && !error.description.contains("xx"))
-        #expect(throws: Never.self) { try tooLarge.validate(sizeLimits: .none) }
+        let none = PushMessage.SizeLimits(mqtt: nil, gcm: nil, fcm: nil, apns: nil)
+        #expect(throws: Never.self) { try tooLarge.validate(sizeLimits: none) }
     }
 
     @Test func limitsAreTheCallers() {

@@ -3,7 +3,8 @@ import KiiPushCore
 extension ReceivedMessage {
     /// A push with an alert of this text.
     static func alert(_ text: String) -> ReceivedMessage {
-        guard let message = try? ReceivedMessage(payload: ["aps": ["alert": JSONValue(text)]]) else {
+        let payload: JSONValue = ["aps": ["alert": JSONValue(text)]]
+        guard let message = try? ReceivedMessage(payload: payload.documentBytes) else {
             preconditionFailure("the payload is well-formed")
         }
         return message

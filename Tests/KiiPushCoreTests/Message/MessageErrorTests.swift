@@ -52,12 +52,12 @@ import Testing
 
     @Test(arguments: ["1", #""x""#, "[]"])
     func aPayloadThatIsSaidToBeAPNsHasNoContentWithoutAnObjectAps(_ aps: String) throws {
-        let message = try ReceivedMessage(fromAPNS: #"{"to":"t","aps":\#(aps)}"#)
+        let message = try ReceivedMessage(fromAPNS: Array(#"{"to":"t","aps":\#(aps)}"#.utf8))
         #expect(message.kind == .pushToUser)
         #expect(message.content == nil)
         #expect(message.findings.map(\.pointer.description) == ["/aps"])
         #expect(message.findings.map(\.expected) == ["an object"])
-        #expect(try ReceivedMessage(fromAPNS: #"{"aps":null}"#).findings == [])
+        #expect(try ReceivedMessage(fromAPNS: Array(#"{"aps":null}"#.utf8)).findings == [])
     }
 
     @Test(arguments: [

@@ -96,7 +96,7 @@ import Testing
     private static func isNearALimit(_ message: PushMessage, to destination: PushDestination) -> Bool {
         PushMessage.Network.allCases.contains { network in
             guard let size = message.knownSize(over: network, to: destination) else { return false }
-            return PushMessage.SizeLimits.documented[network].map { size > $0 - Self.marginBytes } ?? false
+            return PushMessage.SizeLimits()[network].map { size > $0 - Self.marginBytes } ?? false
         }
     }
 

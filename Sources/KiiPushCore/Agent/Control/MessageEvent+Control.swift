@@ -27,7 +27,7 @@ extension MessageEvent {
         self.init(messageID: id, at: at, kind: kind, isKept: value["kept"]?.bool ?? true)
         guard case .started(let attempt) = kind, let installationID = value["installation"]?.string,
             let receivedAt = value["receivedAt"]?.int64, let payload = value["payload"]?.string,
-            let message = try? ReceivedMessage(payload: payload)
+            let message = try? ReceivedMessage(payload: Array(payload.utf8))
         else { return }
         let context = DeliveryContext(
             installationID: installationID, messageID: id, receivedAt: Timestamp(millisecondsSinceEpoch: receivedAt),

@@ -6,7 +6,8 @@ extension PushAgent.Configuration {
             "account": self.account.declaration,
             "subscriptions": JSONValue(self.subscriptions.map(\.declaration)),
             "usesTLS": self.usesTLS ? nil : false, "isDevelopment": self.isDevelopment ? true : nil,
-            "payload": self.payload?.rawValue, "keepAlive": JSONValue(max(0, self.keepAlive / .seconds(1))),
+            "installationMembers": self.installationMembers,
+            "keepAlive": JSONValue(max(0, self.keepAlive / .seconds(1))),
         ])
     }
 }

@@ -4,7 +4,8 @@ extension PushAgent.Configuration {
         let settings = try Settings(
             parsing: json,
             members: [
-                "app", "account", "name", "subscriptions", "usesTLS", "isDevelopment", "payload", "keepAlive",
+                "app", "account", "name", "subscriptions", "usesTLS", "isDevelopment", "installationMembers",
+                "keepAlive",
             ])
         let account = try KiiAccount(settings)
         self.init(app: try KiiApp(settings), account: account)
@@ -19,8 +20,7 @@ extension PushAgent.Configuration {
             .map { target throws(SettingsError) in try SubscriptionTarget(target, of: account) }
         if let usesTLS = try settings.flag("usesTLS") { self.usesTLS = usesTLS }
         if let isDevelopment = try settings.flag("isDevelopment") { self.isDevelopment = isDevelopment }
-        self.payload = try settings.word("payload", of: PayloadFormat.allCases.map(\.rawValue))
-            .flatMap(PayloadFormat.init(rawValue:))
+        self.installationMembers = try settings.object("installationMembers")
         if let keepAlive = try settings.seconds("keepAlive") {
             guard keepAlive <= .seconds(18 * 3600) else {
                 throw settings.failure("is longer than 18 h", at: "keepAlive")

@@ -66,6 +66,11 @@ package struct Settings {
 
     package func flag(_ key: String) throws(SettingsError) -> Bool? { try self.read(key, "true or false", \.bool) }
 
+    /// An object whose members are not for this library to check.
+    package func object(_ key: String) throws(SettingsError) -> JSONValue? {
+        try self.read(key, "an object") { $0.kind == .object ? $0 : nil }
+    }
+
     package func integer(_ key: String) throws(SettingsError) -> Int? {
         try self.read(key, "a whole number") { $0.int64.flatMap { Int(exactly: $0) } }
     }

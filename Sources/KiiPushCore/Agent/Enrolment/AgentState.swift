@@ -12,8 +12,8 @@ package struct AgentState: Sendable, Hashable {
     /// Who issued the token, as ``KiiApp/tokenIssuer``; it is sent to nobody else.
     var issuer: String?
     package var installationID: String?
-    /// How pushes are to be written; `nil` where nothing was said about it. It outlives the installation.
-    var payload: PayloadFormat?
+    /// The further members that the installation was made with. They outlive the installation.
+    var installationMembers: JSONValue?
     /// Installations that the cloud has replaced. The inbox may hold messages of theirs that no handler has finished.
     package var formerInstallationIDs: [String] = []
     package var endpoint: MQTTEndpoint?
@@ -58,7 +58,7 @@ package struct AgentState: Sendable, Hashable {
         var former = former
         former.leaveInstallation()
         self.formerInstallationIDs = former.formerInstallationIDs
-        self.payload = former.payload
+        self.installationMembers = former.installationMembers
         self.lostSession = former.lostSession
     }
 
@@ -67,7 +67,7 @@ package struct AgentState: Sendable, Hashable {
         guard let installationID, let endpoint else { return nil }
         return Registration(
             principal: self.principal, installationID: installationID, host: endpoint.host, portTCP: endpoint.portTCP,
-            portSSL: endpoint.portSSL, mqttTopic: endpoint.mqttTopic, payload: self.payload)
+            portSSL: endpoint.portSSL, mqttTopic: endpoint.mqttTopic, installationMembers: self.installationMembers)
     }
 }
 
@@ -97,7 +97,7 @@ extension AgentState {
             expiresAt: json["expiresAt"]?.int64.map { Timestamp(millisecondsSinceEpoch: $0) })
         self.issuer = try json.required("issuer", in: path)
         self.installationID = json["installationID"]?.string
-        self.payload = json["payload"]?.string.flatMap { PayloadFormat(rawValue: $0) }
+        self.installationMembers = json["installationMembers"]
         self.formerInstallationIDs = json["formerInstallationIDs"]?.array?.compactMap(\.string) ?? []
         self.hasSession = json["hasSession"]?.bool ?? false
         self.lostSession = json["lostSession"]?.bool ?? false
@@ -122,7 +122,7 @@ extension AgentState {
             "principalID": id, "accessToken": self.token.token.reveal(),
             "refreshToken": self.token.refreshToken?.reveal(),
             "expiresAt": self.token.expiresAt?.millisecondsSinceEpoch, "issuer": self.issuer,
-            "installationID": self.installationID, "payload": self.payload?.rawValue,
+            "installationID": self.installationID, "installationMembers": self.installationMembers,
             "formerInstallationIDs": self.formerInstallationIDs.isEmpty ? nil : self.formerInstallationIDs,
             "endpoint": self.endpoint?.stored, "endpointExpiresAt": self.endpointExpiresAt?.millisecondsSinceEpoch,
             "hasSession": self.hasSession, "lostSession": self.lostSession ? true : nil,

@@ -74,7 +74,7 @@ final class Enrolment: Sendable {
     ///
     /// - Parameter refreshing: asks the cloud for the endpoint even if one is on file.
     func endpoint(refreshing: Bool = false) async throws -> MQTTEndpoint {
-        let kept = refreshing || self.wantsOtherPayload ? nil : self.current?.endpoint
+        let kept = refreshing || self.wantsOtherMembers ? nil : self.current?.endpoint
         if let kept, self.endpointTimeLeft ?? .seconds(1) > .zero || self.endpointPause > .zero { return kept }
         do {
             return try await self.fetchEndpoint()
@@ -206,14 +206,14 @@ extension Enrolment {
     }
 
     private func installationID() async throws -> String {
-        if let id = self.current?.installationID, !self.wantsOtherPayload { return id }
-        let payload = self.configuration.payload ?? self.current?.payload
+        if let id = self.current?.installationID, !self.wantsOtherMembers { return id }
+        let members = self.configuration.installationMembers ?? self.current?.installationMembers
         let installation = try await self.authorized { session in
             // Before the cloud makes anything there has to be a token, and a file that it is in.
             _ = try await session.token()
             try self.store.requireFile()
             return try await session.createInstallation(
-                isDevelopment: self.configuration.isDevelopment, payload: payload)
+                isDevelopment: self.configuration.isDevelopment, members: members ?? [:])
         }
         try await self.store.update { state in
             // Somebody deleted it, and this is another one: the inbox may hold messages of the old one.
@@ -222,15 +222,15 @@ extension Enrolment {
                 (state.endpoint, state.endpointExpiresAt) = (nil, nil)
             }
             state.installationID = installation.id
-            state.payload = payload
+            state.installationMembers = members
         }
         return installation.id
     }
 
-    /// Whether the installation on file was made with another format than is asked for.
-    private var wantsOtherPayload: Bool {
-        guard let wanted = self.configuration.payload, let current = self.current else { return false }
-        return wanted != current.payload
+    /// Whether the installation on file was made with other members than the configuration has.
+    private var wantsOtherMembers: Bool {
+        guard let wanted = self.configuration.installationMembers, let current = self.current else { return false }
+        return wanted != current.installationMembers
     }
 
     private func makeSession(_ token: AccessToken?) -> KiiSession {

@@ -5,13 +5,13 @@ public struct Registration: Sendable, Hashable {
     /// The installation, Kii's word for one delivery channel of a user or thing.
     public var installationID: String
     /// The broker's host.
-    public var host: String
+    package var host: String
     /// The broker's plain port; `nil` when it offers none.
-    public var portTCP: UInt16?
+    package var portTCP: UInt16?
     /// The broker's TLS port; `nil` when it offers none.
-    public var portSSL: UInt16?
+    package var portSSL: UInt16?
     /// The one MQTT topic that pushes arrive on, which is the MQTT client ID as well.
-    public var mqttTopic: String
-    /// How pushes are written, where it was said (``PushAgent/Configuration/payload``); `nil` is ``PayloadFormat/mqtt``.
-    public var payload: PayloadFormat?
+    package var mqttTopic: String
+    /// The further members that the installation was made with.
+    package var installationMembers: JSONValue?
 }

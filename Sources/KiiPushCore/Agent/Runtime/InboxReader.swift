@@ -4,7 +4,7 @@ import Glibc
 ///
 /// It reads what is stored at the moment of each call, and disturbs nobody. It is for one thread at a time, and each
 /// call reads the disk.
-public final class InboxReader {
+package final class InboxReader {
     private let inbox: Inbox
     private let path: String
     private let stateDirectory: String
@@ -14,7 +14,7 @@ public final class InboxReader {
     ///
     /// - Throws: ``InboxReadingError``: `missing` where no message was ever received into a file, or an inbox that
     ///   cannot be read.
-    public init(stateDirectory: String) throws(InboxReadingError) {
+    package init(stateDirectory: String) throws(InboxReadingError) {
         let path = StateDirectory.inboxFile(in: stateDirectory)
         self.path = path
         self.stateDirectory = stateDirectory
@@ -29,7 +29,7 @@ public final class InboxReader {
     /// end of its log, count as ``MessageLedger/lost``.
     ///
     /// - Throws: ``InboxReadingError/unusable(path:reason:)``, ``InboxReadingError/damaged(path:reason:)``.
-    public func ledger() throws(InboxReadingError) -> MessageLedger {
+    package func ledger() throws(InboxReadingError) -> MessageLedger {
         // Read the mark first: the file only grows, so an earlier mark cannot be ahead of it.
         let mark = InboxMark(ofInboxAt: self.path)
         return try self.read { inbox throws(InboxError) in
@@ -47,7 +47,7 @@ public final class InboxReader {
     ///
     /// - Throws: ``InboxReadingError/damaged(path:reason:)`` where messages cannot be read or are missing; the agent that
     ///   starts next moves such a file aside. ``InboxReadingError/unusable(path:reason:)``.
-    public func verify() throws(InboxReadingError) {
+    package func verify() throws(InboxReadingError) {
         let mark = InboxMark(ofInboxAt: self.path)
         try self.read { inbox throws(InboxError) in
             try inbox.verify()
@@ -62,7 +62,8 @@ public final class InboxReader {
     ///   - messageID: lists the messages with a greater number. Default: all.
     ///   - limit: how many at most, 1 or more. Default 100; each may hold a payload of 256 KiB.
     /// - Throws: ``InboxReadingError/unusable(path:reason:)``, ``InboxReadingError/damaged(path:reason:)``.
-    public func deadLetters(after messageID: Int64 = 0, limit: Int = 100) throws(InboxReadingError) -> [MessageRecord] {
+    package func deadLetters(after messageID: Int64 = 0, limit: Int = 100) throws(InboxReadingError) -> [MessageRecord]
+    {
         try self.read { inbox throws(InboxError) in
             try inbox.deadLetterRecords(after: messageID, limit: max(1, limit))
         }
@@ -87,7 +88,7 @@ public final class InboxReader {
     ///   - messageID: lists the messages with a greater number. Default: all.
     ///   - limit: how many at most, 1 or more. Default 100; each may hold a payload of 256 KiB.
     /// - Throws: ``InboxReadingError/unusable(path:reason:)``, ``InboxReadingError/damaged(path:reason:)``.
-    public func messages(
+    package func messages(
         _ standings: Set<MessageRecord.Standing> = Set(MessageRecord.Standing.allCases), after messageID: Int64 = 0,
         limit: Int = 100
     ) throws(InboxReadingError) -> [MessageRecord] {
@@ -107,7 +108,7 @@ public final class InboxReader {
     /// - Parameter messageID: its number, as in ``DeliveryContext/messageID``.
     /// - Throws: ``InboxReadingError``: `neverReceived` for a number that was not given out yet, `removed` for a message
     ///   that is not kept any more.
-    public func trace(of messageID: Int64) throws(InboxReadingError) -> MessageRecord {
+    package func trace(of messageID: Int64) throws(InboxReadingError) -> MessageRecord {
         // The last number first: a message that comes between the two reads is then found, and not taken for removed.
         let found = try self.read { inbox throws(InboxError) in
             (last: try inbox.lastSequence(), record: try inbox.record(messageID))
@@ -156,7 +157,7 @@ public final class InboxReader {
 }
 
 /// Why an inbox, or a message in it, could not be read.
-public enum InboxReadingError: Error, Sendable, Hashable, CustomStringConvertible {
+package enum InboxReadingError: Error, Sendable, Hashable, CustomStringConvertible {
     /// There is no inbox file: nothing was received here, or with the inbox in memory.
     case missing(path: String)
     /// A later version of this library wrote the file.
@@ -184,7 +185,7 @@ public enum InboxReadingError: Error, Sendable, Hashable, CustomStringConvertibl
     }
 
     /// One line: what failed and what to do about it.
-    public var description: String {
+    package var description: String {
         switch self {
         case .missing(let path): "there is no inbox at \(path): no message was received into a file there"
         case .newerVersion(let path, let version):

@@ -13,10 +13,10 @@ extension PushRuntime {
         public var handledKeptBytes: Int64 = 64 << 20
         /// How many messages wait for a handler in memory; the others are read from the inbox file when there is room.
         /// 4 to 1,000,000, with an inbox in memory of no account. Default 1,000.
-        public var messagesInMemory = 1000
+        package var messagesInMemory = 1000
         /// How many bytes of payload and topic these may have together. 1 MiB at least, with an inbox in memory of no
         /// account. Default 16 MiB.
-        public var bytesInMemory = 16 << 20
+        package var bytesInMemory = 16 << 20
         /// From how many bytes of messages that wait for a handler reading from the network stops, so that the broker keeps
         /// what follows. A message counts as its payload, its topic, and what is kept with them: 64 bytes in a file, 1 KiB
         /// in memory. More than zero. Default: 1 GiB in a file, 8 MiB in memory.

@@ -2,8 +2,6 @@ extension PushRuntime {
     /// The messages that were given up on, of every agent of this runtime's inbox, oldest first. With the inbox in memory
     /// there are none: nothing is kept there.
     ///
-    /// To look into a state directory that another process holds, see ``InboxReader/deadLetters(after:limit:)``.
-    ///
     /// - Parameter messageID: lists the messages with a greater number. Default: all.
     public func deadLetters(after messageID: Int64 = 0) -> DeadLetters {
         DeadLetters(after: messageID) { last in

@@ -2,8 +2,7 @@ extension PushRuntime {
     /// What has become of every message that was received with this runtime's inbox, whichever agent it was for.
     ///
     /// The numbers are those of the last transaction, in which everything is that was answered before this call, unless
-    /// the inbox cannot be written at the moment. They add up at any time: what was received is what became of it. To look into a
-    /// state directory that another process holds, see ``InboxReader``.
+    /// the inbox cannot be written at the moment. They add up at any time: what was received is what became of it.
     ///
     /// - Throws: ``PushAgentError`` when this is the first use of the state directory, which is opened and locked, and
     ///   that fails; ``TransportError`` with code `shutDown` after ``shutdown()``.

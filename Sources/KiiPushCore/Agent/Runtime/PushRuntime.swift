@@ -17,7 +17,7 @@ public final class PushRuntime: Sendable {
         }
 
         /// The directory for the inbox, the lock and the tokens. Made with mode 0700 where it is missing. Default:
-        /// ``PushRuntime/standardStateDirectory()``.
+        /// ``init(stateDirectory:)``.
         public var stateDirectory: String
         /// Where messages are kept. Default: ``Inbox/file``.
         public var inbox = Inbox.file
@@ -54,7 +54,7 @@ public final class PushRuntime: Sendable {
         /// libcurl with their versions, such as `KiiPushCore/0.1.0 libcurl/7.88.1`.
         public var userAgent = UserAgent.ofLibrary
         /// How long one exchange with the REST API may take. Default 30 s.
-        public var callTimeout = Duration.seconds(30)
+        package var callTimeout = Duration.seconds(30)
         /// Whether other processes of the same user may watch what arrives and have dead letters retried or dropped, as
         /// `kii-push listen` and `kii-push inbox` do: over the unix socket `control.sock` in the state directory, mode
         /// 0600. With ``Inbox/memory`` they may watch alone. Default: no.
@@ -65,9 +65,13 @@ public final class PushRuntime: Sendable {
         /// For tests.
         package var environment = RuntimeEnvironment()
 
-        /// The defaults, with a state directory of one's own where wanted.
-        public init(stateDirectory: String = PushRuntime.standardStateDirectory()) {
-            self.stateDirectory = stateDirectory
+        /// The defaults.
+        ///
+        /// - Parameter stateDirectory: Default `nil`: `$STATE_DIRECTORY` (which systemd sets), else
+        ///   `$XDG_STATE_HOME/kii-push`, else `~/.local/state/kii-push`; `/var/lib/kii-push` when not even a home is known.
+        public init(stateDirectory: String? = nil) {
+            self.stateDirectory =
+                stateDirectory ?? StateDirectory.standard(environment: environmentVariable) ?? "/var/lib/kii-push"
         }
     }
 
@@ -85,7 +89,7 @@ public final class PushRuntime: Sendable {
     }
 
     /// How this runtime stores and connects.
-    public let configuration: Configuration
+    package let configuration: Configuration
     /// The network thread; for tests that keep it busy.
     package let loop: EventLoop
     private let core = Locked<Core?>(nil)
@@ -133,12 +137,6 @@ public final class PushRuntime: Sendable {
     }
 
     deinit { self.stop() }
-
-    /// The state directory by convention: `$STATE_DIRECTORY` (which systemd sets), else `$XDG_STATE_HOME/kii-push`,
-    /// else `~/.local/state/kii-push`; `/var/lib/kii-push` when not even a home is known.
-    public static func standardStateDirectory() -> String {
-        StateDirectory.standard(environment: environmentVariable) ?? "/var/lib/kii-push"
-    }
 
     /// A client of the REST API that shares this runtime's connections.
     public func client(for app: KiiApp) -> KiiClient {

@@ -1,16 +1,13 @@
 extension KiiClient {
-    /// Registers a user who signs in with a name and a password. It returns no token; sign in to get one.
+    /// Registers a user who signs in with a name and a password. It gets no token; sign in to get one.
     ///
+    /// - Returns: The ID that the cloud chose.
     /// - Throws: ``KiiError`` with `USER_ALREADY_EXISTS` when the name, address or number is taken.
     /// - Source: `POST /apps/{appID}/users`
-    public func registerUser(_ registration: UserRegistration) async throws -> RegisteredUser {
+    public func registerUser(_ registration: UserRegistration) async throws -> String {
         try registration.validate()
-        // Old servers send `userID` alone.
         let call = KiiCall(.post, KiiPath("users"), statuses: [200, 201]) { response throws(KiiResponseError) in
-            let fields = try response.fields()
-            return RegisteredUser(
-                userID: try fields.string("userID"),
-                loginName: try fields.optionalString("loginName") ?? registration.loginName)
+            try response.fields().string("userID")
         }.with {
             $0.authorization = .app
             $0.secrets = [registration.password]
@@ -37,14 +34,4 @@ extension KiiClient {
         }
         return try await self.perform(call)
     }
-}
-
-/// A user as the cloud registered them.
-public struct RegisteredUser: Sendable, Hashable {
-    /// The ID that the cloud chose.
-    public var userID: String
-    /// The name that signs in, if there is one.
-    package var loginName: String?
-
-    package init(userID: String, loginName: String?) { (self.userID, self.loginName) = (userID, loginName) }
 }

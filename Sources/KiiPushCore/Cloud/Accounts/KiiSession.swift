@@ -26,8 +26,8 @@ public struct KiiSession: Sendable {
     ///   - client: What calls are made with. Its clock decides when a token ends.
     ///   - token: A token from where `changed` stored it. Default `nil`: the session begins by signing in.
     ///   - signIn: Gets a token without one, or `nil` when there is nothing to sign in with. Default: `nil`.
-    ///   - changed: Stores a new token. When it throws, the token is used all the same, ``storageError`` tells, and every
-    ///     further call stores it again until that works. Default: stores nothing.
+    ///   - changed: Stores a new token. When it throws, the token is used all the same, and every further call
+    ///     stores it again until that works. Default: stores nothing.
     ///
     /// Neither closure may call the session.
     public init(
@@ -38,9 +38,6 @@ public struct KiiSession: Sendable {
         self.client = client
         self.renewal = TokenRenewal(client: client, token: token, signIn: signIn, changed: changed)
     }
-
-    /// Why the token in use is not stored; `nil` when it is.
-    public var storageError: (any Error)? { self.renewal.notStored.withLock { $0 } }
 
     /// The token in use, good or not; `nil` before the first one.
     var current: AccessToken? { self.renewal.held.withLock { $0?.token } }

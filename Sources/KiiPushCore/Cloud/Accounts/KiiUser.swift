@@ -41,7 +41,7 @@ public struct KiiUser: Sendable, Hashable {
     /// Whether the number was verified. `nil` when the cloud did not say.
     public var isPhoneNumberVerified: Bool?
     /// Whether the user has a password; a pseudo user has none. `nil` when the cloud did not say.
-    public var hasPassword: Bool?
+    package var hasPassword: Bool?
     /// What the app keeps about the user. A stranger sees the display name alone, unless the app is set otherwise.
     public var profile: UserProfile
 

@@ -4,8 +4,6 @@ final class TokenRenewal: Sendable {
     private let signIn: @Sendable () async throws -> AccessToken?
     private let changed: @Sendable (AccessToken) async throws -> Void
     let held: Locked<HeldToken?>
-    /// Why the token in use is not stored.
-    let notStored = Locked<(any Error)?>(nil)
     private let renewal = SharedWork<AccessToken>()
 
     init(
@@ -107,11 +105,10 @@ extension TokenRenewal {
         do {
             try await self.changed(token)
             self.held.withLock { $0?.isStored = true }
-            self.notStored.withLock { $0 = nil }
         } catch is CancellationError {
             throw CancellationError()
         } catch {
-            self.notStored.withLock { $0 = error }
+            // The next call stores it again.
         }
     }
 }

@@ -45,11 +45,11 @@ public struct DeviceType: RawRepresentable, Sendable, Hashable {
     /// The network this library receives on.
     public static let mqtt = DeviceType(rawValue: "MQTT")
     /// GCM and FCM.
-    public static let android = DeviceType(rawValue: "ANDROID")
+    package static let android = DeviceType(rawValue: "ANDROID")
     /// APNs.
-    public static let ios = DeviceType(rawValue: "IOS")
+    package static let ios = DeviceType(rawValue: "IOS")
     /// JPush.
-    public static let jpush = DeviceType(rawValue: "JPUSH")
+    package static let jpush = DeviceType(rawValue: "JPUSH")
 }
 
 /// The two ways to name an installation.

@@ -9,11 +9,11 @@ extension KiiSession {
     ///   - isDevelopment: Whether it is to get what is sent to development. Default `false`: production.
     ///   - registrationID: The network's own ID; needed but for MQTT, where the cloud makes it up. Default `nil`.
     ///   - owner: Whose it is to be, with an administrator's token. Default `nil`: the token's principal.
-    ///   - payload: How its pushes are written, which the emulator alone knows. Default `nil`: as they are.
+    ///   - members: Further members of the request, for a server with extensions: a JSON object. Default: none.
     /// - Source: `POST /apps/{appID}/installations`. Kii does not say what a repetition answers: 200 is taken as 201
     public func createInstallation(
         deviceType: DeviceType = .mqtt, isDevelopment: Bool = false, registrationID: String? = nil,
-        owner: Principal? = nil, payload: PayloadFormat? = nil
+        owner: Principal? = nil, members: JSONValue = [:]
     ) async throws -> Installation {
         let rule: String? =
             switch registrationID {
@@ -24,9 +24,9 @@ extension KiiSession {
         if let rule { throw KiiInputError(.installationRegistrationID, rule: rule) }
         let named = JSONMembers(present: [
             "deviceType": deviceType.rawValue, "development": isDevelopment,
-            "installationRegistrationID": registrationID, "payload": payload?.rawValue,
+            "installationRegistrationID": registrationID,
         ])
-        let members = named + (owner.map { [($0.field.rawValue, JSONValue($0.id))] } ?? [])
+        let body = named + (owner.map { [($0.field.rawValue, JSONValue($0.id))] } ?? []) + members.pairs
         let path = KiiPath("installations")
         let call = KiiCall(.post, path, statuses: [200, 201]) { response throws(KiiResponseError) in
             var installation = try Installation(response.fields())
@@ -36,7 +36,7 @@ extension KiiSession {
         }.with {
             // What is there is returned.
             $0.isIdempotent = true
-            $0.body = .kii("InstallationCreationRequest", members)
+            $0.body = .kii("InstallationCreationRequest", body)
         }
         return try await self.perform(call)
     }
@@ -81,8 +81,7 @@ extension KiiSession {
     ///
     /// - Parameters:
     ///   - installationID: Which installation.
-    ///   - waiting: How often, and for how long, to ask again while the cloud is still making it;
-    ///     ``RetryPolicy/endpoint`` is meant for this. A connection that fails stays a matter of ``KiiClient/retry``.
+    ///   - waiting: How often, and for how long, to ask again while the cloud is still making it. A connection that fails stays a matter of ``KiiClient/retry``.
     ///     Default `nil`: as any other call.
     /// - Throws: ``KiiError`` with `MQTT_ENDPOINT_NOT_READY` and ``KiiError/retryAfter`` when the cloud has not made it
     ///   in that time.

@@ -11,9 +11,9 @@ public struct MQTTEndpoint: Sendable, Hashable {
     /// The port for MQTT over TLS; `nil` when the broker offers none.
     public var portSSL: UInt16?
     /// The port for MQTT over WebSocket; absent from Kii's reference, present in live answers.
-    public var portWS: UInt16?
+    package var portWS: UInt16?
     /// The port for MQTT over WebSocket and TLS.
-    public var portWSS: UInt16?
+    package var portWSS: UInt16?
     /// The one MQTT topic that pushes arrive on, which is the MQTT client ID as well. Not a Kii topic. An endpoint that is
     /// read has one without wildcards or U+0000, of 1 to 1,024 bytes, that does not begin with `$`.
     public var mqttTopic: String

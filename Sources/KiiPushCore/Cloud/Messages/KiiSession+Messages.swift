@@ -15,7 +15,7 @@ extension KiiSession {
     ///   no such resource for a thing. Kii documents the body of the answer and not its status
     @discardableResult
     public func send(
-        _ message: PushMessage, to destination: PushDestination, sizeLimits: PushMessage.SizeLimits = .documented
+        _ message: PushMessage, to destination: PushDestination, sizeLimits: PushMessage.SizeLimits = .init()
     ) async throws -> String {
         try await self.perform(.sending(message, to: destination, sizeLimits: sizeLimits))
     }
@@ -24,7 +24,7 @@ extension KiiSession {
 extension KiiCall where Answer == String {
     /// The call of ``KiiSession/send(_:to:sizeLimits:)``.
     package static func sending(
-        _ message: PushMessage, to destination: PushDestination, sizeLimits: PushMessage.SizeLimits = .documented
+        _ message: PushMessage, to destination: PushDestination, sizeLimits: PushMessage.SizeLimits = .init()
     ) throws(KiiInputError) -> Self {
         let call = try Self.sending(body: message.json, to: destination)
         try message.validate(sizeLimits: sizeLimits, to: destination)

@@ -2,7 +2,7 @@ extension PushMessage {
     /// The part of a message that is for APNs. It is written in camel case; what arrives has Apple's dashes.
     public struct APNS: Sendable, Hashable {
         /// Whether it is sent there. Default `true`.
-        public var isEnabled: Bool
+        package var isEnabled: Bool
         /// Flat data of strings, numbers and Booleans, merged over the message's. Default: none.
         public var data: JSONValue?
         /// What the user reads. Default: nothing.

@@ -5,7 +5,7 @@ extension PushMessage {
     ///   in its guide for Android, and written here as those of GCM, since their reference was not found.
     public struct AndroidPart: Sendable, Hashable {
         /// Whether it is sent there. Default `true`.
-        public var isEnabled: Bool
+        package var isEnabled: Bool
         /// Flat data merged over the message's; strings only. Default: none.
         public var data: JSONValue?
         /// What Android shows by itself. Default: nothing.
@@ -13,7 +13,7 @@ extension PushMessage {
         /// Messages with the same key replace each other while the device is away. Default: none.
         public var collapseKey: String?
         /// Whether it waits while the device is idle; with GCM alone. Default: not sent.
-        public var delayWhileIdle: Bool?
+        package var delayWhileIdle: Bool?
         /// How long it is kept for a device that is away; whole seconds. Needs a collapse key. Default: not sent, and
         /// FCM keeps it for 4 weeks.
         public var timeToLive: Duration?

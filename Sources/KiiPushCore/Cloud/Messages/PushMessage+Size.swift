@@ -4,25 +4,20 @@ extension PushMessage {
     public struct SizeLimits: Sendable, Hashable {
         /// Default 4096.
         /// - Source: Kii's guide for things. Its reference names no limit for MQTT.
-        public var mqtt: Int?
+        package var mqtt: Int?
         /// Default 4096.
         /// - Source: Kii's reference of `push/messages`
-        public var gcm: Int?
+        package var gcm: Int?
         /// Default 4096.
         /// - Source: Kii's reference of `push/messages`
-        public var fcm: Int?
+        package var fcm: Int?
         /// Default 2048.
         /// - Source: Kii's reference of `push/messages`. Kii's guide for iOS says 4096, which is Apple's own limit.
-        public var apns: Int?
+        package var apns: Int?
         /// Default `nil`: no limit was found in Kii's documents.
-        public var jpush: Int?
+        package var jpush: Int?
 
-        /// The limits that Kii documents; of two for APNs the smaller.
-        public static let documented = SizeLimits()
-        /// No limits: the cloud alone decides.
-        public static let none = SizeLimits(mqtt: nil, gcm: nil, fcm: nil, apns: nil, jpush: nil)
-
-        /// Sets the limits, in bytes.
+        /// Sets the limits, in bytes. The defaults are those that Kii documents; of two for APNs the smaller.
         public init(mqtt: Int? = 4096, gcm: Int? = 4096, fcm: Int? = 4096, apns: Int? = 2048, jpush: Int? = nil) {
             (self.mqtt, self.gcm, self.fcm, self.apns, self.jpush) = (mqtt, gcm, fcm, apns, jpush)
         }

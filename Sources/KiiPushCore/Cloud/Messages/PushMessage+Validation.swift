@@ -7,7 +7,7 @@ extension PushMessage {
     ///   - destination: Where it goes, which adds to its size. Default `nil`: not known yet.
     /// - Throws: ``KiiInputError`` with the place in ``json``; when it is too large, that of the network's part.
     package func validate(
-        sizeLimits: SizeLimits = .documented, to destination: PushDestination? = nil
+        sizeLimits: SizeLimits = .init(), to destination: PushDestination? = nil
     ) throws(KiiInputError) {
         let parts = self.parts
         guard parts.contains(where: \.isEnabled) else { throw .message(rule: "for at least one enabled network") }

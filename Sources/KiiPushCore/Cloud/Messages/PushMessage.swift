@@ -38,7 +38,7 @@ public struct PushMessage: Sendable, Hashable {
     /// What goes out over MQTT. `nil` leaves the network out.
     public var mqtt: DataPart?
     /// What goes out over GCM. `nil` leaves the network out.
-    public var gcm: AndroidPart?
+    package var gcm: AndroidPart?
     /// What goes out over FCM. `nil` leaves the network out. Where both are enabled FCM wins.
     public var fcm: AndroidPart?
     /// What goes out over APNs. `nil` leaves the network out.
@@ -58,7 +58,7 @@ extension PushMessage {
     /// The part of a message that is for MQTT or for JPush.
     public struct DataPart: Sendable, Hashable {
         /// Whether it is sent there. Default `true`.
-        public var isEnabled: Bool
+        package var isEnabled: Bool
         /// Flat data merged over the message's; for JPush of strings, numbers and Booleans. Default: none.
         public var data: JSONValue?
 

@@ -1,29 +1,9 @@
 /// A thing-if command as the cloud knows it: what a thing was told to do, and what came of it.
 public struct KiiCommand: Sendable, Hashable {
-    /// How far a command has come. A state that has no constant here is kept as it is.
-    public struct State: RawRepresentable, Sendable, Hashable {
-        /// The state as the server spells it.
-        public var rawValue: String
-
-        /// Takes a state as the server spells it.
-        public init(rawValue: String) { self.rawValue = rawValue }
-
-        /// It is on its way.
-        public static let sending = Self(rawValue: "SENDING")
-        /// It was handed to the thing.
-        public static let delivered = Self(rawValue: "DELIVERED")
-        /// Some of its actions have no result.
-        public static let incomplete = Self(rawValue: "INCOMPLETE")
-        /// Each of its actions has a result.
-        public static let done = Self(rawValue: "DONE")
-        /// It could not be sent.
-        public static let sendFailed = Self(rawValue: "SEND_FAILED")
-    }
-
     /// The ID that the cloud chose.
     public var commandID: String
-    /// How far it has come.
-    public var state: State
+    /// How far it has come, as the server spells it: `SENDING`, `DELIVERED`, `INCOMPLETE`, `DONE` or `SEND_FAILED`.
+    public var state: String
     /// What the thing is told to do: an array of objects.
     public var actions: JSONValue
     /// What the thing has reported; empty before that.
@@ -41,7 +21,7 @@ public struct KiiCommand: Sendable, Hashable {
 
     init(_ fields: KiiFields) throws(KiiResponseError) {
         self.commandID = try fields.string("commandID")
-        self.state = State(rawValue: try fields.string("commandState"))
+        self.state = try fields.string("commandState")
         _ = try fields.objects("actions")
         self.actions = fields.member("actions") ?? []
         self.results = []

@@ -52,21 +52,14 @@ public struct ThingDescription: Sendable, Hashable {
     }
 }
 
-/// Where a thing stands among other things, as thing-if's SDKs name it. A position that has no constant here is kept as
-/// it is.
-public struct LayoutPosition: RawRepresentable, Sendable, Hashable {
-    /// The position as the server spells it.
-    public var rawValue: String
-
-    /// Takes a position as the server spells it.
-    public init(rawValue: String) { self.rawValue = rawValue }
-
+/// Where a thing stands among other things, as thing-if's SDKs name it. The raw values are the server's.
+public enum LayoutPosition: String, Sendable, Hashable {
     /// On its own.
-    public static let standalone = Self(rawValue: "STANDALONE")
+    case standalone = "STANDALONE"
     /// It speaks for things behind it.
-    public static let gateway = Self(rawValue: "GATEWAY")
+    case gateway = "GATEWAY"
     /// It is reached through a gateway.
-    public static let endNode = Self(rawValue: "ENDNODE")
+    case endNode = "ENDNODE"
 }
 
 /// A thing as it was onboarded: all it needs to receive pushes.

@@ -42,11 +42,11 @@ public struct RegisteredThing: Sendable, Hashable {
     /// The ID that the cloud chose (`th.…`).
     public var thingID: String
     /// The ID its vendor gave it.
-    public var vendorThingID: String
+    package var vendorThingID: String
     /// The thing's token. `nil` if none was asked for.
     public var accessToken: AccessToken?
     /// When it was registered, by the cloud's clock. `nil` when the cloud did not say.
-    public var createdAt: Timestamp?
+    package var createdAt: Timestamp?
 }
 
 extension KiiClient {

@@ -1,12 +1,11 @@
 /// What a principal may be allowed to do with a topic. A verb that has no constant here is kept as it is.
 ///
 /// - Source: Kii's reference, ACL of a topic
-public struct TopicVerb: RawRepresentable, Sendable, Hashable, CustomStringConvertible {
+public struct TopicVerb: Sendable, Hashable, CustomStringConvertible {
     /// The verb as the server spells it.
-    public var rawValue: String
+    package let rawValue: String
 
-    /// Takes a verb as the server spells it.
-    public init(rawValue: String) { self.rawValue = rawValue }
+    package init(rawValue: String) { self.rawValue = rawValue }
 
     /// Subscribe itself, and receive what is sent.
     public static let subscribe = Self(rawValue: "SUBSCRIBE_TO_TOPIC")
@@ -83,7 +82,7 @@ public enum AccessSubject: Sendable, Hashable, CustomStringConvertible {
 /// All that is allowed on one topic; what is not in it is refused.
 public struct TopicAccess: Sendable, Hashable {
     /// Who may do what. A verb that nobody may use can be absent or empty.
-    public package(set) var subjects: [TopicVerb: Set<AccessSubject>]
+    package var subjects: [TopicVerb: Set<AccessSubject>]
 
     /// Lists what is allowed.
     package init(_ subjects: [TopicVerb: Set<AccessSubject>] = [:]) { self.subjects = subjects }

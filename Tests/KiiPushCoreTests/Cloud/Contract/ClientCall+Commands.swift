@@ -21,7 +21,7 @@ extension ClientCall {
             reply: ["commandID": "c1", "commandState": "ON_ITS_WAY", "actions": [["lamp": [["turnPower": true]]]]]
         ) { client, _ in
             let command = try await client.session(testToken).command("c1", of: "th.1")
-            #expect(command.state == KiiCommand.State(rawValue: "ON_ITS_WAY"))
+            #expect(command.state == "ON_ITS_WAY")
             #expect(command.results.isEmpty && command.createdAt == nil && command.fields == [:])
         },
         ClientCall(id: "commands.report", method: "report(_:of:thing:)") { client, _ in

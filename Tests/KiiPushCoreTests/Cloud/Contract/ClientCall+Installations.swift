@@ -3,7 +3,7 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-private let create = "createInstallation(deviceType:isDevelopment:registrationID:owner:payload:)"
+private let create = "createInstallation(deviceType:isDevelopment:registrationID:owner:members:)"
 
 extension ClientCall {
     static let installations: [ClientCall] = [
@@ -36,7 +36,7 @@ extension ClientCall {
             note: "for payloads of another format",
             body: ["deviceType": "MQTT", "development": false, "payload": "apns"]
         ) { client, _ in
-            let installation = try await client.session(testToken).createInstallation(payload: .apns)
+            let installation = try await client.session(testToken).createInstallation(members: ["payload": "apns"])
             #expect(installation.id == "i1")
         },
         ClientCall(

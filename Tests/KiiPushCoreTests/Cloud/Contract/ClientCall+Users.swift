@@ -11,8 +11,8 @@ extension ClientCall {
                 password: "pass word",
                 profile: UserProfile(displayName: "Al", customFields: ["age": 7])
             )
-            let user = try await client.registerUser(registration)
-            #expect(user == RegisteredUser(userID: "u1", loginName: "alice"))
+            let userID = try await client.registerUser(registration)
+            #expect(userID == "u1")
         },
         ClientCall(id: "users.registerPseudo", method: "registerPseudoUser(_:)") { client, _ in
             let token = try await client.registerPseudoUser()
