@@ -9,14 +9,16 @@ import Testing
 /// What `listen` says of what an agent goes through beside its messages.
 @Suite(.ownThreads) struct AgentEventTests {
     private static let events: [(event: PushEvent, state: String)] = [
-        (.sessionLost, "session lost"), (.storageFailed(reason: "r"), "not storing"),
-        (.storageRecovered, "storing again"), (.historyCut(messages: 3), "history cut"),
-        (.receptionPaused(reason: "r"), "not receiving"), (.receptionResumed, "receiving again"),
-        (.deadLettersRemoved(count: 3), "letters dropped"),
-        (.stateNotSaved(reason: "r"), "not saving"), (.stateSaved, "saving again"),
-        (.readingFailed(reason: "r"), "not reading"), (.readingRecovered, "reading again"),
-        (.deliveryStalled(reason: "r"), "not handling"), (.deliveryRecovered, "handling again"),
-        (.inboxInMemory(reason: "r"), "in memory only"),
+        (.trouble(.storing, reason: "r"), "not storing"), (.recovered(.storing), "storing again"),
+        (.trouble(.receiving, reason: "r"), "not receiving"), (.recovered(.receiving), "receiving again"),
+        (.trouble(.saving, reason: "r"), "not saving"), (.recovered(.saving), "saving again"),
+        (.trouble(.reading, reason: "r"), "not reading"), (.recovered(.reading), "reading again"),
+        (.trouble(.handling, reason: "r"), "not handling"), (.recovered(.handling), "handling again"),
+        (.notice(.sessionLost, reason: "r"), "session lost"), (.notice(.takenOver, reason: "r"), "taken over"),
+        (.notice(.historyCut, reason: "r"), "history cut"),
+        (.notice(.deadLettersRemoved, reason: "r"), "letters dropped"),
+        (.notice(.inboxInMemory, reason: "r"), "in memory only"),
+        (.notice(.controlSocketFailed, reason: "r"), "not watchable"),
     ]
 
     /// Where a profile keeps its state.

@@ -81,11 +81,13 @@ import Testing
         // A reload stops one agent and starts another.
         #expect(text([on, .stopping, off]).contains("\nkii_push_disconnections_total 1\n"))
         #expect(text([.stopping]).contains("\nkii_push_disconnections_total 0\n"))
-        #expect(text([.storageFailed(reason: "full")]).contains("\nkii_push_storage_failing 1\n"))
-        #expect(text([.receptionPaused(reason: "full")]).contains("\nkii_push_reception_paused 1\n"))
+        #expect(text([.trouble(.storing, reason: "full")]).contains("\nkii_push_storage_failing 1\n"))
+        #expect(text([.trouble(.receiving, reason: "full")]).contains("\nkii_push_reception_paused 1\n"))
         #expect(
-            text([.receptionPaused(reason: "full"), .receptionResumed]).contains("\nkii_push_reception_paused 0\n"))
-        #expect(text([.storageFailed(reason: "full"), .storageRecovered]).contains("\nkii_push_storage_failing 0\n"))
+            text([.trouble(.receiving, reason: "full"), .recovered(.receiving)]).contains(
+                "\nkii_push_reception_paused 0\n"))
+        #expect(
+            text([.trouble(.storing, reason: "full"), .recovered(.storing)]).contains("\nkii_push_storage_failing 0\n"))
     }
 
     /// Two databases may give two messages one number.
@@ -97,7 +99,7 @@ import Testing
                 host: "h", port: 1, usesTLS: true, isVerified: true, protocolVersion: "3.1.1", guarantee: .atLeastOnce,
                 sessionPresent: true))
         for agent in ["a", "b", "c"] { metrics.count(on, of: agent) }
-        metrics.count(.storageFailed(reason: "full"), of: "b")
+        metrics.count(.trouble(.storing, reason: "full"), of: "b")
         metrics.count(.stopping, of: "b")
         metrics.count(Self.message(1, .started(attempt: 1)), of: "a", at: begin)
         metrics.count(Self.message(1, .started(attempt: 1)), of: "c", at: begin + .seconds(2))
@@ -114,23 +116,23 @@ import Testing
 
     /// A thousand agents of one store say the same, and some of them stop meanwhile.
     @Test func thatNothingIsStoredIsToldOnce() {
-        var trouble = StorageTrouble()
-        #expect(trouble.noted(.storageRecovered, of: "a") == nil)
-        #expect(trouble.noted(.storageFailed(reason: "full"), of: "a") == .began(reason: "full"))
-        #expect(trouble.noted(.storageFailed(reason: "full"), of: "b") == nil)
-        #expect(trouble.noted(.storageFailed(reason: "away"), of: "c") == .began(reason: "away"))
-        #expect(trouble.noted(.storageRecovered, of: "a") == nil)
+        var trouble = TroubledAgents()
+        #expect(trouble.noted(.recovered(.storing), of: "a") == nil)
+        #expect(trouble.noted(.trouble(.storing, reason: "full"), of: "a") == .began(.storing, reason: "full"))
+        #expect(trouble.noted(.trouble(.storing, reason: "full"), of: "b") == nil)
+        #expect(trouble.noted(.trouble(.storing, reason: "away"), of: "c") == .began(.storing, reason: "away"))
+        #expect(trouble.noted(.recovered(.storing), of: "a") == nil)
         #expect(trouble.noted(.stopping, of: "b") == nil)
-        #expect(trouble.noted(.storageRecovered, of: "c") == .ended)
-        #expect(trouble.noted(.storageFailed(reason: "full"), of: "a") == .began(reason: "full"))
+        #expect(trouble.noted(.recovered(.storing), of: "c") == .ended(.storing))
+        #expect(trouble.noted(.trouble(.storing, reason: "full"), of: "a") == .began(.storing, reason: "full"))
         #expect(trouble.noted(.stopping, of: "a") == nil)
         // One that stops may hear of the end no more.
-        #expect(trouble.noted(.storageFailed(reason: "full"), of: "a") == nil)
-        #expect(trouble.agents.isEmpty)
-        #expect(trouble.noted(.storageFailed(reason: "full"), of: "b") == nil)
+        #expect(trouble.noted(.trouble(.storing, reason: "full"), of: "a") == nil)
+        #expect(trouble.count(.storing) == 0)
+        #expect(trouble.noted(.trouble(.storing, reason: "full"), of: "b") == nil)
         let registration = Registration(principal: .user("u"), installationID: "i", host: "h", mqttTopic: "t")
         #expect(trouble.noted(.registered(registration), of: "a") == nil)
-        #expect(trouble.noted(.storageFailed(reason: "full"), of: "a") == .began(reason: "full"))
+        #expect(trouble.noted(.trouble(.storing, reason: "full"), of: "a") == .began(.storing, reason: "full"))
     }
 
     @Test func aFileThatHoldsSomethingElseIsNotReplaced() async throws {

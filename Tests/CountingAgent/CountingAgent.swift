@@ -69,7 +69,9 @@ struct CountingAgent {
             case .message: break
             case .connected: file.append("connected\n")
             case .disconnected(let reason, _): file.append("disconnected \(reason)\n")
-            case .storageFailed(let reason): file.append("storageFailed \(reason)\n")
+            case .trouble(let kind, let reason): file.append("not \(kind.rawValue) \(reason)\n")
+            case .recovered(let kind): file.append("\(kind.rawValue) again\n")
+            case .notice(let kind, _, _): file.append("\(kind.rawValue)\n")
             default: file.append("\(event)".prefix { $0 != "(" } + "\n")
             }
         }

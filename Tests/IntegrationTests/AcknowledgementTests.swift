@@ -150,7 +150,7 @@ import Testing
                 }
                 var isLost = false
                 for await event in events {
-                    if case .sessionLost = event { isLost = true }
+                    if case .notice(.sessionLost, _, _) = event { isLost = true }
                     guard case .connected(let state) = event else { continue }
                     #expect(state.guarantee == .atMostOnce)
                     break

@@ -44,7 +44,7 @@ import Testing
         for await event in events {
             switch event {
             case .registered(let now): isNew = isNew || now.installationID != old.installationID
-            case .sessionLost: isLost = isNew && !isConnected
+            case .notice(.sessionLost, _, _): isLost = isNew && !isConnected
             case .connected: isConnected = isNew
             case .subscribed(let target): if isNew { missing.remove(target) }
             default: break
@@ -99,7 +99,7 @@ import Testing
     private func isLost(_ events: AsyncStream<PushEvent>, beforeConnecting count: Int = 1) async -> Bool {
         var (isLost, connections) = (false, 0)
         for await event in events {
-            if case .sessionLost = event { isLost = true }
+            if case .notice(.sessionLost, _, _) = event { isLost = true }
             if case .connected = event { connections += 1 }
             if isLost, connections < count { break }
             if case .disconnected(let reason, let pause) = event, pause >= Self.tooLong {

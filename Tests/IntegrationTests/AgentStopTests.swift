@@ -104,7 +104,7 @@ import Testing
                     _ = await firstEvent(connects) { if case .connected = $0 { true } else { false } }
                     await obstacle.begin()
                     try connection.send(.message(1, packetID: 1))
-                    _ = await firstEvent(failures) { if case .storageFailed = $0 { true } else { false } }
+                    _ = await firstEvent(failures) { if case .trouble(.storing, _) = $0 { true } else { false } }
                     withExtendedLifetime(connection) {}
                 }
                 // The stop waits for what is to be stored, which fails and is to be tried again.

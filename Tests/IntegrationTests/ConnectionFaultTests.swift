@@ -68,10 +68,10 @@ import Testing
                         return sent
                     }
                 }
-                _ = await firstEvent(failures) { if case .storageFailed = $0 { true } else { false } }
+                _ = await firstEvent(failures) { if case .trouble(.storing, _) = $0 { true } else { false } }
                 hasFailed.signal()
                 #expect(try await sent > Self.unstoredLimit)
-                _ = await firstEvent(recoveries) { if case .storageRecovered = $0 { true } else { false } }
+                _ = await firstEvent(recoveries) { if case .recovered(.storing) = $0 { true } else { false } }
                 let asked = try await broker.play { broker in
                     let second = try broker.acceptSession()
                     var asked = 0
@@ -102,16 +102,20 @@ import Testing
                         try await broker.play { _ in try Self.send(50, after: turn * 50, on: connection) }
                         #expect(await handler.next(50).count == 50)
                     }
-                    let event = await firstEvent(events) { if case .historyCut = $0 { true } else { false } }
-                    guard case .historyCut(let messages)? = event else { throw TestFailure("no cut was told") }
+                    let event = await firstEvent(events) {
+                        if case .notice(.historyCut, _, _) = $0 { true } else { false }
+                    }
+                    guard case .notice(.historyCut, _, let messages?)? = event else {
+                        throw TestFailure("no cut was told")
+                    }
                     #expect(messages > 50)
                     withExtendedLifetime(connection) {}
                 }
                 // Room is made for a fifth of a second at a time. On a busy machine that may not be enough at once.
                 var isFailing = false
                 for await event in failures {
-                    if case .storageFailed = event { isFailing = true }
-                    if case .storageRecovered = event { isFailing = false }
+                    if case .trouble(.storing, _) = event { isFailing = true }
+                    if case .recovered(.storing) = event { isFailing = false }
                     if case .stopping = event { break }
                 }
                 #expect(!isFailing)

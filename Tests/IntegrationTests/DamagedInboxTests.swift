@@ -181,12 +181,12 @@ import Testing
             try SQLiteFile(path, for: .changing).execute("ALTER TABLE message RENAME COLUMN crashes TO hidden")
             let events = agent.events
             try await whileRunning(agent) {
-                let event = await firstEvent(events) { if case .readingFailed = $0 { true } else { false } }
-                guard case .readingFailed(let reason)? = event else { return }
+                let event = await firstEvent(events) { if case .trouble(.reading, _) = $0 { true } else { false } }
+                guard case .trouble(.reading, let reason)? = event else { return }
                 #expect(reason.contains("reading messages"))
                 let connection = try await broker.bring([.message(1, packetID: 1)])
                 try SQLiteFile(path, for: .changing).execute("ALTER TABLE message RENAME COLUMN hidden TO crashes")
-                _ = await firstEvent(events) { if case .readingRecovered = $0 { true } else { false } }
+                _ = await firstEvent(events) { if case .recovered(.reading) = $0 { true } else { false } }
                 #expect(await handler.next(1).first?.message.rawPayload["n"]?.int64 == 1)
                 withExtendedLifetime(connection) {}
             }

@@ -40,7 +40,7 @@ import Testing
                     }
                     #expect(await handler.next(1).map { $0.message.rawPayload["n"]?.int64 } == [201])
                     let event = await firstEvent(events) {
-                        if case .deadLettersRemoved = $0 { true } else { false }
+                        if case .notice(.deadLettersRemoved, _, _) = $0 { true } else { false }
                     }
                     #expect(event != nil)
                     let letters = try await runtime.deadLetters().all()
@@ -85,8 +85,10 @@ import Testing
                 let (pauses, resumptions) = (agent.events, agent.events)
                 try await whileRunning(agent) {
                     let connection = try await broker.bring((1...20).map { .message($0, packetID: UInt16($0)) })
-                    let event = await firstEvent(pauses) { if case .receptionPaused = $0 { true } else { false } }
-                    guard case .receptionPaused(let reason)? = event else { throw TestFailure("no pause was told") }
+                    let event = await firstEvent(pauses) {
+                        if case .trouble(.receiving, _) = $0 { true } else { false }
+                    }
+                    guard case .trouble(.receiving, let reason)? = event else { throw TestFailure("no pause was told") }
                     #expect(reason.hasPrefix("the inbox holds 20 dead letters"))
                     #expect(reason.hasSuffix("retry or drop some"))
                     // Nobody reads this now.
@@ -94,7 +96,7 @@ import Testing
                     _ = try await runtime.ledger()
                     #expect(try await runtime.ledger().received == 20)
                     for letter in Int64(1)...2 { #expect(try await runtime.dropDeadLetter(letter)) }
-                    _ = await firstEvent(resumptions) { if case .receptionResumed = $0 { true } else { false } }
+                    _ = await firstEvent(resumptions) { if case .recovered(.receiving) = $0 { true } else { false } }
                     let acknowledged = try await broker.play { _ in try connection.receiveAcknowledgements(1) }
                     #expect(acknowledged == [21])
                 }
@@ -128,7 +130,9 @@ import Testing
                 let events = agent.events
                 try await whileRunning(agent) {
                     let connection = try await broker.play { try $0.acceptSession() }
-                    let event = await firstEvent(events) { if case .receptionPaused = $0 { true } else { false } }
+                    let event = await firstEvent(events) {
+                        if case .trouble(.receiving, _) = $0 { true } else { false }
+                    }
                     #expect(event != nil)
                     withExtendedLifetime(connection) {}
                 }

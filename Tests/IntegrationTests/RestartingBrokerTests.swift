@@ -18,7 +18,9 @@ import Testing
                 try await broker.play { broker in for _ in 1...9 { try broker.acceptSession().reset() } }
                 var losses = 0
                 for await event in events {
-                    if case .takenOver(let takeover) = event { Issue.record("after \(losses): \(takeover)") }
+                    if case .notice(.takenOver, let takeover, _) = event {
+                        Issue.record("after \(losses): \(takeover)")
+                    }
                     guard case .disconnected(let reason, let delay) = event else { continue }
                     losses += 1
                     #expect(delay <= .milliseconds(10))
@@ -52,7 +54,7 @@ import Testing
         for await event in events { if case .connected = event { break } }
         try await broker.play { _ in try reset(connection) }
         for await event in events {
-            if case .takenOver(let takeover) = event { Issue.record("\(takeover)") }
+            if case .notice(.takenOver, let takeover, _) = event { Issue.record("\(takeover)") }
             guard case .disconnected(let reason, let delay) = event else { continue }
             #expect(delay <= Self.pause, "\(reason)")
             break

@@ -57,8 +57,8 @@ import Testing
             file.block()
             let events = agent.events
             try await whileRunning(agent) {
-                let event = await firstEvent(events) { if case .stateNotSaved = $0 { true } else { false } }
-                guard case .stateNotSaved(let reason)? = event else { return }
+                let event = await firstEvent(events) { if case .trouble(.saving, _) = $0 { true } else { false } }
+                guard case .trouble(.saving, let reason)? = event else { return }
                 #expect(reason.contains("default.json"))
                 _ = await firstEvent(events) { if case .subscribed = $0 { true } else { false } }
                 _ = try await agent.client.session(admin).send(PushMessage(data: ["n": 1]), to: .topic(Topic("alerts")))
@@ -70,7 +70,7 @@ import Testing
                 let token = try await agent.session().token()
                 #expect(try file.token() == token.token.reveal())
                 #expect(token.token.reveal() != old)
-                _ = await firstEvent(events) { if case .stateSaved = $0 { true } else { false } }
+                _ = await firstEvent(events) { if case .recovered(.saving) = $0 { true } else { false } }
             }
             await runtime.shutdown()
         }
@@ -88,7 +88,7 @@ import Testing
             file.block()
             let events = agent.events
             try await whileRunning(agent) {
-                _ = await firstEvent(events) { if case .stateNotSaved = $0 { true } else { false } }
+                _ = await firstEvent(events) { if case .trouble(.saving, _) = $0 { true } else { false } }
                 file.unblock()
             }
             #expect(try file.token() != old)

@@ -136,8 +136,8 @@ final class AgentProcess: @unchecked Sendable {
             self.history.account.note("inbox moved aside: \(reason); \(takenOver) taken over, lost \(lost ?? -1)")
             self.history.account.forgets(isAlive: true)
             self.history.account.answersMayBeMissing()
-        case .historyCut: self.history.account.forgets(isAlive: true)
-        case .storageFailed, .readingFailed: self.history.account.answersMayBeMissing()
+        case .notice(.historyCut, _, _): self.history.account.forgets(isAlive: true)
+        case .trouble(.storing, _), .trouble(.reading, _): self.history.account.answersMayBeMissing()
         case .message(let event): self.heard(event)
         default: break
         }

@@ -169,7 +169,6 @@ final class AgentBadge: KeptBadge {
             defer { state.hasFailed = failure != nil }
             return state.hasFailed
         }
-        if let failure, !hadFailed { self.report(.stateNotSaved(reason: failure.description)) }
-        if failure == nil, hadFailed { self.report(.stateSaved) }
+        if (failure != nil) != hadFailed { self.report(.change(of: .saving, failure?.description)) }
     }
 }

@@ -8,46 +8,22 @@ public enum PushEvent: Sendable {
     case connecting(host: String, port: Int, usesTLS: Bool)
     /// The broker has granted the subscription; from here on messages arrive.
     case connected(Connection)
-    /// The broker has no session although it was asked to keep one, or the cloud replaced the installation or its topic
-    /// and what was sent before the new session began is gone: messages may be missing.
-    case sessionLost
     /// The connection ended, or none came about; the next attempt is made after `retryIn`, or sooner when the machine
     /// wakes up from a sleep.
     case disconnected(reason: String, retryIn: Duration)
-    /// Another receiver probably uses this agent's installation: the broker closes connection after connection and takes
-    /// each next one at once. A user or thing has one MQTT installation, for one receiver at a time; what is sent reaches
-    /// now the one, now the other. Stop the other receiver, or receive as another user or thing. Until then the agent leaves
-    /// pauses of up to 5 min between connections that do not stand for 30 s. Said once; anew after one that did.
-    case takenOver(Takeover)
     /// The cloud confirmed the subscription.
     case subscribed(SubscriptionTarget)
     /// A subscription could not be confirmed; it is tried again after `retryIn`: what the cloud refuses, such as a topic
     /// that is not there, after 5 s and, while it goes on, after up to 5 min. `nil` when the cloud refuses what the agent
     /// signs in with: then ``PushAgent/run()`` ends and throws that.
     case subscriptionFailed(SubscriptionTarget, reason: String, retryIn: Duration?)
-    /// The inbox cannot be written: nothing is acknowledged, so nothing is lost, until ``storageRecovered``. On a full disk
-    /// the inbox has made room before, as far as it could (``historyCut(messages:)``). Told once for each reason.
-    case storageFailed(reason: String)
-    /// The inbox can be written again.
-    case storageRecovered
-    /// The disk was full, and the inbox has removed the records of so many handled messages, earlier than
-    /// ``PushRuntime/Bounds/handledKeptFor`` and ``PushRuntime/Bounds/handledKeptBytes`` say. If the broker sends one of
-    /// them again, it is delivered again. No message is lost.
-    case historyCut(messages: Int)
-    /// Nothing is read from the network, so the broker keeps what is sent, until ``receptionResumed``: the inbox holds as many
-    /// dead letters as it may (``PushRuntime/Bounds/deadLetters``, ``PushRuntime/Bounds/deadLetterBytes``). Retry or drop
-    /// some of them. Messages that are stored already go on being delivered.
-    case receptionPaused(reason: String)
-    /// Messages are read from the network again.
-    case receptionResumed
-    /// So many dead letters were removed to make room for newer ones: undecodable or oversized messages, or messages on an
-    /// unexpected topic, which took half of what dead letters may take. Told once a minute at most.
-    case deadLettersRemoved(count: Int)
-    /// The agent's own file cannot be written: what it is to hold (a new token, the broker's endpoint) is used from memory,
-    /// and lost should the process end before ``stateSaved``. It is written with the next change.
-    case stateNotSaved(reason: String)
-    /// The agent's own file has been written again.
-    case stateSaved
+    /// Something is in the way of messages, until ``recovered(_:)``. The agent says so once for each reason.
+    case trouble(Trouble, reason: String)
+    /// It is in the way no more.
+    case recovered(Trouble)
+    /// Something happened that people should know of, and that has no end of its own. `messages` counts the messages that it
+    /// is about; `nil` where it is about none.
+    case notice(Notice, reason: String, messages: Int? = nil)
     /// The inbox file was damaged, or messages were gone with it: it was removed, emptied, or replaced by an older one. What
     /// was left is kept under this path (its log with `-wal` added, the mark that counts its messages with `-mark`). A new
     /// file was begun with `takenOver` messages that were not handled yet, or had been given up on, and could still be
@@ -59,29 +35,59 @@ public enum PushEvent: Sendable {
     /// So many messages that another installation had received, and that no handler had finished, are this agent's now: the
     /// other one was of the same user or thing, or a person has decided so (`kii-push inbox adopt`).
     case adopted(fromInstallation: String, messages: Int)
-    /// Stored messages cannot be read back from the inbox. That is tried again every second until ``readingRecovered``;
-    /// what arrives is stored and acknowledged meanwhile.
-    case readingFailed(reason: String)
-    /// Stored messages can be read back again.
-    case readingRecovered
-    /// There is no writable state directory, so messages are kept in memory alone, with the smaller promise of
-    /// ``PushRuntime/Configuration/Inbox/memory``.
-    case inboxInMemory(reason: String)
-    /// Fewer handlers run than may, or none, and stored messages wait, until ``deliveryRecovered``. Either the system gives
-    /// no thread for another handler, as at the limit of the user or the container: a thread is asked for every second. Or
-    /// a program that handles messages cannot be started, as without a free descriptor: that is tried every second too, and
-    /// no attempt counts that way. Or so many calls of handlers have not returned long after their deadlines that no more
-    /// threads are given up to them.
-    case deliveryStalled(reason: String)
-    /// A thread was to be had again, a program could be started, or a call has returned.
-    case deliveryRecovered
-    /// The control socket (``PushRuntime/Configuration/hasControlSocket``) could not be made: the agent receives, and
-    /// nobody can watch it.
-    case controlSocketFailed(reason: String)
     /// Something happened to a message.
     case message(MessageEvent)
     /// The agent was asked to stop: no handler is started any more, and those that run are waited for.
     case stopping
+
+    /// Work that cannot be done. Its word for people and programs is `not storing` while that lasts, `storing again` at the
+    /// end. New cases may be added.
+    public enum Trouble: String, Sendable, Hashable, CaseIterable {
+        /// The inbox cannot be written: nothing is acknowledged, so nothing is lost. On a full disk the inbox has made room
+        /// before, as far as it could (``Notice/historyCut``).
+        case storing
+        /// Nothing is read from the network, so the broker keeps what is sent: the inbox holds as many dead letters as it may
+        /// (``PushRuntime/Bounds/deadLetters``, ``PushRuntime/Bounds/deadLetterBytes``). Retry or drop some of them. Messages
+        /// that are stored already go on being delivered.
+        case receiving
+        /// The agent's own file cannot be written: what it is to hold (a new token, the broker's endpoint) is used from
+        /// memory, and lost should the process end before the recovery. It is written with the next change.
+        case saving
+        /// Stored messages cannot be read back from the inbox. The agent tries again every second, and stores and
+        /// acknowledges meanwhile what arrives.
+        case reading
+        /// Fewer handlers run than may, or none, and stored messages wait. Either the system gives no thread for another
+        /// handler, as at the limit of the user or the container: the agent asks for one every second. Or a program that
+        /// handles messages cannot be started, as without a free descriptor: the agent tries that every second too, and no
+        /// attempt counts that way. Or so many calls of handlers have not returned long after their deadlines that no more
+        /// threads are given up to them.
+        case handling
+    }
+
+    /// Something that people should know of. The raw value is its word for people and programs. New cases may be added.
+    public enum Notice: String, Sendable, Hashable, CaseIterable {
+        /// The broker has no session although it was asked to keep one, or the cloud replaced the installation or its topic
+        /// and what was sent before the new session began is gone: messages may be missing.
+        case sessionLost = "session lost"
+        /// Another receiver probably uses this agent's installation: the broker closes connection after connection and takes
+        /// each next one at once. A user or thing has one MQTT installation, for one receiver at a time; what is sent reaches
+        /// now the one, now the other. Stop the other receiver, or receive as another user or thing. Until then the agent leaves
+        /// pauses of up to 5 min between connections that do not stand for 30 s. Said once; anew after one that did.
+        case takenOver = "taken over"
+        /// The disk was full, and the inbox has removed the records of so many handled messages, earlier than
+        /// ``PushRuntime/Bounds/handledKeptFor`` and ``PushRuntime/Bounds/handledKeptBytes`` say. If the broker sends one of
+        /// them again, it is delivered again. No message is lost.
+        case historyCut = "history cut"
+        /// So many dead letters were removed to make room for newer ones: undecodable or oversized messages, or messages on
+        /// an unexpected topic, which took half of what dead letters may take. Told once a minute at most.
+        case deadLettersRemoved = "letters dropped"
+        /// There is no writable state directory, so messages are kept in memory alone, with the smaller promise of
+        /// ``PushRuntime/Configuration/Inbox/memory``.
+        case inboxInMemory = "in memory only"
+        /// The control socket (``PushRuntime/Configuration/hasControlSocket``) could not be made: the agent receives, and
+        /// nobody can watch it.
+        case controlSocketFailed = "not watchable"
+    }
 
     /// A connection that carries messages.
     public struct Connection: Sendable, Hashable {
@@ -100,21 +106,6 @@ public enum PushEvent: Sendable {
         public var guarantee: Guarantee
         /// Whether the broker had kept the session of the last connection.
         public var sessionPresent: Bool
-    }
-
-    /// By what another receiver on the installation was recognised.
-    public struct Takeover: Sendable, Hashable, CustomStringConvertible {
-        /// So many connections were closed by the broker one after the other.
-        public var closures: Int
-        /// The time from the first of these connections to the end of the last.
-        public var within: Duration
-
-        /// One line: what it probably is, and what to do about it.
-        public var description: String {
-            "another receiver probably uses this installation: the broker closed \(self.closures) connections within "
-                + "\(self.within.components.seconds) s and took the next one at once; a user or thing has one MQTT "
-                + "installation, for one receiver: stop the other one, or receive as another user or thing"
-        }
     }
 
     /// How often a message may arrive.

@@ -20,7 +20,7 @@ public struct MessageLedger: Sendable, Hashable {
     /// all there have been.
     public var dead: Int64
     /// Messages that were removed without having been handled, and that nobody dropped: dead letters that nobody can
-    /// handle and that made room for newer ones (``PushEvent/deadLettersRemoved(count:)``).
+    /// handle and that made room for newer ones (``PushEvent/Notice/deadLettersRemoved``).
     public var expired: Int64
     /// Messages that were acknowledged and are gone without having been handled: a damaged inbox file, or one that was
     /// removed or replaced by an older one, no longer held them.

@@ -186,7 +186,7 @@ final class ListenView: RemoteNotificationHandler {
             for call in held { call.completion.setAside() }
         case .message(let message) where !message.isSaid && self.bridge == nil: break
         default:
-            if case .inboxInMemory = event { self.state.withLock { $0.setsAside = false } }
+            if case .notice(.inboxInMemory, _, _) = event { self.state.withLock { $0.setsAside = false } }
             let isFirst = self.state.withLock { state in
                 state.told.append(event)
                 return state.told.count == 1
@@ -255,7 +255,7 @@ final class ListenView: RemoteNotificationHandler {
         case .disconnected(let reason, _):
             self.state.withLock { $0.lastTrouble = reason }
             try self.console.show(event, of: self.installationID)
-        case .inboxInMemory:
+        case .notice(.inboxInMemory, _, _):
             try self.console.show(event, of: self.installationID)
             if !self.filter.isEmpty { self.console.status(Self.hidesForGood) }
         default: try self.console.show(event, of: self.installationID)

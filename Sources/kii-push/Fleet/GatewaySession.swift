@@ -9,7 +9,7 @@ struct GatewaySession: Sendable {
         case stop(signal: Int32)
         case ask(signal: Int32)
         case ended((any Error)?)
-        case storage(StorageTrouble.Change)
+        case trouble(TroubledAgents.Change)
         case fleet(database: Int, FleetEvent)
         case program(Activator.Event)
         /// Nothing can be shown any more.
@@ -83,7 +83,7 @@ struct GatewaySession: Sendable {
             let backlogs = await fleet.backlog(of: name, besides: shares.withLock { $0.failing })
             return shares.withLock { $0 }.prometheusText(backlogs)
         }
-        let trouble = Locked(StorageTrouble())
+        let trouble = Locked(TroubledAgents())
         // Output may have to wait for its reader. The end does not, and who reads too slowly misses some.
         let shown = AsyncStream.makeStream(of: (String, PushEvent).self, bufferingPolicy: .bufferingNewest(4096))
         let showing = Task {
@@ -99,7 +99,7 @@ struct GatewaySession: Sendable {
                     observer: { agent, event in
                         metrics?.count(event, of: agent)
                         if let change = trouble.withLock({ $0.noted(event, of: agent) }) {
-                            report.yield(.storage(change))
+                            report.yield(.trouble(change))
                         } else {
                             shown.continuation.yield((agent, event))
                         }
@@ -140,14 +140,18 @@ struct GatewaySession: Sendable {
             case .failed(let error):
                 failure = error
                 receiving.cancel()
-            case .storage(.began(let reason)):
+            case .trouble(.began(.storing, let reason)):
                 let place = self.store.isOne ? "" : "of one database "
                 let text = "\(place)nothing is acknowledged: \(reason.terminalSafe)"
                 self.notifier.offline(text, retryIn: .seconds(1))
                 self.console.warning(text)
-            case .storage(.ended):
+            case .trouble(.ended(.storing)):
                 if failing.isEmpty { self.notifier.connected(standing) }
                 self.console.status("> Messages are stored again.")
+            case .trouble(.began(let kind, let reason)):
+                await self.view.show(.trouble(kind, reason: reason))
+            case .trouble(.ended(let kind)):
+                await self.view.show(.recovered(kind))
             case .fleet(let database, let event):
                 if case .databaseFailed = event { failing.insert(database) }
                 if case .databaseRecovered = event { failing.remove(database) }
@@ -155,7 +159,9 @@ struct GatewaySession: Sendable {
                     standing =
                         "\(shards) of 1024 shards with \(agents.text(of: "agent")); "
                         + "\(gateways.text(of: "gateway")) \(gateways == 1 ? "shares" : "share")"
-                    if failing.isEmpty, trouble.withLock({ $0.agents.isEmpty }) { self.notifier.connected(standing) }
+                    if failing.isEmpty, trouble.withLock({ $0.count(.storing) == 0 }) {
+                        self.notifier.connected(standing)
+                    }
                     self.console.status("> \(self.name(at: database)): \(standing).")
                 }
                 self.show(event, of: database)

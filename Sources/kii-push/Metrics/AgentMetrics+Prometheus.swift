@@ -24,10 +24,10 @@ extension AgentMetrics {
         for (name, help, value) in counters { page.family("kii_push_\(name)", "counter", help, [([], String(value))]) }
         let gauges = [
             ("connected", "Agents that messages can reach; of a single agent 1 or 0.", self.connected.count),
-            ("storage_failing", "Agents whose inbox cannot be written.", self.trouble.agents.count),
+            ("storage_failing", "Agents whose inbox cannot be written.", self.troubled.count(.storing)),
             (
                 "reception_paused", "Agents whose inbox holds too many dead letters to receive more.",
-                self.receptionPaused.count
+                self.troubled.count(.receiving)
             ),
         ]
         for (name, help, count) in gauges { page.family("kii_push_\(name)", "gauge", help, [([], String(count))]) }

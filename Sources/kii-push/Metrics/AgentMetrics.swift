@@ -12,8 +12,7 @@ struct AgentMetrics {
     private(set) var disconnections: UInt64 = 0
     /// Agents that messages can reach, by their names.
     private(set) var connected: Set<String> = []
-    private(set) var trouble = StorageTrouble()
-    private(set) var receptionPaused: Set<String> = []
+    private(set) var troubled = TroubledAgents()
     private(set) var lateAnswers: UInt64 = 0
     private(set) var stuckHandlers: UInt64 = 0
     private(set) var settled: [String: UInt64] = [:]
@@ -28,17 +27,12 @@ struct AgentMetrics {
 
     /// Counts an event that was seen at `now`, of the agent with this name where there are several.
     mutating func count(_ event: PushEvent, of agent: String = "", at now: ContinuousClock.Instant = .now) {
-        _ = self.trouble.noted(event, of: agent)
+        _ = self.troubled.noted(event, of: agent)
         switch event {
         case .connected:
             self.connections += 1
             self.connected.insert(agent)
-        case .disconnected: self.disconnected(agent)
-        case .stopping:
-            self.disconnected(agent)
-            self.receptionPaused.remove(agent)
-        case .receptionPaused: self.receptionPaused.insert(agent)
-        case .receptionResumed: self.receptionPaused.remove(agent)
+        case .disconnected, .stopping: self.disconnected(agent)
         case .message(let event): self.count(event.kind, MessageKey(agent: agent, id: event.messageID), at: now)
         default: break
         }

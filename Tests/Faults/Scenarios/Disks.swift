@@ -20,7 +20,7 @@ extension Scenario {
             let isFull = try await play.observation.wait { _ in
                 // What the agent gives up to go on is taken, too.
                 try bench.fillDisk()
-                return agent.told.contains { $0.hasPrefix("storageFailed") }
+                return agent.told.contains { $0.hasPrefix("not storing") }
             }
             play.expect(isFull, "the disk did not fill up")
             play.expect(
@@ -29,7 +29,7 @@ extension Scenario {
             play.expect(acknowledged < messages, "everything was acknowledged")
             try play.bench.freeDisk()
             try await play.finish()
-            play.expect(agent.told.contains("storageRecovered"), "nothing says that there is space again")
+            play.expect(agent.told.contains("storing again"), "nothing says that there is space again")
             return "full after \(acknowledged)"
         }
     }
@@ -58,8 +58,8 @@ extension Scenario {
             try await play.publish(messages + 1...messages + 200, padding: padding)
             try await play.finish()
             // A burst may be larger than the disk, for a moment.
-            let failures = agent.told.count { $0.hasPrefix("storageFailed") }
-            let recoveries = agent.told.count { $0 == "storageRecovered" }
+            let failures = agent.told.count { $0.hasPrefix("not storing") }
+            let recoveries = agent.told.count { $0 == "storing again" }
             play.expect(failures == recoveries, "messages could not be stored in the end")
             return "1 kill"
         }

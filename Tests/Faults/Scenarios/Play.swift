@@ -106,7 +106,7 @@ package struct Play {
         if self.kind.isOurs, tally.traffic.strayAcknowledgements > 0 {
             outcome.problems.append("\(tally.traffic.strayAcknowledgements) acknowledgements of nothing")
         }
-        if !self.brokerWasKilled, let agent = self.receiver as? AgentReceiver, agent.told.contains("sessionLost") {
+        if !self.brokerWasKilled, let agent = self.receiver as? AgentReceiver, agent.told.contains("session lost") {
             outcome.problems.append("the broker lost the session, or the agent did")
         }
         return outcome

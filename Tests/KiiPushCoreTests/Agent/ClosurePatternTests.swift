@@ -11,9 +11,9 @@ import Testing
     }
 
     /// Tells a pattern what happened and returns it, with the evidence if it was recognised.
-    private func pattern(_ happenings: [Happening]) -> (kind: ClosurePattern.Kind, takeovers: [PushEvent.Takeover]) {
+    private func pattern(_ happenings: [Happening]) -> (kind: ClosurePattern.Kind, takeovers: [String]) {
         var pattern = ClosurePattern()
-        var takeovers: [PushEvent.Takeover] = []
+        var takeovers: [String] = []
         for happening in happenings {
             switch happening {
             case .closed(let lifetime, let hadSession):
@@ -34,9 +34,8 @@ import Testing
             .closed(.milliseconds(29_900)),
         ])
         #expect(kind == .takenOver)
-        #expect(takeovers.map(\.closures) == [5])
-        #expect(takeovers.map(\.within) == [.milliseconds(69_900)])
-        let words = takeovers.first?.description ?? ""
+        #expect(takeovers.count == 1)
+        let words = takeovers.first ?? ""
         #expect(words.contains("closed 5 connections within 69 s"))
         #expect(words.contains("receive as another user or thing"))
     }

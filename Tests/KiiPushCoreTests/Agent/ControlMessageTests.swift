@@ -25,16 +25,16 @@ import Testing
             .other("oversized: 300000 bytes; cut"), .other(""),
         ].flatMap { [.dead($0, attempt: nil), .dead($0, attempt: 6)] }
 
-    private static let events: [PushEvent] = [
-        .connecting(host: "::1", port: 1, usesTLS: false), .connected(Self.connection),
-        .disconnected(reason: "gone", retryIn: .seconds(2)), .sessionLost,
-        .takenOver(.init(closures: 3, within: .seconds(9))), .storageFailed(reason: "full"), .storageRecovered,
-        .historyCut(messages: 7), .receptionPaused(reason: "d"), .receptionResumed, .deadLettersRemoved(count: 8),
-        .stateNotSaved(reason: "ro"), .stateSaved, .adopted(fromInstallation: "i", messages: 7),
-        .inboxMovedAside(path: "/a", reason: "b", takenOver: 3, lost: nil),
-        .inboxMovedAside(path: "/a", reason: "b", takenOver: 3, lost: 4), .readingFailed(reason: "r"),
-        .readingRecovered, .deliveryStalled(reason: "s"), .deliveryRecovered, .inboxInMemory(reason: "m"), .stopping,
-    ]
+    private static let events: [PushEvent] =
+        [
+            .connecting(host: "::1", port: 1, usesTLS: false), .connected(Self.connection),
+            .disconnected(reason: "gone", retryIn: .seconds(2)),
+            .adopted(fromInstallation: "i", messages: 7),
+            .inboxMovedAside(path: "/a", reason: "b", takenOver: 3, lost: nil),
+            .inboxMovedAside(path: "/a", reason: "b", takenOver: 3, lost: 4), .stopping,
+        ]
+        + PushEvent.Trouble.allCases.flatMap { [.trouble($0, reason: "full"), .recovered($0)] }
+        + PushEvent.Notice.allCases.flatMap { [.notice($0, reason: "r"), .notice($0, reason: "r", messages: 7)] }
 
     /// A line without its end, as it is read.
     private func sent(_ line: [UInt8]?) throws -> [UInt8] {

@@ -74,14 +74,14 @@ import Testing
         try await self.serve { server, path in
             let hub = EventHub()
             server.attach(hub)
-            hub.emit(.sessionLost)
+            hub.emit(.notice(.sessionLost, reason: "r"))
             hub.emit(.stopping)
             let client = try #require(try ControlClient(stateDirectory: path))
             var iterator = try client.watch().makeAsyncIterator()
             // Told of the connection: from here on it watches.
             _ = await iterator.next(isolation: nil)
             let count = 3000
-            let long = PushEvent.storageFailed(reason: String(repeating: "x", count: 1000))
+            let long = PushEvent.trouble(.storing, reason: String(repeating: "x", count: 1000))
             for _ in 1...count { hub.emit(long) }
             // Nothing more happens, and still all of it is told of.
             var (seen, missed) = (0, 0)
@@ -130,13 +130,13 @@ import Testing
             let client = try #require(try ControlClient(stateDirectory: path))
             var iterator = try client.watch().makeAsyncIterator()
             _ = await iterator.next(isolation: nil)
-            hub.emit(.storageFailed(reason: String(repeating: "x", count: ControlLines.maximumBytes)))
-            hub.emit(.storageRecovered)
+            hub.emit(.trouble(.storing, reason: String(repeating: "x", count: ControlLines.maximumBytes)))
+            hub.emit(.recovered(.storing))
             guard case .missed(1)? = await iterator.next(isolation: nil) else {
                 Issue.record("the long line was not told of as missed")
                 return
             }
-            guard case .event(.storageRecovered)? = await iterator.next(isolation: nil) else {
+            guard case .event(.recovered(.storing))? = await iterator.next(isolation: nil) else {
                 Issue.record("what came after the long line did not come")
                 return
             }

@@ -31,7 +31,7 @@ import Testing
         let hub = EventHub()
         do {
             var iterator = hub.stream().makeAsyncIterator()
-            hub.emit(.sessionLost)
+            hub.emit(.notice(.sessionLost, reason: "r"))
             _ = await iterator.next(isolation: nil)
         }
         #expect(!hub.hasListeners)

@@ -133,10 +133,10 @@ import Testing
         #expect(line.reports == [])
         line.advance(.seconds(2))
         line.advance(.seconds(60))
-        #expect(line.reports == ["storageFailed"])
+        #expect(line.reports == ["not storing"])
         store.release()
         loop.turns()
-        #expect(line.reports == ["storageFailed", "storageRecovered"])
+        #expect(line.reports == ["not storing", "storing again"])
         line.work()
         #expect(line.called.entries == [1])
     }

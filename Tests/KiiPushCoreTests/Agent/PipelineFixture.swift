@@ -88,9 +88,9 @@ final class TestPipeline {
     var reports: [String] {
         self.listener.others.withLock { $0 }.map { event in
             switch event {
-            case .storageFailed: "storageFailed"
-            case .storageRecovered: "storageRecovered"
-            case .historyCut(let messages): "historyCut \(messages)"
+            case .trouble(.storing, _): "not storing"
+            case .recovered(.storing): "storing again"
+            case .notice(.historyCut, _, let messages?): "history cut \(messages)"
             default: "\(event)"
             }
         }

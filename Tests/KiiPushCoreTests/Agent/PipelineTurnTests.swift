@@ -114,10 +114,10 @@ import Testing
         line.advance(.seconds(1))
         #expect(store.commits == before + 3)
         #expect(link.acknowledged.entries == [])
-        #expect(line.reports == ["storageFailed"])
+        #expect(line.reports == ["not storing"])
         line.advance(.seconds(1))
         #expect(link.acknowledged.entries == [1, 2, 3, 4])
-        #expect(line.reports == ["storageFailed", "storageRecovered"])
+        #expect(line.reports == ["not storing", "storing again"])
         line.work()
         #expect(line.called.entries == [1, 2, 3, 4])
     }
@@ -162,7 +162,7 @@ import Testing
         line.receive(on: TestLink(), ticket: 1)
         loop.turns()
         for _ in 1...4 { line.advance(.seconds(1)) }
-        #expect(line.reports == ["storageFailed", "storageFailed", "storageRecovered"])
+        #expect(line.reports == ["not storing", "not storing", "storing again"])
     }
 
     @Test func aVerdictThatCannotBeStoredIsKept() {
@@ -217,13 +217,13 @@ import Testing
         line.receive(on: link, ticket: 1)
         loop.turn()
         #expect(link.acknowledged.entries == [1])
-        #expect(line.reports == ["historyCut 5"])
+        #expect(line.reports == ["history cut 5"])
         // Where that does not help it is a failure like any other.
         store.fail(times: 2, .full)
         line.receive(on: link, ticket: 2)
         loop.turn()
         #expect(link.acknowledged.entries == [1])
-        #expect(line.reports == ["historyCut 5", "historyCut 5", "storageFailed"])
+        #expect(line.reports == ["history cut 5", "history cut 5", "not storing"])
         line.advance(.seconds(1))
         #expect(link.acknowledged.entries == [1, 2])
     }
@@ -245,7 +245,7 @@ import Testing
         store.hasMoreToWrite = true
         line.advance(.seconds(1))
         #expect(!store.hasMoreToWrite)
-        #expect(line.reports == ["historyCut 5", "historyCut 5", "storageFailed", "historyCut 5"])
+        #expect(line.reports == ["history cut 5", "history cut 5", "not storing", "history cut 5"])
     }
 
     @Test func claimsOfATurnThatFailsAreMadeAnew() {

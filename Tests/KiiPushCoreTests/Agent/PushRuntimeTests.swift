@@ -30,7 +30,7 @@ import Testing
             let runtime = try self.runtime("\(directory)/file/state")
             let core = try await runtime.open()
             #expect(!core.isDurable)
-            guard case .inboxInMemory? = core.events.first else {
+            guard case .notice(.inboxInMemory, _, _)? = core.events.first else {
                 Issue.record("\(core.events)")
                 return
             }

@@ -103,8 +103,8 @@ final class JournalListener: Sendable {
         hub.observe { [events = self.events, stalls = self.stalls, others = self.others] event in
             switch event {
             case .message(let event): events.add(event)
-            case .deliveryStalled(let reason): stalls.add(reason)
-            case .deliveryRecovered: stalls.add("recovered")
+            case .trouble(.handling, let reason): stalls.add(reason)
+            case .recovered(.handling): stalls.add("recovered")
             default: others.withLock { $0.append(event) }
             }
         }

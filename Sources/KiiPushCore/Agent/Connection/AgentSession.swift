@@ -190,7 +190,7 @@ final class AgentSession: Sendable {
             if !end.refusesSubscription { confirmedRefusals = 0 }
             let mark = waits.mark
             let decision = try await self.decision(after: end, at: endpoint, &policy)
-            if let takeover = decision.takeover { hub.emit(.takenOver(takeover)) }
+            if let takeover = decision.takeover { hub.emit(.notice(.takenOver, reason: takeover)) }
             // An endpoint from the file may be long out of date; one look at the cloud tells.
             let refreshes =
                 decision.refreshesEndpoint || (!isFetched && end.connectedFor == nil) || self.isExpired

@@ -301,7 +301,8 @@ extension BrokerLink {
             self.filter.sessionMayBeNew()
             self.retained.sessionMayBeNew()
             self.saveProven()
-        case .sessionLost: self.report(.sessionLost)
+        case .sessionLost:
+            self.report(.notice(.sessionLost, reason: "the broker kept no session: messages may be missing"))
         case .acknowledgementsProven(let ticket):
             self.filter.proven(through: ticket)
             self.saveProven()

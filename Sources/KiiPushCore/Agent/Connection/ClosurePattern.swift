@@ -66,8 +66,8 @@ package struct ClosurePattern: Sendable {
     /// The broker closed a connection whose subscription stood for `lifetime`.
     ///
     /// - Parameter hadSession: whether the broker had kept the session of the connection before, or cannot say.
-    /// - Returns: the evidence, if this closure is the one by which another receiver is recognised.
-    package mutating func closed(after lifetime: Duration, hadSession: Bool) -> PushEvent.Takeover? {
+    /// - Returns: the evidence and what to do about it, if this closure is the one by which another receiver is recognised.
+    package mutating func closed(after lifetime: Duration, hadSession: Bool) -> String? {
         guard lifetime < self.stableAfter else {
             let lifetimes = self.lifetimes
             self.forget()
@@ -88,7 +88,10 @@ package struct ClosurePattern: Sendable {
         self.closuresTook += lifetime
         guard !self.isTakenOver, self.closures == self.configuration.closures else { return nil }
         self.isTakenOver = true
-        return PushEvent.Takeover(closures: self.closures, within: self.closuresTook)
+        return
+            "another receiver probably uses this installation: the broker closed \(self.closures) connections within "
+            + "\(self.closuresTook.components.seconds) s and took the next one at once; a user or thing has one MQTT "
+            + "installation, for one receiver: stop the other one, or receive as another user or thing"
     }
 
     /// A connection ended in another way, after `lifetime`, or none came about: that is what a broker that restarts, or a

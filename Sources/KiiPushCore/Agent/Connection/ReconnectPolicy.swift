@@ -59,7 +59,7 @@ package struct ReconnectPolicy: Sendable {
         /// another time; see ``ReconnectPolicy/delayAfterSleep(left:jitter:)``.
         package var isShortenedBySleep = true
         /// By what another receiver was recognised, if this loss is the one that shows it.
-        package var takeover: PushEvent.Takeover?
+        package var takeover: String?
     }
 
     private let configuration: Configuration

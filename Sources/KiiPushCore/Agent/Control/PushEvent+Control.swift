@@ -1,5 +1,4 @@
-/// Events as lines of the control socket. Events about the agent's own enrolment, subscriptions
-/// and control socket are not sent.
+/// Events as lines of the control socket. Events about the agent's own enrolment and subscriptions are not sent.
 extension PushEvent {
     var controlValue: JSONValue? {
         switch self {
@@ -9,29 +8,17 @@ extension PushEvent {
         case .connected(let connection): connection.controlValue
         case .disconnected(let reason, let retryIn):
             .named("disconnected", ["reason": reason, "retryIn": retryIn.controlValue])
-        case .sessionLost: .named("sessionLost")
-        case .takenOver(let takeover):
-            .named("takenOver", ["closures": takeover.closures, "within": takeover.within.controlValue])
-        case .storageFailed(let reason): .named("storageFailed", ["reason": reason])
-        case .storageRecovered: .named("storageRecovered")
-        case .historyCut(let messages): .named("historyCut", ["messages": messages])
-        case .receptionPaused(let reason): .named("receptionPaused", ["reason": reason])
-        case .receptionResumed: .named("receptionResumed")
-        case .deadLettersRemoved(let count): .named("deadLettersRemoved", ["count": count])
-        case .stateNotSaved(let reason): .named("stateNotSaved", ["reason": reason])
-        case .stateSaved: .named("stateSaved")
+        case .trouble(let kind, let reason): .named("trouble", ["kind": kind.rawValue, "reason": reason])
+        case .recovered(let kind): .named("recovered", ["kind": kind.rawValue])
+        case .notice(let kind, let reason, let messages):
+            .named("notice", ["kind": kind.rawValue, "reason": reason, "messages": messages])
         case .inboxMovedAside(let path, let reason, let takenOver, let lost):
             .named(
                 "inboxMovedAside",
                 ["path": path, "reason": reason, "takenOver": takenOver, "lost": lost?.json ?? JSONValue.null])
         case .adopted(let former, let messages): .named("adopted", ["from": former, "count": messages])
-        case .readingFailed(let reason): .named("readingFailed", ["reason": reason])
-        case .readingRecovered: .named("readingRecovered")
-        case .deliveryStalled(let reason): .named("deliveryStalled", ["reason": reason])
-        case .deliveryRecovered: .named("deliveryRecovered")
-        case .inboxInMemory(let reason): .named("inboxInMemory", ["reason": reason])
         case .stopping: .named("stopping")
-        case .registered, .subscribed, .subscriptionFailed, .controlSocketFailed: nil
+        case .registered, .subscribed, .subscriptionFailed: nil
         }
     }
 
@@ -41,6 +28,7 @@ extension PushEvent {
             self = .message(event)
             return
         }
+        let kind = value["kind"]?.string ?? ""
         let reason = value["reason"]?.string ?? ""
         func number(_ name: String) -> Int { Int(clamping: value[name]?.int64 ?? 0) }
         func duration(_ name: String) -> Duration { .milliseconds(value[name]?.int64 ?? 0) }
@@ -52,27 +40,21 @@ extension PushEvent {
             guard let connection = Connection(controlValue: value) else { return nil }
             self = .connected(connection)
         case "disconnected": self = .disconnected(reason: reason, retryIn: duration("retryIn"))
-        case "sessionLost": self = .sessionLost
-        case "takenOver": self = .takenOver(Takeover(closures: number("closures"), within: duration("within")))
-        case "storageFailed": self = .storageFailed(reason: reason)
-        case "storageRecovered": self = .storageRecovered
-        case "historyCut": self = .historyCut(messages: number("messages"))
-        case "receptionPaused": self = .receptionPaused(reason: reason)
-        case "receptionResumed": self = .receptionResumed
-        case "deadLettersRemoved": self = .deadLettersRemoved(count: number("count"))
-        case "stateNotSaved": self = .stateNotSaved(reason: reason)
-        case "stateSaved": self = .stateSaved
+        case "trouble":
+            guard let kind = Trouble(rawValue: kind) else { return nil }
+            self = .trouble(kind, reason: reason)
+        case "recovered":
+            guard let kind = Trouble(rawValue: kind) else { return nil }
+            self = .recovered(kind)
+        case "notice":
+            guard let kind = Notice(rawValue: kind) else { return nil }
+            self = .notice(kind, reason: reason, messages: value["messages"]?.int64.map { Int(clamping: $0) })
         case "inboxMovedAside":
             self = .inboxMovedAside(
                 path: value["path"]?.string ?? "", reason: reason, takenOver: number("takenOver"),
                 lost: value["lost"]?.int64.map { Int(clamping: $0) })
         case "adopted":
             self = .adopted(fromInstallation: value["from"]?.string ?? "", messages: number("count"))
-        case "readingFailed": self = .readingFailed(reason: reason)
-        case "readingRecovered": self = .readingRecovered
-        case "deliveryStalled": self = .deliveryStalled(reason: reason)
-        case "deliveryRecovered": self = .deliveryRecovered
-        case "inboxInMemory": self = .inboxInMemory(reason: reason)
         case "stopping": self = .stopping
         default: return nil
         }

@@ -138,7 +138,6 @@ final class AgentStateStore: Sendable {
             }
             return held.failure
         }
-        if let failure, before == nil { self.report(.stateNotSaved(reason: failure.description)) }
-        if failure == nil, before != nil { self.report(.stateSaved) }
+        if (failure == nil) != (before == nil) { self.report(.change(of: .saving, failure?.description)) }
     }
 }

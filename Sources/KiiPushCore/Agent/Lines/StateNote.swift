@@ -14,18 +14,9 @@ package struct StateNote: Sendable {
     package init?(_ event: PushEvent) {
         switch event {
         case .disconnected(let reason, let retryIn): self.init("offline", reason, retryIn: retryIn)
-        case .sessionLost: self.init("session lost", "the broker kept no session: messages may be missing")
-        case .takenOver(let takeover): self.init("taken over", takeover.description)
-        case .storageFailed(let reason): self.init("not storing", reason)
-        case .storageRecovered: self.init("storing again")
-        case .historyCut(let messages):
-            self.init("history cut", "the disk was full: the records of \(messages) handled messages made room")
-        case .receptionPaused(let reason): self.init("not receiving", reason)
-        case .receptionResumed: self.init("receiving again")
-        case .deadLettersRemoved(let count):
-            self.init("letters dropped", "\(count) dead letters that nobody can handle made room for newer ones")
-        case .stateNotSaved(let reason): self.init("not saving", reason)
-        case .stateSaved: self.init("saving again")
+        case .trouble(let kind, let reason): self.init("not \(kind.rawValue)", reason)
+        case .recovered(let kind): self.init("\(kind.rawValue) again")
+        case .notice(let kind, let reason, _): self.init(kind.rawValue, reason)
         case .inboxMovedAside(let path, let reason, let takenOver, let lost):
             let loss = lost.map { "\($0) lost" } ?? "an unknown number lost"
             self.init(
@@ -35,16 +26,6 @@ package struct StateNote: Sendable {
             self.init(
                 "adopted",
                 "\(messages) \(messages == 1 ? "message" : "messages") of the former installation \(former)")
-        case .readingFailed(let reason): self.init("not reading", reason)
-        case .readingRecovered: self.init("reading again")
-        case .deliveryStalled(let reason): self.init("not handling", reason)
-        case .deliveryRecovered: self.init("handling again")
-        case .inboxInMemory(let reason):
-            self.init(
-                "in memory only",
-                "\(reason); until the next start less is promised: what the handler gives up on is not kept, and what is "
-                    + "unanswered when the process ends only the broker has")
-        case .controlSocketFailed(let reason): self.init("not watchable", reason)
         case .subscriptionFailed(.topic(let topic), let reason, let retryIn):
             self.init("not subscribed", "\(topic.scope.text(of: topic.id)): \(reason)", retryIn: retryIn)
         case .subscriptionFailed(.bucket(let bucket), let reason, let retryIn):

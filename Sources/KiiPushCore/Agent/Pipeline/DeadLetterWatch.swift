@@ -16,11 +16,11 @@ struct DeadLetterWatch {
         guard let stock else { return false }
         if self.told != nil, stock.hasRoom {
             self.told = nil
-            report(.receptionResumed)
+            report(.recovered(.receiving))
         }
         guard stock.isFull || self.told != nil else { return false }
         let running = running()
-        if !running.isSubset(of: self.told ?? []) { report(.receptionPaused(reason: stock.advice)) }
+        if !running.isSubset(of: self.told ?? []) { report(.trouble(.receiving, reason: stock.advice)) }
         self.told = running
         return true
     }
@@ -28,7 +28,8 @@ struct DeadLetterWatch {
     mutating func removed(_ count: Int, at now: MonotonicInstant, report: (PushEvent) -> Void) {
         self.removals += count
         guard self.removals > 0, self.removalsToldAt.map({ now - $0 >= Self.interval }) ?? true else { return }
-        report(.deadLettersRemoved(count: self.removals))
+        let reason = "\(self.removals) dead letters that nobody can handle made room for newer ones"
+        report(.notice(.deadLettersRemoved, reason: reason, messages: self.removals))
         self.removals = 0
         self.removalsToldAt = now
     }

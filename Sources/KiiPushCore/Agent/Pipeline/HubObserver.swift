@@ -63,8 +63,8 @@ extension MessageEvent {
 }
 
 extension PushEvent {
-    /// Why fewer handlers run than may; `nil`: such a reason is gone.
-    static func delivery(_ stall: DeliveryStall?) -> PushEvent {
-        stall.map { .deliveryStalled(reason: $0.description) } ?? .deliveryRecovered
+    /// Why work cannot be done; `nil`: it can be done again.
+    static func change(of kind: Trouble, _ reason: String?) -> PushEvent {
+        reason.map { .trouble(kind, reason: $0) } ?? .recovered(kind)
     }
 }

@@ -168,7 +168,7 @@ extension Pipeline {
             for id in output.cuts { self.cut(id) }
             if !output.ended.isEmpty { self.workers.box.forgetEnded(output.ended) }
             if !output.calls.isEmpty { self.hand(output.calls) }
-            for stall in output.stalls { self.report(.delivery(stall)) }
+            for stall in output.stalls { self.report(.change(of: .handling, stall?.description)) }
             // What a call gave back may start at once, and what was handed out may have to be cut.
             if output.cuts.isEmpty, output.calls.isEmpty { break }
         }
@@ -192,7 +192,7 @@ extension Pipeline {
     func reportReading(_ answer: StoreAnswer) {
         guard answer.isFailure != self.isReadingFailing else { return }
         self.isReadingFailing = answer.isFailure
-        self.report(answer.failure.map { PushEvent.readingFailed(reason: $0) } ?? .readingRecovered)
+        self.report(.change(of: .reading, answer.failure))
     }
 
     /// Tells what became of damaged files as soon as an agent runs that can be told.
@@ -252,13 +252,13 @@ extension Pipeline {
             }
             guard self.staff.isStalled else { return }
             self.staff.isStalled = false
-            self.report(.delivery(nil))
+            self.report(.recovered(.handling))
         } catch {
             self.staff.isDue = true
             self.staff.retryAt = now + Workers.threadRetryInterval
             guard !self.staff.isStalled else { return }
             self.staff.isStalled = true
-            self.report(.delivery(.noThread(error)))
+            self.report(.trouble(.handling, reason: DeliveryStall.noThread(error).description))
         }
     }
 

@@ -134,7 +134,7 @@ package final class Pipeline: TurnDelegate {
         self.scheduler.timePassed(at: now)
         self.settle(at: now)
         self.withholdChanges()
-        if let reason = self.reports.silence(at: self.loop.now) { self.report(.storageFailed(reason: reason)) }
+        if let reason = self.reports.silence(at: self.loop.now) { self.report(.trouble(.storing, reason: reason)) }
         defer { self.tellNotices() }
         guard
             !self.turn.isEmpty || self.store.hasMoreToWrite || self.isUpkeepDue || self.upkeep.isDue
@@ -186,7 +186,7 @@ package final class Pipeline: TurnDelegate {
             guard self.turn.isEmpty || self.retryAt == nil, self.reports.recovers() else { return }
             self.retryAt = nil
             self.scheduler.isStoreFailing = false
-            self.report(.storageRecovered)
+            self.report(.recovered(.storing))
         case .failure(let error):
             self.takeBack(part)
             self.held.commitEnded(isWritten: false)
@@ -227,13 +227,16 @@ package final class Pipeline: TurnDelegate {
 
     private func makeRoom() -> Bool {
         guard let removed = self.store.makeRoom() else { return false }
-        if removed > 0 { self.report(.historyCut(messages: removed)) }
+        if removed > 0 {
+            let reason = "the disk was full: the records of \(removed) handled messages made room"
+            self.report(.notice(.historyCut, reason: reason, messages: removed))
+        }
         return true
     }
 
     private func commitFailed(_ error: InboxError) {
         self.countUnstored()
-        if self.reports.fails(error.description) { self.report(.storageFailed(reason: error.description)) }
+        if self.reports.fails(error.description) { self.report(.trouble(.storing, reason: error.description)) }
         self.retryAt = self.loop.now + Pipeline.retryInterval
         // Asked for anew when the store works: an agent may stop meanwhile.
         self.declineClaims { _ in true }

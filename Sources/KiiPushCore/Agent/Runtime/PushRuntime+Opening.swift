@@ -75,7 +75,7 @@ extension PushRuntime {
                 self?.perform(request, reply)
             }
         } catch {
-            events.append(.controlSocketFailed(reason: error.description))
+            events.append(.notice(.controlSocketFailed, reason: error.description))
             return nil
         }
     }
@@ -86,7 +86,7 @@ extension PushRuntime {
         do throws(PushAgentError) {
             return try self.lockDirectory()
         } catch {
-            events.append(.controlSocketFailed(reason: error.description))
+            events.append(.notice(.controlSocketFailed, reason: error.description))
             return nil
         }
     }
@@ -114,7 +114,10 @@ extension PushRuntime {
             // The smaller promise, where the directory is not this user's to write. For anything else the larger one is not
             // given up: it passes, or a person can help.
             guard case .file(let file) = error, file.forbidsWriting else { throw error }
-            events.append(.inboxInMemory(reason: file.description))
+            let promise =
+                "until the next start less is promised: what the handler gives up on is not kept, and what is unanswered "
+                + "when the process ends only the broker has"
+            events.append(.notice(.inboxInMemory, reason: "\(file); \(promise)"))
             return (nil, nil)
         }
         let store = Result { () throws(InboxError) in
