@@ -42,7 +42,10 @@ import Testing
         #expect(
             (isJSON ? watcher.output(containing: "before") : watcher.error(containing: "before")).contains("before"))
         for (event, _) in Self.events { hub.emit(event) }
-        hub.emit(.message(MessageEvent(messageID: 7, at: .now(), kind: .started(attempt: 1), isKept: false)))
+        hub.emit(.trouble(.storing, reason: String(repeating: "x", count: 70_000)))
+        var omitted = MessageEvent(messageID: 7, at: .now(), kind: .started(attempt: 1))
+        omitted.call = .omitted
+        hub.emit(.message(omitted))
         hub.emit(.disconnected(reason: "after", retryIn: .seconds(1)))
         #expect((isJSON ? watcher.output(containing: "after") : watcher.error(containing: "after")).contains("after"))
         server.stop()
@@ -58,7 +61,7 @@ import Testing
         let states = lines.filter { $0["type"] == "state" && $0["at"]?.string != nil }.compactMap {
             $0["state"]?.string
         }
-        #expect(states == ["offline"] + Self.events.map(\.state) + ["not shown", "offline"])
+        #expect(states == ["offline"] + Self.events.map(\.state) + ["missed", "not shown", "offline"])
     }
 
     @Test func eachIsALineForPeople() throws {
@@ -67,8 +70,10 @@ import Testing
             let words = state.hasSuffix("again") ? "> \(state.prefix(1).uppercased())\(state.dropFirst()).\n" : state
             #expect(text.contains(words), "\(state)")
         }
+        #expect(text.contains("1 event missed; 'kii-push inbox list' has the messages\n"))
         #expect(
-            text.contains("#7: it is a thing-if command, too long for the control socket, or was not read in time\n"))
+            text.contains(
+                "#7: it is too long for the control socket, or was not read in time; 'kii-push trace 7' has it\n"))
     }
 
     @Test func thatNobodyCanWatchIsSaid() throws {

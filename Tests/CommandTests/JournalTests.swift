@@ -20,15 +20,15 @@ import Testing
         let message = try ReceivedMessage(payload: Array(payload.utf8))
         let context = DeliveryContext(
             installationID: "i", messageID: 17, receivedAt: .now(), attempt: 2, deadlineInstant: .now() + .seconds(30))
-        await view.show(.message(MessageEvent(messageID: 17, at: .now(), kind: .started(attempt: 2))))
+        await view.show(.event(.message(MessageEvent(messageID: 17, at: .now(), kind: .started(attempt: 2)))))
         notes.begin(HandledMessage(message), context, isWatched: true)
         notes.end(
             MessageKey(id: 17), attempt: 2,
             HandlerOutcome(target: "exec a", ending: .exit(0), elapsed: .milliseconds(12)))
         await view.show(
-            .message(MessageEvent(messageID: 17, at: .now(), kind: .done(.newData, attempt: 2, isLate: false))))
+            .event(.message(MessageEvent(messageID: 17, at: .now(), kind: .done(.newData, attempt: 2, isLate: false)))))
         await view.show(
-            .message(MessageEvent(messageID: 18, at: .now(), kind: .dead(.rejected("no\nway"), attempt: 1))))
+            .event(.message(MessageEvent(messageID: 18, at: .now(), kind: .dead(.rejected("no\nway"), attempt: 1)))))
         let texts = journal.wait { $0.count >= 2 }
         #expect(texts.count == 2)
         #expect(

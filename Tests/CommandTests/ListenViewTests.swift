@@ -23,14 +23,14 @@ import Testing
     }
 
     /// A recording that nobody reads yet, and its reader's end.
-    private static func styleThatNobodyReads() throws -> (style: ListenLog.Style, reader: Int32) {
+    private static func styleThatNobodyReads() throws -> (style: EventView.Style, reader: Int32) {
         let tool = try Tool()
         let path = tool.home.path + "/recording"
         try #require(mkfifo(path, 0o600) == 0)
         let reader = open(path, O_RDWR | O_NONBLOCK | O_CLOEXEC)
         let filling = [UInt8](repeating: 10, count: 4096)
         while write(reader, filling, filling.count) > 0 {}
-        let style = ListenLog.Style(
+        let style = EventView.Style(
             console: Console(.init(quiet: true)), filter: MessageFilter(), format: MessageFormat(argument: ""),
             recorder: try MessageRecorder(path))
         withExtendedLifetime(tool) {}

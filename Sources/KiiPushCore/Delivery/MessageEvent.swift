@@ -60,6 +60,8 @@ public struct MessageEvent: Sendable, Hashable {
     /// What a handler is called with. By reference, since most events have none.
     package indirect enum Call: Sendable, Hashable {
         case handler(ReceivedMessage, DeliveryContext)
+        /// A message that is too long for the control socket, or for what a watcher has left unread.
+        case omitted
     }
 
     package init(messageID: Int64, at: Timestamp, kind: Kind, isKept: Bool = true) {

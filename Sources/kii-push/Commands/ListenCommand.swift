@@ -118,7 +118,7 @@ struct ListenCommand: ParsableCommand {
     }
 
     private func receive(
-        _ profile: Profile, _ cloud: CloudSettings, _ style: ListenLog.Style, installationID: String,
+        _ profile: Profile, _ cloud: CloudSettings, _ style: EventView.Style, installationID: String,
         account: SavedProfile.Account, count: Int?
     ) async throws -> (ending: ListenEnding, view: ListenView) {
         var configuration = cloud.runtimeConfiguration(stateDirectory: profile.directory)
@@ -159,8 +159,8 @@ struct ListenCommand: ParsableCommand {
         return (ending, view)
     }
 
-    private func style(for principal: Principal?) throws -> ListenLog.Style {
-        ListenLog.Style(
+    private func style(for principal: Principal?) throws -> EventView.Style {
+        EventView.Style(
             console: self.output.console, filter: try self.filter.filter(for: principal), format: self.format,
             recorder: try self.record.map { try MessageRecorder($0) })
     }
@@ -180,7 +180,7 @@ struct ListenCommand: ParsableCommand {
 
     /// Shows what the process goes through that receives.
     private func watch(
-        _ client: ControlClient, in directory: String, installationID: String, _ style: ListenLog.Style
+        _ client: ControlClient, in directory: String, installationID: String, _ style: EventView.Style
     ) async throws {
         guard self.completeAs == nil, !self.handler.isGiven else {
             throw CommandFailure(

@@ -29,22 +29,15 @@ final class ListenView: RemoteNotificationHandler {
         var held: [Call] = []
     }
 
-    /// The part that a writer of lines looks at.
-    private struct Output {
-        var log: ListenLog
-        /// Which attempt is under way, where somebody outside answers.
-        var attempts: [Int64: Int] = [:]
-    }
-
-    private let style: ListenLog.Style
+    private let style: EventView.Style
     private var console: Console { self.style.console }
     private var filter: MessageFilter { self.style.filter }
-    private let installationID: String
     private let result: FetchResult
     private let count: Int?
     private let bridge: OutsideBridge?
     private let state: Locked<State>
-    private let output: Locked<Output>
+    /// The part that a writer of lines looks at.
+    private let output: Locked<EventView>
     private let endings = AsyncStream.makeStream(of: ListenEnding.self, bufferingPolicy: .bufferingOldest(1))
     private let connections = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingOldest(1))
     private let news = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingOldest(1))
@@ -53,14 +46,15 @@ final class ListenView: RemoteNotificationHandler {
     private static let page = 1000
 
     init(
-        _ style: ListenLog.Style, installationID: String, result: FetchResult, count: Int?, bridge: OutsideBridge?,
+        _ style: EventView.Style, installationID: String, result: FetchResult, count: Int?, bridge: OutsideBridge?,
         setsAside: Bool = true
     ) {
         self.state = Locked(State(setsAside: setsAside))
         self.style = style
-        self.output = Locked(Output(log: ListenLog(style, count: count)))
-        (self.installationID, self.result) = (installationID, result)
-        (self.count, self.bridge) = (count, bridge)
+        self.output = Locked(EventView(style, of: installationID, bridge?.notes, count: count))
+        self.result = result
+        self.count = count
+        self.bridge = bridge
     }
 
     /// How many messages had an answer stored.
@@ -123,7 +117,7 @@ final class ListenView: RemoteNotificationHandler {
     private func show(_ call: Call) throws -> Bool {
         try self.output.withLock { output in
             try self.showTold(&output)
-            return try output.log.began(call.message, call.context)
+            return try output.began(call.message, call.context)
         }
     }
 
@@ -228,56 +222,37 @@ final class ListenView: RemoteNotificationHandler {
 
     /// - Returns: whether the state of the connection was among it.
     @discardableResult
-    private func showTold(_ output: inout Output, atMost limit: Int = .max) throws -> Bool {
+    private func showTold(_ output: inout EventView, atMost limit: Int = .max) throws -> Bool {
         let told = self.state.withLock { state in
             let told = state.told.prefix(limit)
             state.told.removeFirst(told.count)
             return told
         }
-        for event in told { try self.show(event, &output) }
-        let count = output.log.completedCount
-        self.state.withLock { $0.completedCount = count }
-        return told.contains { event in
+        defer {
+            let count = output.completedCount
+            self.state.withLock { $0.completedCount = count }
+        }
+        var isStateShown = false
+        for event in told {
+            try output.show(.event(event))
             switch event {
-            case .connected, .disconnected: true
-            default: false
+            case .connected:
+                self.state.withLock { $0.lastTrouble = nil }
+                self.connections.continuation.yield()
+                isStateShown = true
+            case .disconnected(let reason, _):
+                self.state.withLock { $0.lastTrouble = reason }
+                isStateShown = true
+            case .notice(.inboxInMemory, _, _): if !self.filter.isEmpty { self.console.status(Self.hidesForGood) }
+            default: break
             }
         }
-    }
-
-    private func show(_ event: PushEvent, _ output: inout Output) throws {
-        switch event {
-        case .message(let event): try self.show(event, &output)
-        case .connected:
-            self.state.withLock { $0.lastTrouble = nil }
-            try self.console.show(event, of: self.installationID)
-            self.connections.continuation.yield()
-        case .disconnected(let reason, _):
-            self.state.withLock { $0.lastTrouble = reason }
-            try self.console.show(event, of: self.installationID)
-        case .notice(.inboxInMemory, _, _):
-            try self.console.show(event, of: self.installationID)
-            if !self.filter.isEmpty { self.console.status(Self.hidesForGood) }
-        default: try self.console.show(event, of: self.installationID)
-        }
+        return isStateShown
     }
 
     /// What becomes of hidden messages where no inbox can keep them.
     static let hidesForGood =
         "> Messages that the filter hides are done: an inbox in memory cannot keep them for later."
-
-    private func show(_ event: MessageEvent, _ output: inout Output) throws {
-        guard let notes = self.bridge?.notes else { return try output.log.happened(event) }
-        if case .started(let attempt) = event.kind { output.attempts[event.messageID] = attempt }
-        let outcome = output.attempts[event.messageID].flatMap {
-            notes.note(of: MessageKey(id: event.messageID), attempt: $0)?.outcome
-        }
-        if event.isOutcome {
-            output.attempts[event.messageID] = nil
-            notes.forget(MessageKey(id: event.messageID))
-        }
-        try output.log.happened(event, outcome: outcome)
-    }
 }
 
 /// The same where commands of thing-if have somebody who takes them: a program or server outside, as in `run`, or a filter,

@@ -84,11 +84,11 @@ struct GatewaySession: Sendable {
             return shares.withLock { $0 }.prometheusText(backlogs)
         }
         let trouble = Locked(TroubledAgents())
-        // Output may have to wait for its reader. The end does not, and who reads too slowly misses some.
-        let shown = AsyncStream.makeStream(of: (String, PushEvent).self, bufferingPolicy: .bufferingNewest(4096))
+        // Output may have to wait for its reader. The end does not.
+        let shown = EventQueue()
         let showing = Task {
             var told: [String: ContinuousClock.Instant] = [:]
-            for await (agent, event) in shown.stream { await self.show(event, of: agent, &told) }
+            for await (agent, notice) in shown.notices { await self.show(notice, of: agent, &told) }
         }
         let (outside, notes) = (self.outside, self.receiver.notes)
         let receiving = Task { [fleet = Fleet(self.store), name, configuration, metrics] in
@@ -101,7 +101,7 @@ struct GatewaySession: Sendable {
                         if let change = trouble.withLock({ $0.noted(event, of: agent) }) {
                             report.yield(.trouble(change))
                         } else {
-                            shown.continuation.yield((agent, event))
+                            shown.put(event, of: agent)
                         }
                     },
                     tell: { database, event in
@@ -148,10 +148,8 @@ struct GatewaySession: Sendable {
             case .trouble(.ended(.storing)):
                 if failing.isEmpty { self.notifier.connected(standing) }
                 self.console.status("> Messages are stored again.")
-            case .trouble(.began(let kind, let reason)):
-                await self.view.show(.trouble(kind, reason: reason))
-            case .trouble(.ended(let kind)):
-                await self.view.show(.recovered(kind))
+            case .trouble(.began(let kind, let reason)): shown.put(.trouble(kind, reason: reason))
+            case .trouble(.ended(let kind)): shown.put(.recovered(kind))
             case .fleet(let database, let event):
                 if case .databaseFailed = event { failing.insert(database) }
                 if case .databaseRecovered = event { failing.remove(database) }
@@ -168,7 +166,7 @@ struct GatewaySession: Sendable {
             case .program(let event): self.console.detail("program: \(event.description.terminalSafe)")
             }
         }
-        shown.continuation.finish()
+        shown.finish()
         await showing.wait(atMost: .seconds(2))
         await self.receiver.stop()
         if let failure { throw failure }
@@ -211,9 +209,13 @@ struct GatewaySession: Sendable {
     /// Messages are data. Of a thousand connections only those are worth a line that somebody asks for.
     ///
     /// - Parameter told: when each reason for being offline was told. That of many agents is told once a minute.
-    private func show(_ event: PushEvent, of agent: String, _ told: inout [String: ContinuousClock.Instant]) async {
+    private func show(
+        _ notice: ControlNotice, of agent: String?, _ told: inout [String: ContinuousClock.Instant]
+    ) async {
+        // What is about all agents together is of none.
+        guard let agent, case .event(let event) = notice else { return await self.view.show(notice) }
         switch event {
-        case .message: await self.view.show(event, of: agent)
+        case .message: await self.view.show(notice, of: agent)
         case .disconnected(let reason, _):
             let text = "\(agent): offline: \(reason.terminalSafe)"
             guard told[reason].map({ ContinuousClock.now - $0 > .seconds(60) }) ?? true else {

@@ -21,7 +21,7 @@ enum SinceChoice: ExpressibleByArgument, Equatable {
     static var expectation: String { "a time span such as 10m, a message's number, or all" }
 
     /// Shows what the inbox still holds of messages that came to something; the others are delivered anyway.
-    func show(from directory: String, _ style: ListenLog.Style) async throws {
+    func show(from directory: String, _ style: EventView.Style) async throws {
         guard let reader = try InboxReader.existing(in: directory) else { return }
         var last: Int64 = 0
         var start = Timestamp(millisecondsSinceEpoch: .min)
@@ -30,7 +30,8 @@ enum SinceChoice: ExpressibleByArgument, Equatable {
         case .message(let id): last = id - 1
         case .time(let span): start = .now() + (.zero - span)
         }
-        while case let page = try reader.messages(MessageRecord.Standing.over, after: last), let end = page.last {
+        let over: Set<MessageRecord.Standing> = [.done, .dead, .presented]
+        while case let page = try reader.messages(over, after: last), let end = page.last {
             for trace in page where trace.receivedAt >= start {
                 let message = try? ReceivedMessage(payload: trace.payload)
                 guard message.map(style.filter.matches) ?? style.filter.isEmpty else { continue }
@@ -54,14 +55,14 @@ extension InboxReader {
     }
 }
 
-extension ListenLog.Style {
+extension EventView.Style {
     /// A message of the inbox, as it was shown when it came. What was never a message has no line of a person's own.
     func show(_ trace: MessageRecord, _ message: ReceivedMessage?) throws {
         guard let message else {
             if self.format == nil { try self.console.show(inList: trace) }
             return
         }
-        let context = trace.context()
+        let context = trace.context
         guard let format = self.format else { return try self.console.show(message, context, endedAs: trace) }
         try self.console.write(
             format, .init(message: message, context: context, time: trace.receivedAt, result: trace.resultWord))
@@ -69,12 +70,11 @@ extension ListenLog.Style {
 }
 
 extension MessageRecord {
-    /// The context of its handler's call; by default that of the last recorded attempt. `installationID` is used if the
-    /// record names no installation.
-    func context(attempt: Int? = nil, else installationID: String = "") -> DeliveryContext {
+    /// The context of its handler's last recorded call.
+    fileprivate var context: DeliveryContext {
         DeliveryContext(
-            installationID: self.installationID ?? installationID, messageID: self.messageID,
-            receivedAt: self.receivedAt, attempt: attempt ?? max(1, self.begunAttempts))
+            installationID: self.installationID ?? "", messageID: self.messageID, receivedAt: self.receivedAt,
+            attempt: max(1, self.begunAttempts))
     }
 
     fileprivate var resultWord: String {

@@ -22,11 +22,14 @@ struct RunSession: Sendable {
     /// - Returns: why it ended by itself, or what stopping brought to light.
     func receive(patience: Duration) async -> (any Error)? {
         self.offline.offline()
-        let events = self.agent.events
-        // Where they happen: who reads a stream too slowly misses some, and output may have to wait for its reader.
-        self.agent.observe { [status] in status.observe($0) }
+        // Where they happen, since output may have to wait for its reader.
+        let events = EventQueue()
+        self.agent.observe { [status] event in
+            status.observe(event)
+            events.put(event)
+        }
         if let metrics { self.agent.observe { metrics.count($0) } }
-        let shown = Task { for await event in events { await self.view.show(event) } }
+        let shown = Task { for await (_, notice) in events.notices { await self.view.show(notice) } }
         let program = Task { for await event in self.programEvents.stream { await self.view.showProgram(event) } }
         var failure: (any Error)?
         let end = ContinuousClock.now + patience
@@ -43,8 +46,7 @@ struct RunSession: Sendable {
             } catch PushAgentError.file(let error) where error.isTemporary && !Task.isCancelled {
                 // As the agent itself does: nobody is to start a service again because a disk was full for a while.
                 let pause = Duration.seconds(5)
-                // A slow reader of the output holds up nothing.
-                Task { await self.view.show(.disconnected(reason: error.description, retryIn: pause)) }
+                events.put(.disconnected(reason: error.description, retryIn: pause))
                 try? await Task.sleep(for: pause)
                 continue
             } catch {
@@ -53,8 +55,7 @@ struct RunSession: Sendable {
             break
         }
         self.offline.clear()
-        // A cancelled stream still gives out what it holds, so the last answers are shown.
-        shown.cancel()
+        events.finish()
         await shown.wait(atMost: .seconds(2))
         await self.receiver.stop()
         self.programEvents.continuation.finish()

@@ -88,6 +88,19 @@ import Testing
         #expect(event.message == nil)
     }
 
+    @Test func thatAMessageIsNotToldArrives() throws {
+        var event = MessageEvent(messageID: 7, at: .now(), kind: .started(attempt: 2))
+        event.call = .omitted
+        guard
+            case .event(.message(let arrived))? = try ControlReply(
+                line: self.sent(ControlReply.event(.message(event)).line))
+        else {
+            Issue.record("no event of a message arrived")
+            return
+        }
+        #expect(arrived == event)
+    }
+
     @Test(arguments: events) func otherEventsArrive(event: PushEvent) throws {
         let reply = try #require(ControlReply(line: self.sent(ControlReply.event(event).line)))
         guard case .event(let arrived) = reply else {

@@ -6,12 +6,15 @@ extension MessageEvent {
             "message": self.messageID, "at": self.at.millisecondsSinceEpoch, "kept": self.isKept, "kind": parts.code,
             "attempt": parts.attempt, "pause": parts.pause?.controlValue, "detail": parts.detail,
         ])
-        if case .handler(let message, let context)? = self.call {
+        switch self.call {
+        case .handler(let message, let context):
             // What a handler gets is JSON, and so UTF-8: the text is the payload byte for byte.
             members += JSONMembers(present: [
                 "installation": context.installationID, "receivedAt": context.receivedAt.millisecondsSinceEpoch,
                 "payload": String(decoding: message.payloadBytes, as: UTF8.self),
             ])
+        case .omitted: members.append(("payload", JSONValue.null))
+        case nil: break
         }
         return .object(members)
     }
@@ -25,6 +28,7 @@ extension MessageEvent {
         guard let kind = Kind(parts) else { return nil }
         let at = value["at"]?.int64.map { Timestamp(millisecondsSinceEpoch: $0) } ?? .now()
         self.init(messageID: id, at: at, kind: kind, isKept: value["kept"]?.bool ?? true)
+        if value["payload"] == .null { self.call = .omitted }
         guard case .started(let attempt) = kind, let installationID = value["installation"]?.string,
             let receivedAt = value["receivedAt"]?.int64, let payload = value["payload"]?.string,
             let message = try? ReceivedMessage(payload: Array(payload.utf8))

@@ -68,7 +68,7 @@ extension PushEvent {
     /// `nil` where no payload goes with it.
     var withoutPayload: PushEvent? {
         guard case .message(var event) = self, event.call != nil else { return nil }
-        event.call = nil
+        event.call = .omitted
         return .message(event)
     }
 }
