@@ -43,7 +43,9 @@ let package = Package(
         .systemLibrary(name: "CMicroHTTPD", providers: [.apt(["libmicrohttpd-dev"])]),
         // As CMicroHTTPD, and only with the trait.
         .systemLibrary(name: "CPostgres", providers: [.apt(["libpq-dev"])]),
-        .target(name: "KiiPushCore", dependencies: ["CCurl", "CSQLite"]),
+        // System calls that Swift's Glibc module does not show.
+        .target(name: "CSystem"),
+        .target(name: "KiiPushCore", dependencies: ["CCurl", "CSQLite", "CSystem"]),
         // Empty without the trait.
         .target(
             name: "KiiPushPostgres",
