@@ -2,7 +2,7 @@ import Glibc
 import KiiPushCore
 import Testing
 
-@Suite struct LockFileTests {
+@Suite struct FileLockTests {
     @Test func theSecondHolderLearnsWhoTheFirstIs() throws {
         try withTemporaryDirectory { directory in
             let path = "\(directory)/lock"
