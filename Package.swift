@@ -47,7 +47,9 @@ let package = Package(
         .systemLibrary(name: "CSystemd", providers: [.apt(["libsystemd-dev"])]),
         // As CMicroHTTPD, and only with the trait.
         .systemLibrary(name: "CPostgres", providers: [.apt(["libpq-dev"])]),
-        .target(name: "KiiPushCore", dependencies: ["CCurl", "CSQLite"]),
+        // System calls that Swift's Glibc module does not show.
+        .target(name: "CSystem"),
+        .target(name: "KiiPushCore", dependencies: ["CCurl", "CSQLite", "CSystem"]),
         .target(name: "KiiPushActivation", dependencies: ["KiiPushCore"]),
         .target(name: "KiiPushDesktop", dependencies: ["KiiPushCore", "CSystemd"]),
         // Empty without the trait.

@@ -1,4 +1,5 @@
 import Glibc
+import KiiPushCore
 
 /// The monotonic clock, in seconds.
 func monotonicSeconds() -> Double {
@@ -16,13 +17,9 @@ func processCPUSeconds() -> Double {
 
 /// Seconds that the threads of a process have run so far, those that have ended left out.
 func runSeconds(of process: Int32) -> Double {
-    guard let folder = opendir("/proc/\(process)/task") else { return .nan }
-    defer { closedir(folder) }
+    guard let names = Directory.names(in: "/proc/\(process)/task") else { return .nan }
     var nanoseconds = 0.0
-    while let entry = readdir(folder) {
-        let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-            String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-        }
+    for name in names {
         // proc(5) leaves the file to the kernel's documentation (sched-stats.rst): the first number is time run.
         guard let bytes = try? readFile("/proc/\(process)/task/\(name)/schedstat") else { continue }
         nanoseconds += String(decoding: bytes, as: UTF8.self).split(separator: " ").first.flatMap { Double($0) } ?? 0

@@ -1,4 +1,5 @@
 import Glibc
+import KiiPushCore
 
 /// What the threads of a process have done until now.
 struct Threads {
@@ -12,7 +13,7 @@ struct Threads {
 
     init(of process: Int32) {
         let folder = "/proc/\(process)/task"
-        for name in names(in: folder) {
+        for name in Directory.names(in: folder) ?? [] {
             // proc(5) leaves the first file to the kernel's documentation (sched-stats.rst): the first number is time run.
             guard let time = try? readFile("\(folder)/\(name)/schedstat"),
                 let status = try? readFile("\(folder)/\(name)/status"),
@@ -62,19 +63,5 @@ enum Descriptors {
     }
 
     /// How many a process has open.
-    static func open(by process: Int32) -> Int { names(in: "/proc/\(process)/fd").count }
-}
-
-/// What is in a folder.
-private func names(in path: String) -> [String] {
-    guard let folder = opendir(path) else { return [] }
-    defer { closedir(folder) }
-    var names: [String] = []
-    while let entry = readdir(folder) {
-        let name = withUnsafeBytes(of: entry.pointee.d_name) { bytes in
-            String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
-        }
-        if !name.hasPrefix(".") { names.append(name) }
-    }
-    return names
+    static func open(by process: Int32) -> Int { (Directory.names(in: "/proc/\(process)/fd") ?? []).count }
 }

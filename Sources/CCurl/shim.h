@@ -6,11 +6,6 @@
 // CURLOPT_PROTOCOLS has a successor in 7.85, which the oldest libcurl that is supported (7.68) lacks.
 #define CURL_DISABLE_DEPRECATION 1
 #include <curl/curl.h>
-// Swift's Glibc module leaves these out.
-#include <linux/time_types.h>
-#include <sys/epoll.h>
-#include <sys/eventfd.h>
-#include <sys/syscall.h>
 
 // curl_easy_setopt(), curl_easy_getinfo() and curl_multi_setopt() are variadic, which Swift cannot call.
 // One wrapper per C argument type.
@@ -114,34 +109,6 @@ static inline const char *ccurl_built_in_certificates(void) {
 #else
     return NULL;
 #endif
-}
-
-// timerfd_create(2) and timerfd_settime(2) by their numbers: their headers bring <time.h> and <fcntl.h> along, whose
-// structs Swift would then take for this module's. The flags of the first are open(2)'s, as eventfd(2)'s are, and those of
-// accept4(2) below.
-extern long syscall(long number, ...);
-
-// A descriptor that becomes readable when the calendar is set, or -1.
-static inline int ccurl_clock_alarm(void) {
-#ifdef SYS_timerfd_settime64
-    const long settime = SYS_timerfd_settime64;
-#else
-    const long settime = SYS_timerfd_settime;
-#endif
-    const long realtime = 0, absolute = 1, cancel_on_set = 2;
-    // The time itself is of no interest, and far away.
-    const struct __kernel_itimerspec time = {{0, 0}, {0x7fffffff, 0}};
-    const int descriptor = (int)syscall(SYS_timerfd_create, realtime, (long)(EFD_NONBLOCK | EFD_CLOEXEC));
-    if (descriptor < 0) return -1;
-    if (syscall(settime, (long)descriptor, absolute | cancel_on_set, &time, NULL) == 0) return descriptor;
-    syscall(SYS_close, (long)descriptor);
-    return -1;
-}
-
-// accept4(2), which Swift's Glibc module leaves out: no program inherits the socket that is started meanwhile. It sets
-// errno.
-static inline int ccurl_accept(int listener, int waits) {
-    return (int)syscall(SYS_accept4, (long)listener, NULL, NULL, (long)(EFD_CLOEXEC | (waits ? 0 : EFD_NONBLOCK)));
 }
 
 // Casts in the macros keep Swift from seeing these.

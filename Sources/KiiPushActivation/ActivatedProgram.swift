@@ -17,9 +17,9 @@ final class ActivatedProgram {
     /// After so many lines of nonsense the program is not listened to any more.
     private static let mostNonsense = 100
 
-    private let process: SpawnedProcess
+    private let process: ChildProcess
     /// `nil` where the program has no descriptor.
-    private let channel: OwnedDescriptor?
+    private let channel: FileDescriptor?
     private var isOpen: Bool
     private var output: [UInt8] = []
     private var closesInput = false
@@ -41,24 +41,28 @@ final class ActivatedProgram {
     ///   - whenEnded: called on another thread.
     init(
         _ configuration: Activator.Configuration, first: ActivationMessage, environment: [String: String],
-        whenEnded: @escaping @Sendable (Int32, SpawnedProcess.Ending) -> Void
+        whenEnded: @escaping @Sendable (Int32, ChildProcess.Ending) -> Void
     ) throws(SpawnError) {
         guard !configuration.command.isEmpty else {
             throw SpawnError(program: "a program without a name", code: ENOENT)
         }
-        var launch = SpawnedProcess.Launch(configuration.command)
+        var launch = ChildProcess.Launch(configuration.command)
         launch.environment = configuration.environment.merging(environment) { $1 }
         launch.withheld = configuration.withheldVariables
         launch.sendsOutputToStandardError = configuration.sendsOutputToStandardError
-        switch configuration.input {
-        case .descriptor:
-            let (ours, theirs) = try OwnedDescriptor.connectedPair(for: launch.words[0])
-            launch.environment[Self.variable] = "\(Self.descriptorNumber)"
-            launch.descriptors[Self.descriptorNumber] = theirs
-            self.channel = ours
-        case .standardInput:
-            launch.descriptors[0] = try OwnedDescriptor.file(holding: first.payload, for: launch.words[0])
-            self.channel = nil
+        do throws(SystemError) {
+            switch configuration.input {
+            case .descriptor:
+                let (ours, theirs) = try FileDescriptor.connectedPair()
+                launch.environment[Self.variable] = "\(Self.descriptorNumber)"
+                launch.descriptors[Self.descriptorNumber] = theirs
+                self.channel = ours
+            case .standardInput:
+                launch.descriptors[0] = try FileDescriptor.memoryFile(holding: first.payload)
+                self.channel = nil
+            }
+        } catch {
+            throw SpawnError(program: launch.words[0], before: error)
         }
         self.isOpen = self.channel != nil
         self.process = try Self.start(launch, whenEnded: whenEnded)
@@ -68,13 +72,13 @@ final class ActivatedProgram {
     /// Starts the program on the thread that waits for its end: where the machine gives no thread nothing was started, and
     /// nobody has to undo what has begun already.
     private static func start(
-        _ launch: SpawnedProcess.Launch, whenEnded: @escaping @Sendable (Int32, SpawnedProcess.Ending) -> Void
-    ) throws(SpawnError) -> SpawnedProcess {
+        _ launch: ChildProcess.Launch, whenEnded: @escaping @Sendable (Int32, ChildProcess.Ending) -> Void
+    ) throws(SpawnError) -> ChildProcess {
         let program = launch.words[0]
-        let started = Monitor<Result<SpawnedProcess, SpawnError>?>(nil)
+        let started = Monitor<Result<ChildProcess, SpawnError>?>(nil)
         // The program alone has its end of the channel: otherwise nobody here hears that it has closed it.
-        let launch = Locked<SpawnedProcess.Launch?>(launch)
-        do throws(ThreadError) {
+        let launch = Locked<ChildProcess.Launch?>(launch)
+        do throws(SystemError) {
             try OSThread(name: "kii-reaper") {
                 guard let result = Self.spawn(launch) else { return }
                 started.withLock { $0 = result }
@@ -82,15 +86,15 @@ final class ActivatedProgram {
                 if case .success(let process) = result { whenEnded(process.processID, process.wait()) }
             }.detach()
         } catch {
-            throw SpawnError(program: program, code: error.code, step: "start a thread for")
+            throw SpawnError(program: program, before: error)
         }
         return try started.wait { $0.map { .leave($0) } ?? .sleep(until: nil) }.get()
     }
 
     /// Starts the program, and closes the descriptors that it inherits.
-    private static func spawn(_ launch: Locked<SpawnedProcess.Launch?>) -> Result<SpawnedProcess, SpawnError>? {
+    private static func spawn(_ launch: Locked<ChildProcess.Launch?>) -> Result<ChildProcess, SpawnError>? {
         guard let launch = launch.withLock({ $0.take() }) else { return nil }
-        return Result { () throws(SpawnError) in try SpawnedProcess(launch) }
+        return Result { () throws(SpawnError) in try ChildProcess(launch) }
     }
 
     func end(with signal: Int32) { self.process.end(with: signal) }
@@ -125,18 +129,15 @@ final class ActivatedProgram {
 
     /// Writes what the socket takes now.
     func write() {
-        guard self.isOpen, let descriptor = self.channel?.number else { return self.output = [] }
+        guard self.isOpen, let channel = self.channel else { return self.output = [] }
         while !self.output.isEmpty {
-            let count = self.output.withUnsafeBytes {
-                Glibc.send(descriptor, $0.baseAddress, $0.count, Int32(MSG_DONTWAIT | MSG_NOSIGNAL))
-            }
-            if count < 0, errno == EINTR { continue }
+            let count = channel.send(self.output[...], flags: Int(MSG_DONTWAIT))
             if count < 0, errno == EAGAIN { return }
             // The program has closed its end, which reading will show.
             guard count > 0 else { return self.output = [] }
             self.output.removeFirst(count)
         }
-        if self.closesInput { self.channel?.shutDown(.writing) }
+        if self.closesInput { channel.shutDown(.writing) }
     }
 
     /// What may be read from; `nil` when nothing comes any more.
@@ -147,9 +148,8 @@ final class ActivatedProgram {
         var heard: [Utterance] = []
         var bytes = [UInt8](repeating: 0, count: 65_536)
         for _ in 0..<8 {
-            guard let descriptor = self.openDescriptor else { break }
-            let count = recv(descriptor, &bytes, bytes.count, Int32(MSG_DONTWAIT))
-            if count < 0, errno == EINTR { continue }
+            guard self.isOpen, let channel = self.channel else { break }
+            let count = channel.receive(into: &bytes, flags: Int(MSG_DONTWAIT))
             if count < 0, errno == EAGAIN { break }
             guard count > 0 else {
                 self.hangUp(&heard)

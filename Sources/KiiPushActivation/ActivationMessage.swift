@@ -160,7 +160,7 @@ package enum ActivationVerdict: Sendable, Hashable {
 
     /// What an exit status says about the message that the program had; `nil` for an ending that says nothing, so that the
     /// attempt failed by it. 65 is `EX_DATAERR` of <sysexits.h>, 75 is `EX_TEMPFAIL`.
-    package init?(_ ending: SpawnedProcess.Ending) {
+    package init?(_ ending: ChildProcess.Ending) {
         switch ending {
         case .exited(0): self = .result(.newData)
         case .exited(10): self = .result(.noData)

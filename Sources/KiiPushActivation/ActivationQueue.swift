@@ -131,7 +131,7 @@ package struct ActivationQueue: Sendable {
         }
     }
 
-    package mutating func ended(_ ending: SpawnedProcess.Ending, now: MonotonicInstant) {
+    package mutating func ended(_ ending: ChildProcess.Ending, now: MonotonicInstant) {
         let process = self.process
         self.processIsGone(now: now) { entry in
             // One that ends since it was told to says nothing by that about its message.

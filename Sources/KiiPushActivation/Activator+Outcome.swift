@@ -3,7 +3,7 @@ package import KiiPushCore
 extension Activator {
     /// What a program made of a payload that it was started with: the answer, as a handler would have given it, and how the
     /// process ended; `nil` when none was started, or its end was not waited for.
-    package typealias Outcome = (verdict: HandlerVerdict, ending: SpawnedProcess.Ending?)
+    package typealias Outcome = (verdict: HandlerVerdict, ending: ChildProcess.Ending?)
 
     /// Starts the activator's thread before there is a message, so that what an earlier run has left running is ended.
     package func begin() { self.worker.begin() }
@@ -30,7 +30,7 @@ extension Activator {
 /// Takes the one answer to a payload together with how its process ended, which is told before.
 private final class OutcomeChannel: AnswerChannel {
     let outcome = OneShot<Activator.Outcome>()
-    let ending = Locked<SpawnedProcess.Ending?>(nil)
+    let ending = Locked<ChildProcess.Ending?>(nil)
 
     func answer(_ ticket: AnswerTicket, _ verdict: HandlerVerdict) -> Bool {
         self.outcome.resume((verdict, self.ending.withLock { $0 }))

@@ -12,12 +12,12 @@ final class ActivatorMailbox: Sendable {
         /// Variables for the process that is started with it.
         var environment: [String: String] = [:]
         /// Told, before ``completion``, how the process ended that was started with it.
-        var whenEnded: (@Sendable (SpawnedProcess.Ending) -> Void)?
+        var whenEnded: (@Sendable (ChildProcess.Ending) -> Void)?
     }
 
     struct Content: Sendable {
         var deliveries: [Delivery] = []
-        var endings: [(processID: Int32, ending: SpawnedProcess.Ending)] = []
+        var endings: [(processID: Int32, ending: ChildProcess.Ending)] = []
         var whenStopped: [@Sendable () -> Void] = []
         var isStopping = false
     }
@@ -69,7 +69,7 @@ final class ActivatorMailbox: Sendable {
         badge.onChange { [weak self] in self?.state.withLock { $0.bell }?.ring() }
     }
 
-    func ended(_ processID: Int32, _ ending: SpawnedProcess.Ending) {
+    func ended(_ processID: Int32, _ ending: ChildProcess.Ending) {
         self.put { $0.endings.append((processID, ending)) }
     }
 
@@ -103,9 +103,7 @@ final class ActivatorMailbox: Sendable {
 
     private func start() throws {
         // What reads standard input has no channel that would be waited for.
-        let bell = try Bell(
-            for: self.configuration.command.first ?? "a program",
-            watchesDescriptors: self.configuration.input == .descriptor)
+        let bell = try Bell(watchesDescriptors: self.configuration.input == .descriptor)
         self.state.withLock { $0.bell = bell }
         try OSThread(name: "kii-activator") { [self] in ActivatorThread(mailbox: self, bell: bell).run() }.detach()
     }

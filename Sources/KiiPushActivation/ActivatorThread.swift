@@ -72,7 +72,7 @@ final class ActivatorThread {
         }
     }
 
-    private func ended(_ processID: Int32, _ ending: SpawnedProcess.Ending) {
+    private func ended(_ processID: Int32, _ ending: ChildProcess.Ending) {
         guard self.program?.processID == processID else { return }
         self.queue.inputClosed()
         // What it said last is in the socket still; what others say there that it has left running is of no interest.

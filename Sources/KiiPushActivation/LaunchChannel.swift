@@ -15,13 +15,13 @@ package final class LaunchChannel: Sendable {
     }
 
     package let first: ActivationMessage
-    private let socket: OwnedDescriptor
+    private let socket: FileDescriptor
     private let input: Locked<MessageReader>
     private let isTaken = Locked(false)
     private let output = Monitor(Output())
 
     /// How long the message may take that the process was started for: it is sent when the process begins.
-    private static let patience: Int = 10
+    private static let patience = Duration.seconds(10)
 
     /// Takes a descriptor, and reads the first message from it.
     package init(descriptor: Int32) throws(LaunchError) {
@@ -29,10 +29,6 @@ package final class LaunchChannel: Sendable {
             var value: Int32 = 0
             var length = socklen_t(MemoryLayout<Int32>.size)
             return getsockopt(descriptor, SOL_SOCKET, name, &value, &length) == 0 ? value : nil
-        }
-        func setReadLimit(seconds: Int) {
-            var limit = timeval(tv_sec: seconds, tv_usec: 0)
-            setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         }
         guard fcntl(descriptor, F_GETFD) >= 0 else {
             throw .invalid(reason: "names descriptor \(descriptor), which is closed")
@@ -42,15 +38,15 @@ package final class LaunchChannel: Sendable {
         }
         // What this program starts has no part in it.
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-        self.socket = OwnedDescriptor(descriptor)
+        self.socket = FileDescriptor(descriptor)
         var input = MessageReader(socket: self.socket)
-        setReadLimit(seconds: LaunchChannel.patience)
+        self.socket.limit(SO_RCVTIMEO, to: LaunchChannel.patience)
         guard let line = try input.next() else {
             throw .invalid(reason: "names descriptor \(descriptor), over which no message came")
         }
         // Before a program has said anything it gets nothing else.
         guard case .message(let first) = line else { throw .malformed("the first line is no message") }
-        setReadLimit(seconds: 0)
+        self.socket.limit(SO_RCVTIMEO, to: .zero)
         self.first = first
         self.input = Locked(input)
     }
@@ -93,7 +89,7 @@ package final class LaunchChannel: Sendable {
         self.output.withLock { output in
             guard output.closedAt == nil else { return }
             // One answer after the other.
-            let count = output.rest.isEmpty ? max(0, self.send(line, Int32(MSG_DONTWAIT))) : 0
+            let count = output.rest.isEmpty ? max(0, self.socket.send(line[...], flags: Int(MSG_DONTWAIT))) : 0
             output.rest += line[count...]
         }
         self.output.signalAll()
@@ -105,10 +101,9 @@ package final class LaunchChannel: Sendable {
     /// - Parameter patience: how long it waits after ``close()`` for a side that takes nothing.
     package func sendRest(patience: Duration) {
         // Looks each second whether the channel is closed.
-        var second = timeval(tv_sec: 1, tv_usec: 0)
-        setsockopt(self.socket.number, SOL_SOCKET, SO_SNDTIMEO, &second, socklen_t(MemoryLayout<timeval>.size))
+        self.socket.limit(SO_SNDTIMEO, to: .seconds(1))
         while let rest = self.waitForRest() {
-            let count = self.send(rest, 0)
+            let count = self.socket.send(rest[...])
             let isLate = count < 0 && errno == EAGAIN
             self.output.withLock { output in
                 if isLate, output.closedAt.map({ MonotonicInstant.now() < $0 + patience }) ?? true { return }
@@ -126,15 +121,6 @@ package final class LaunchChannel: Sendable {
         }
     }
 
-    private func send(_ bytes: [UInt8], _ flags: Int32) -> Int {
-        while true {
-            let count = bytes.withUnsafeBytes {
-                Glibc.send(self.socket.number, $0.baseAddress, $0.count, flags | Int32(MSG_NOSIGNAL))
-            }
-            if count >= 0 || errno != EINTR { return count }
-        }
-    }
-
     /// No more is sent.
     package func close() {
         self.output.withLock { $0.closedAt = $0.closedAt ?? .now() }
@@ -143,17 +129,16 @@ package final class LaunchChannel: Sendable {
 }
 
 private struct MessageReader {
-    let socket: OwnedDescriptor
+    let socket: FileDescriptor
     private var buffer = LineBuffer()
     private var lines: [[UInt8]] = []
 
-    init(socket: OwnedDescriptor) { self.socket = socket }
+    init(socket: FileDescriptor) { self.socket = socket }
 
     mutating func next() throws(LaunchError) -> ActivationLine? {
         var bytes = [UInt8](repeating: 0, count: 65_536)
         while self.lines.isEmpty {
-            let count = recv(self.socket.number, &bytes, bytes.count, 0)
-            if count < 0, errno == EINTR { continue }
+            let count = self.socket.receive(into: &bytes)
             guard count > 0 else { return nil }
             for line in self.buffer.lines(from: bytes[..<count]) {
                 guard let line else { throw .malformed("a line is longer than 64 MiB") }

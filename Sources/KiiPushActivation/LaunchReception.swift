@@ -35,7 +35,7 @@ extension PushAgent {
         let reception = try await LaunchReception(self, channel, configuration)
         let (ended, sent) = (OneShot<LaunchError?>(), OneShot<Void>())
         let patience = self.runtime.configuration.shutdownGrace
-        do throws(ThreadError) {
+        do throws(SystemError) {
             try OSThread(name: "kii-launch-out") {
                 channel.sendRest(patience: patience)
                 sent.resume(())

@@ -39,7 +39,7 @@ final class DesktopMailbox: Sendable {
     }
 
     /// - Returns: what wakes the thread, which is started for the first request; `nil` if the presenter was closed.
-    /// - Throws: `SpawnError`, `ThreadError`; the next request tries again.
+    /// - Throws: `SystemError`; the next request tries again.
     private func put(_ pending: PendingPresentation) throws -> Bell? {
         try self.state.withLock { state in
             guard !state.isStopping else { return nil }
@@ -52,7 +52,7 @@ final class DesktopMailbox: Sendable {
     }
 
     private func startThread() throws -> Bell {
-        let bell = try Bell(for: "the notification service")
+        let bell = try Bell()
         try OSThread(name: "kii-desktop") { DesktopThread(mailbox: self, bell: bell).run() }.detach()
         return bell
     }

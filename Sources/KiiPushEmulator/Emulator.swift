@@ -225,7 +225,7 @@ extension Emulator {
             do throws(EmulatorError) {
                 let files = self.directory.brokerFiles
                 self.presence = BrokerPresence(log: files.log)
-                try Files.makePrivateDirectory(files.directory)
+                try EmulatorError.ofFile(PrivateFile.makeDirectory(files.directory))
                 try files.certificates.ensure(programs: self.programs)
                 self.stored = try EmulatorState(store: StateStore(path: self.directory.statePath))
             } catch {
@@ -285,14 +285,14 @@ extension Emulator {
         ) throws(EmulatorError) -> Parts {
             let configuration = self.configuration
             let listener = try LoopbackSocket.listener(on: configuration.port, preferred: self.stored.ports.http)
-            var ports = EmulatorState.Ports(http: LoopbackSocket.port(of: listener.raw), broker: broker.ports)
+            var ports = EmulatorState.Ports(http: LoopbackSocket.port(of: listener), broker: broker.ports)
             if let proxy { ports.broker.tcp = proxy.port }
             var secureListener: FileDescriptor?
             if try Emulator.servesHTTPS(port: configuration.httpsPort, libraryHasTLS: HTTPServer.hasTLS) {
                 let former = self.stored.ports.https
                 let listener = try LoopbackSocket.listener(on: configuration.httpsPort, preferred: former)
-                ports.https = LoopbackSocket.port(of: listener.raw)
-                secureListener = consume listener
+                ports.https = LoopbackSocket.port(of: listener)
+                secureListener = listener
             }
             let store = try StateStore(path: self.directory.statePath)
             try EmulatorState.save(ports, in: store)
@@ -309,7 +309,7 @@ extension Emulator {
                 state: self.stored.cloud)
             cloud.presence = { [presence = self.presence] in presence.statuses() }
             let activity = ActivityLog()
-            let folder = configuration.runtimeFile.map { ReceiverFolder(in: Files.parent(of: $0)) }
+            let folder = configuration.runtimeFile.map { ReceiverFolder(in: Directory.parent(of: $0)) }
             let receivers = try Receivers(in: folder, log: activity)
             if let proxy { cloud.proxiedUsernames = { proxy.observer.usernames } }
             if let script = configuration.faultScript { cloud.script.play(script, now: .now()) }

@@ -33,19 +33,28 @@ public struct EmulatorError: Error, Sendable, CustomStringConvertible {
         self.detail = detail
     }
 
+    init(_ error: FileError) {
+        guard case .system(_, _, let number) = error else {
+            self.init(.system(EACCES), error.description)
+            return
+        }
+        self.init(.system(number), error.description)
+    }
+
+    init(_ error: SystemError) { self.init(.system(error.code), error.description) }
+
     static func system(_ action: String, _ number: Int32) -> EmulatorError {
-        EmulatorError(.system(number), "cannot \(action): \(String(cString: strerror(number)))")
+        EmulatorError(.system(number), "cannot \(action): \(errorText(number))")
     }
 
     /// Throws the error of a file that could not be used as one of these.
-    static func ofFile<Result>(_ body: () throws(FileError) -> Result) throws(EmulatorError) -> Result {
+    static func ofFile<Result>(
+        _ body: @autoclosure () throws(FileError) -> Result
+    ) throws(EmulatorError) -> Result {
         do throws(FileError) {
             return try body()
         } catch {
-            guard case .system(_, _, let number) = error else {
-                throw EmulatorError(.system(EACCES), error.description)
-            }
-            throw EmulatorError(.system(number), error.description)
+            throw EmulatorError(error)
         }
     }
 

@@ -18,7 +18,7 @@ package struct RuntimeFile: Sendable {
     /// - Throws: ``EmulatorError`` for a file that cannot be read, is not ours, or can be read or written by others:
     ///   it names the server that secrets are sent to.
     package static func read(_ path: String) throws(EmulatorError) -> RuntimeFile? {
-        guard let bytes = try EmulatorError.ofFile({ () throws(FileError) in try PrivateFile.read(path) }) else {
+        guard let bytes = try EmulatorError.ofFile(PrivateFile.read(path)) else {
             return nil
         }
         guard let json = try? JSONValue(parsing: bytes), let file = RuntimeFile(json: json) else {
@@ -29,14 +29,14 @@ package struct RuntimeFile: Sendable {
 
     /// Writes the file, mode 0600 in a directory of mode 0700 that is ours.
     func write(_ path: String) throws(EmulatorError) {
-        let directory = Files.parent(of: path)
-        if access(directory, F_OK) != 0 { try Files.makePrivateDirectory(directory) }
+        let directory = Directory.parent(of: path)
+        try EmulatorError.ofFile(PrivateFile.makeDirectory(directory))
         var status = stat()
         // In `/tmp` somebody else may have made the directory first.
         guard lstat(directory, &status) == 0, status.st_uid == geteuid() else {
             throw EmulatorError(.system(EACCES), "\(directory) does not belong to user \(geteuid())")
         }
-        try Files.replace(path, with: self.json.serialized(.lines))
+        try EmulatorError.ofFile(OwnFile.replace(path, with: self.json.serialized(.lines)))
     }
 
     /// Removes the file if it tells of the emulator at `baseURL` in this process; another's stays.
@@ -44,7 +44,7 @@ package struct RuntimeFile: Sendable {
         // What cannot be read is not known to be ours.
         guard let file = try? RuntimeFile.read(path), file.process?.processID == getpid(), file.baseURL == baseURL
         else { return }
-        Files.remove(path)
+        unlink(path)
     }
 
     package var json: JSONValue {

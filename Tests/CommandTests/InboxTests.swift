@@ -165,7 +165,7 @@ import Testing
     @Test func leavesAnInboxAloneWhoseReceiverCannotBeAsked() throws {
         let session = try self.session()
         let directory = session.tool.home.path + "/state/kii-push/profiles/default"
-        let lock = try LockFile(path: directory + "/lock")
+        let lock = try FileLock(path: directory + "/lock")
         let result = try session.tool("inbox", "drop", "--all")
         #expect(result.exit == 75)
         #expect(

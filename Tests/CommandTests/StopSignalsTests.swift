@@ -9,7 +9,7 @@ import Testing
     @Test func aSystemWithoutThreadsIsAClearError() throws {
         let error = try #require(
             #expect(throws: StopSignals.Failure.self) {
-                try StopSignals(startThread: { _ throws(ThreadError) in throw ThreadError(code: EAGAIN) })
+                try StopSignals(startThread: { _ throws(SystemError) in throw SystemError(noThread: EAGAIN) })
             })
         let failure = CommandFailure(describing: error)
         #expect(failure.exit == .temporary)

@@ -137,14 +137,14 @@ import Testing
     }
 
     /// A channel from a descriptor that the closure is given the other end of.
-    private func channel(_ body: (OwnedDescriptor) -> Void) throws -> LaunchChannel {
-        let (ours, theirs) = try OwnedDescriptor.connectedPair(for: "a test")
+    private func channel(_ body: (FileDescriptor) -> Void) throws -> LaunchChannel {
+        let (ours, theirs) = try FileDescriptor.connectedPair()
         body(ours)
         // The channel closes what it was given, and so does the owner.
         return try LaunchChannel(descriptor: dup(theirs.number))
     }
 
-    private func send(_ text: String, to descriptor: OwnedDescriptor) {
+    private func send(_ text: String, to descriptor: FileDescriptor) {
         let bytes = Array(text.utf8)
         #expect(write(descriptor.number, bytes, bytes.count) == bytes.count)
     }
@@ -175,7 +175,7 @@ import Testing
 
     @Test func oneAgentOfAProcessReceivesWhatItWasStartedFor() async throws {
         try await withTemporaryDirectory { directory in
-            let (ours, theirs) = try OwnedDescriptor.connectedPair(for: "a test")
+            let (ours, theirs) = try FileDescriptor.connectedPair()
             let message = ActivationMessage(
                 id: 7, attempt: 2, timeRemaining: .seconds(5), userAction: .custom("reply"), installationID: "i1",
                 receivedAt: .now(), payload: Array(#"{"n":1}"#.utf8))
@@ -219,13 +219,13 @@ import Testing
     /// An agent in a program that was started for message 7.
     private struct Launched {
         /// The activator's end of the socket.
-        let ours: OwnedDescriptor
+        let ours: FileDescriptor
         let runtime: PushRuntime
         let agent: PushAgent
         let handler = RecordingHandler()
 
         init(in directory: String, badge: Int, _ change: (inout PushRuntime.Configuration) -> Void = { _ in }) throws {
-            let (ours, theirs) = try OwnedDescriptor.connectedPair(for: "a test")
+            let (ours, theirs) = try FileDescriptor.connectedPair()
             self.ours = ours
             try Self.send(7, badge: badge, to: ours)
             let channel = try LaunchChannel(descriptor: dup(theirs.number))
@@ -239,7 +239,7 @@ import Testing
                 handler: self.handler, reconnect: .quick, feed: MessageFeed(channel))
         }
 
-        static func send(_ id: Int64, badge: Int, to descriptor: OwnedDescriptor) throws {
+        static func send(_ id: Int64, badge: Int, to descriptor: FileDescriptor) throws {
             let message = ActivationMessage(
                 id: id, attempt: 1, timeRemaining: .seconds(600), userAction: nil, installationID: "i1",
                 receivedAt: .now(), payload: Array(#"{"n":1}"#.utf8), badge: badge)

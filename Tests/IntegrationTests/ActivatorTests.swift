@@ -173,9 +173,9 @@ import Testing
     @Test func whatWasLeftRunningIsEndedBeforeTheProgramIsStartedAgain() async throws {
         try await withActivationStage { stage in
             // What an earlier process started and did not live to see end.
-            var launch = SpawnedProcess.Launch(["/bin/sleep", "1000"])
+            var launch = ChildProcess.Launch(["/bin/sleep", "1000"])
             launch.environment = [:]
-            let left = try SpawnedProcess(launch)
+            let left = try ChildProcess(launch)
             let stat = try String(contentsOfFile: "/proc/\(left.processID)/stat", encoding: .utf8)
             let startTime = try #require(stat.split(separator: ")").last?.split(separator: " ").dropFirst(19).first)
             let file = "\(stage.directory)/process"

@@ -79,7 +79,7 @@ import Testing
     }
 
     @Test(arguments: [
-        (SpawnedProcess.Ending.exited(0), ActivationQueue.Order.answer(1, .result(.newData))),
+        (ChildProcess.Ending.exited(0), ActivationQueue.Order.answer(1, .result(.newData))),
         (.exited(10), .answer(1, .result(.noData))),
         (.exited(65), .answer(1, .rejected("the program refused it (exit status 65)"))),
         (.exited(75), .answer(1, .result(.failed))),
@@ -93,7 +93,7 @@ import Testing
         (.signalled(9), .fail(1, reason: "the program ended without an answer: signal 9")),
     ])
     func theExitStatusAnswersTheOneMessageThatTheProgramHad(
-        ending: SpawnedProcess.Ending, order: ActivationQueue.Order
+        ending: ChildProcess.Ending, order: ActivationQueue.Order
     ) {
         var queue = self.queue()
         queue.deliver(Self.entry(1), now: Self.instant(0))
@@ -124,8 +124,8 @@ import Testing
         #expect(queue.takeOrders() == [.start(with: 1), .answer(1, .result(.newData)), .start(with: 2)])
     }
 
-    @Test(arguments: [SpawnedProcess.Ending.exited(0), .exited(65), .signalled(15)])
-    func aProgramThatEndsSinceItWasToldToSaysNothingByThat(ending: SpawnedProcess.Ending) {
+    @Test(arguments: [ChildProcess.Ending.exited(0), .exited(65), .signalled(15)])
+    func aProgramThatEndsSinceItWasToldToSaysNothingByThat(ending: ChildProcess.Ending) {
         var queue = self.queue()
         queue.deliver(Self.entry(1), now: Self.instant(0))
         queue.timePassed(now: Self.instant(30))

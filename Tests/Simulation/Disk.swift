@@ -122,17 +122,8 @@ final class Disk {
     // MARK: - Files
 
     private var names: [String] {
-        guard let folder = opendir(self.directory) else { return [] }
-        defer { closedir(folder) }
-        var names: [String] = []
-        while let entry = readdir(folder) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            // SQLite makes its index of the log anew.
-            if name != ".", name != "..", !name.hasSuffix("-shm") { names.append(name) }
-        }
-        return names
+        // SQLite makes its index of the log anew.
+        (Directory.names(in: self.directory) ?? []).filter { !$0.hasSuffix("-shm") }
     }
 
     private static func contents(_ path: String) -> [UInt8] {

@@ -156,7 +156,7 @@ package final class AgentBadge: KeptBadge {
             "messageID": count.messageID,
         ])
         do throws(FileError) {
-            try PrivateFile.makeDirectory(PrivateFile.directory(of: self.path))
+            try PrivateFile.makeDirectory(Directory.parent(of: self.path))
             try PrivateFile.replace(self.path, with: json.serialized(.lines))
             return true
         } catch {

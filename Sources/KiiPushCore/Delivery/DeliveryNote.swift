@@ -10,7 +10,7 @@ package struct DeliveryNote: Sendable {
 /// Why fewer handlers run than may.
 package enum DeliveryStall: Sendable, Hashable, CustomStringConvertible {
     /// The system gives no thread for a handler (or the timer). It is tried again every second.
-    case noThread(ThreadError)
+    case noThread(SystemError)
     /// This many calls have not returned long after their deadlines and keep their threads; no more are given up, so a
     /// further call like them keeps its place until one returns.
     case stuckCalls(Int)

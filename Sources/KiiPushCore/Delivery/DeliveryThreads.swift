@@ -1,6 +1,6 @@
 /// Where delivery gets its threads from.
 package struct DeliveryThreads: Sendable {
-    package var start: @Sendable (String, @escaping @Sendable () -> Void) throws(ThreadError) -> OSThread
+    package var start: @Sendable (String, @escaping @Sendable () -> Void) throws(SystemError) -> OSThread
     /// Called in place of starting and waking threads. `nil`: threads do the work.
     private(set) var onWork: (@Sendable () -> Void)?
 
@@ -13,8 +13,8 @@ package struct DeliveryThreads: Sendable {
     }
 
     package init(
-        start: @escaping @Sendable (String, @escaping @Sendable () -> Void) throws(ThreadError) -> OSThread = {
-            name, body throws(ThreadError) in try OSThread(name: name, body)
+        start: @escaping @Sendable (String, @escaping @Sendable () -> Void) throws(SystemError) -> OSThread = {
+            name, body throws(SystemError) in try OSThread(name: name, body)
         }
     ) {
         self.start = start

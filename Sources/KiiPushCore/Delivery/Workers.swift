@@ -28,14 +28,14 @@ package final class Workers: Sendable {
     }
 
     /// Sees to it that a worker comes for work that is left, one at a time. True if there may be more to do in a while.
-    func staff() throws(ThreadError) -> Bool {
+    func staff() throws(SystemError) -> Bool {
         if let onWork = self.threads.onWork {
             onWork()
             return false
         }
         let (isMissing, hasMore) = self.queue.wakeAnother()
         guard isMissing, self.queue.enter() else { return hasMore }
-        do throws(ThreadError) {
+        do throws(SystemError) {
             try self.threads.start("kii-delivery") { [self] in self.work() }.detach()
         } catch {
             self.queue.exit()

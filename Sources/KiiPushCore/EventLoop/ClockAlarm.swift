@@ -1,4 +1,4 @@
-import CCurl
+import CSystem
 import Glibc
 
 /// A descriptor that becomes readable when the calendar is set and when the machine wakes up from a sleep, so that a loop
@@ -6,16 +6,16 @@ import Glibc
 ///
 /// - Source: `TFD_TIMER_CANCEL_ON_SET` in timerfd_create(2). Waking up counts as setting: the calendar went on meanwhile.
 final class ClockAlarm {
-    let descriptor: Int32
+    private let file: FileDescriptor
+
+    var descriptor: Int32 { self.file.number }
 
     /// Arms the alarm; `nil` where the kernel has none to give, which costs promptness alone.
     init?() {
-        let descriptor = ccurl_clock_alarm()
+        let descriptor = csystem_clock_alarm()
         guard descriptor >= 0 else { return nil }
-        self.descriptor = descriptor
+        self.file = FileDescriptor(descriptor)
     }
-
-    deinit { close(self.descriptor) }
 
     /// Makes it ready for the next time.
     func acknowledge() {

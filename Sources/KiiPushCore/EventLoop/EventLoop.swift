@@ -16,12 +16,17 @@ package final class EventLoop: Loop, HTTPTransport, Sendable {
     ///   or a CA file that cannot be read.
     package init(configuration: Configuration = .init()) throws(TransportError) {
         try CurlLibrary.start()
-        let waker = try Waker()
+        let waker: Waker
+        do throws(SystemError) {
+            waker = try Waker()
+        } catch {
+            throw TransportError(.other, detail: error.description)
+        }
         self.queue = CommandQueue(waker: waker)
         // On its way to the thread, whose own it is from then on, so that everything it owns dies there.
         let core = try LoopCore(configuration, queue: self.queue, waker: waker)
         let handed = Locked<LoopPlace?>(LoopPlace(of: core, queue: self.queue))
-        do throws(ThreadError) {
+        do throws(SystemError) {
             let thread = try OSThread(name: "kii-loop") {
                 blockSignals()
                 let place = handed.withLock { handed in

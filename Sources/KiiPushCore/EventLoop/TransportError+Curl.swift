@@ -37,12 +37,8 @@ extension TransportError {
 
     /// Why the process gets no more descriptors; `nil` where it does.
     private static var shortage: Int32? {
-        let descriptor = open("/dev/null", O_RDONLY | O_CLOEXEC)
+        guard FileDescriptor(opening: "/dev/null", O_RDONLY) == nil else { return nil }
         let code = errno
-        guard descriptor < 0 else {
-            close(descriptor)
-            return nil
-        }
         return [EMFILE, ENFILE].contains(code) ? code : nil
     }
 

@@ -9,11 +9,9 @@ struct FirstPage {
 
     /// The first page of a file that is whole; `nil` if it cannot be read.
     init?(of path: String) {
-        let file = open(path, O_RDONLY | O_CLOEXEC)
-        guard file >= 0 else { return nil }
-        defer { close(file) }
+        guard let file = FileDescriptor(opening: path, O_RDONLY) else { return nil }
         var bytes = [UInt8](repeating: 0, count: 65_536)
-        let count = pread(file, &bytes, bytes.count, 0)
+        let count = pread(file.number, &bytes, bytes.count, 0)
         // A page has 65,536 bytes where the header says 1.
         let size = count > 18 ? Int(bytes[16]) << 8 | Int(bytes[17]) : 0
         guard size == 1 || size >= 512, count >= max(size, Self.headerBytes) else { return nil }
@@ -31,29 +29,23 @@ struct FirstPage {
         let pages = UInt32(truncatingIfNeeded: length / self.bytes.count).bigEndian
         start.replaceSubrange(28..<40, with: withUnsafeBytes(of: (pages, UInt32(0), UInt32(0))) { [UInt8]($0) })
         start.replaceSubrange(92..<96, with: Array(start[24..<28]))
-        let file = open(copy, O_WRONLY | O_CLOEXEC)
-        guard file >= 0 else { return false }
-        defer { close(file) }
-        return pwrite(file, start, start.count, 0) == start.count
+        guard let file = FileDescriptor(opening: copy, O_WRONLY) else { return false }
+        return pwrite(file.number, start, start.count, 0) == start.count
     }
 
     static func remove(_ copy: String) { for suffix in ["", "-wal", "-shm"] { unlink(copy + suffix) } }
 
     /// - Returns: how many bytes were copied; `nil` when it failed.
     private static func copy(_ path: String, to copy: String) -> Int? {
-        let source = open(path, O_RDONLY | O_CLOEXEC)
-        guard source >= 0 else { return nil }
-        defer { close(source) }
-        let target = open(copy, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0o600)
-        guard target >= 0 else { return nil }
-        defer { close(target) }
+        guard let source = FileDescriptor(opening: path, O_RDONLY),
+            let target = FileDescriptor(opening: copy, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW)
+        else { return nil }
         var buffer = [UInt8](repeating: 0, count: 1 << 20)
         var length = 0
         while true {
-            let count = read(source, &buffer, buffer.count)
-            if count < 0, errno == EINTR { continue }
+            let count = source.read(into: &buffer)
             guard count > 0 else { return count == 0 ? length : nil }
-            guard write(target, buffer, count) == count else { return nil }
+            guard write(target.number, buffer, count) == count else { return nil }
             length += count
         }
     }

@@ -13,10 +13,8 @@ enum InboxFile {
     /// Creates `path` with mode 0600, whatever the umask, or takes the rights of others away from what exists. That is
     /// never opened here: closing a descriptor drops all POSIX locks of this process on the file, other connections' too.
     static func makePrivate(_ path: String) throws(InboxError) {
-        let descriptor = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0o600)
-        if descriptor >= 0 {
-            defer { close(descriptor) }
-            guard fchmod(descriptor, 0o600) == 0
+        if let file = FileDescriptor(opening: path, O_RDWR | O_CREAT | O_EXCL) {
+            guard fchmod(file.number, 0o600) == 0
             else { throw InboxError(.notPermitted, step: "setting the file's mode", systemError: errno) }
             return
         }

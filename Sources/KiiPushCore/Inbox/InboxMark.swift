@@ -36,13 +36,13 @@ package struct InboxMark: Equatable {
 
     /// The mark of an inbox file; `nil` where there is none, or none that is whole.
     package init?(ofInboxAt path: String) {
-        let file = open(path + Self.suffix, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)
-        guard file >= 0 else { return nil }
-        defer { close(file) }
+        guard let file = FileDescriptor(opening: path + Self.suffix, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else {
+            return nil
+        }
         var status = stat()
-        guard fstat(file, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
+        guard fstat(file.number, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
         var bytes = [UInt8](repeating: 0, count: 256)
-        let count = read(file, &bytes, bytes.count)
+        let count = file.read(into: &bytes)
         self.init(bytes: Array(bytes[..<max(0, count)]))
     }
 
@@ -62,12 +62,11 @@ package struct InboxMark: Equatable {
     /// older mark, where it cannot be written, protects less and raises no false alarm. `isFlushed` takes milliseconds.
     @discardableResult
     func write(besides path: String, isFlushed: Bool) -> Bool {
-        let file = open(path + Self.suffix, O_WRONLY | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0o600)
-        guard file >= 0 else { return false }
-        defer { close(file) }
+        let flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK
+        guard let file = FileDescriptor(opening: path + Self.suffix, flags) else { return false }
         let bytes = Array(self.line.utf8)
-        guard pwrite(file, bytes, bytes.count, 0) == bytes.count else { return false }
-        return !isFlushed || fdatasync(file) == 0
+        guard pwrite(file.number, bytes, bytes.count, 0) == bytes.count else { return false }
+        return !isFlushed || fdatasync(file.number) == 0
     }
 
     /// One line for people, too. Always of the same length.

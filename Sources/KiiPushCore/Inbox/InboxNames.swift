@@ -14,22 +14,19 @@ enum InboxNames {
     static func keep<Result>(
         of path: String, changes: Bool = false, within limit: Duration, _ body: () throws(InboxError) -> Result
     ) throws(InboxError) -> Result {
-        let directory = open(PrivateFile.directory(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard directory >= 0 else {
+        guard let directory = FileDescriptor(opening: Directory.parent(of: path), O_RDONLY | O_DIRECTORY) else {
             // Not everybody who may open a file may open its directory; and where there is none, there is no file.
             guard [EACCES, ENOENT, ENOTDIR].contains(errno) else {
                 throw InboxError(.cannotOpen, step: "opening the directory", systemError: errno)
             }
             return try body()
         }
-        defer {
-            // Closing alone would not do: a child that is being forked right now has the same open file, until it execs.
-            flock(directory, LOCK_UN)
-            close(directory)
-        }
+        // Closing alone would not do: a child that is being forked right now has the same open file, until it execs.
+        defer { flock(directory.number, LOCK_UN) }
         let deadline = MonotonicInstant.now() + limit
         // A file system without such locks is used without.
-        while flock(directory, (changes ? LOCK_EX : LOCK_SH) | LOCK_NB) != 0, errno == EWOULDBLOCK || errno == EINTR {
+        let lock = (changes ? LOCK_EX : LOCK_SH) | LOCK_NB
+        while flock(directory.number, lock) != 0, errno == EWOULDBLOCK || errno == EINTR {
             guard MonotonicInstant.now() < deadline else {
                 throw InboxError(.locked, step: "waiting for a process that opens or replaces the inbox")
             }

@@ -89,10 +89,8 @@ struct InboxReplacement {
 
     /// Has a file, or a directory's names, written through to the disk.
     private func flush(_ path: String) throws(InboxError) {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0
+        guard let file = FileDescriptor(opening: path, O_RDONLY)
         else { throw InboxError(.cannotOpen, step: "opening what is to be flushed", systemError: errno) }
-        defer { close(descriptor) }
-        guard fsync(descriptor) == 0 else { throw InboxError(.io, step: "flushing", systemError: errno) }
+        guard fsync(file.number) == 0 else { throw InboxError(.io, step: "flushing", systemError: errno) }
     }
 }

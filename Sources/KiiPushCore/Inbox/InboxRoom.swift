@@ -67,10 +67,10 @@ package struct InboxRoom {
 
     private func allocateReserve(_ bytes: Int64) {
         _ = unlink(self.reserve)
-        let descriptor = open(self.reserve, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { return }
-        defer { close(descriptor) }
-        if posix_fallocate(descriptor, 0, off_t(bytes)) != 0 { _ = unlink(self.reserve) }
+        guard let file = FileDescriptor(opening: self.reserve, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW) else {
+            return
+        }
+        if posix_fallocate(file.number, 0, off_t(bytes)) != 0 { _ = unlink(self.reserve) }
     }
 
     private static func status(of path: String) -> stat? {

@@ -22,7 +22,7 @@ private let signalState = Locked(SignalState())
 /// SIGINT and SIGTERM as something to wait for: the first asks for a graceful end, the second ends the process at once.
 package final class StopSignals: Sendable {
     /// Starts a thread that runs `body` to its end.
-    package typealias ThreadStart = (_ body: @escaping @Sendable () -> Void) throws(ThreadError) -> Void
+    package typealias ThreadStart = (_ body: @escaping @Sendable () -> Void) throws(SystemError) -> Void
 
     /// Why signals cannot be waited for: the system gives no pipe, or no thread.
     package struct Failure: Error, CustomStringConvertible {
@@ -46,13 +46,13 @@ package final class StopSignals: Sendable {
     package init(
         asks: [Int32] = [],
         whenStopped: @escaping @Sendable () -> Void = {},
-        startThread: ThreadStart = { body throws(ThreadError) in try OSThread(name: "signals", body).detach() }
+        startThread: ThreadStart = { body throws(SystemError) in try OSThread(name: "signals", body).detach() }
     ) throws(Failure) {
         (self.numbers, self.whenStopped) = (asks, whenStopped)
         // Made before the handler can run, since the first use of a global is not safe in a handler.
         guard signalPipe.read >= 0 else { throw Failure("no pipe can be made: \(errorText(signalPipe.code))") }
-        do throws(ThreadError) {
-            try signalState.withLock { state throws(ThreadError) in
+        do throws(SystemError) {
+            try signalState.withLock { state throws(SystemError) in
                 // A second thread would take signals away from the first.
                 if !state.isRead { try startThread { Self.readSignals() } }
                 state.isRead = true

@@ -1,12 +1,9 @@
-import Glibc
-
 /// A point on `CLOCK_MONOTONIC`, which never jumps, and stands still while the machine is suspended. State machines take it
 /// as an argument; the loops that drive them ask for ``now()``.
 package struct MonotonicInstant: Sendable, Hashable, Comparable {
     package var nanoseconds: Int64
 
     package init(nanoseconds: Int64) { self.nanoseconds = nanoseconds }
-    package static func now() -> Self { Self(nanoseconds: clockNanoseconds(CLOCK_MONOTONIC)) }
 
     package static func + (instant: MonotonicInstant, duration: Duration) -> MonotonicInstant {
         let nanoseconds = duration.wholeNanoseconds

@@ -9,8 +9,6 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
 
     /// Makes a moment from milliseconds since the epoch.
     public init(millisecondsSinceEpoch: Int64) { self.millisecondsSinceEpoch = millisecondsSinceEpoch }
-    /// Reads the machine's wall clock.
-    public static func now() -> Timestamp { Clocks.machine.calendar }
 
     /// The moment that lies `duration` after this one, or before it, to the millisecond; at most the first or last there is.
     public static func + (moment: Timestamp, duration: Duration) -> Timestamp {

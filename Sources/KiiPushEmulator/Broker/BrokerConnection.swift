@@ -8,7 +8,7 @@ final class BrokerConnection {
     private var unsent: [UInt8] = []
     private var buffer = [UInt8](repeating: 0, count: 16_384)
 
-    private init(socket: consuming FileDescriptor) { self.socket = socket }
+    private init(socket: FileDescriptor) { self.socket = socket }
 
     /// Connects and logs in, with a clean session unless told otherwise; blocks no longer than `patience` milliseconds.
     ///
@@ -17,8 +17,7 @@ final class BrokerConnection {
         port: UInt16, credential: BrokerCredential, clientID: String, cleanSession: Bool = true, patience: Int32
     ) throws(EmulatorError) -> BrokerConnection? {
         guard let socket = try LoopbackSocket.connected(to: port) else { return nil }
-        let flags = fcntl(socket.raw, F_GETFL)
-        _ = fcntl(socket.raw, F_SETFL, flags | O_NONBLOCK)
+        socket.makeNonBlocking()
         let connection = BrokerConnection(socket: socket)
         // Keep alive 0: on the loopback interface a connection is whole or closed, never half open.
         let connect = MQTTConnect(
@@ -40,7 +39,7 @@ final class BrokerConnection {
         return code == .accepted ? connection : nil
     }
 
-    var descriptor: Int32 { self.socket.raw }
+    var descriptor: Int32 { self.socket.number }
 
     /// Whether the socket has not taken all yet.
     var hasUnsentBytes: Bool { !self.unsent.isEmpty }
@@ -65,10 +64,8 @@ final class BrokerConnection {
         var sent = 0
         defer { self.unsent.removeFirst(sent) }
         while sent < self.unsent.count {
-            let count = self.unsent[sent...].withUnsafeBytes {
-                Glibc.send(self.socket.raw, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-            }
-            if count < 0 { return errno == EAGAIN || errno == EINTR }
+            let count = self.socket.send(self.unsent[sent...])
+            if count < 0 { return errno == EAGAIN }
             sent += count
         }
         return true
@@ -81,8 +78,8 @@ final class BrokerConnection {
         swap(&input, &self.buffer)
         defer { swap(&input, &self.buffer) }
         while true {
-            let count = recv(self.socket.raw, &input, input.count, 0)
-            if count < 0 { return errno == EAGAIN || errno == EINTR }
+            let count = self.socket.receive(into: &input)
+            if count < 0 { return errno == EAGAIN }
             guard count > 0 else { return false }
             do throws(MQTTError) {
                 let received = input.span.bytes.extracting(first: count)

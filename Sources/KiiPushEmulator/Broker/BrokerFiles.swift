@@ -39,12 +39,19 @@ struct Programs: Sendable {
             }
             broker = mosquitto
         } else {
-            broker = try Files.find(program: "mosquitto", in: directories)
+            broker = try Programs.find("mosquitto", in: directories)
         }
         return Programs(
-            mosquitto: broker, mosquittoPasswd: try Files.find(program: "mosquitto_passwd", in: directories),
-            openssl: try Files.find(program: "openssl", in: directories),
-            setpriv: try Files.find(program: "setpriv", in: directories))
+            mosquitto: broker, mosquittoPasswd: try Programs.find("mosquitto_passwd", in: directories),
+            openssl: try Programs.find("openssl", in: directories),
+            setpriv: try Programs.find("setpriv", in: directories))
+    }
+
+    private static func find(_ program: String, in directories: [String]) throws(EmulatorError) -> String {
+        for directory in directories where access("\(directory)/\(program)", X_OK) == 0 {
+            return "\(directory)/\(program)"
+        }
+        throw EmulatorError(.programNotFound(program), "`\(program)` is not in \(directories.joined(separator: ":"))")
     }
 }
 
@@ -105,16 +112,17 @@ struct BrokerFiles: Sendable {
         """
 
     func write(ports: BrokerPorts, persistence: BrokerPersistence, isRoot: Bool) throws(EmulatorError) {
-        try Files.replace(self.access, with: Array(BrokerFiles.accessText.utf8))
-        try Files.replace(
-            self.configuration,
-            with: Array(self.configurationText(ports: ports, persistence: persistence, isRoot: isRoot).utf8))
+        try EmulatorError.ofFile(OwnFile.replace(self.access, with: Array(BrokerFiles.accessText.utf8)))
+        try EmulatorError.ofFile(
+            OwnFile.replace(
+                self.configuration,
+                with: Array(self.configurationText(ports: ports, persistence: persistence, isRoot: isRoot).utf8)))
     }
 
     /// The last lines of the broker's log, for an error message.
     func lastLogLines() -> String {
         // A log that cannot be read leaves the message shorter, no more.
-        let bytes = (try? Files.read(self.log)) ?? []
+        let bytes = (try? EmulatorError.ofFile(OwnFile.read(self.log))) ?? []
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
         return lines.suffix(3).joined(separator: " | ")
     }

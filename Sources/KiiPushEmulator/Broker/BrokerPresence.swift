@@ -24,7 +24,7 @@ final class BrokerPresence: Sendable {
     /// started.
     func restart() {
         self.state.withLock { state in
-            Files.remove(self.path)
+            unlink(self.path)
             state.offset = 0
             state.connections.endAll(at: .now())
         }
@@ -51,14 +51,14 @@ final class BrokerPresence: Sendable {
     /// What is known of each user name that has connected; `nil` when the log cannot be read.
     func statuses() -> [String: BrokerConnections.Status]? {
         self.state.withLock { state -> [String: BrokerConnections.Status]? in
-            let raw = open(self.path, O_RDONLY | O_CLOEXEC)
-            // No log: the broker that is to write it has not started yet.
-            guard raw >= 0 else { return errno == ENOENT ? state.connections.statuses : nil }
-            let file = FileDescriptor(owning: raw)
+            guard let file = FileDescriptor(opening: self.path, O_RDONLY) else {
+                // No log: the broker that is to write it has not started yet.
+                return errno == ENOENT ? state.connections.statuses : nil
+            }
             var pending: [UInt8] = []
             var chunk = [UInt8](repeating: 0, count: 65_536)
             while true {
-                let count = pread(file.raw, &chunk, chunk.count, state.offset + pending.count)
+                let count = pread(file.number, &chunk, chunk.count, state.offset + pending.count)
                 if count < 0, errno == EINTR { continue }
                 guard count >= 0 else { return nil }
                 guard count > 0 else { break }

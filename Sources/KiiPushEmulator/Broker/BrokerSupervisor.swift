@@ -22,7 +22,7 @@ final class BrokerSupervisor {
     private let settings: Broker.Settings
     private let mailbox: Mailbox<Broker.Message>
     private var passwords: PasswordFile
-    private var child: ChildProcess?
+    private var child: TetheredProcess?
     private var logWatch: FileWatch?
 
     /// Starts mosquitto and waits until it takes connections.
@@ -62,10 +62,10 @@ final class BrokerSupervisor {
 
     private func wait() {
         var entries = [pollfd(fd: self.mailbox.descriptor, events: Int16(POLLIN), revents: 0)]
-        if let lifeline = self.child?.lifeline.raw {
+        if let lifeline = self.child?.lifeline.number {
             entries.append(pollfd(fd: lifeline, events: Int16(POLLIN), revents: 0))
         }
-        if let written = self.logWatch?.descriptor.raw {
+        if let written = self.logWatch?.descriptor.number {
             entries.append(pollfd(fd: written, events: Int16(POLLIN), revents: 0))
         }
         let hasToRetry = self.child == nil || self.passwords.isStale || self.logWatch == nil
@@ -118,9 +118,9 @@ final class BrokerSupervisor {
         let files = self.settings.files
         try files.write(ports: self.ports, persistence: self.settings.persistence, isRoot: geteuid() == 0)
         self.settings.presence.restart()
-        self.child = try ChildProcess(
+        self.child = try TetheredProcess(
             program: self.settings.programs.mosquitto, arguments: ["-c", files.configuration], output: files.log,
-            inherited: self.settings.lock.descriptor, launcher: self.settings.programs.setpriv)
+            inherited: self.settings.lock.file, launcher: self.settings.programs.setpriv)
         // Where the system has none to spare, the log is looked at now and then.
         self.logWatch = try? FileWatch(files.log)
         do throws(EmulatorError) {

@@ -1,3 +1,4 @@
+import Glibc
 import KiiPushCore
 
 /// The authority and the server certificate of the broker's TLS listener and of HTTPS, made by `openssl`.
@@ -35,8 +36,8 @@ struct Certificates: Sendable {
     /// Makes the files unless they are there and last. Blocks while `openssl` works.
     func ensure(programs: Programs) throws(EmulatorError) {
         let log = "\(self.directory).log"
-        if try Files.read(self.serverKey) != nil {
-            let stillGood = try ChildProcess.run(
+        if try EmulatorError.ofFile(OwnFile.read(self.serverKey)) != nil {
+            let stillGood = try TetheredProcess.run(
                 programs.openssl,
                 ["x509", "-in", self.serverCertificate, "-noout", "-checkend", "\(Certificates.renewalSeconds)"],
                 output: log, launcher: programs.setpriv)
@@ -44,22 +45,27 @@ struct Certificates: Sendable {
         }
         // Made beside and moved into place whole, so that a start cut short leaves no half set behind.
         let draft = Certificates(directory: "\(self.directory).new")
-        Files.removeTree(draft.directory)
-        try Files.makePrivateDirectory(draft.directory)
-        try Files.replace("\(draft.directory)/openssl.cnf", with: Array(Certificates.configuration.utf8))
+        Directory.remove(draft.directory)
+        try EmulatorError.ofFile(PrivateFile.makeDirectory(draft.directory))
+        try EmulatorError.ofFile(
+            OwnFile.replace("\(draft.directory)/openssl.cnf", with: Array(Certificates.configuration.utf8)))
         for arguments in draft.commands {
-            let code = try ChildProcess.run(programs.openssl, arguments, output: log, launcher: programs.setpriv)
+            let code = try TetheredProcess.run(programs.openssl, arguments, output: log, launcher: programs.setpriv)
             guard code == 0 else {
                 throw EmulatorError(.certificatesFailed, "`openssl \(arguments[0])` ended with \(code), see \(log)")
             }
         }
-        Files.removeTree(self.directory)
-        try Files.rename(draft.directory, to: self.directory)
+        Directory.remove(self.directory)
+        guard rename(draft.directory, self.directory) == 0 else {
+            throw .system("move \(draft.directory) to \(self.directory)", errno)
+        }
     }
 
     /// The server's key and certificate, PEM.
     func serverIdentity() throws(EmulatorError) -> (key: Secret, certificate: String) {
-        guard let key = try Files.read(self.serverKey), let certificate = try Files.read(self.serverCertificate) else {
+        guard let key = try EmulatorError.ofFile(OwnFile.read(self.serverKey)),
+            let certificate = try EmulatorError.ofFile(OwnFile.read(self.serverCertificate))
+        else {
             throw EmulatorError(.certificatesFailed, "the server's certificate is gone from \(self.directory)")
         }
         return (Secret(String(decoding: key, as: UTF8.self)), String(decoding: certificate, as: UTF8.self))

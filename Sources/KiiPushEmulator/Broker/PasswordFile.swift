@@ -1,3 +1,4 @@
+import Glibc
 import KiiPushCore
 
 /// The broker's password file, in mosquitto's own format, with hashes made by mosquitto's own program.
@@ -13,7 +14,9 @@ struct PasswordFile {
     init(path: String, programs: Programs, known: Set<String>) throws(EmulatorError) {
         self.path = path
         self.programs = programs
-        self.lines = PasswordFile.parse(try Files.read(path) ?? []).filter { known.contains($0.key) }
+        self.lines = PasswordFile.parse(try EmulatorError.ofFile(OwnFile.read(path)) ?? []).filter {
+            known.contains($0.key)
+        }
     }
 
     func contains(_ username: String) -> Bool { self.lines[username] != nil }
@@ -23,12 +26,12 @@ struct PasswordFile {
         // Through a file of mode 0600 and not through arguments, which every user of the machine may read.
         let draft = "\(self.path).plain"
         let plain = credentials.map { "\($0.username):\($0.password.reveal())\n" }.joined()
-        try Files.replace(draft, with: Array(plain.utf8))
-        defer { Files.remove(draft) }
+        try EmulatorError.ofFile(OwnFile.replace(draft, with: Array(plain.utf8)))
+        defer { unlink(draft) }
         let log = "\(self.path).log"
-        let code = try ChildProcess.run(
+        let code = try TetheredProcess.run(
             self.programs.mosquittoPasswd, ["-U", draft], output: log, launcher: self.programs.setpriv)
-        guard code == 0, let hashed = try Files.read(draft) else {
+        guard code == 0, let hashed = try EmulatorError.ofFile(OwnFile.read(draft)) else {
             throw EmulatorError(.brokerFailed, "`mosquitto_passwd -U` ended with \(code), see \(log)")
         }
         let lines = self.lines.merging(PasswordFile.parse(hashed)) { _, new in new }
@@ -48,7 +51,7 @@ struct PasswordFile {
 
     private mutating func write(_ lines: [String: String]) throws(EmulatorError) {
         let text = lines.values.sorted().map { $0 + "\n" }.joined()
-        try Files.replace(self.path, with: Array(text.utf8))
+        try EmulatorError.ofFile(OwnFile.replace(self.path, with: Array(text.utf8)))
         self.isStale = false
     }
 

@@ -17,7 +17,7 @@ final class ClosingConnections: Sendable {
     private static let maximumCount = 1000
 
     private enum Message: Sendable {
-        case drain(socket: Int32)
+        case drain(socket: FileDescriptor)
         case stop
     }
 
@@ -42,9 +42,8 @@ final class ClosingConnections: Sendable {
         // The client has closed too, and all that it sent was read.
         guard count > 0 || (count < 0 && errno == EAGAIN) else { return }
         // Without a descriptor to spare it is closed at once.
-        guard let copy = try? FileDescriptor.duplicate(socket, from: 0) else { return }
-        let raw = copy.release()
-        if !self.mailbox.post(.drain(socket: raw)) { close(raw) }
+        guard let copy = FileDescriptor(duplicating: socket) else { return }
+        _ = self.mailbox.post(.drain(socket: copy))
     }
 
     /// Closes all and ends the thread. Called once, when nothing calls ``take(_:)`` any more.
@@ -59,13 +58,13 @@ final class ClosingConnections: Sendable {
         let deadline = MonotonicInstant.now() + ClosingConnections.patience
         private var bytesLeft = ClosingConnections.maximumBytes
 
-        init(owning socket: Int32) { self.socket = FileDescriptor(owning: socket) }
+        init(_ socket: FileDescriptor) { self.socket = socket }
 
         /// Reads what has come; `false` when there is nothing to wait for any more.
         func drain(_ buffer: inout [UInt8]) -> Bool {
             while self.bytesLeft > 0 {
-                let count = recv(self.socket.raw, &buffer, buffer.count, Int32(MSG_DONTWAIT))
-                guard count > 0 else { return count < 0 && (errno == EAGAIN || errno == EINTR) }
+                let count = self.socket.receive(into: &buffer, flags: Int(MSG_DONTWAIT))
+                guard count > 0 else { return count < 0 && errno == EAGAIN }
                 self.bytesLeft -= count
             }
             return false
@@ -84,7 +83,7 @@ final class ClosingConnections: Sendable {
         mutating func run() {
             while self.takeMessages() {
                 var entries = [pollfd(fd: self.mailbox.descriptor, events: Int16(POLLIN), revents: 0)]
-                entries += self.connections.map { pollfd(fd: $0.socket.raw, events: Int16(POLLIN), revents: 0) }
+                entries += self.connections.map { pollfd(fd: $0.socket.number, events: Int16(POLLIN), revents: 0) }
                 poll(&entries, nfds_t(entries.count), self.connections.first?.deadline.millisecondsLeft ?? -1)
                 let now = MonotonicInstant.now()
                 let left = zip(entries.dropFirst(), self.connections).filter { entry, connection in
@@ -99,7 +98,7 @@ final class ClosingConnections: Sendable {
             var isRunning = true
             for message in self.mailbox.takeAll() {
                 switch message {
-                case .drain(let socket): self.connections.append(Connection(owning: socket))
+                case .drain(let socket): self.connections.append(Connection(socket))
                 case .stop: isRunning = false
                 }
             }

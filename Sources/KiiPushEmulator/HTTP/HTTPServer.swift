@@ -23,14 +23,22 @@ final class HTTPServer: Sendable {
 
     /// Serves what comes to `listener`: HTTPS with the server's certificate of `certificates`, else plain HTTP.
     init(
-        _ listener: consuming FileDescriptor, certificates: Certificates? = nil, handler: @escaping Handler
+        _ listener: FileDescriptor, certificates: Certificates? = nil, handler: @escaping Handler
     ) throws(EmulatorError) {
         let identity = try certificates?.serverIdentity()
         let unanswered = try UnansweredRequests()
-        let closing = try ClosingConnections()
+        // The library closes this one itself.
+        let descriptor = fcntl(listener.number, F_DUPFD_CLOEXEC, 0)
+        guard descriptor >= 0 else { throw .system("start the HTTP server", errno) }
+        let closing: ClosingConnections
+        do throws(EmulatorError) {
+            closing = try ClosingConnections()
+        } catch {
+            close(descriptor)
+            throw error
+        }
         let context = Unmanaged.passRetained(
             Context(handle: handler, isSecure: identity != nil, unanswered: unanswered, closing: closing))
-        let descriptor = listener.release()
         let daemon = cmhd_start(
             descriptor, HTTPServer.idleTimeoutSeconds, HTTPServer.maximumConnections, identity?.key.reveal(),
             identity?.certificate,

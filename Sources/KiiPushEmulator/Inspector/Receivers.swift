@@ -109,14 +109,14 @@ final class Receivers: Sendable {
             self.nextBeat = .now() + Receivers.beat
             guard let folder else { return }
             // Where there is none, or no watch to spare, nobody is watched.
-            try? Files.makePrivateDirectory(folder.path)
+            try? PrivateFile.makeDirectory(folder.path)
             self.watch = try? FileWatch(folder.path, for: IN_CREATE | IN_MOVED_TO)
             self.isStale = true
         }
 
         private func wait() {
             var entries = [pollfd(fd: self.mailbox.descriptor, events: Int16(POLLIN), revents: 0)]
-            if let changed = self.watch?.descriptor.raw {
+            if let changed = self.watch?.descriptor.number {
                 entries.append(pollfd(fd: changed, events: Int16(POLLIN), revents: 0))
             }
             poll(&entries, nfds_t(entries.count), self.nextBeat?.millisecondsLeft ?? -1)

@@ -36,19 +36,19 @@ enum LoopbackSocket {
     private static func bound(to port: UInt16) throws(EmulatorError) -> FileDescriptor? {
         // A port whose last connections linger in TIME_WAIT is free for us.
         let socket = try LoopbackSocket.make(with: SO_REUSEADDR, of: SOL_SOCKET)
-        let bound = LoopbackSocket.withAddress(port: port) { bind(socket.raw, $0, $1) }
-        guard bound == 0, listen(socket.raw, 1024) == 0 else {
+        let bound = LoopbackSocket.withAddress(port: port) { bind(socket.number, $0, $1) }
+        guard bound == 0, listen(socket.number, 1024) == 0 else {
             if errno == EADDRINUSE { return nil }
             throw .system("listen on port \(port) of 127.0.0.1", errno)
         }
         return socket
     }
 
-    static func port(of descriptor: Int32) -> UInt16 {
+    static func port(of socket: FileDescriptor) -> UInt16 {
         var address = sockaddr_in()
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
         _ = withUnsafeMutablePointer(to: &address) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(socket.number, $0, &length) }
         }
         return UInt16(bigEndian: address.sin_port)
     }
@@ -56,22 +56,21 @@ enum LoopbackSocket {
     /// A port that was free a moment ago; 0 asks for any.
     static func freePort(preferring port: UInt16 = 0) throws(EmulatorError) -> UInt16? {
         guard let socket = try LoopbackSocket.listening(on: port) else { return nil }
-        return LoopbackSocket.port(of: socket.raw)
+        return LoopbackSocket.port(of: socket)
     }
 
     /// A connection, or `nil` when nobody listens. Blocks no longer than the loopback interface takes.
     static func connected(to port: UInt16) throws(EmulatorError) -> FileDescriptor? {
         let socket = try LoopbackSocket.make(with: TCP_NODELAY, of: Int32(IPPROTO_TCP))
-        guard LoopbackSocket.withAddress(port: port, { connect(socket.raw, $0, $1) }) == 0 else { return nil }
+        guard LoopbackSocket.withAddress(port: port, { connect(socket.number, $0, $1) }) == 0 else { return nil }
         return socket
     }
 
     private static func make(with option: Int32, of level: Int32) throws(EmulatorError) -> FileDescriptor {
-        let raw = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard raw >= 0 else { throw .system("make a socket", errno) }
+        guard let made = FileDescriptor(socket: AF_INET, SOCK_STREAM) else { throw .system("make a socket", errno) }
         var one: Int32 = 1
-        setsockopt(raw, level, option, &one, socklen_t(MemoryLayout<Int32>.size))
-        return FileDescriptor(owning: raw)
+        setsockopt(made.number, level, option, &one, socklen_t(MemoryLayout<Int32>.size))
+        return made
     }
 
     private static func withAddress(port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {

@@ -14,12 +14,18 @@ final class Mailbox<Message: Sendable>: Sendable {
     }
 
     private let state = Locked(State())
-    private let wakeUp: FileDescriptorPair
+    private let waker: Waker
 
-    init() throws(EmulatorError) { self.wakeUp = try FileDescriptor.connectedPair() }
+    init() throws(EmulatorError) {
+        do throws(SystemError) {
+            self.waker = try Waker()
+        } catch {
+            throw EmulatorError(error)
+        }
+    }
 
     /// Readable while something may have come.
-    var descriptor: Int32 { self.wakeUp.first.raw }
+    var descriptor: Int32 { self.waker.descriptor }
 
     /// Leaves a message; `false` when nobody will read it any more.
     func post(_ message: Message) -> Bool {
@@ -27,9 +33,7 @@ final class Mailbox<Message: Sendable>: Sendable {
             if !state.isClosed { state.messages.append(message) }
             return !state.isClosed
         }
-        var byte: UInt8 = 1
-        // A full buffer means that a wake-up is pending already.
-        if isOpen { _ = send(self.wakeUp.second.raw, &byte, 1, Int32(MSG_NOSIGNAL)) }
+        if isOpen { self.waker.wakeUp() }
         return isOpen
     }
 
@@ -42,8 +46,7 @@ final class Mailbox<Message: Sendable>: Sendable {
     }
 
     func takeAll() -> [Message] {
-        var bytes = [UInt8](repeating: 0, count: 64)
-        while recv(self.descriptor, &bytes, bytes.count, 0) > 0 {}
+        self.waker.clear()
         return self.state.withLock { $0.takeAll() }
     }
 

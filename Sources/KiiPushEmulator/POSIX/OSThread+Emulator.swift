@@ -4,7 +4,7 @@ import KiiPushCore
 extension OSThread {
     /// Starts a thread; `name` is what `ps -L` shows (15 bytes at most).
     init(named name: String, _ body: @escaping @Sendable () -> Void) throws(EmulatorError) {
-        do throws(ThreadError) {
+        do throws(SystemError) {
             try self.init(name: name, body)
         } catch {
             throw .system("start a thread", error.code)
@@ -23,9 +23,4 @@ extension OSThread {
             }
         }
     }
-}
-
-extension MonotonicInstant {
-    /// For poll(2): the milliseconds until this moment, rounded up; 0 when it has passed.
-    var millisecondsLeft: Int32 { Int32(clamping: max(self - .now(), .zero).wholeMillisecondsRoundedUp) }
 }

@@ -56,18 +56,15 @@ struct Flow {
     var due: MonotonicInstant? { self.queue.first?.due }
 
     /// Sends what is due and the socket takes, one byte where bytes are split; `false` when the socket is broken. What is
-    /// for a socket that is gone (negative) disappears.
-    mutating func send(to descriptor: Int32, byteByByte: Bool) -> Bool {
-        guard descriptor >= 0 else {
+    /// for a socket that is gone disappears.
+    mutating func send(to socket: FileDescriptor?, byteByByte: Bool) -> Bool {
+        guard let socket else {
             self.queue.removeAll()
             return true
         }
         while let chunk = self.queue.first, chunk.due <= .now() {
-            let length = byteByByte ? 1 : chunk.bytes.count
-            let count = chunk.bytes.withUnsafeBytes {
-                Glibc.send(descriptor, $0.baseAddress, length, Int32(MSG_NOSIGNAL))
-            }
-            guard count > 0 else { return errno == EAGAIN || errno == EINTR }
+            let count = socket.send(byteByByte ? chunk.bytes.prefix(1) : chunk.bytes)
+            guard count > 0 else { return errno == EAGAIN }
             if count == chunk.bytes.count {
                 self.queue.removeFirst()
             } else {

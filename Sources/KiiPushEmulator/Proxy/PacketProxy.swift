@@ -20,21 +20,15 @@ package final class PacketProxy<Observer: ProxyObserver>: Sendable {
     /// - Parameter port: the port asked for; 0 takes `preferred` if it is free, else any.
     package init(port: UInt16 = 0, preferred: UInt16 = 0, observer: Observer) throws(EmulatorError) {
         let socket = try LoopbackSocket.listener(on: port, preferred: preferred)
-        ProxySocket.makeNonBlocking(socket.raw)
+        socket.makeNonBlocking()
         let mailbox = try Mailbox<ProxyLoop.Command>()
-        self.port = LoopbackSocket.port(of: socket.raw)
+        self.port = LoopbackSocket.port(of: socket)
         self.observer = observer
         self.mailbox = mailbox
-        let listener = socket.release()
-        do throws(EmulatorError) {
-            let thread = try OSThread(named: "kii-proxy") {
-                ProxyLoop(listener: listener, mailbox: mailbox, observer: observer).run()
-            }
-            self.thread = Locked(thread)
-        } catch {
-            close(listener)
-            throw error
+        let thread = try OSThread(named: "kii-proxy") {
+            ProxyLoop(listener: socket, mailbox: mailbox, observer: observer).run()
         }
+        self.thread = Locked(thread)
     }
 
     deinit { self.stop() }

@@ -4,8 +4,8 @@ import KiiPushCore
 /// One connection through the proxy: the receiver's socket, the broker's, and a flow each way. On the proxy's thread.
 final class ProxyLink {
     let number: Int
-    private(set) var receiver: Int32
-    private(set) var broker: Int32
+    private(set) var receiver: FileDescriptor?
+    private(set) var broker: FileDescriptor?
     private var toBroker = Flow(.toBroker)
     private var toReceiver = Flow(.toReceiver)
     /// Whether one side has ended, so that the other is ended when all is sent.
@@ -18,7 +18,7 @@ final class ProxyLink {
     /// By the identifier that the receiver sees, what the broker calls it.
     private var brokerIdentifiers: [UInt16: UInt16] = [:]
 
-    init(number: Int, receiver: Int32, broker: Int32, renumbers: Bool = false) {
+    init(number: Int, receiver: FileDescriptor, broker: FileDescriptor?, renumbers: Bool = false) {
         self.number = number
         self.receiver = receiver
         self.broker = broker
@@ -44,15 +44,15 @@ final class ProxyLink {
 
     /// Whether nothing is left to do.
     var isOver: Bool {
-        self.isEnding && self.toBroker.isEmpty && self.toReceiver.isEmpty || self.receiver < 0 && self.broker < 0
+        self.isEnding && self.toBroker.isEmpty && self.toReceiver.isEmpty || self.receiver == nil && self.broker == nil
     }
 
     /// Takes in what a socket has; `false` when the other side has to be reset at once.
     func read(_ direction: Direction, _ rules: inout ProxyRules) -> Bool {
-        let source = direction == .toBroker ? self.receiver : self.broker
+        guard let source = direction == .toBroker ? self.receiver : self.broker else { return true }
         var buffer = [UInt8](repeating: 0, count: 65_536)
-        let count = recv(source, &buffer, buffer.count, 0)
-        if count < 0, errno == EAGAIN || errno == EINTR { return true }
+        let count = source.receive(into: &buffer)
+        if count < 0, errno == EAGAIN { return true }
         guard count > 0 else { return self.ended(direction) || count == 0 }
         let bytes = Array(buffer[..<count])
         switch direction {
@@ -70,8 +70,8 @@ final class ProxyLink {
     /// Notes what the receiver had said before the end, though nobody hears it any more.
     func noteRest(_ rules: ProxyRules) {
         var buffer = [UInt8](repeating: 0, count: 65_536)
-        while self.receiver >= 0, !self.toBroker.isSwallowed {
-            let count = recv(self.receiver, &buffer, buffer.count, 0)
+        while let receiver = self.receiver, !self.toBroker.isSwallowed {
+            let count = receiver.receive(into: &buffer)
             guard count > 0, let packets = self.toBroker.packets(from: Array(buffer[..<count])) else { return }
             for packet in packets { rules.observer.passed(packet, .toBroker, connection: self.number, copies: 1) }
         }
@@ -79,15 +79,14 @@ final class ProxyLink {
 
     /// Closes both sides.
     func close(_ cut: Cut) {
-        for descriptor in [self.receiver, self.broker] where descriptor >= 0 {
-            if cut == .reset {
-                var option = linger(l_onoff: 1, l_linger: 0)
-                setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+        for socket in [self.receiver, self.broker] where cut == .reset {
+            var option = linger(l_onoff: 1, l_linger: 0)
+            if let socket {
+                setsockopt(socket.number, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
             }
-            Glibc.close(descriptor)
         }
-        self.receiver = -1
-        self.broker = -1
+        self.receiver = nil
+        self.broker = nil
     }
 
     /// Passes the end of one side on, unless what comes from there disappears; then the other side learns nothing of
@@ -95,12 +94,10 @@ final class ProxyLink {
     private func ended(_ direction: Direction) -> Bool {
         switch direction {
         case .toBroker where self.toBroker.isSwallowed:
-            Glibc.close(self.receiver)
-            self.receiver = -1
+            self.receiver = nil
             return true
         case .toReceiver where self.toReceiver.isSwallowed:
-            Glibc.close(self.broker)
-            self.broker = -1
+            self.broker = nil
             return true
         default:
             self.isEnding = true

@@ -9,13 +9,13 @@ final class ProxyLoop {
     /// The broker's port; 0 while it is not known.
     var upstream: UInt16 = 0
     var rules: ProxyRules
-    private let listener: Int32
+    private let listener: FileDescriptor
     private let mailbox: Mailbox<Command>
     private var links: [ProxyLink] = []
     /// Until when nobody is accepted; `nil` mostly.
     private var restsUntil: MonotonicInstant?
 
-    init(listener: Int32, mailbox: Mailbox<Command>, observer: any ProxyObserver) {
+    init(listener: FileDescriptor, mailbox: Mailbox<Command>, observer: any ProxyObserver) {
         self.listener = listener
         self.mailbox = mailbox
         self.rules = ProxyRules(observer: observer)
@@ -29,7 +29,7 @@ final class ProxyLoop {
         }
         for link in self.links { link.close(.close) }
         self.links = []
-        Glibc.close(self.listener)
+        self.listener.shutDown(.both)
         // Who asked too late is not kept waiting.
         for command in self.mailbox.close() { command(self) }
     }
@@ -58,13 +58,13 @@ final class ProxyLoop {
         if let end = self.restsUntil, end <= .now() { self.restsUntil = nil }
         var entries = [
             pollfd(fd: self.mailbox.descriptor, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: self.restsUntil == nil ? self.listener : -1, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: self.restsUntil == nil ? self.listener.number : -1, events: Int16(POLLIN), revents: 0),
         ]
         var due = self.restsUntil
         for link in self.links {
             // A negative descriptor is passed over by poll.
-            for descriptor in [link.receiver, link.broker] {
-                entries.append(pollfd(fd: link.isEnding ? -1 : descriptor, events: Int16(POLLIN), revents: 0))
+            for socket in [link.receiver, link.broker] {
+                entries.append(pollfd(fd: link.isEnding ? -1 : socket?.number ?? -1, events: Int16(POLLIN), revents: 0))
             }
             if let next = link.due { due = min(due ?? next, next) }
         }
@@ -104,7 +104,7 @@ final class ProxyLoop {
             let broker = self.rules.plan.refusesConnections ? nil : ProxySocket.connect(to: self.upstream)
             guard let broker else {
                 self.rules.observer.refused()
-                ProxyLink(number: 0, receiver: receiver, broker: -1).close(.reset)
+                ProxyLink(number: 0, receiver: receiver, broker: nil).close(.reset)
                 continue
             }
             let number = self.rules.observer.connected()

@@ -13,21 +13,16 @@ struct EmulatorDirectory: Sendable {
     /// - Parameter brokerPatience: how long that broker may take to save its sessions.
     init(_ path: String?, brokerPatience: Duration) throws(EmulatorError) {
         if let path {
-            try Files.makePrivateDirectory(path)
-            self.path = try Files.absolute(path)
+            try EmulatorError.ofFile(PrivateFile.makeDirectory(path))
+            try EmulatorDirectory.makePrivate(path)
+            guard let resolved = Directory.resolved(path) else { throw .system("find \(path)", errno) }
+            self.path = resolved
         } else {
-            self.path = try Files.makeTemporaryDirectory()
+            self.path = try EmulatorDirectory.makeTemporary()
         }
         self.isTemporary = path == nil
-        let lockPath = "\(self.path)/emulator.lock"
-        guard let lock = try FileLock(path: lockPath) else {
-            throw EmulatorError(
-                .directoryInUse(pid: FileLock.owner(path: lockPath)), "another emulator uses \(self.path)")
-        }
-        try lock.recordOwner()
-        self.lock = lock
-        self.brokerLock = try EmulatorDirectory.lockBroker(
-            "\(self.path)/broker.lock", patience: brokerPatience)
+        self.lock = try EmulatorDirectory.lock("\(self.path)/emulator.lock", "another emulator uses \(self.path)")
+        self.brokerLock = try EmulatorDirectory.lockBroker("\(self.path)/broker.lock", patience: brokerPatience)
     }
 
     var statePath: String { "\(self.path)/state.sqlite" }
@@ -35,20 +30,58 @@ struct EmulatorDirectory: Sendable {
 
     /// Gives the directory back, and removes it if it was made for this start alone. The broker has ended.
     func release() {
-        if self.isTemporary { Files.removeTree(self.path) }
+        if self.isTemporary { Directory.remove(self.path) }
         self.brokerLock.release()
         self.lock.release()
+    }
+
+    private static func lock(_ path: String, _ refusal: String) throws(EmulatorError) -> FileLock {
+        do throws(LockError) {
+            return try FileLock(path: path)
+        } catch {
+            switch error {
+            case .held(_, let processID):
+                throw EmulatorError(.directoryInUse(pid: processID.flatMap { Int32(exactly: $0) }), refusal)
+            case .unusable(let failure): throw EmulatorError(failure)
+            }
+        }
     }
 
     private static func lockBroker(_ path: String, patience: Duration) throws(EmulatorError) -> FileLock {
         let deadline = MonotonicInstant.now() + patience
         while true {
-            if let lock = try FileLock(path: path) { return lock }
-            guard MonotonicInstant.now() < deadline else {
-                throw EmulatorError(.directoryInUse(pid: nil), "the broker of an earlier emulator holds \(path)")
+            do throws(EmulatorError) {
+                return try EmulatorDirectory.lock(path, "the broker of an earlier emulator holds \(path)")
+            } catch {
+                guard case .directoryInUse = error.code else { throw error }
+                // In the file is the process that has started the broker, and is gone.
+                guard MonotonicInstant.now() < deadline else {
+                    throw EmulatorError(.directoryInUse(pid: nil), error.detail)
+                }
             }
             // Nothing tells when a lock is let go, and waiting in flock() itself has no end.
             poll(nil, 0, 20)
         }
+    }
+
+    /// Closes an empty directory to others: it was made for us. One with things in it may be somebody's home, or /tmp.
+    private static func makePrivate(_ path: String) throws(EmulatorError) {
+        var status = stat()
+        guard stat(path, &status) == 0 else { throw .system("look at \(path)", errno) }
+        guard status.st_uid == geteuid() else { throw .system("use \(path), which belongs to another user", EACCES) }
+        guard status.st_mode & 0o077 != 0 else { return }
+        guard Directory.names(in: path)?.isEmpty == true else {
+            throw .system("use \(path), which others may look into", EACCES)
+        }
+        guard chmod(path, 0o700) == 0 else { throw .system("make the directory \(path) private", errno) }
+    }
+
+    /// Makes a directory below `/tmp`.
+    private static func makeTemporary() throws(EmulatorError) -> String {
+        // mkdtemp(3) wants six of them at the end, in whose place it puts a name that is free.
+        let placeholder = String(repeating: "X", count: 6)
+        var template = Array("/tmp/kii-push-emulator.\(placeholder)".utf8CString)
+        guard mkdtemp(&template) != nil else { throw .system("make a temporary directory", errno) }
+        return String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 }

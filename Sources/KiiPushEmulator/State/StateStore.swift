@@ -1,4 +1,5 @@
 import CSQLite
+import Glibc
 import KiiPushCore
 
 /// The cloud's state on disk: one row a record, as JSON. Used by one thread at a time.
@@ -13,7 +14,7 @@ final class StateStore {
     /// Opens or makes the database at `path`.
     init(path: String) throws(EmulatorError) {
         // SQLite makes files that others may read; the log beside it takes its mode from this one.
-        _ = try Files.openOwn(path)
+        _ = try EmulatorError.ofFile(OwnFile.open(path, O_RDWR | O_CREAT))
         var database: OpaquePointer?
         let code = sqlite3_open_v2(path, &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nil)
         guard code == SQLITE_OK, let database else {

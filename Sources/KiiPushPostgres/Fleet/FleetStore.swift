@@ -56,7 +56,7 @@ final class GatewayStore: SharedStore {
         completion: @escaping @Sendable (Result<any Store, PushAgentError>) -> Void
     ) {
         let settings = self.settings(configuration)
-        do throws(ThreadError) {
+        do throws(SystemError) {
             try OSThread(name: "kii-postgres") {
                 let session = Result { () throws(InboxError) in try PostgresSession(settings) }
                 _ = loop.submit {

@@ -31,7 +31,7 @@ struct CompleteCommand: ParsableCommand {
 
     private static func profiles() throws -> [String] {
         let directory = try FilePaths().profiles
-        return fileNames(in: directory).filter { ProfileLocation.isValid($0) }.sorted()
+        return (Directory.names(in: directory) ?? []).filter { ProfileLocation.isValid($0) }.sorted()
     }
 
     /// What is not done yet comes before what is, where there are too many.

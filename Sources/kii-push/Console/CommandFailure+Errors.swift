@@ -17,7 +17,7 @@ extension CommandFailure {
             self.init(
                 .temporary, error.description,
                 hint: "end some processes, or raise their limit (ulimit -u, ulimit -n)")
-        case let error as ThreadError:
+        case let error as SystemError:
             self.init(.temporary, error.description, hint: "end some processes, or raise their limit (ulimit -u)")
         case let error as EmulatorError: self.init(error.exit, error.description)
         case let error as TransportError: self.init(error)

@@ -1,4 +1,5 @@
 import Glibc
+import KiiPushCore
 
 /// Reads what a person or a program hands in: a file, or standard input for `-`.
 enum InputFile {
@@ -8,10 +9,10 @@ enum InputFile {
     /// - Throws: ``CommandFailure`` with exit 66 for a file that is missing, unreadable, a directory or too large.
     static func read(_ path: String) throws -> [UInt8] {
         guard path != "-" else { return try self.read(descriptor: STDIN_FILENO, name: "standard input") }
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw CommandFailure(.missingInput, "cannot open \(path): \(errorText(errno))") }
-        defer { close(descriptor) }
-        return try self.read(descriptor: descriptor, name: path)
+        guard let file = FileDescriptor(opening: path, O_RDONLY) else {
+            throw CommandFailure(.missingInput, "cannot open \(path): \(errorText(errno))")
+        }
+        return try withExtendedLifetime(file) { try self.read(descriptor: file.number, name: path) }
     }
 
     static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }

@@ -106,7 +106,7 @@ final class OutputQueue: Sendable {
             return !state.isHurried
         }
         guard isFirst else { return }
-        do throws(ThreadError) {
+        do throws(SystemError) {
             // Not a task: tasks that wait here may have all of their threads.
             try OSThread(name: "kii-output-end") {
                 var last: Int?

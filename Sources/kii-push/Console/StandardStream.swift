@@ -72,5 +72,3 @@ extension StopSignals {
         try StopSignals(asks: asks, whenStopped: { OutputQueue.hurry() })
     }
 }
-
-func errorText(_ number: Int32) -> String { String(cString: strerror(number)) }

@@ -85,7 +85,8 @@ struct FileChecks: Sendable {
                     "\(stock.advice); until then nothing is received",
                     fix: self.decisionAdvice, exit: .temporary)
             }
-            let kept = fileNames(in: self.directory).filter { $0.hasPrefix("inbox.sqlite.damaged-") }.sorted()
+            let kept = (Directory.names(in: self.directory) ?? []).filter { $0.hasPrefix("inbox.sqlite.damaged-") }
+                .sorted()
             if let first = kept.first {
                 // A fact of the past: it keeps nothing from being checked.
                 return .failed(

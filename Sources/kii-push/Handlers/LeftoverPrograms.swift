@@ -26,7 +26,7 @@ enum LeftoverPrograms {
     }
 
     static func numbers(in directory: String) -> [Int] {
-        fileNames(in: directory).compactMap { name in
+        (Directory.names(in: directory) ?? []).compactMap { name in
             if name == Self.firstFile { return 1 }
             guard name.hasPrefix(Self.firstFile + "-") else { return nil }
             return Int(name.dropFirst(Self.firstFile.count + 1)).flatMap { $0 > 1 ? $0 : nil }

@@ -89,16 +89,14 @@ actor MetricsPublisher {
 
     /// Looks whether what would be replaced is empty, or metrics.
     private static func checkIsOwn(_ file: String) throws {
-        let descriptor = open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        guard descriptor >= 0 else {
+        guard let opened = FileDescriptor(opening: file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else {
             // It is not there, or a link, which is replaced and not followed.
             if [ENOENT, ELOOP].contains(errno) { return }
             throw CommandFailure(.cannotCreate, "cannot read \(file), which would be replaced: \(errorText(errno))")
         }
-        defer { close(descriptor) }
         let start = Array("# HELP ".utf8)
         var bytes = [UInt8](repeating: 0, count: start.count)
-        let count = read(descriptor, &bytes, bytes.count)
+        let count = opened.read(into: &bytes)
         // A folder, which cannot be read, is refused where it would be replaced.
         guard count > 0, bytes != start else { return }
         throw CommandFailure(

@@ -5,7 +5,7 @@ import KiiPushCore
 /// second for its request, so a silent client delays the next one by a second at most.
 final class MetricsSocket: Sendable {
     struct Request: Sendable {
-        fileprivate let descriptor: Int32
+        fileprivate let socket: FileDescriptor
         fileprivate let isUnderstood: Bool
 
         /// Answers, and ends the connection. The page is smaller than a socket's buffer, so this waits for nobody.
@@ -16,22 +16,19 @@ final class MetricsSocket: Sendable {
                 + "Content-Type: text/plain; version=0.0.4; charset=utf-8\r\nContent-Length: \(body.utf8.count)\r\n\r\n"
             var rest = Array((head + body).utf8)[...]
             while !rest.isEmpty {
-                let count = rest.withUnsafeBytes {
-                    send(self.descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL))
-                }
-                if count < 0, errno == EINTR { continue }
+                let count = self.socket.send(rest)
                 // One that went away, or does not read, has no use for the rest.
                 guard count > 0 else { break }
                 rest = rest.dropFirst(count)
             }
-            Glibc.close(self.descriptor)
+            self.socket.shutDown(.both)
         }
     }
 
     /// Who asks. Ends after ``close()``.
     let requests: AsyncStream<Request>
     private let path: String
-    private let descriptor: Int32
+    private let socket: FileDescriptor
 
     /// Listens, open to this user alone. A socket at `path` on which nobody answers any more is replaced.
     ///
@@ -39,64 +36,55 @@ final class MetricsSocket: Sendable {
     init(path: String) throws {
         let address = try Self.address(path)
         try Self.removeStale(path, address)
-        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { throw Self.failure(path) }
+        guard let socket = FileDescriptor(socket: AF_UNIX, SOCK_STREAM) else { throw Self.failure(path) }
         // On Linux the file gets the mode of the socket: it is never open to others, not even for a moment.
-        guard fchmod(descriptor, 0o600) == 0, address.withAddress({ bind(descriptor, $0, $1) }) == 0,
-            listen(descriptor, 16) == 0
-        else {
-            let failure = Self.failure(path)
-            Glibc.close(descriptor)
-            throw failure
-        }
+        guard fchmod(socket.number, 0o600) == 0, address.withAddress({ bind(socket.number, $0, $1) }) == 0,
+            listen(socket.number, 16) == 0
+        else { throw Self.failure(path) }
         let (requests, continuation) = AsyncStream.makeStream(of: Request.self)
         do {
-            try OSThread(name: "metrics") { Self.accept(on: descriptor, into: continuation) }.detach()
+            try OSThread(name: "metrics") { Self.accept(on: socket, into: continuation) }.detach()
         } catch {
-            Glibc.close(descriptor)
             unlink(path)
             throw CommandFailure(.temporary, "no thread can be started for \(path): \(errorText(error.code))")
         }
-        (self.requests, self.path, self.descriptor) = (requests, path, descriptor)
+        self.requests = requests
+        self.path = path
+        self.socket = socket
     }
 
     /// Ends it, and removes the socket. To be called once.
     func close() {
         unlink(self.path)
-        // Wakes the thread, which then closes the descriptor.
-        shutdown(self.descriptor, Int32(SHUT_RDWR))
+        // Wakes the thread.
+        self.socket.shutDown(.both)
     }
 
-    private static func accept(on descriptor: Int32, into requests: AsyncStream<Request>.Continuation) {
+    private static func accept(on socket: FileDescriptor, into requests: AsyncStream<Request>.Continuation) {
         while true {
-            let client = acceptSocket(descriptor, waits: true)
-            if client >= 0 {
+            if let client = socket.accept(waits: true) {
                 let isUnderstood = Self.readRequest(client)
-                requests.yield(Request(descriptor: client, isUnderstood: isUnderstood))
+                requests.yield(Request(socket: client, isUnderstood: isUnderstood))
             } else if errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS {
                 // It waits in the queue until there is room; the end of the socket is noticed meanwhile.
-                var entry = pollfd(fd: descriptor, events: 0, revents: 0)
+                var entry = pollfd(fd: socket.number, events: 0, revents: 0)
                 poll(&entry, 1, 100)
             } else if errno != EINTR, errno != ECONNABORTED {
                 break
             }
         }
         requests.finish()
-        Glibc.close(descriptor)
     }
 
-    private static func readRequest(_ client: Int32) -> Bool {
-        var limit = timeval(tv_sec: 1, tv_usec: 0)
-        let size = socklen_t(MemoryLayout<timeval>.size)
-        setsockopt(client, SOL_SOCKET, SO_RCVTIMEO, &limit, size)
-        setsockopt(client, SOL_SOCKET, SO_SNDTIMEO, &limit, size)
+    private static func readRequest(_ client: FileDescriptor) -> Bool {
+        client.limit(SO_RCVTIMEO, to: .seconds(1))
+        client.limit(SO_SNDTIMEO, to: .seconds(1))
         var request: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 1024)
         // For all of it: nobody is to keep the others waiting byte by byte.
         let end = ContinuousClock.now + .seconds(1)
         while request.count < 8192, ContinuousClock.now < end {
-            let count = read(client, &chunk, chunk.count)
-            if count < 0, errno == EINTR { continue }
+            let count = client.receive(into: &chunk)
             guard count > 0 else { return false }
             request += chunk[..<count]
             let text = String(decoding: request, as: UTF8.self)
@@ -111,10 +99,8 @@ final class MetricsSocket: Sendable {
         guard status.st_mode & S_IFMT == S_IFSOCK else {
             throw CommandFailure(.cannotCreate, "\(path) is there already and no socket", hint: "name another path")
         }
-        let probe = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        guard probe >= 0 else { throw Self.failure(path) }
-        defer { Glibc.close(probe) }
-        guard address.withAddress({ connect(probe, $0, $1) }) != 0, errno == ECONNREFUSED else {
+        guard let probe = FileDescriptor(socket: AF_UNIX, SOCK_STREAM) else { throw Self.failure(path) }
+        guard address.withAddress({ connect(probe.number, $0, $1) }) != 0, errno == ECONNREFUSED else {
             throw CommandFailure(.temporary, "another process answers on \(path)", hint: "name another path")
         }
         unlink(path)

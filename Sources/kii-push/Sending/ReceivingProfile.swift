@@ -8,7 +8,7 @@ struct ReceivingProfile: Sendable {
 
     /// All that are registered; throws ``FileError`` when the state of one cannot be read.
     static func all(in profiles: String) throws -> [ReceivingProfile] {
-        try fileNames(in: profiles).filter { !$0.hasPrefix(".") }.sorted().compactMap { name in
+        try (Directory.names(in: profiles) ?? []).filter { !$0.hasPrefix(".") }.sorted().compactMap { name in
             let directory = profiles + "/" + name
             return try PushAgent.registration(in: directory).map { registration in
                 ReceivingProfile(name: name, directory: directory, installationID: registration.installationID)

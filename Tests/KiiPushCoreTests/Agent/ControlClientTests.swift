@@ -8,11 +8,11 @@ import Testing
 /// The control socket's client, before a server that says what the test has it say.
 @Suite(.ownThreads) struct ControlClientTests {
     private struct Server {
-        let descriptor: Int32
+        let socket: FileDescriptor
 
         func say(_ lines: String...) {
             let bytes = Array((lines.joined(separator: "\n") + "\n").utf8)
-            #expect(send(self.descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL)) == bytes.count)
+            #expect(self.socket.send(bytes[...]) == bytes.count)
         }
     }
 
@@ -21,12 +21,10 @@ import Testing
     ) async throws {
         try await withTemporaryDirectory { directory in
             let listener = try ControlSocket.listen(in: directory)
-            defer { close(listener) }
             let client = try #require(try ControlClient(stateDirectory: directory, patience: patience))
             // Connected by now, since the kernel does that.
-            let descriptor = accept(listener, nil, nil)
-            defer { close(descriptor) }
-            try await body(client, Server(descriptor: descriptor))
+            let socket = try #require(listener.accept(waits: true))
+            try await body(client, Server(socket: socket))
         }
     }
 

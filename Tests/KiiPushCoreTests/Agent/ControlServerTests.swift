@@ -145,8 +145,7 @@ import Testing
 
     @Test func takesNoMoreRequestsOfWhoReadsNoAnswers() async throws {
         try await self.serve { _, path in
-            let descriptor = try ControlSocket.connect(in: path, patience: ControlSocket.patience)
-            defer { close(descriptor) }
+            let socket = try ControlSocket.connect(in: path)
             let other = try #require(try ControlClient(stateDirectory: path))
             let lines = [UInt8](repeating: UInt8(ascii: "\n"), count: 16_384)
             var taken = 0
@@ -155,7 +154,7 @@ import Testing
                 var count = 0
                 repeat {
                     taken += count
-                    count = send(descriptor, lines, lines.count, Int32(MSG_NOSIGNAL) | Int32(MSG_DONTWAIT))
+                    count = socket.send(lines[...], flags: Int(MSG_DONTWAIT))
                 } while count > 0
                 #expect(try other.retry(2) == .carriedOut)
             }
@@ -166,11 +165,10 @@ import Testing
     @Test func endsWhoSpeaksNoSense() async throws {
         try await self.serve { server, path in
             for bytes in [Array("nonsense\n".utf8), [UInt8](repeating: 65, count: 100_000)] {
-                let descriptor = try ControlSocket.connect(in: path, patience: ControlSocket.patience)
-                defer { close(descriptor) }
-                _ = send(descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL))
+                let socket = try ControlSocket.connect(in: path)
+                _ = socket.send(bytes[...])
                 var chunk = [UInt8](repeating: 0, count: 1024)
-                let count = recv(descriptor, &chunk, chunk.count, 0)
+                let count = socket.receive(into: &chunk)
                 let text = String(decoding: chunk[..<max(0, count)], as: UTF8.self)
                 #expect(text == (bytes.count > 100 ? "" : "{\"error\":\"not understood: another version may ask\"}\n"))
             }
@@ -195,7 +193,7 @@ import Testing
 
     @Test func takesThePlaceOfASocketThatWasLeft() throws {
         try withTemporaryDirectory { directory in
-            close(try ControlSocket.listen(in: directory))
+            _ = try ControlSocket.listen(in: directory)
             #expect(try ControlClient(stateDirectory: directory) == nil)
             let server = try ControlServer(directory: directory) { _, _ in }
             defer { server.stop() }

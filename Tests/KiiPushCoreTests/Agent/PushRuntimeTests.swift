@@ -17,7 +17,7 @@ import Testing
                 // As a task does that is about to end.
                 let core = try await runtime.open()
                 await runtime.shutdown()
-                #expect(try LockFile.isFree("\(directory)/lock"))
+                #expect(try FileLock.isFree("\(directory)/lock"))
                 withExtendedLifetime(core) {}
             }
         }
@@ -68,10 +68,10 @@ import Testing
     }
 }
 
-extension LockFile {
+extension FileLock {
     fileprivate static func isFree(_ path: String) throws -> Bool {
         do throws(LockError) {
-            _ = try LockFile(path: path)
+            _ = try FileLock(path: path)
             return true
         } catch {
             if case .held = error { return false }

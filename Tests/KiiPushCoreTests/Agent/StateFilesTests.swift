@@ -2,20 +2,20 @@ import Glibc
 import KiiPushCore
 import Testing
 
-@Suite struct LockFileTests {
+@Suite struct FileLockTests {
     @Test func theSecondHolderLearnsWhoTheFirstIs() throws {
         try withTemporaryDirectory { directory in
             let path = "\(directory)/lock"
-            let first = try LockFile(path: path)
-            #expect(throws: LockError.held(path: path, processID: Int(getpid()))) { _ = try LockFile(path: path) }
+            let first = try FileLock(path: path)
+            #expect(throws: LockError.held(path: path, processID: Int(getpid()))) { _ = try FileLock(path: path) }
             _ = consume first
-            _ = try LockFile(path: path)
+            _ = try FileLock(path: path)
         }
     }
 
     @Test func aPathThatCannotBeMadeIsReported() {
         #expect(throws: LockError.unusable(.system(path: "/nonexistent/lock", operation: "open", code: ENOENT))) {
-            _ = try LockFile(path: "/nonexistent/lock")
+            _ = try FileLock(path: "/nonexistent/lock")
         }
     }
 }
@@ -43,7 +43,7 @@ import Testing
             let path = "\(directory)/state"
             try obstacle.make(path)
             #expect(throws: FileError.notAFile(path: path)) { _ = try PrivateFile.read(path) }
-            #expect(throws: LockError.unusable(.notAFile(path: path))) { _ = try LockFile(path: path) }
+            #expect(throws: LockError.unusable(.notAFile(path: path))) { _ = try FileLock(path: path) }
         }
     }
 

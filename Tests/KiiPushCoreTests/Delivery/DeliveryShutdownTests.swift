@@ -15,7 +15,7 @@ import Testing
 
     /// Delivery to a handler, on threads of this name.
     private func fixture(_ name: String, _ handler: any NotificationHandler) async throws -> DeliveryFixture {
-        let threads = DeliveryThreads { _, body throws(ThreadError) in try OSThread(name: name, body) }
+        let threads = DeliveryThreads { _, body throws(SystemError) in try OSThread(name: name, body) }
         return try await DeliveryFixture(TestReceiver(handler: handler), threads: threads)
     }
 

@@ -13,14 +13,14 @@ import Testing
         init(_ count: Int) { self.left = Locked(count) }
 
         var threads: DeliveryThreads {
-            DeliveryThreads { [self] name, body throws(ThreadError) in
+            DeliveryThreads { [self] name, body throws(SystemError) in
                 let isOneLeft = self.left.withLock { left in
                     left -= 1
                     return left >= 0
                 }
                 if isOneLeft { return try OSThread(name: name, body) }
                 self.refusals.add(EAGAIN)
-                throw ThreadError(code: EAGAIN)
+                throw SystemError(noThread: EAGAIN)
             }
         }
 

@@ -32,27 +32,23 @@ import Testing
     }
 
     @Test func anAcceptedSocketDoesNotWaitAndIsInheritedByNobody() throws {
-        let listener = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        defer { close(listener) }
+        let listener = try #require(FileDescriptor(socket: AF_UNIX, SOCK_STREAM))
         // An address of the kernel's own choice.
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         var length = socklen_t(MemoryLayout<sa_family_t>.size)
-        let client = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        defer { close(client) }
+        let client = try #require(FileDescriptor(socket: AF_UNIX, SOCK_STREAM))
         withUnsafeMutablePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                #expect(bind(listener, address, length) == 0)
-                #expect(listen(listener, 1) == 0)
+                #expect(bind(listener.number, address, length) == 0)
+                #expect(listen(listener.number, 1) == 0)
                 length = socklen_t(MemoryLayout<sockaddr_un>.size)
-                #expect(getsockname(listener, address, &length) == 0)
-                #expect(connect(client, address, length) == 0)
+                #expect(getsockname(listener.number, address, &length) == 0)
+                #expect(connect(client.number, address, length) == 0)
             }
         }
-        let accepted = acceptSocket(listener)
-        try #require(accepted >= 0)
-        defer { close(accepted) }
-        #expect(fcntl(accepted, F_GETFD) & FD_CLOEXEC != 0)
-        #expect(fcntl(accepted, F_GETFL) & O_NONBLOCK != 0)
+        let accepted = try #require(listener.accept())
+        #expect(fcntl(accepted.number, F_GETFD) & FD_CLOEXEC != 0)
+        #expect(fcntl(accepted.number, F_GETFL) & O_NONBLOCK != 0)
     }
 }

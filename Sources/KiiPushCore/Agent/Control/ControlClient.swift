@@ -7,7 +7,7 @@ import Glibc
 /// process answers; ``watch()`` does not. After one that waited in vain (``ControlError/silent``) every further call throws
 /// the same, since an answer that comes late would be taken for the next one's.
 package final class ControlClient: Sendable {
-    private let descriptor: Int32
+    private let socket: FileDescriptor
     private let patience: Duration
     private let inbound = Locked(Inbound())
 
@@ -24,15 +24,13 @@ package final class ControlClient: Sendable {
     /// - Returns: `nil` where nobody listens: no process receives with the directory, or one that has no control socket.
     package init?(stateDirectory: String, patience: Duration = ControlSocket.patience) throws(FileError) {
         do throws(FileError) {
-            self.descriptor = try ControlSocket.connect(in: stateDirectory, patience: patience)
+            self.socket = try ControlSocket.connect(in: stateDirectory, patience: patience)
         } catch {
             if case .system(_, _, let code) = error, [ENOENT, ECONNREFUSED, ENOTDIR].contains(code) { return nil }
             throw error
         }
         self.patience = patience
     }
-
-    deinit { close(self.descriptor) }
 
     /// Has a message tried again now; see ``PushRuntime/retry(_:)``.
     package func retry(_ messageID: Int64) throws(ControlError) -> MessageDecision {
@@ -57,7 +55,7 @@ package final class ControlClient: Sendable {
     /// To be called once.
     package func watch() throws(ControlError) -> ControlNotices {
         try self.ask(.watch)
-        let notices = Result { () throws(ThreadError) in try ControlNotices(self) }
+        let notices = Result { () throws(SystemError) in try ControlNotices(self) }
         return try notices.mapError { ControlError.refused(reason: $0.description) }.get()
     }
 
@@ -68,7 +66,7 @@ package final class ControlClient: Sendable {
     }
 
     /// Has whoever reads find the end.
-    package func interrupt() { shutdown(self.descriptor, Int32(SHUT_RDWR)) }
+    package func interrupt() { self.socket.shutDown(.both) }
 
     private func decide(
         _ decision: PushRuntime.Decision, _ messageID: Int64
@@ -82,7 +80,7 @@ package final class ControlClient: Sendable {
     private func answer<Answer>(
         to request: ControlRequest, _ read: (ControlReply) -> Answer?
     ) throws(ControlError) -> Answer {
-        ControlSocket.limit(SO_RCVTIMEO, of: self.descriptor, to: self.patience)
+        self.socket.limit(SO_RCVTIMEO, to: self.patience)
         try self.ask(request)
         while true {
             let reply = try self.nextReply()
@@ -104,8 +102,7 @@ package final class ControlClient: Sendable {
         guard !self.inbound.withLock({ $0.isSilent }) else { throw .silent }
         var bytes = request.line[...]
         while !bytes.isEmpty {
-            let count = bytes.withUnsafeBytes { send(self.descriptor, $0.baseAddress, $0.count, Int32(MSG_NOSIGNAL)) }
-            if count < 0, errno == EINTR { continue }
+            let count = self.socket.send(bytes)
             if count < 0, errno == EAGAIN { throw self.silence() }
             guard count > 0 else { throw .ended }
             bytes = bytes.dropFirst(count)
@@ -119,8 +116,7 @@ package final class ControlClient: Sendable {
                 if let reply = ControlReply(line: line) { return reply }
             }
             var chunk = [UInt8](repeating: 0, count: 16_384)
-            let count = recv(self.descriptor, &chunk, chunk.count, 0)
-            if count < 0, errno == EINTR { continue }
+            let count = self.socket.receive(into: &chunk)
             if count < 0, errno == EAGAIN { throw self.silence() }
             guard count > 0 else { throw .ended }
             let bytes = Array(chunk[..<count])

@@ -13,7 +13,7 @@ package enum ControlNotice: Sendable {
 
 extension ControlNotices {
     /// What `client` is told, which a thread of its own reads whenever one more is asked for.
-    init(_ client: ControlClient) throws(ThreadError) {
+    init(_ client: ControlClient) throws(SystemError) {
         // Who waits for the next one; `nil` when there is none, or nobody asks any more. Whoever waits is resumed: by the
         // thread, at the end, or when the task is cancelled.
         let wanted = Monitor<[OneShot<ControlNotice?>]?>([])

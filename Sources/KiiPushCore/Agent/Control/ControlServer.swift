@@ -55,7 +55,7 @@ final class ControlServer: Sendable {
 
     let state = Locked(State())
     let perform: Perform
-    let listener: Int32
+    let listener: FileDescriptor
     let waker: Waker
     private let directory: String
     private let thread = Locked<OSThread?>(nil)
@@ -65,20 +65,18 @@ final class ControlServer: Sendable {
     /// Listens in a state directory whose lock is held.
     init(directory: String, perform: @escaping Perform) throws(FileError) {
         let path = ControlSocket.path(in: directory)
-        let waker = Result { () throws(TransportError) in try Waker() }
-        self.waker = try waker.mapError { _ in FileError.system(path: path, operation: "watch", code: EMFILE) }.get()
+        let waker = Result { () throws(SystemError) in try Waker() }
+        self.waker = try waker.mapError { FileError.system(path: path, operation: "watch", code: $0.code) }.get()
         self.directory = directory
         self.perform = perform
         self.listener = try ControlSocket.listen(in: directory)
-        do throws(ThreadError) {
+        do throws(SystemError) {
             let thread = try OSThread(name: "kii-control") { [self] in ControlThread(self).run() }
             self.thread.withLock { $0 = thread }
         } catch {
             throw .system(path: path, operation: "start a thread for", code: error.code)
         }
     }
-
-    deinit { close(self.listener) }
 
     /// Ends the thread and takes the socket away. Any number of times.
     func stop() {

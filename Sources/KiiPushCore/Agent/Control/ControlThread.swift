@@ -3,7 +3,7 @@ import Glibc
 /// What the control server's thread does: takes connections, reads requests, writes replies.
 final class ControlThread {
     private struct Link {
-        var descriptor: Int32
+        var socket: FileDescriptor
         var lines = ControlLines()
         /// Bytes taken from the outbox and not yet sent.
         var unsent: [UInt8] = []
@@ -34,20 +34,17 @@ final class ControlThread {
         let takesNobody = self.isShort || numbers.count >= ControlThread.linkLimit
         var entries = [
             pollfd(fd: self.server.waker.descriptor, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: takesNobody ? -1 : self.server.listener, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: takesNobody ? -1 : self.server.listener.number, events: Int16(POLLIN), revents: 0),
         ]
         for link in numbers.compactMap({ self.links[$0] }) {
             // No request is read from a client that does not read its replies: they would pile up without end.
             let events = Int16(link.unsent.isEmpty ? POLLIN : POLLOUT)
-            entries.append(pollfd(fd: link.descriptor, events: events, revents: 0))
+            entries.append(pollfd(fd: link.socket.number, events: events, revents: 0))
         }
         let timeout: Int32 = self.isShort ? 100 : -1
         self.isShort = false
         guard poll(&entries, nfds_t(entries.count), timeout) > 0 else { return }
-        if entries[0].revents != 0 {
-            var count: UInt64 = 0
-            _ = Glibc.read(self.server.waker.descriptor, &count, MemoryLayout<UInt64>.size)
-        }
+        if entries[0].revents != 0 { self.server.waker.clear() }
         if entries[1].revents != 0 { self.accept() }
         for (number, entry) in zip(numbers, entries.dropFirst(2)) where entry.revents & Int16(~POLLOUT) != 0 {
             self.read(number)
@@ -55,22 +52,21 @@ final class ControlThread {
     }
 
     private func accept() {
-        let descriptor = acceptSocket(self.server.listener)
-        guard descriptor >= 0 else {
+        guard let socket = self.server.listener.accept() else {
             // accept(2) failed for want of a descriptor. The listener rests for a moment: poll(2) would spin.
             self.isShort = errno != EAGAIN && errno != ECONNABORTED && errno != EINTR
             return
         }
         self.lastNumber += 1
-        self.links[self.lastNumber] = Link(descriptor: descriptor)
+        self.links[self.lastNumber] = Link(socket: socket)
         self.server.state.withLock { $0.clients[self.lastNumber] = ControlServer.Client() }
     }
 
     private func read(_ number: Int) {
-        guard let descriptor = self.links[number]?.descriptor else { return }
-        let count = recv(descriptor, &self.chunk, self.chunk.count, 0)
+        guard let socket = self.links[number]?.socket else { return }
+        let count = socket.receive(into: &self.chunk)
         guard count > 0 else {
-            if count == 0 || (errno != EAGAIN && errno != EINTR) { self.end(number) }
+            if count == 0 || errno != EAGAIN { self.end(number) }
             return
         }
         guard let lines = self.links[number]?.lines.take(self.chunk[..<count]) else { return self.end(number) }
@@ -91,9 +87,9 @@ final class ControlThread {
         guard var link = self.links[number] else { return }
         if link.unsent.isEmpty { link.unsent = self.takeOutbox(number) }
         while !link.unsent.isEmpty {
-            let count = send(link.descriptor, link.unsent, link.unsent.count, Int32(MSG_NOSIGNAL))
+            let count = link.socket.send(link.unsent[...])
             guard count > 0 else {
-                if errno != EAGAIN && errno != EINTR { return self.end(number) }
+                if errno != EAGAIN { return self.end(number) }
                 break
             }
             link.unsent.removeFirst(count)
@@ -115,7 +111,7 @@ final class ControlThread {
     }
 
     private func end(_ number: Int) {
-        if let link = self.links.removeValue(forKey: number) { close(link.descriptor) }
+        self.links[number] = nil
         self.server.forget(number)
     }
 }

@@ -19,14 +19,14 @@ package struct ReceiverFolder: Sendable {
     func announce(_ stateDirectory: String) -> ReceiverLink? {
         // A folder that cannot be made is none of this user's either.
         try? PrivateFile.makeDirectory(self.path)
-        guard StateDirectory.isOwn(self.path), let target = ReceiverFolder.resolved(stateDirectory),
+        guard StateDirectory.isOwn(self.path), let target = Directory.resolved(stateDirectory),
             let name = target.split(separator: "/").last
         else { return nil }
         let digest = SHA256.hexadecimal(Array(target.utf8)).prefix(8)
         for name in ["\(name)", "\(name).\(digest)"] {
             let path = "\(self.path)/\(name)"
             // A killed process may have left it. Made anew, it is news for who watches the folder.
-            if ReceiverFolder.resolved(path) == target { unlink(path) }
+            if Directory.resolved(path) == target { unlink(path) }
             if symlink(target, path) == 0 { return ReceiverLink(path: path, target: target) }
         }
         return nil
@@ -34,28 +34,17 @@ package struct ReceiverFolder: Sendable {
 
     /// Who has a link, by name. A link to a directory that is gone is removed.
     package func entries() -> [Entry] {
-        guard StateDirectory.isOwn(self.path), let folder = opendir(self.path) else { return [] }
-        defer { closedir(folder) }
+        guard StateDirectory.isOwn(self.path) else { return [] }
         var entries: [Entry] = []
-        while let entry = readdir(folder) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            guard name != ".", name != ".." else { continue }
+        for name in Directory.names(in: self.path) ?? [] {
             let path = "\(self.path)/\(name)"
-            if let target = ReceiverFolder.resolved(path) {
+            if let target = Directory.resolved(path) {
                 entries.append(Entry(name: name, stateDirectory: target))
             } else if errno == ENOENT {
                 unlink(path)
             }
         }
         return entries.sorted { $0.name < $1.name }
-    }
-
-    fileprivate static func resolved(_ path: String) -> String? {
-        guard let resolved = realpath(path, nil) else { return nil }
-        defer { free(resolved) }
-        return String(cString: resolved)
     }
 }
 
@@ -66,6 +55,6 @@ struct ReceiverLink: Sendable {
 
     /// Removes the link, unless another program has it by now.
     func withdraw() {
-        if ReceiverFolder.resolved(self.path) ?? self.target == self.target { unlink(self.path) }
+        if Directory.resolved(self.path) ?? self.target == self.target { unlink(self.path) }
     }
 }

@@ -39,22 +39,18 @@ package struct AgentStateFile: AgentStatePlace {
 
     func save(_ state: AgentState) throws(FileError) {
         if let obstacle = self.obstacle() { throw obstacle }
-        try PrivateFile.makeDirectory(PrivateFile.directory(of: self.path))
+        try PrivateFile.makeDirectory(Directory.parent(of: self.path))
         try PrivateFile.replace(self.path, with: state.json.serialized(.lines))
     }
 
     /// The installations of all agents of a state directory, those that they had before included; `nil` where one of the files
     /// cannot be read.
     package static func installations(stateDirectory: String) -> Set<String>? {
-        guard let folder = opendir("\(stateDirectory)/agents") else { return errno == ENOENT ? [] : nil }
-        defer { closedir(folder) }
+        guard let files = Directory.names(in: "\(stateDirectory)/agents") else { return errno == ENOENT ? [] : nil }
         var installations: Set<String> = []
-        while let entry = readdir(folder) {
-            let file = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
+        for file in files where file.hasSuffix(".json") {
             let name = String(file.dropLast(5))
-            guard file.hasSuffix(".json"), self.isValidName(name) else { continue }
+            guard self.isValidName(name) else { continue }
             let loaded = Result { try AgentStateFile(stateDirectory: stateDirectory, name: name).load() }
             guard case .success(let state) = loaded else { return nil }
             installations.formUnion(state?.formerInstallationIDs ?? [])

@@ -244,7 +244,7 @@ extension Pipeline {
         self.staff.isDue = false
         self.staff.next = nil
         self.staff.retryAt = nil
-        do throws(ThreadError) {
+        do throws(SystemError) {
             if try self.workers.staff() {
                 let next = self.loop.now + Staffing.interval
                 self.staff.next = next

@@ -54,7 +54,7 @@ private struct LockTable {
 
     private struct Held {
         /// All that are open of the file: to close one would give up the locks.
-        var descriptors: [Int32]
+        var descriptors: [FileDescriptor]
         var offsets: Set<Int64> = []
     }
 
@@ -83,7 +83,8 @@ private struct LockTable {
     }
 
     mutating func giveUp(_ place: Place) {
-        guard let file = self.files.removeValue(forKey: place), let descriptor = self.held[file]?.descriptors.first
+        guard let file = self.files.removeValue(forKey: place),
+            let descriptor = self.held[file]?.descriptors.first?.number
         else { return }
         var range = LockTable.range(F_UNLCK, place.offset)
         _ = fcntl(descriptor, F_SETLK, &range)
@@ -94,26 +95,25 @@ private struct LockTable {
     /// Has the file open that is at `path` now: another one, if somebody has replaced it.
     private mutating func open(_ path: String) throws(LockError) -> (File, descriptor: Int32) {
         var status = stat()
-        if lstat(path, &status) == 0, let descriptor = self.held[File(status)]?.descriptors.first {
+        if lstat(path, &status) == 0, let descriptor = self.held[File(status)]?.descriptors.first?.number {
             return (File(status), descriptor)
         }
-        let descriptor: Int32
+        let opened: FileDescriptor
         do throws(FileError) {
-            descriptor = try OwnFile.open(path, O_RDWR | O_CREAT)
-            status = try OwnFile.status(of: descriptor, path: path)
+            opened = try OwnFile.open(path, O_RDWR | O_CREAT)
+            status = try OwnFile.status(of: opened, path: path)
         } catch {
             throw .unusable(error)
         }
         // What cleans up /tmp leaves a file alone that somebody has locked in this other way (tmpfiles.d(5)).
-        _ = flock(descriptor, LOCK_SH | LOCK_NB)
-        self.held[File(status), default: Held(descriptors: [])].descriptors.append(descriptor)
-        return (File(status), descriptor)
+        _ = flock(opened.number, LOCK_SH | LOCK_NB)
+        self.held[File(status), default: Held(descriptors: [])].descriptors.append(opened)
+        return (File(status), opened.number)
     }
 
     private mutating func closeIfUnused(_ file: File) {
         guard let held = self.held[file], held.offsets.isEmpty else { return }
         self.held[file] = nil
-        for descriptor in held.descriptors { close(descriptor) }
     }
 
     private static func holder(of offset: Int64, in descriptor: Int32) -> Int? {

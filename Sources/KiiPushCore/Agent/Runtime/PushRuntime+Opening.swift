@@ -41,7 +41,7 @@ extension PushRuntime {
     private func openOnLoop() throws(PushAgentError) -> Core {
         if let core = self.opened { return core }
         var events: [PushEvent] = []
-        var lock: LockFile?
+        var lock: FileLock?
         let inbox: (any Store)?
         switch self.configuration.inbox {
         case .memory: (lock, inbox) = (self.lockForControlSocket(&events), nil)
@@ -51,7 +51,7 @@ extension PushRuntime {
     }
 
     /// - Parameter store: `nil` keeps messages in memory.
-    private func makeCore(of store: (any Store)?, _ directoryLock: LockFile?, _ events: inout [PushEvent]) -> Core {
+    private func makeCore(of store: (any Store)?, _ directoryLock: FileLock?, _ events: inout [PushEvent]) -> Core {
         var lock = directoryLock
         let control = lock == nil ? nil : self.openControlSocket(&events)
         // What keeps no file has no other use for it.
@@ -81,7 +81,7 @@ extension PushRuntime {
     }
 
     /// Without an inbox file the directory is needed for the control socket alone.
-    private func lockForControlSocket(_ events: inout [PushEvent]) -> LockFile? {
+    private func lockForControlSocket(_ events: inout [PushEvent]) -> FileLock? {
         guard self.configuration.hasControlSocket else { return nil }
         do throws(PushAgentError) {
             return try self.lockDirectory()
@@ -91,12 +91,12 @@ extension PushRuntime {
         }
     }
 
-    private func lockDirectory() throws(PushAgentError) -> LockFile {
+    private func lockDirectory() throws(PushAgentError) -> FileLock {
         let directory = self.configuration.stateDirectory
         let made = Result { () throws(FileError) in try PrivateFile.makeDirectory(directory) }
         try made.mapError(PushAgentError.file).get()
         do throws(LockError) {
-            return try LockFile(path: "\(directory)/lock")
+            return try FileLock(path: "\(directory)/lock")
         } catch {
             switch error {
             case .held(let path, let processID): throw .stateDirectoryInUse(path: path, processID: processID)
@@ -105,9 +105,9 @@ extension PushRuntime {
         }
     }
 
-    private func openFiles(_ events: inout [PushEvent]) throws(PushAgentError) -> (LockFile?, FileStore?) {
+    private func openFiles(_ events: inout [PushEvent]) throws(PushAgentError) -> (FileLock?, FileStore?) {
         let directory = self.configuration.stateDirectory
-        let lock: LockFile
+        let lock: FileLock
         do throws(PushAgentError) {
             lock = try self.lockDirectory()
         } catch {

@@ -76,7 +76,7 @@ public final class PushRuntime: Sendable {
         let pipeline: LoopIsolated<Pipeline>
         let reactions: Reactions
         let workers: Workers
-        let lock: LockFile?
+        let lock: FileLock?
         let control: ControlServer?
         /// Whether messages are kept in a file.
         let isDurable: Bool

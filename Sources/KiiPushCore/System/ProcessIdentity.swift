@@ -41,11 +41,9 @@ package struct ProcessIdentity: Sendable, Hashable {
 
     /// The beginning of a file of the kernel's.
     private static func read(_ path: String) -> String? {
-        let descriptor = open(path, O_RDONLY | O_CLOEXEC)
-        guard descriptor >= 0 else { return nil }
-        defer { close(descriptor) }
+        guard let file = FileDescriptor(opening: path, O_RDONLY) else { return nil }
         var bytes = [UInt8](repeating: 0, count: 4096)
-        let count = Glibc.read(descriptor, &bytes, bytes.count)
+        let count = file.read(into: &bytes)
         return count > 0 ? String(decoding: bytes[..<count], as: UTF8.self) : nil
     }
 }

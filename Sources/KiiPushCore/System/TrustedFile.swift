@@ -10,17 +10,17 @@ package enum TrustedFile {
     /// - Throws: ``FileError``: ``FileError/foreignOwner(path:owner:)`` and
     ///   ``FileError/writableByOthers(path:mode:)`` name the file or the folder that others control.
     package static func read(_ path: String, maximumBytes: Int = 1_048_576) throws(FileError) -> [UInt8]? {
-        guard let file = try TrustedFile.followed(path) else { return nil }
+        guard let place = try TrustedFile.followed(path) else { return nil }
         // O_NONBLOCK: a pipe in its place would make us wait.
-        let descriptor = open(file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .system(path: path, operation: "open", code: errno) }
-        defer { close(descriptor) }
-        let status = try OwnFile.status(of: descriptor, path: path)
+        guard let file = FileDescriptor(opening: place, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else {
+            throw .system(path: path, operation: "open", code: errno)
+        }
+        let status = try OwnFile.status(of: file, path: path)
         try TrustedFile.requireTrustedOwner(status, path)
         guard status.st_mode & 0o022 == 0 else {
             throw .writableByOthers(path: path, mode: UInt32(status.st_mode & 0o7777))
         }
-        return try OwnFile.contents(of: descriptor, path: path, maximumBytes: maximumBytes)
+        return try OwnFile.contents(of: file, path: path, maximumBytes: maximumBytes)
     }
 
     /// The path without links, every name of which only this user or root can replace; `nil` when nothing is there.
@@ -31,7 +31,7 @@ package enum TrustedFile {
         while let name = names.popLast() {
             if name == "." { continue }
             if name == ".." {
-                here = PrivateFile.directory(of: here.isEmpty ? "/" : here)
+                here = Directory.parent(of: here.isEmpty ? "/" : here)
                 if here == "/" { here = "" }
                 continue
             }

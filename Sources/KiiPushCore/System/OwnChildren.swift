@@ -1,3 +1,4 @@
+import CSystem
 import Glibc
 
 /// The children that this process has started and waits for, so that who reaps all others leaves these alone.
@@ -34,18 +35,12 @@ package enum OwnChildren {
 
     /// Whether orphans become children of this process: it is the first of a container, or was made a subreaper.
     package static var mayBeOrphans: Bool {
-        if getpid() == 1 { return true }
-        // prctl(2), which Swift does not import: how many arguments it has depends on the first.
-        typealias Control = @convention(c) (Int32, UnsafeMutablePointer<Int32>, UInt, UInt, UInt) -> Int32
-        guard let control = dlsym(nil, "prctl").map({ unsafeBitCast($0, to: Control.self) }) else { return false }
-        var isSubreaper: Int32 = 0
-        // PR_GET_CHILD_SUBREAPER of <sys/prctl.h>.
-        return control(37, &isSubreaper, 0, 0, 0) == 0 && isSubreaper != 0
+        getpid() == 1 || csystem_is_subreaper() != 0
     }
 
     /// Reaps every child that nobody has started here, on a thread of its own and for the rest of the process: otherwise
     /// each orphan stays a zombie, until the container may have no more processes.
-    package static func reapOthers() throws(ThreadError) {
+    package static func reapOthers() throws(SystemError) {
         try OSThread(name: "kii-orphans") {
             while true {
                 var ended = siginfo_t()

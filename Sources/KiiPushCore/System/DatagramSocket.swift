@@ -2,7 +2,7 @@ package import Glibc
 
 /// The address of a local datagram socket of somebody else, as service managers and journals have them.
 package final class DatagramSocket: Sendable {
-    private let descriptor: Int32
+    private let file: FileDescriptor
     private let address: [UInt8]
 
     /// `nil` when the system gives no socket, or for what is neither a path nor a name in no file system, with `@` before it.
@@ -17,24 +17,19 @@ package final class DatagramSocket: Sendable {
         case UInt8(ascii: "/"): name.append(0)
         default: return nil
         }
-        let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
-        guard descriptor >= 0 else { return nil }
-        // socket(7): zero would be for ever.
-        let milliseconds = Int(max(1, patience.milliseconds))
-        var patience = timeval(tv_sec: milliseconds / 1000, tv_usec: milliseconds % 1000 * 1000)
-        setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &patience, socklen_t(MemoryLayout<timeval>.size))
-        self.descriptor = descriptor
+        guard let file = FileDescriptor(socket: AF_UNIX, SOCK_DGRAM) else { return nil }
+        // Zero would be for ever.
+        file.limit(SO_SNDTIMEO, to: max(.milliseconds(1), patience))
+        self.file = file
         self.address = name
     }
-
-    deinit { close(self.descriptor) }
 
     /// - Returns: whether it was taken.
     @discardableResult
     package func send(_ bytes: [UInt8]) -> Bool {
         let length = MemoryLayout<sockaddr_un>.size - sockaddr_un.room + self.address.count
         return sockaddr_un(self.address).withAddress { address, _ in
-            sendto(self.descriptor, bytes, bytes.count, Int32(MSG_NOSIGNAL), address, socklen_t(length)) == bytes.count
+            sendto(self.file.number, bytes, bytes.count, Int32(MSG_NOSIGNAL), address, socklen_t(length)) == bytes.count
         }
     }
 }

@@ -20,6 +20,19 @@ package struct Clocks: Sendable {
     package var calendar: Timestamp { Timestamp(millisecondsSinceEpoch: self.calendarNanoseconds() / 1_000_000) }
 }
 
+extension MonotonicInstant {
+    package static func now() -> Self { Self(nanoseconds: clockNanoseconds(CLOCK_MONOTONIC)) }
+
+    /// For poll(2): the milliseconds until this moment, rounded up, since to wake a moment early would be to wake twice; 0
+    /// when it has passed.
+    package var millisecondsLeft: Int32 { Int32(clamping: max(self - .now(), .zero).wholeMillisecondsRoundedUp) }
+}
+
+extension Timestamp {
+    /// Reads the machine's wall clock.
+    public static func now() -> Timestamp { Clocks.machine.calendar }
+}
+
 @inline(__always)
 func clockNanoseconds(_ clock: clockid_t) -> Int64 {
     var time = timespec()

@@ -4,7 +4,7 @@ import Glibc
 ///
 /// The child gets this process's environment with what is added to it, the descriptors that it is given, and nothing
 /// else. Every process that is started is waited for, by ``wait()`` on some thread: none stays behind as a zombie.
-package final class SpawnedProcess: Sendable {
+package final class ChildProcess: Sendable {
     package struct Launch: Sendable {
         /// The program, found along the PATH unless it has a slash, and its arguments. Never empty.
         package var words: [String]
@@ -14,7 +14,7 @@ package final class SpawnedProcess: Sendable {
         package var withheld: Set<String> = []
         /// Descriptors of this process, by the numbers that they have in the child. Default for 0: `/dev/null`; for 1 and
         /// 2: this process's own.
-        package var descriptors: [Int32: OwnedDescriptor] = [:]
+        package var descriptors: [Int32: FileDescriptor] = [:]
         /// Whether what the child writes to its standard output goes to this process's standard error.
         package var sendsOutputToStandardError = false
 
@@ -62,20 +62,20 @@ package final class SpawnedProcess: Sendable {
         // Copies above the numbers that the child uses, so that no dup2 overwrites the source of the next. What is there
         // already needs none: descriptors may be scarce.
         let highest = max(launch.descriptors.keys.max() ?? 2, 2)
-        var copies: [OwnedDescriptor] = []
+        var copies: [FileDescriptor] = []
         defer { withExtendedLifetime(copies) {} }
         for (number, descriptor) in launch.descriptors {
-            var source = descriptor.number
-            if source <= highest {
-                source = fcntl(source, F_DUPFD_CLOEXEC, highest + 1)
-                guard source >= 0 else {
-                    throw SpawnError(program: launch.words[0], code: errno, step: "copy a descriptor for")
+            var source = descriptor
+            if source.number <= highest {
+                guard let copy = FileDescriptor(duplicating: source.number, from: highest + 1) else {
+                    throw SpawnError(program: launch.words[0], before: SystemError("a descriptor cannot be copied"))
                 }
-                copies.append(OwnedDescriptor(source))
+                copies.append(copy)
+                source = copy
             }
-            posix_spawn_file_actions_adddup2(&actions, source, number)
+            posix_spawn_file_actions_adddup2(&actions, source.number, number)
         }
-        for descriptor in try SpawnedProcess.inheritableDescriptors(for: launch.words[0])
+        for descriptor in try ChildProcess.inheritableDescriptors(for: launch.words[0])
         where launch.descriptors[descriptor] == nil {
             posix_spawn_file_actions_addclose(&actions, descriptor)
         }
@@ -94,7 +94,7 @@ package final class SpawnedProcess: Sendable {
         posix_spawnattr_setflags(
             &attributes, Int16(POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF))
         let words = launch.words.map { strdup($0) } + [nil]
-        let variables = SpawnedProcess.variables(of: launch)
+        let variables = ChildProcess.variables(of: launch)
         defer { for text in words + variables { free(text) } }
         var processID: pid_t = 0
         var code: Int32 = 0
@@ -104,6 +104,11 @@ package final class SpawnedProcess: Sendable {
         }
         guard code == 0 else { throw SpawnError(program: launch.words[0], code: code) }
         self.processID = processID
+    }
+
+    /// Sends a signal to the process alone. Does nothing once it has been waited for.
+    package func signal(_ number: Int32) {
+        self.state.withLock { if $0.ending == nil { kill(self.processID, number) } }
     }
 
     /// Tells the process, and all that it has started and that have not left its group, to end. Does nothing once it has
@@ -142,23 +147,16 @@ package final class SpawnedProcess: Sendable {
 
     /// What is open and would stay open in a program that is started now, beside standard input, output and error.
     private static func inheritableDescriptors(for program: String) throws(SpawnError) -> [Int32] {
-        guard let folder = opendir("/proc/self/fd") else {
-            let code = errno
+        guard let names = Directory.names(in: "/proc/self/fd") else {
+            let error = SystemError("open descriptors cannot be listed")
             // Without /proc nothing is known. Without a free descriptor the child would inherit this process's files.
-            guard [EMFILE, ENFILE, ENOMEM].contains(code) else { return [] }
-            throw SpawnError(program: program, code: code, step: "look at what is open for")
+            guard [EMFILE, ENFILE, ENOMEM].contains(error.code) else { return [] }
+            throw SpawnError(program: program, before: error)
         }
-        defer { closedir(folder) }
-        var descriptors: [Int32] = []
-        while let entry = readdir(folder) {
-            let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-            }
-            guard let descriptor = Int32(name), descriptor > 2 else { continue }
+        return names.compactMap { Int32($0) }.filter { descriptor in
             let flags = fcntl(descriptor, F_GETFD)
-            if flags >= 0, flags & FD_CLOEXEC == 0 { descriptors.append(descriptor) }
+            return descriptor > 2 && flags >= 0 && flags & FD_CLOEXEC == 0
         }
-        return descriptors
     }
 
     /// The variables of this process, `NAME=VALUE`, with the launch's in place of those of the same names; then `nil`. The
@@ -179,12 +177,17 @@ package struct SpawnError: Error, Sendable, Hashable, CustomStringConvertible {
     package var program: String
     /// An `errno` value.
     package var code: Int32
-    /// The step before the start that failed, as a verb that the program's name follows: `make a socket for`. `nil`: the
-    /// start itself failed.
-    package var step: String?
+    /// The step before the start that failed; `nil` where the start itself failed.
+    private var step: SystemError?
 
-    package init(program: String, code: Int32, step: String? = nil) {
-        (self.program, self.code, self.step) = (program, code, step)
+    package init(program: String, code: Int32) {
+        self.program = program
+        self.code = code
+    }
+
+    package init(program: String, before error: SystemError) {
+        self.init(program: program, code: error.code)
+        self.step = error
     }
 
     /// Whether the machine, or this process's share of it, is short of something: not what the program or its message can
@@ -196,7 +199,7 @@ package struct SpawnError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 
     package var description: String {
-        if let step { return "cannot \(step) \(self.program): \(errorText(self.code))" }
+        if let step { return "cannot start \(self.program): \(step)" }
         let advice =
             switch self.code {
             case ENOENT: "; name it with its whole path, or install it"

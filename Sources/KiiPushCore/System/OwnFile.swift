@@ -6,43 +6,52 @@ import Glibc
 /// make whoever opens it wait. Neither is opened: only a regular file of this user is.
 package enum OwnFile {
     /// - Parameter flags: Those of open(2). With `O_CREAT` a missing file is made with mode 0600.
-    /// - Returns: The descriptor. The caller closes it; programs that are started do not inherit it.
     /// - Throws: ``FileError``: ``FileError/notAFile(path:)`` for a link, pipe, socket, device or directory,
     ///   ``FileError/foreignOwner(path:owner:)``, ``FileError/system(path:operation:code:)``.
-    package static func open(_ path: String, _ flags: Int32) throws(FileError) -> Int32 {
+    package static func open(_ path: String, _ flags: Int32) throws(FileError) -> FileDescriptor {
         // O_NONBLOCK concerns pipes and devices alone: open(2) would wait for the other end.
-        let descriptor = Glibc.open(path, flags | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else {
+        guard let file = FileDescriptor(opening: path, flags | O_NOFOLLOW | O_NONBLOCK) else {
             // open(2): a link; a pipe that nobody reads, or a socket; a directory that was to be written.
             if [ELOOP, ENXIO, EISDIR].contains(errno) { throw .notAFile(path: path) }
             throw .system(path: path, operation: "open", code: errno)
         }
+        let status = try OwnFile.status(of: file, path: path)
+        guard status.st_uid == geteuid() else { throw .foreignOwner(path: path, owner: status.st_uid) }
+        return file
+    }
+
+    /// The whole file, whatever its mode is; `nil` when there is none.
+    package static func read(_ path: String) throws(FileError) -> [UInt8]? {
+        try OwnFile.openExisting(path).map { file throws(FileError) in try OwnFile.contents(of: file, path: path) }
+    }
+
+    /// Opens a file for reading; `nil` when there is none.
+    static func openExisting(_ path: String) throws(FileError) -> FileDescriptor? {
         do throws(FileError) {
-            let status = try OwnFile.status(of: descriptor, path: path)
-            guard status.st_uid == geteuid() else { throw .foreignOwner(path: path, owner: status.st_uid) }
+            return try OwnFile.open(path, O_RDONLY)
         } catch {
-            close(descriptor)
+            if case .system(_, _, ENOENT) = error { return nil }
             throw error
         }
-        return descriptor
     }
 
     /// What fstat(2) says about a regular file; of anything else it throws ``FileError/notAFile(path:)``.
-    static func status(of descriptor: Int32, path: String) throws(FileError) -> stat {
+    static func status(of file: FileDescriptor, path: String) throws(FileError) -> stat {
         var status = stat()
-        guard fstat(descriptor, &status) == 0 else { throw .system(path: path, operation: "stat", code: errno) }
+        guard fstat(file.number, &status) == 0 else { throw .system(path: path, operation: "stat", code: errno) }
         guard status.st_mode & S_IFMT == S_IFREG else { throw .notAFile(path: path) }
         return status
     }
 
     /// Everything from the descriptor's position to the end; beyond `maximumBytes` it throws ``FileError/tooLarge(path:)``.
-    static func contents(of descriptor: Int32, path: String, maximumBytes: Int) throws(FileError) -> [UInt8] {
+    static func contents(
+        of file: FileDescriptor, path: String, maximumBytes: Int = .max
+    ) throws(FileError) -> [UInt8] {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65_536)
         while bytes.count <= maximumBytes {
-            let count = read(descriptor, &chunk, chunk.count)
+            let count = file.read(into: &chunk)
             if count == 0 { return bytes }
-            if count < 0, errno == EINTR { continue }
             guard count > 0 else { throw .system(path: path, operation: "read", code: errno) }
             bytes += chunk[..<count]
         }
@@ -68,25 +77,24 @@ package enum OwnFile {
         }
         let temporary = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 36)).new"
         // O_EXCL follows no link and opens nothing that was there before.
-        let descriptor = Glibc.open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw .system(path: path, operation: "create", code: errno) }
+        guard let file = FileDescriptor(opening: temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW) else {
+            throw .system(path: path, operation: "create", code: errno)
+        }
         do throws(FileError) {
-            try OwnFile.writeAll(bytes, to: descriptor, path: path)
-            guard fchmod(descriptor, mode) == 0 else { throw .system(path: path, operation: "chmod", code: errno) }
-            if isDurable, fsync(descriptor) != 0 { throw .system(path: path, operation: "fsync", code: errno) }
+            try OwnFile.writeAll(bytes, to: file, path: path)
+            guard fchmod(file.number, mode) == 0 else { throw .system(path: path, operation: "chmod", code: errno) }
+            if isDurable, fsync(file.number) != 0 { throw .system(path: path, operation: "fsync", code: errno) }
             guard rename(temporary, path) == 0 else { throw .system(path: path, operation: "rename", code: errno) }
         } catch {
-            close(descriptor)
             unlink(temporary)
             throw error
         }
-        close(descriptor)
     }
 
-    private static func writeAll(_ bytes: [UInt8], to descriptor: Int32, path: String) throws(FileError) {
+    private static func writeAll(_ bytes: [UInt8], to file: FileDescriptor, path: String) throws(FileError) {
         var written = 0
         while written < bytes.count {
-            let count = bytes[written...].withUnsafeBytes { write(descriptor, $0.baseAddress, $0.count) }
+            let count = bytes[written...].withUnsafeBytes { write(file.number, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
             guard count >= 0 else { throw .system(path: path, operation: "write", code: errno) }
             written += count

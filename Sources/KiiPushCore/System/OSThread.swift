@@ -1,12 +1,13 @@
+import CSystem
 import Glibc
 
 /// A thread of the operating system, for code that may block.
 package struct OSThread: Sendable {
     private let handle: pthread_t
 
-    /// - Throws: ``ThreadError`` when the system gives none: the user's limit or the container's is reached, or no memory
+    /// - Throws: ``SystemError`` when the system gives none: the user's limit or the container's is reached, or no memory
     ///   is left for its stack.
-    package init(name: String, _ body: @escaping @Sendable () -> Void) throws(ThreadError) {
+    package init(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
         let start = Unmanaged.passRetained(ThreadStart(name: name, body: body))
         var handle = pthread_t()
         let code = pthread_create(
@@ -19,7 +20,7 @@ package struct OSThread: Sendable {
             }, start.toOpaque())
         guard code == 0 else {
             start.release()
-            throw ThreadError(code: code)
+            throw SystemError(noThread: code)
         }
         self.handle = handle
     }
@@ -29,11 +30,9 @@ package struct OSThread: Sendable {
     package func detach() { pthread_detach(self.handle) }
 }
 
-package struct ThreadError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What `pthread_create` returned, an `errno` value.
-    package var code: Int32
-
-    package var description: String { "no thread can be started: \(errorText(self.code))" }
+extension SystemError {
+    /// - Parameter code: What `pthread_create` returned, an `errno` value.
+    package init(noThread code: Int32) { self.init("no thread can be started", code: code) }
 }
 
 private final class ThreadStart: Sendable {
@@ -43,15 +42,8 @@ private final class ThreadStart: Sendable {
     init(name: String, body: @escaping @Sendable () -> Void) { (self.name, self.body) = (name, body) }
 
     func run() {
-        // For people who look at it with `ps -L` or a debugger. Glibc shows pthread_setname_np to C with _GNU_SOURCE alone;
-        // the file does the same. A thread without a name works as well, so failing is right here.
-        let descriptor = open("/proc/thread-self/comm", O_WRONLY | O_CLOEXEC)
-        if descriptor >= 0 {
-            // Linux keeps 15 bytes.
-            let name = self.name.utf8.prefix(15)
-            _ = name.withContiguousStorageIfAvailable { write(descriptor, $0.baseAddress, $0.count) }
-            close(descriptor)
-        }
+        // For people who look at it with `ps -L` or a debugger.
+        csystem_name_thread(self.name)
         self.body()
     }
 }

@@ -10,18 +10,11 @@ package enum PrivateFile {
     /// - Throws: ``FileError`` when the file cannot be read, belongs to another user, or is open to others.
     package static func read(_ path: String, maximumBytes: Int = PrivateFile.maximumBytes) throws(FileError) -> [UInt8]?
     {
-        let descriptor: Int32
-        do throws(FileError) {
-            descriptor = try OwnFile.open(path, O_RDONLY)
-        } catch {
-            if case .system(_, _, ENOENT) = error { return nil }
-            throw error
-        }
-        defer { close(descriptor) }
-        let status = try OwnFile.status(of: descriptor, path: path)
+        guard let file = try OwnFile.openExisting(path) else { return nil }
+        let status = try OwnFile.status(of: file, path: path)
         // Anything group or others may do with it makes a credential no longer ours alone.
         guard status.st_mode & 0o077 == 0 else { throw .tooOpen(path: path, mode: UInt32(status.st_mode & 0o7777)) }
-        return try OwnFile.contents(of: descriptor, path: path, maximumBytes: maximumBytes)
+        return try OwnFile.contents(of: file, path: path, maximumBytes: maximumBytes)
     }
 
     /// Puts `bytes` at `path` so that a crash leaves either the old or the new content: write, fsync, rename, fsync of
@@ -45,27 +38,22 @@ package enum PrivateFile {
             guard status.st_mode & S_IFMT == S_IFDIR else { throw .notADirectory(path: path) }
             return
         }
-        let parent = PrivateFile.directory(of: path)
+        let parent = Directory.parent(of: path)
         if parent != ".", parent != "/" { try PrivateFile.makeDirectory(parent) }
         guard mkdir(path, 0o700) == 0 || errno == EEXIST else {
             throw .system(path: path, operation: "mkdir", code: errno)
         }
     }
 
-    static func directory(of path: String) -> String {
-        guard let slash = path.lastIndex(of: "/") else { return "." }
-        return slash == path.startIndex ? "/" : String(path[..<slash])
-    }
-
     /// Writes the entry of `path` in its directory through to the disk, or throws ``FileError`` with the directory's path. A
     /// file system that cannot do that does so in its own time, which is no error.
     package static func synchronizeDirectory(of path: String) throws(FileError) {
-        let directory = PrivateFile.directory(of: path)
-        let descriptor = open(directory, O_RDONLY | O_DIRECTORY | O_CLOEXEC)
-        guard descriptor >= 0 else { throw .system(path: directory, operation: "open", code: errno) }
-        defer { close(descriptor) }
+        let directory = Directory.parent(of: path)
+        guard let file = FileDescriptor(opening: directory, O_RDONLY | O_DIRECTORY) else {
+            throw .system(path: directory, operation: "open", code: errno)
+        }
         // fsync(2): EINVAL says that the file does not support it.
-        guard fsync(descriptor) == 0 || errno == EINVAL || errno == ENOTSUP else {
+        guard fsync(file.number) == 0 || errno == EINVAL || errno == ENOTSUP else {
             throw .system(path: directory, operation: "fsync", code: errno)
         }
     }

@@ -1,0 +1,28 @@
+#ifndef CSYSTEM_H
+#define CSYSTEM_H
+
+// Swift's Glibc module leaves these out.
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+
+// Calls that glibc shows to C with _GNU_SOURCE alone, and so not to Swift. All set errno and return -1 where they fail.
+
+// Takes the next connection of a listening socket. No program inherits it that is started meanwhile.
+int csystem_accept(int listener, int waits);
+
+// A descriptor that becomes readable when the calendar is set.
+int csystem_clock_alarm(void);
+
+// A file in memory without a name, which no program can execute and no program inherits.
+int csystem_memory_file(void);
+
+// Has nobody change a file in memory any more, whoever opens it.
+int csystem_seal(int memory_file);
+
+// Whether orphans of the processes that this one has started become its children.
+int csystem_is_subreaper(void);
+
+// Names the calling thread; Linux keeps 15 bytes.
+void csystem_name_thread(const char *name);
+
+#endif

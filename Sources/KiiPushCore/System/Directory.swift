@@ -1,0 +1,41 @@
+import Glibc
+
+/// Lists, resolves and removes directories.
+package enum Directory {
+    /// The names in a directory but for `.` and `..`, in no order; `nil`, with the reason in `errno`, where it is not there
+    /// or cannot be read.
+    package static func names(in path: String) -> [String]? {
+        guard let stream = opendir(path) else { return nil }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: &entry.pointee.d_name) {
+                $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    /// The directory that the last name of `path` is in.
+    package static func parent(of path: String) -> String {
+        guard let slash = path.lastIndex(of: "/") else { return "." }
+        return slash == path.startIndex ? "/" : String(path[..<slash])
+    }
+
+    /// The path from the root without links; `nil`, with the reason in `errno`, where there is nothing.
+    package static func resolved(_ path: String) -> String? {
+        guard let resolved = realpath(path, nil) else { return nil }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+
+    /// Removes a directory with all that is in it, links not followed; what cannot be removed stays.
+    package static func remove(_ path: String) {
+        for name in Directory.names(in: path) ?? [] {
+            let child = "\(path)/\(name)"
+            if unlink(child) != 0, errno == EISDIR || errno == EPERM { Directory.remove(child) }
+        }
+        rmdir(path)
+    }
+}

@@ -1,0 +1,131 @@
+import CSystem
+package import Glibc
+
+/// A file descriptor that is closed with its owner, and that no program inherits that is started.
+package final class FileDescriptor: Sendable {
+    package let number: Int32
+
+    package init(_ number: Int32) { self.number = number }
+
+    /// Opens a file; `nil`, with the reason in `errno`, where that fails.
+    ///
+    /// - Parameters:
+    ///   - flags: Flags of open(2). `O_CLOEXEC` is always set besides.
+    ///   - mode: The mode of a file that is made, less what the umask takes away. Default: 0600.
+    package init?(opening path: String, _ flags: Int32, mode: UInt32 = 0o600) {
+        let number = open(path, flags | O_CLOEXEC, mode)
+        guard number >= 0 else { return nil }
+        self.number = number
+    }
+
+    /// Opens a second descriptor of the same file, numbered `lowest` or higher; `nil`, with the reason in `errno`, where
+    /// there is none to be had.
+    package init?(duplicating number: Int32, from lowest: Int32 = 0) {
+        let copy = fcntl(number, F_DUPFD_CLOEXEC, lowest)
+        guard copy >= 0 else { return nil }
+        self.number = copy
+    }
+
+    /// Makes a socket; `nil`, with the reason in `errno`, where the system gives none.
+    package init?(socket family: Int32, _ type: __socket_type) {
+        let number = socket(family, Int32(type.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard number >= 0 else { return nil }
+        self.number = number
+    }
+
+    deinit { close(self.number) }
+
+    /// Two local sockets that are connected with each other.
+    package static func connectedPair() throws(SystemError) -> (FileDescriptor, FileDescriptor) {
+        var ends: [Int32] = [-1, -1]
+        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+            throw SystemError("two sockets cannot be made")
+        }
+        return (FileDescriptor(ends[0]), FileDescriptor(ends[1]))
+    }
+
+    /// A file without a name, in memory, that a program can read as its standard input: unlike a pipe it needs nobody to
+    /// write, and unlike a socket it can be opened as `/dev/stdin`. Nobody can change it any more, whoever opens it.
+    ///
+    /// It needs no file system: `/dev/shm` may be full, or small as in a container, or missing.
+    package static func memoryFile(holding bytes: [UInt8]) throws(SystemError) -> FileDescriptor {
+        let number = csystem_memory_file()
+        guard number >= 0 else { throw SystemError("a file in memory cannot be made") }
+        let file = FileDescriptor(number)
+        var position = 0
+        while position < bytes.count {
+            // Where room is short a part is written, and only the next call says why not more.
+            let count = bytes[position...].withUnsafeBytes { pwrite(number, $0.baseAddress, $0.count, off_t(position)) }
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else {
+                throw SystemError("a file in memory cannot be written", code: count < 0 ? errno : ENOSPC)
+            }
+            position += count
+        }
+        guard csystem_seal(number) == 0 else { throw SystemError("a file in memory cannot be sealed") }
+        return file
+    }
+
+    /// Reads once from where the file stands, again where a signal interrupts.
+    ///
+    /// - Returns: how many bytes of the buffer are filled; 0 at the end; -1 with the reason in `errno`.
+    package func read(into buffer: inout [UInt8]) -> Int {
+        while true {
+            let count = Glibc.read(self.number, &buffer, buffer.count)
+            if count >= 0 || errno != EINTR { return count }
+        }
+    }
+
+    /// Has reading and writing fail with `EAGAIN` where they would wait.
+    package func makeNonBlocking() { _ = fcntl(self.number, F_SETFL, fcntl(self.number, F_GETFL) | O_NONBLOCK) }
+}
+
+extension FileDescriptor {
+    /// The directions in which a socket is shut: SHUT_WR and SHUT_RDWR of <sys/socket.h>, which the Glibc module does not
+    /// always show.
+    package enum Direction: Int32 {
+        case writing = 1
+        case both = 2
+    }
+
+    package func shutDown(_ direction: Direction) { shutdown(self.number, direction.rawValue) }
+
+    /// Takes the next connection of a listening socket; `nil`, with the reason in `errno`, where there is none.
+    ///
+    /// - Parameter waits: whether reading and writing the connection waits. Default: no.
+    package func accept(waits: Bool = false) -> FileDescriptor? {
+        let number = csystem_accept(self.number, waits ? 1 : 0)
+        return number >= 0 ? FileDescriptor(number) : nil
+    }
+
+    /// Sends once, again where a signal interrupts. A peer that is gone costs an error (`EPIPE`) and no signal.
+    ///
+    /// - Returns: how many bytes were taken; -1 with the reason in `errno`.
+    package func send(_ bytes: ArraySlice<UInt8>, flags: Int = 0) -> Int {
+        while true {
+            let count = bytes.withUnsafeBytes {
+                Glibc.send(self.number, $0.baseAddress, $0.count, Int32(flags | Int(MSG_NOSIGNAL)))
+            }
+            if count >= 0 || errno != EINTR { return count }
+        }
+    }
+
+    /// Receives once, again where a signal interrupts.
+    ///
+    /// - Returns: how many bytes of the buffer are filled; 0 at the end; -1 with the reason in `errno`.
+    package func receive(into buffer: inout [UInt8], flags: Int = 0) -> Int {
+        while true {
+            let count = recv(self.number, &buffer, buffer.count, Int32(flags))
+            if count >= 0 || errno != EINTR { return count }
+        }
+    }
+
+    /// Sets how long one call may wait; ``Duration/zero`` is for ever.
+    ///
+    /// - Parameter option: `SO_RCVTIMEO` or `SO_SNDTIMEO`.
+    package func limit(_ option: Int32, to patience: Duration) {
+        let (seconds, attoseconds) = patience.components
+        var limit = timeval(tv_sec: Int(seconds), tv_usec: Int(attoseconds / 1_000_000_000_000))
+        setsockopt(self.number, SOL_SOCKET, option, &limit, socklen_t(MemoryLayout<timeval>.size))
+    }
+}

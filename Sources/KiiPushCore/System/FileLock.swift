@@ -1,0 +1,46 @@
+import Glibc
+
+/// Holds a file's exclusive `flock` for as long as it lives, so that one process at a time owns what the file stands for.
+///
+/// The kernel lets go of the lock when the process ends, however it ends, and when every child that inherited
+/// ``file`` has ended too. The holder writes its process ID into the file, for the message that the second one gets.
+package final class FileLock: Sendable {
+    /// For a child process that is to hold the lock as well.
+    package let file: FileDescriptor
+
+    /// Takes the lock at `path` (created with mode 0600 where missing), or says who has it.
+    package init(path: String) throws(LockError) {
+        let opened = Result { () throws(FileError) in try OwnFile.open(path, O_RDWR | O_CREAT) }
+        self.file = try opened.mapError(LockError.unusable).get()
+        while flock(self.file.number, LOCK_EX | LOCK_NB) != 0 {
+            let code = errno
+            if code == EINTR { continue }
+            if code == EWOULDBLOCK { throw .held(path: path, processID: FileLock.processID(in: self.file)) }
+            throw .unusable(.system(path: path, operation: "lock", code: code))
+        }
+        // Best effort: the lock is the flock; the number only names its holder to people.
+        let text = Array("\(getpid())\n".utf8)
+        if ftruncate(self.file.number, 0) == 0 { _ = pwrite(self.file.number, text, text.count, 0) }
+    }
+
+    // Closing alone would not do: a child that is being forked right now has the same open file, until it execs.
+    deinit { self.release() }
+
+    /// Lets go of the lock, however many still own it, child processes included.
+    package func release() { flock(self.file.number, LOCK_UN) }
+
+    private static func processID(in file: FileDescriptor) -> Int? {
+        var bytes = [UInt8](repeating: 0, count: 32)
+        let count = pread(file.number, &bytes, bytes.count, 0)
+        guard count > 0 else { return nil }
+        return Int(String(decoding: bytes.prefix(count).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
+    }
+}
+
+/// Why a ``FileLock`` or an ``InstallationLock`` was not taken.
+package enum LockError: Error, Hashable {
+    /// Another process holds it; its ID where it could be read.
+    case held(path: String, processID: Int?)
+    /// The file could not be made, opened or locked.
+    case unusable(FileError)
+}

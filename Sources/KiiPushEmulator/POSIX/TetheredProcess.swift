@@ -1,0 +1,67 @@
+import Glibc
+import KiiPushCore
+
+/// A child process that is gone, at the latest, when the thread that started it is gone.
+///
+/// It is started through `setpriv --pdeathsig TERM`: the kernel ends it when its parent thread ends, however that came
+/// about. The thread that calls ``init(program:arguments:output:inherited:launcher:)`` therefore has to live as long as
+/// the child is wanted.
+struct TetheredProcess {
+    private let process: ChildProcess
+    /// Reads as ended (`POLLHUP`) once the child has: the child holds the other end and nobody else does.
+    let lifeline: FileDescriptor
+
+    /// Starts `program`, with standard output and error in the file `output`.
+    ///
+    /// - Parameter inherited: a descriptor that the child holds open while it lives, such as that of a lock.
+    init(
+        program: String, arguments: [String], output: String, inherited: FileDescriptor? = nil, launcher: String
+    ) throws(EmulatorError) {
+        let log = try EmulatorError.ofFile(OwnFile.open(output, O_WRONLY | O_CREAT | O_TRUNC))
+        var launch = ChildProcess.Launch([launcher, "--pdeathsig", "TERM", program] + arguments)
+        launch.descriptors = [1: log, 2: log]
+        launch.descriptors[4] = inherited
+        do throws(SystemError) {
+            let (ours, theirs) = try FileDescriptor.connectedPair()
+            self.lifeline = ours
+            launch.descriptors[3] = theirs
+        } catch {
+            throw EmulatorError(error)
+        }
+        do throws(SpawnError) {
+            self.process = try ChildProcess(launch)
+        } catch {
+            throw .system("start \(program)", error.code)
+        }
+    }
+
+    /// Whether the child has not ended within `timeout` milliseconds.
+    func isRunning(afterMilliseconds timeout: Int32) -> Bool {
+        var entry = pollfd(fd: self.lifeline.number, events: Int16(POLLIN), revents: 0)
+        return poll(&entry, 1, timeout) <= 0
+    }
+
+    func signal(_ number: Int32) { self.process.signal(number) }
+
+    /// Waits for the end and returns the exit code, or 128 + the signal that ended it.
+    func wait() -> Int32 {
+        switch self.process.wait() {
+        case .exited(let status): status
+        case .signalled(let signal): 128 + signal
+        // SIGCHLD is ignored: the child's work has to speak for itself.
+        case .unknown: 0
+        }
+    }
+
+    /// Asks the child to end, insists after `patience` milliseconds, and reaps it.
+    func stop(patience: Int32) {
+        self.signal(SIGTERM)
+        if self.isRunning(afterMilliseconds: patience) { self.signal(SIGKILL) }
+        _ = self.wait()
+    }
+
+    /// Runs a program to its end; the calling thread blocks meanwhile. Returns its exit code.
+    static func run(_ program: String, _ arguments: [String], output: String, launcher: String) throws(EmulatorError)
+        -> Int32
+    { try TetheredProcess(program: program, arguments: arguments, output: output, launcher: launcher).wait() }
+}
