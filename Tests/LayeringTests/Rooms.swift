@@ -67,8 +67,7 @@ struct Room {
             name: "Lifecycle",
             folder: "Sources/KiiPushCore/Lifecycle",
             modules: ["Glibc"],
-            // JSON: the lines between an activator and its program.
-            knows: ["Values", "JSON", "Message", "Delivery"]
+            knows: ["Values", "Message", "Delivery"]
         ),
         Room(
             name: "Agent",
@@ -85,6 +84,19 @@ struct Room {
             modules: ["Glibc"],
             // Cloud: refusals, for the exit status.
             knows: ["Values", "Cloud", "Agent"]
+        ),
+        Room(
+            name: "KiiPushActivation",
+            folder: "Sources/KiiPushActivation",
+            modules: ["KiiPushCore", "Glibc"],
+            knows: ["Values", "JSON", "Message", "EventLoop", "Delivery", "Store", "Lifecycle", "Agent"],
+            alsoSees: ["InboxOwner"]
+        ),
+        Room(
+            name: "KiiPushDesktop",
+            folder: "Sources/KiiPushDesktop",
+            modules: ["KiiPushCore", "CSystemd", "Glibc"],
+            knows: ["Values", "Message", "Delivery", "Lifecycle"]
         ),
         Room(
             name: "KiiPushPostgres",
@@ -109,18 +121,24 @@ struct Room {
             name: "kii-push",
             folder: "Sources/kii-push",
             // Its own name: the program's entry is a module by itself.
-            modules: ["KiiPushCore", "KiiPushEmulator", "KiiPushPostgres", "Glibc", "kii_push"],
+            modules: [
+                "KiiPushActivation", "KiiPushCore", "KiiPushDesktop", "KiiPushEmulator", "KiiPushPostgres", "Glibc",
+                "kii_push",
+            ],
             knows: [
                 "Values", "JSON", "Message", "Cloud", "EventLoop", "Inbox", "Delivery", "Store", "Lifecycle", "Agent",
-                "Service", "KiiPushEmulator", "KiiPushPostgres",
+                "Service", "KiiPushActivation", "KiiPushDesktop", "KiiPushEmulator", "KiiPushPostgres",
             ]
         ),
         Room(
             name: "KiiPushC",
             folder: "Sources/KiiPushC",
             // Synchronization: what a fork asks must take no lock.
-            modules: ["KiiPushCore", "CKiiPush", "Glibc", "Synchronization"],
-            knows: ["Values", "JSON", "Message", "Cloud", "Inbox", "Delivery", "Store", "Agent", "Service"]
+            modules: ["KiiPushActivation", "KiiPushCore", "CKiiPush", "Glibc", "Synchronization"],
+            knows: [
+                "Values", "JSON", "Message", "Cloud", "Inbox", "Delivery", "Store", "Agent", "Service",
+                "KiiPushActivation",
+            ]
         ),
     ]
 
@@ -160,10 +178,12 @@ struct Ceiling {
         Ceiling("Sources/KiiPushCore/Inbox", [.bytes: 115_049, .types: 46]),
         Ceiling("Sources/KiiPushCore/Delivery", [.bytes: 92_070, .types: 76]),
         Ceiling("Sources/KiiPushCore/Store", [.bytes: 47_455, .types: 25]),
-        Ceiling("Sources/KiiPushCore/Lifecycle", [.bytes: 91_724, .types: 79]),
+        Ceiling("Sources/KiiPushCore/Lifecycle", [.bytes: 25_358, .types: 28]),
         Ceiling("Sources/KiiPushCore/Agent", [.bytes: 205_561, .types: 106]),
         Ceiling("Sources/KiiPushCore/Service", [.bytes: 14_710, .types: 14]),
-        Ceiling("Sources/KiiPushCore", [.bytes: 909_104, .types: 599, .publicDeclarations: 730]),
+        Ceiling("Sources/KiiPushCore", [.bytes: 835_642, .types: 546, .publicDeclarations: 688]),
+        Ceiling("Sources/KiiPushActivation", [.bytes: 43_663, .types: 32]),
+        Ceiling("Sources/KiiPushDesktop", [.bytes: 26_226, .types: 21]),
         Ceiling("Sources/KiiPushPostgres", [.bytes: 174_519, .types: 57]),
         Ceiling("Sources/KiiPushEmulator", [.bytes: 327_102, .types: 189]),
         Ceiling("Sources/kii-push", [.bytes: 499_334, .types: 285]),

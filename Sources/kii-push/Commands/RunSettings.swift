@@ -1,4 +1,6 @@
+import KiiPushActivation
 import KiiPushCore
+import KiiPushDesktop
 
 /// What `run` is to do, as its options or a profile's part of config.json say it; what is `nil` is not said.
 package struct RunSettings: Sendable, Hashable {
