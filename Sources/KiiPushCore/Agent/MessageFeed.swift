@@ -1,7 +1,8 @@
 /// A process that keeps an agent's messages and hands them to it, in place of the broker.
 ///
-/// `KiiPushActivation` has one: the `Activator` that started this process. The agent calls its handler by the same rules,
-/// and presents nothing: the process that keeps the messages presents alerts, and tries a failed attempt again.
+/// `KiiPushActivation` has one for programs that a push starts: the process that started this one. The agent calls its
+/// handler by the same rules, and presents nothing: the process that keeps the messages presents alerts, and tries a failed
+/// attempt again.
 public struct MessageFeed: Sendable {
     /// The number on the program's icon as that process has it, 0 for none; `nil` where it has none, and the agent keeps
     /// its own.

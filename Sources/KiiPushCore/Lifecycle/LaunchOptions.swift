@@ -1,5 +1,4 @@
-/// What the program was started for. `LaunchOptions.current` of `KiiPushActivation` has it for a program that an `Activator`
-/// started.
+/// What the program was started for. For a program that a push started, `KiiPushActivation` has it as `LaunchOptions.current`.
 ///
 /// - Source: `launchOptions` of UIKit's `application(_:didFinishLaunchingWithOptions:)`, of which
 ///   ``remoteNotification`` is `UIApplication.LaunchOptionsKey.remoteNotification`.
