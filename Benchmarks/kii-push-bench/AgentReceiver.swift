@@ -50,7 +50,8 @@ enum AgentReceiver {
         try write(
             """
             {"version":1,"appID":"bench","account":"pseudo-user","principalType":"user","principalID":"u",
-            "accessToken":"t","installationID":"bench-\(port)","hasSession":false,"endpoint":{
+            "accessToken":"t","issuer":"http://127.0.0.1:9",
+            "installationID":"bench-\(port)","hasSession":false,"endpoint":{
             "installationID":"bench-\(port)","host":"127.0.0.1","portTCP":\(port),"portSSL":\(port),
             "mqttTopic":"\(Workbench.topic)","username":"u","password":"p"}}
             """,

@@ -16,8 +16,9 @@ struct BenchDatabase {
                 SELECT name, kii_push.shard_of(name), format('{"name":"%s","app":{"id":"bench","key":"key","baseURL":\
                 "http://127.0.0.1:9/api"},"account":{"type":"pseudoUser"},"usesTLS":false}', name),
                     format('{"version":1,"appID":"bench","account":"pseudo-user","principalType":"user","principalID":\
-                "%s","accessToken":"t","installationID":"%s","hasSession":true,"endpoint":{"installationID":"%s","host":\
-                "127.0.0.1","portTCP":%s,"portSSL":%s,"mqttTopic":"bench/%s","username":"u","password":"p"}}',
+                "%s","accessToken":"t","issuer":"http://127.0.0.1:9","installationID":"%s","hasSession":true,\
+                "endpoint":{"installationID":"%s","host":"127.0.0.1","portTCP":%s,"portSSL":%s,"mqttTopic":\
+                "bench/%s","username":"u","password":"p"}}',
                         name, name, name, port, port, name)
                 FROM (SELECT 'agent-' || n AS name, (ARRAY[\(list)])[1 + n % \(ports.count)] AS port
                     FROM generate_series(0, \(count - 1)) AS n) AS agent;

@@ -86,7 +86,8 @@ enum GatewayReceiver {
             try write(
                 """
                 {"version":1,"appID":"bench","account":"pseudo-user","principalType":"user","principalID":"u",
-                "accessToken":"t","installationID":"bench-\(port)-\(number)","hasSession":\(hasRun),"endpoint":{
+                "accessToken":"t","issuer":"http://127.0.0.1:9",
+                "installationID":"bench-\(port)-\(number)","hasSession":\(hasRun),"endpoint":{
                 "installationID":"bench-\(port)-\(number)","host":"127.0.0.1","portTCP":\(port),"portSSL":\(port),
                 "mqttTopic":"\(Workbench.topic)-\(number)","username":"u","password":"p"}}
                 """,

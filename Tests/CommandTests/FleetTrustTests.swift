@@ -36,13 +36,13 @@ import Testing
             """
             : """
             CREATE FUNCTION kii_push.attack() RETURNS integer LANGUAGE plpgsql AS $$ BEGIN
-                EXECUTE 'ALTER ROLE \(mallory.role) SUPERUSER'; RETURN 4; END $$;
+                EXECUTE 'ALTER ROLE \(mallory.role) SUPERUSER'; RETURN 1; END $$;
             CREATE VIEW kii_push.migration AS SELECT kii_push.attack() AS version
             """
         try await PostgresServer.run("CREATE SCHEMA kii_push; \(prepared)", at: mallory.target)
         let tool = try Tool()
         for words in [
-            ["store", "init"], ["store", "migrate"], ["store", "check"], ["fleet", "list"],
+            ["store", "init"], ["store", "check"], ["fleet", "list"],
             ["run", "--exec", "true", "--gateway", "one"],
         ] {
             let result = try tool.start(words + ["--store", target]).waitForExit()

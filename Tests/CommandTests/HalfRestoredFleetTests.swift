@@ -14,7 +14,6 @@ import Testing
         ("ALTER TABLE kii_push.agent RENAME TO agent_away", ["fleet", "list"]),
         ("ALTER FUNCTION kii_push.dismiss_agent(text) RENAME TO away", ["fleet", "remove", "lamp-1"]),
         ("ALTER TABLE kii_push.migration RENAME TO migration_away", ["store", "check"]),
-        ("ALTER TABLE kii_push.migration RENAME TO migration_away", ["store", "migrate"]),
         ("ALTER TABLE kii_push.migration RENAME TO migration_away", ["store", "init"]),
         ("ALTER TABLE kii_push.shard DROP CONSTRAINT shard_gateway_fkey", ["store", "check"]),
         ("TRUNCATE kii_push.migration", ["run", "--gateway", "one", "--exec", "true"]),

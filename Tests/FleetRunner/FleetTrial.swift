@@ -23,7 +23,7 @@ final class FleetTrial: Sendable {
             let target = try await server.makeDatabase()
             let database = TrialDatabase(server, try await self.standby(of: server), target)
             let fleet = Fleet(.postgres(target))
-            try await fleet.migrate()
+            try await fleet.makeTables()
             try await database.run(
                 "CREATE SCHEMA trial; CREATE TABLE trial.handled (agent text NOT NULL, n bigint NOT NULL)")
             let runtime = try emulator.runtime(directory + "/admin", inbox: .memory)

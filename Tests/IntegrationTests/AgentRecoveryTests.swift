@@ -24,7 +24,7 @@ import Testing
             runtime: runtime,
             configuration: PushAgent.Configuration(app: emulator.app, account: account, subscriptions: targets),
             handler: handler, reconnect: reconnect,
-            subscriptionRetry: SubscriptionRetry(firstDelay: .milliseconds(10), maximumDelay: .milliseconds(20)))
+            subscriptionRetry: Backoff(from: .milliseconds(10), upTo: .milliseconds(20)))
     }
 
     private func createTopic(_ emulator: Emulator, _ client: KiiClient) async throws -> Secret {

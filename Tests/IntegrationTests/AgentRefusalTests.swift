@@ -13,7 +13,7 @@ import Testing
             runtime: runtime,
             configuration: .init(app: emulator.app, account: account, subscriptions: [Self.target]),
             handler: RecordingHandler(), reconnect: .quick,
-            subscriptionRetry: SubscriptionRetry(firstDelay: .milliseconds(10), maximumDelay: .milliseconds(20)))
+            subscriptionRetry: Backoff(from: .milliseconds(10), upTo: .milliseconds(20)))
     }
 
     private func refusesTokensOnSubscribing(_ emulator: Emulator) async throws {

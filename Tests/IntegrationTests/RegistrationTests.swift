@@ -152,8 +152,12 @@ import Testing
     @Test(arguments: [
         ("{", "cannot be read"), (#"{"version":99}"#, "newer version"), (#"{"version":1}"#, "cannot be read"),
         (
+            #"{"version":1,"appID":"kiilocal","account":"pseudo-user","principalType":"user","principalID":"u","#
+                + #""accessToken":"t"}"#, "no issuer"
+        ),
+        (
             #"{"version":1,"appID":"other","account":"pseudo-user","principalType":"user","principalID":"u"#
-                + #"","accessToken":"t"}"#, "another app, cloud or account"
+                + #"","accessToken":"t","issuer":"https://other.test"}"#, "another app, cloud or account"
         ),
         (
             #"{"version":1,"appID":"kiilocal","account":"pseudo-user","principalType":"user","principalID":"u","#

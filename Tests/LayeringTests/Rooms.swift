@@ -105,6 +105,19 @@ struct Room {
             knows: ["Values", "System", "Message", "Delivery", "Lifecycle"]
         ),
         Room(
+            name: "KiiPushActivation",
+            folder: "Sources/KiiPushActivation",
+            modules: ["KiiPushCore", "Glibc"],
+            knows: ["Values", "JSON", "Message", "EventLoop", "Delivery", "Store", "Lifecycle", "Agent"],
+            alsoSees: ["InboxOwner"]
+        ),
+        Room(
+            name: "KiiPushDesktop",
+            folder: "Sources/KiiPushDesktop",
+            modules: ["KiiPushCore", "CSystemd", "Glibc"],
+            knows: ["Values", "Message", "Delivery", "Lifecycle"]
+        ),
+        Room(
             name: "KiiPushPostgres",
             folder: "Sources/KiiPushPostgres",
             modules: ["KiiPushCore", "CPostgres", "Glibc"],

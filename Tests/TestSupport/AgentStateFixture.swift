@@ -31,7 +31,7 @@ package struct AgentStateFixture: Sendable {
         let state: JSONValue = [
             "version": 1, "appID": JSONValue(AgentStateFixture.app.appID), "account": "pseudo-user",
             "principalType": "user", "principalID": JSONValue(user), "accessToken": "token",
-            "installationID": installation,
+            "issuer": "http://127.0.0.1:1", "installationID": installation,
             "hasSession": true, "usesInboxFile": true,
             "endpoint": [
                 "installationID": installation, "host": JSONValue(self.endpoint.host),

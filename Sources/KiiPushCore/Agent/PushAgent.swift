@@ -57,7 +57,7 @@ public final class PushAgent: Sendable {
     /// The way to the broker while the agent receives.
     let link = Locked<LoopIsolated<BrokerLink>?>(nil)
     let reconnect: ReconnectPolicy.Configuration
-    let subscriptionRetry: SubscriptionRetry
+    let subscriptionRetry: Backoff
     let feed: MessageFeed?
     private let isBusy = Locked(false)
 
@@ -113,7 +113,8 @@ public final class PushAgent: Sendable {
     package init(
         runtime: PushRuntime, configuration: Configuration, handler: some NotificationHandler,
         lifecycle: AgentLifecycle? = nil, presenter: (any NotificationPresenter)? = nil,
-        reconnect: ReconnectPolicy.Configuration, subscriptionRetry: SubscriptionRetry = .init(),
+        reconnect: ReconnectPolicy.Configuration,
+        subscriptionRetry: Backoff = Backoff(from: .seconds(5), upTo: .seconds(300)),
         feed: MessageFeed? = nil, state: (any AgentStatePlace)? = nil
     ) {
         precondition(AgentStateFile.isValidName(configuration.name), "an agent's name has to be a file name")

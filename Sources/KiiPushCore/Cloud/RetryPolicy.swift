@@ -62,15 +62,17 @@ extension RetryPolicy {
         isIdempotent: Bool, _ request: (_ isInDoubt: Bool) async throws -> Output
     ) async throws -> Output {
         let spent = Self.stopwatch(self.clock)
+        var pauses = Backoff(from: self.firstDelay, upTo: max(self.maximumDelay, self.firstDelay))
         var number = 1
         var isInDoubt = false
         while true {
             do {
                 return try await request(isInDoubt)
             } catch {
+                let pause = pauses.next()
                 guard number < self.maximumRequests, let failure = RequestFailure(error, self.subject),
                     isIdempotent || !failure.isInDoubt,
-                    let delay = self.delay(after: failure, request: number, spent: spent())
+                    let delay = self.delay(failure.retryAfter ?? pause, spent: spent())
                 else { throw error }
                 try await self.clock.sleep(for: delay)
                 number += 1
@@ -84,11 +86,8 @@ extension RetryPolicy {
         return { start.duration(to: clock.now) }
     }
 
-    /// The wait after request `number` (from 1) failed; `nil` when it does not fit into what is left.
-    private func delay(after failure: RequestFailure, request number: Int, spent: Duration) -> Duration? {
-        let doublings = min(number - 1, 10)
-        let own = min(self.firstDelay * (1 << doublings), max(self.maximumDelay, self.firstDelay))
-        let wait = failure.retryAfter ?? own
+    /// `wait`, lengthened by ``jitter``; `nil` when it does not fit into what is left.
+    private func delay(_ wait: Duration, spent: Duration) -> Duration? {
         let left = self.budget - spent
         return wait <= left ? min(wait + wait * min(max(self.jitter(), 0), 1), left) : nil
     }

@@ -39,3 +39,17 @@ public struct DeliveryContext: Sendable, Hashable {
     /// How much time is left for the answer; zero when it is over. Stands still while the machine is suspended.
     public var timeRemaining: Duration { max(.zero, self.deadlineInstant - MonotonicInstant.now()) }
 }
+
+/// Where the program stands between the user and the background.
+///
+/// - Source: `UIApplication.State`; "not running" is that of the launch detection document.
+public enum LifecycleState: String, Sendable, Hashable, CaseIterable {
+    /// The program does not run. A running one never sees this: it is where a message finds it that it is launched for.
+    case notRunning
+    /// In the foreground without the user's attention: on the way in or out, or behind an app switcher.
+    case inactive
+    /// In the foreground, in use. A program without a user is always here.
+    case active
+    /// Running where the user does not see it.
+    case background
+}

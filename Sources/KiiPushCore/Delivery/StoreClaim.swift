@@ -2,7 +2,7 @@
 /// everything that the same turn writes is durable.
 package struct StoreClaim: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
-        /// Rows that wait and belong to no source, after this sequence: set aside, or of a file of an earlier version.
+        /// Rows that wait and belong to no source, after this sequence: set aside.
         /// They stay as they are.
         case unsettled(after: Int64)
         /// Rows that wait for their retry, after this sequence. They stay as they are. Asked for with strict order alone.

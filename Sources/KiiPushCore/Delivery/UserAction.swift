@@ -51,3 +51,56 @@ extension UserAction {
         }
     }
 }
+
+/// Handles the user's reaction to a notification that was presented.
+///
+/// A handler conforms to it besides one of the forms of ``NotificationHandler``. Without it, the reception handler is called
+/// once more: with ``DeliveryContext/userAction`` set and, unless the action is one for the background, in
+/// ``LifecycleState/inactive`` and with ``DeliveryContext/isUserOpened`` set.
+///
+/// - Source: Kii's "Reception Handler" page: "the handler might be called multiple times and a user action might call
+///   the user action handler"; UIKit's
+///   `application(_:handleActionWithIdentifier:forRemoteNotification:completionHandler:)`.
+public protocol UserActionHandler: Sendable {
+    /// The user opened the notification that showed `message`, or chose one of its actions.
+    ///
+    /// Called as ``RemoteNotificationHandler`` is, with the same rules for the answer: what fails is tried again.
+    ///
+    /// - Parameters:
+    ///   - action: what the user chose.
+    ///   - message: the message that was shown.
+    ///   - context: which attempt this is, and until when an answer counts.
+    ///   - completion: takes the answer, once, within 30 seconds.
+    func handleAction(
+        _ action: UserAction, for message: ReceivedMessage, context: DeliveryContext,
+        completionHandler completion: FetchCompletion
+    )
+}
+
+/// That the user opened what showed a message.
+package struct DeliveryOpening: Sendable, Hashable {
+    /// A store that has kept it needs its numbers and the choice alone; one that has let go of it takes it from here.
+    package var message: StoredMessage
+    package var action: UserAction
+    /// Whether the store was told before, while the message was in hand: the record says so already.
+    package var isRecorded = false
+
+    package init(_ message: StoredMessage, action: UserAction) {
+        self.message = message
+        self.message.openedBy = action
+        self.message.attempts = 0
+        self.message.crashes = 0
+        self.action = action
+    }
+}
+
+/// Takes what users do with notifications, on any thread. Each returns false when it is too late in this process: the
+/// message is shown again by the next one.
+package protocol ReactionTaker: AnyObject, Sendable {
+    /// The user opened what showed a message: it is delivered (again), by the next run if its agent does not run now.
+    func opened(_ opening: DeliveryOpening) -> Bool
+    /// What showed a message, for whose sake nobody was called, is gone.
+    func dismissed(_ sequence: Int64, installation: Int64) -> Bool
+    /// What showed a message, for whose sake nobody was called, has ended: it is delivered again.
+    func withdrawn(_ sequence: Int64, installation: Int64) -> Bool
+}

@@ -87,7 +87,7 @@ package final class Inbox {
         // Until the file is known to be sound: of a damaged one, what is behind the damage in the log is kept, too.
         try connection.keepLogOnClose(true)
         if !isReadOnly {
-            let isNew = try InboxSchema.needsWork(connection, isReadOnly: false)
+            let isNew = try InboxSchema.isNew(connection)
             // Before anything is written: without its log a file may look new.
             if isNew { try InboxMark(ofInboxAt: path)?.require(in: InboxLedger()) }
             try Inbox.prepare(connection, configuration)

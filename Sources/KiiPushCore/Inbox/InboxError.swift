@@ -12,8 +12,6 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         case corrupt
         /// A later version of this library wrote the file.
         case newerVersion(Int)
-        /// An earlier version of this library wrote the file, and it is only to be read: a writer brings it up to date.
-        case olderVersion(Int)
         /// The file is empty, or half made, and only to be read.
         case notMade
         case locked
@@ -98,9 +96,6 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         case .corrupt: "the agent it belongs to moves it aside, keeps what can be read of it, and begins a fresh one"
         case .newerVersion where self.step.contains("database"): "run the newer version of this program"
         case .newerVersion: "run the newer version of this program, or use another state directory"
-        case .olderVersion where self.step.contains("database"):
-            "stop all gateways, then run 'kii-push store migrate'"
-        case .olderVersion: "start the program that receives with it once, in this version"
         case .notMade: "start the program that receives with it"
         case .locked where self.sqlState != nil: "let no other gateway have the same messages; it is tried again"
         case .locked: "stop the other program that changes this file"
@@ -117,7 +112,7 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         case .badAddress:
             "write it as a URL of libpq's or as host=HOST user=USER dbname=NAME, on another machine with sslmode=verify-full"
         case .noSchema:
-            "run 'kii-push store migrate' with a database whose encoding is UTF8, unless a backup is to be restored there"
+            "run 'kii-push store init' with a database whose encoding is UTF8, unless a backup is to be restored there"
         case .halfMade:
             "the database has some of its tables and functions and lacks others, as while a backup is being restored; try "
                 + "again when that is done ('kii-push store check' says so), or restore one where nobody does"
@@ -146,7 +141,7 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
     package var facts: String {
         var facts: [String] = []
         switch self.kind {
-        case .newerVersion(let version), .olderVersion(let version): facts.append("schema version \(version)")
+        case .newerVersion(let version): facts.append("schema version \(version)")
         default: break
         }
         if self.code != 0 { facts.append("SQLite code \(self.code), extended \(self.extendedCode)") }

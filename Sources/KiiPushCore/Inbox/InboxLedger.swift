@@ -35,3 +35,41 @@ struct InboxLedger: Equatable {
             dead: self.counts[.dead].rows, expired: self.expired, lost: self.lost, dropped: self.dropped)
     }
 }
+
+/// How many messages stand where, and how many bytes they take. Kept with every transaction, so reading it is free.
+package struct InboxCounts: Sendable, Hashable {
+    package struct Tally: Sendable, Hashable {
+        package var rows: Int64 = 0
+        /// Payload, topic and a flat ``InboxCounts/rowOverhead`` a row.
+        package var bytes: Int64 = 0
+
+        package init(rows: Int64 = 0, bytes: Int64 = 0) { (self.rows, self.bytes) = (rows, bytes) }
+
+        mutating func add(_ bytes: Int64, rows: Int64 = 1) {
+            self.rows += rows
+            self.bytes += bytes
+        }
+
+        func isMore(than limit: Tally) -> Bool { self.rows > limit.rows || self.bytes > limit.bytes }
+    }
+
+    /// What a row costs beside its payload and topic, about.
+    package static let rowOverhead: Int64 = 64
+    /// What a row can take: a packet, and what it costs beside.
+    static let rowBytes: ClosedRange<Int64> = 0...(1 << 30)
+
+    package static func bytes(topic: Int, payload: Int) -> Int64 { Int64(topic + payload) + InboxCounts.rowOverhead }
+
+    private var tallies: [Tally] = .init(repeating: Tally(), count: RowState.allCases.count)
+
+    package init() {}
+
+    package subscript(state: RowState) -> Tally {
+        get { self.tallies[Int(state.rawValue)] }
+        set { self.tallies[Int(state.rawValue)] = newValue }
+    }
+
+    /// Bytes that wait for a handler: what back-pressure is measured by. What is shown to the user may wait for ever.
+    package var pendingBytes: Int64 { self[.waiting].bytes + self[.inHand].bytes + self[.retry].bytes }
+    var rows: Int64 { self.tallies.reduce(0) { $0 + $1.rows } }
+}

@@ -3,9 +3,7 @@ import CSQLite
 /// The file's layout, and whether a file has it.
 enum InboxSchema {
     /// `PRAGMA user_version` of the files that this library writes.
-    static let version: Int64 = 5
-    /// The oldest version that is brought up to date.
-    private static let oldestVersion: Int64 = 3
+    static let version: Int64 = 1
     /// `PRAGMA application_id`: "KiiP". It tells an inbox from anybody else's database.
     static let applicationID: Int64 = 0x4B69_6950
     /// The years 1970 to 9999, in milliseconds: moments outside of it can be no message's.
@@ -60,8 +58,16 @@ enum InboxSchema {
         CREATE INDEX message_open ON message (installation, state, sequence) WHERE state < 4;
         CREATE INDEX message_retry ON message (installation, next_attempt_ms) WHERE state = 2;
         CREATE INDEX message_dead ON message (sequence) WHERE state = 5;
-        \(InboxSchema.waitingIndex)
-        \(InboxSchema.eventTable)
+        -- What waits, by source: messages of one source start in order.
+        CREATE INDEX message_waiting ON message (installation, source, sequence) WHERE state = 0;
+        -- What else happened to messages: an ordinary success is in columns of message, and adds nothing here.
+        CREATE TABLE event (
+            -- A message's events have the numbers 1, 2, and so on.
+            message INTEGER NOT NULL, number INTEGER NOT NULL, at_ms INTEGER NOT NULL,
+            -- The parts of a MessageEvent.Kind, and when the attempt started.
+            kind INTEGER NOT NULL, attempt INTEGER, started_ms INTEGER, pause_ms INTEGER, detail TEXT,
+            PRIMARY KEY (message, number)
+        ) WITHOUT ROWID;
         -- One row: the last sequence given out, rows and bytes by state, and what is counted for good.
         CREATE TABLE ledger (
             id INTEGER PRIMARY KEY CHECK (id = 1),
@@ -76,65 +82,20 @@ enum InboxSchema {
         );
         INSERT INTO ledger (id, last_sequence, rows0, rows1, rows2, rows3, rows4, rows5,
             bytes0, bytes1, bytes2, bytes3, bytes4, bytes5) VALUES (1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
-        \(InboxSchema.noticeTable)
-        """
-
-    private static let waitingIndex = """
-        -- What waits, by source: messages of one source start in order.
-        CREATE INDEX message_waiting ON message (installation, source, sequence) WHERE state = 0;
-        """
-
-    /// What makes a file of version 3 one of version 4. What a person had dropped goes on counting as expired.
-    private static let fromVersion3 = """
-        ALTER TABLE installation ADD COLUMN site TEXT;
-        ALTER TABLE installation ADD COLUMN app TEXT;
-        ALTER TABLE installation ADD COLUMN principal TEXT;
-        ALTER TABLE installation ADD COLUMN adopter INTEGER;
-        CREATE INDEX installation_owner ON installation (principal);
-        CREATE INDEX installation_adopter ON installation (adopter) WHERE adopter IS NOT NULL;
-        ALTER TABLE ledger ADD COLUMN lost INTEGER NOT NULL DEFAULT 0;
-        ALTER TABLE ledger ADD COLUMN dropped INTEGER NOT NULL DEFAULT 0;
-        \(InboxSchema.noticeTable)
-        """
-
-    private static let eventTable = """
-        -- What else happened to messages: an ordinary success is in columns of message, and adds nothing here.
-        CREATE TABLE event (
-            -- A message's events have the numbers 1, 2, and so on.
-            message INTEGER NOT NULL, number INTEGER NOT NULL, at_ms INTEGER NOT NULL,
-            -- The parts of a MessageEvent.Kind, and when the attempt started.
-            kind INTEGER NOT NULL, attempt INTEGER, started_ms INTEGER, pause_ms INTEGER, detail TEXT,
-            PRIMARY KEY (message, number)
-        ) WITHOUT ROWID;
-        """
-
-    /// What makes a file of version 4 one of version 5. Its messages belong to no source until their agent runs. What
-    /// happened to them before is not taken over: each counts as having one event, which is not there.
-    private static let fromVersion4 = """
-        ALTER TABLE message ADD COLUMN source INTEGER;
-        ALTER TABLE message ADD COLUMN events INTEGER NOT NULL DEFAULT 1;
-        \(InboxSchema.waitingIndex)
-        \(InboxSchema.eventTable)
-        """
-
-    private static let noticeTable = """
         -- What became of damaged files, until an agent has told it.
         CREATE TABLE notice (path TEXT NOT NULL, reason TEXT NOT NULL, taken_over INTEGER NOT NULL, lost INTEGER);
         """
 
-    /// Makes the tables in an empty file, or those of an older one up to date, or checks that it is of this version.
+    /// Makes the tables in an empty file, or checks that it is of this version.
     static func open(_ connection: SQLiteConnection, isReadOnly: Bool) throws(InboxError) {
         guard !isReadOnly else { return try self.check(connection) }
-        guard try self.needsWork(connection, isReadOnly: false) else { return try self.requireTables(connection) }
+        guard try self.isNew(connection) else { return try self.requireTables(connection) }
         try connection.execute("BEGIN IMMEDIATE", step: "making the tables")
         do throws(InboxError) {
             // Looked at again with the lock held: another process may have been at it until now.
-            if try self.needsWork(connection, isReadOnly: false) {
-                let version = try self.version(of: connection)
-                let step = version == 0 ? "making the tables" : "bringing the file up to date"
-                let changes = [self.fromVersion3, self.fromVersion4]
-                let sql = version == 0 ? [self.tables] : changes[Int(version - self.oldestVersion)...]
-                for sql in sql { try connection.execute(sql, step: step) }
+            if try self.isNew(connection) {
+                let step = "making the tables"
+                try connection.execute(self.tables, step: step)
                 try connection.execute("PRAGMA application_id = \(self.applicationID)", step: step)
                 try connection.execute("PRAGMA user_version = \(self.version)", step: step)
             }
@@ -147,27 +108,24 @@ enum InboxSchema {
         }
     }
 
-    /// Checks a file that is only read, in one look: another process may be making it, or bringing it up to date.
+    /// Checks a file that is only read, in one look: another process may be making it.
     private static func check(_ connection: SQLiteConnection) throws(InboxError) {
         try connection.execute("BEGIN", step: "reading the schema")
         // Nothing was changed, and the connection is closed if this is not an inbox.
         defer { try? connection.execute("COMMIT", step: "reading the schema") }
-        guard try self.needsWork(connection, isReadOnly: true) else { return try self.requireTables(connection) }
+        guard try self.isNew(connection) else { return try self.requireTables(connection) }
         throw InboxError(.notMade, step: "recognising the file as an inbox")
     }
 
-    /// Whether the file is new or of an older version. Throws for one of a newer version, and what is no inbox.
-    static func needsWork(_ connection: SQLiteConnection, isReadOnly: Bool) throws(InboxError) -> Bool {
-        let version = try self.version(of: connection)
+    /// Whether the file is empty. Throws for a file of another version, and for a file that is no inbox.
+    static func isNew(_ connection: SQLiteConnection) throws(InboxError) -> Bool {
+        let version = try connection.integer("PRAGMA user_version", step: "reading the schema version") ?? 0
         let application = try connection.integer("PRAGMA application_id", step: "reading the file's kind") ?? 0
-        if application == self.applicationID, version >= self.oldestVersion {
-            guard version <= self.version else {
+        if application == self.applicationID, version >= self.version {
+            guard version == self.version else {
                 throw InboxError(.newerVersion(Int(version)), step: "reading a file of a newer version")
             }
-            guard !isReadOnly || version == self.version else {
-                throw InboxError(.olderVersion(Int(version)), step: "reading a file of an older version")
-            }
-            return version < self.version
+            return false
         }
         let objects = try connection.integer("SELECT count(*) FROM sqlite_schema", step: "reading the schema") ?? 0
         guard version == 0, application == 0, objects == 0
@@ -184,9 +142,5 @@ enum InboxSchema {
                     OR type = 'index' AND name IN ('message_open', 'message_retry', 'message_dead', 'message_waiting'))
             """, step: "reading the schema")
         guard count == 9 else { throw InboxError(.corrupt, step: "looking for the inbox's tables") }
-    }
-
-    private static func version(of connection: SQLiteConnection) throws(InboxError) -> Int64 {
-        try connection.integer("PRAGMA user_version", step: "reading the schema version") ?? 0
     }
 }

@@ -44,17 +44,14 @@ final class InboxSource {
         guard Set(InboxSource.leading).isSubset(of: present)
         else { throw InboxError(.corrupt, step: "looking for messages in a damaged file") }
         self.furtherColumns = known.filter {
-            (present.contains($0) || $0 == "events") && !InboxSource.leading.contains($0) && $0 != "bytes"
+            present.contains($0) && !InboxSource.leading.contains($0) && $0 != "bytes"
         }
         self.pages = (size + InboxFile.size(of: path + "-wal")) / 4096 + 1
         self.connection = connection
         self.statements = InboxStatements(connection)
         self.state = SQLiteStatement(
             connection, "SELECT state FROM message NOT INDEXED WHERE sequence = ?1", step: "reading a damaged file")
-        // A file of an older version counts no events: there are some, for all that is known.
-        let values = (InboxSource.leading + self.furtherColumns).map {
-            present.contains($0) ? InboxSource.repaired($0) : "1"
-        }
+        let values = (InboxSource.leading + self.furtherColumns).map(InboxSource.repaired)
         self.rows = SQLiteStatement(
             connection,
             """
@@ -157,8 +154,6 @@ final class InboxSource {
         var found: [Int64: Installation] = [:]
         for sql in [
             "SELECT key, id, proven_sequence, adopter, site, app, principal FROM installation NOT INDEXED",
-            // Files of versions before the fourth do not say whose an installation is.
-            "SELECT key, id, proven_sequence, NULL, NULL, NULL, NULL FROM installation NOT INDEXED",
             // The index has the same keys and IDs on other pages.
             "SELECT key, id, NULL, NULL, NULL, NULL, NULL FROM installation INDEXED BY sqlite_autoindex_installation_1",
         ] {

@@ -27,15 +27,14 @@ public struct MessageRecord: Sendable, Hashable {
 
     /// Something that happened, or must have, and is not in the record.
     public enum Gap: Sendable, Hashable {
-        /// When it was stored: an older version of this library has stored it.
+        /// When it was stored: the inbox was damaged.
         case storing
         /// Whether and when it was acknowledged: the process ended before that was written, or the connection before it
-        /// was sent; or an older version of this library was at work.
+        /// was sent.
         case acknowledgement
-        /// When it was answered, and with what: an older version of this library was at work.
+        /// When it was answered, and with what: the inbox was damaged.
         case answer
-        /// Some of what happened besides: the record is full, cannot be read to its end, or was begun by an older
-        /// version of this library.
+        /// Some of what happened besides: the record is full, or cannot be read to its end.
         case laterEvents
     }
 

@@ -48,3 +48,34 @@ public struct DeadLetters: AsyncSequence, Sendable {
         }
     }
 }
+
+/// How many dead letters an inbox file holds, and how many it may hold before reading from the network stops.
+package struct DeadLetterStock: Sendable, Hashable {
+    package var count: Int64
+    /// How many bytes they take: payload, topic and 64 bytes for each.
+    package var bytes: Int64
+    /// ``PushRuntime/Bounds/deadLetters``.
+    package var countLimit: Int64
+    /// ``PushRuntime/Bounds/deadLetterBytes``, on a small disk less.
+    package var bytesLimit: Int64
+
+    package init(_ tally: InboxCounts.Tally, limit: InboxCounts.Tally) {
+        (self.count, self.bytes) = (tally.rows, tally.bytes)
+        (self.countLimit, self.bytesLimit) = (limit.rows, limit.bytes)
+    }
+
+    /// Whether reading from the network stops.
+    package var isFull: Bool { self.count >= self.countLimit || self.bytes >= self.bytesLimit }
+
+    /// Whether reading that has stopped goes on: below nine tenths of the limits.
+    package var hasRoom: Bool {
+        // `countLimit * 9` would overflow where the limit is `Int.max`.
+        let count = self.countLimit / 10 * 9 + self.countLimit % 10 * 9 / 10
+        return self.count <= count && self.bytes / 9 <= self.bytesLimit / 10
+    }
+
+    /// One line: how many there are, and what to do about it when there are too many.
+    package var advice: String {
+        "the inbox holds \(self.count) dead letters (\(self.bytes >> 10) KiB), as many as it may hold: retry or drop some"
+    }
+}

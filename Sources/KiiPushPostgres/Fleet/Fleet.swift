@@ -14,13 +14,13 @@ public struct Fleet: Sendable {
 
     // MARK: - The schema
 
-    /// Makes the tables, or brings them up to date, in one transaction of each database. It takes a superuser or the database's
-    /// owner; a gateway does with less. Stop gateways of an earlier version before.
+    /// Makes the tables where there are none, in one transaction of each database. It takes a superuser or the database's owner;
+    /// a gateway does with less.
     ///
     /// - Throws: As ``check()``.
-    public func migrate() async throws {
+    public func makeTables() async throws {
         for target in self.store.targets {
-            try await self.onThread { () throws(InboxError) in try PostgresSchema.migrate(target) }
+            try await self.onThread { () throws(InboxError) in try PostgresSchema.make(target) }
         }
     }
 
@@ -118,7 +118,7 @@ public struct Fleet: Sendable {
         let step = "declaring agents"
         try connection.execute("BEGIN", step: step)
         // One after the other: each locks shards.
-        try connection.execute("SELECT pg_advisory_xact_lock(\(PostgresMigrations.lock + 1))", step: step)
+        try connection.execute("SELECT pg_advisory_xact_lock(\(PostgresSchema.lock + 1))", step: step)
         _ = try connection.rows(
             """
             INSERT INTO kii_push.agent (name, shard, declaration)
@@ -239,7 +239,7 @@ extension PushAgentError {
     /// Why a fleet's database cannot be used.
     init(_ error: InboxError) {
         switch error.kind {
-        case .badAddress, .noSchema, .notTrusted, .olderVersion, .newerVersion:
+        case .badAddress, .noSchema, .notTrusted, .newerVersion:
             self = .invalidConfiguration(setting: "store", reason: "cannot be used: \(error)")
         default: self = .inbox(reason: error.description)
         }

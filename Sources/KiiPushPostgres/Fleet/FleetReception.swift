@@ -242,18 +242,19 @@ final class FleetReception: Sendable {
 
     /// One agent that cannot go on must not end the others.
     private func run(_ agent: PushAgent, _ name: String) async {
-        let (shortest, longest) = (Duration.seconds(1), Duration.seconds(300))
-        var pause = shortest
+        let longest = Duration.seconds(300)
+        var pauses = Backoff(from: .seconds(1), upTo: longest)
         while !Task.isCancelled {
             let began = ContinuousClock.now
+            let pause: Duration
             do {
                 return try await agent.run()
             } catch {
-                if ContinuousClock.now - began > longest { pause = shortest }
+                if ContinuousClock.now - began > longest { pauses.reset() }
+                pause = pauses.next()
                 self.tell(.agentFailed(name: name, reason: "\(error)", retryIn: pause))
             }
             try? await Task.sleep(for: pause)
-            pause = min(pause * 2, longest)
         }
     }
 }

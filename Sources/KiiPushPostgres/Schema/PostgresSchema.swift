@@ -4,37 +4,27 @@ package import KiiPushCore
 /// The tables and functions of the fleet in a database: schema `kii_push`.
 package enum PostgresSchema {
     /// The version that this library writes.
-    static var version: Int { PostgresMigrations.all.count }
-    /// The foreign keys of version 1, which all later versions have.
-    private static var foreignKeys: Int64 { 3 }
+    static let version = 1
+    private static let foreignKeys: Int64 = 3
 
-    /// Makes the schema, or brings it up to date, in one transaction. Blocks. Gateways of an older version have to be
-    /// stopped before.
+    /// Makes the schema where there is none, in one transaction. Blocks.
     ///
     /// - Throws: ``InboxError``.
-    package static func migrate(_ target: String) throws(InboxError) {
+    package static func make(_ target: String) throws(InboxError) {
         let connection = try BlockingPostgres(target, name: "kii-push store")
         let step = try self.making(on: connection)
         try connection.execute("BEGIN", step: step)
         // One change of the schema at a time.
-        try connection.execute("SELECT pg_advisory_xact_lock(\(PostgresMigrations.lock))", step: step)
+        try connection.execute("SELECT pg_advisory_xact_lock(\(self.lock))", step: step)
         try self.requireUnicode(connection)
         // Never what somebody else makes meanwhile: it may do things when it is used.
         if try !self.has("to_regnamespace('kii_push')", connection) {
             try connection.execute("CREATE SCHEMA kii_push", step: step)
         }
-        let version = try self.installedVersion(connection)
-        try self.refuseNewer(version)
-        if try !self.has("to_regclass('kii_push.migration')", connection) {
-            try connection.execute(
-                """
-                CREATE TABLE kii_push.migration (
-                    version integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now())
-                """, step: step)
-        }
-        for (index, sql) in PostgresMigrations.all.enumerated().dropFirst(version) {
-            try connection.execute(sql, step: step)
-            try connection.execute("INSERT INTO kii_push.migration (version) VALUES (\(index + 1))", step: step)
+        if try self.installedVersion(connection) == 0 {
+            try connection.execute(self.tables, step: step)
+            try connection.execute(self.functions, step: step)
+            try connection.execute("INSERT INTO kii_push.migration (version) VALUES (\(self.version))", step: step)
         }
         try connection.execute("COMMIT", step: step)
     }
@@ -49,12 +39,15 @@ package enum PostgresSchema {
         return "making the schema" + (roles.text(0, 0) ?? "")
     }
 
-    /// The version of the schema that is there; 0 for none. Throws where tables lack a version or their foreign keys: a
-    /// backup brings all tables first, then their rows, and foreign keys last.
+    /// The version of the schema that is there; 0 for none. Throws where it is another one than this library's, and where
+    /// tables lack a version or their foreign keys: a backup brings all tables first, then their rows, and foreign keys last.
     static func installedVersion(_ connection: BlockingPostgres) throws(InboxError) -> Int {
         try self.checkOwners(connection)
         let version =
             try self.has("to_regclass('kii_push.migration')", connection) ? try self.version(of: connection) : 0
+        guard version <= self.version else {
+            throw InboxError(.newerVersion(version), step: "using a database of a newer version")
+        }
         let keys = try connection.rows(
             """
             SELECT count(*) FROM pg_constraint
@@ -104,11 +97,8 @@ package enum PostgresSchema {
 
     /// Throws unless the schema is of this version.
     static func check(_ connection: BlockingPostgres) throws(InboxError) {
-        let version = try self.installedVersion(connection)
-        guard version > 0 else { throw InboxError(.noSchema, step: "looking for the schema kii_push") }
-        try self.refuseNewer(version)
-        guard version == self.version else {
-            throw InboxError(.olderVersion(version), step: "using a database of an older version")
+        guard try self.installedVersion(connection) > 0 else {
+            throw InboxError(.noSchema, step: "looking for the schema kii_push")
         }
     }
 
@@ -133,12 +123,6 @@ package enum PostgresSchema {
             "SELECT getdatabaseencoding()", step: "reading the database's encoding")
         guard rows.text(0, 0) == "UTF8" else {
             throw InboxError(.noSchema, step: "using a database whose encoding is not UTF8")
-        }
-    }
-
-    private static func refuseNewer(_ version: Int) throws(InboxError) {
-        guard version <= self.version else {
-            throw InboxError(.newerVersion(version), step: "using a database of a newer version")
         }
     }
 

@@ -8,9 +8,9 @@ struct StoreCommand: ParsableCommand {
         commandName: "store", abstract: "Makes the tables of a fleet's database, and looks whether they are there.",
         examples: [
             ("In a new database, as its owner", "kii-push store init --store postgres://owner@db.example.org/kii"),
-            ("After an upgrade, with all gateways stopped", "kii-push store migrate"),
+            ("As a gateway", "kii-push store check --store postgres://gateway@db.example.org/kii"),
         ],
-        subcommands: [StoreInitCommand.self, StoreMigrateCommand.self, StoreCheckCommand.self]
+        subcommands: [StoreInitCommand.self, StoreCheckCommand.self]
     )
 }
 
@@ -28,25 +28,9 @@ struct StoreInitCommand: ParsableCommand {
         guard try await fleet.schemaVersion() == 0 else {
             throw CommandFailure(
                 .cannotCreate, "the database has the tables already",
-                hint: "'kii-push store migrate' brings them up to date")
+                hint: "'kii-push store check' says whether a gateway can use them")
         }
-        try await fleet.migrate()
-        try await fleet.tellSchema(self.options.console)
-    }
-}
-
-struct StoreMigrateCommand: ParsableCommand {
-    static let configuration = CommandConfiguration(
-        commandName: "migrate", abstract: "Makes the tables, or brings them up to date, in one transaction.",
-        examples: [("With all gateways stopped", "kii-push store migrate --store postgres://owner@db.example.org/kii")],
-        exitCodes: FleetStoreOptions.exitCodes, environment: FleetStoreOptions.environment
-    )
-
-    @OptionGroup var options: FleetCommandOptions
-
-    func run() async throws {
-        let fleet = try self.options.fleet()
-        try await fleet.migrate()
+        try await fleet.makeTables()
         try await fleet.tellSchema(self.options.console)
     }
 }

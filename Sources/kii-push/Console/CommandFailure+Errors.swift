@@ -115,7 +115,7 @@ extension InboxReadingError {
     fileprivate var exit: ExitStatus {
         switch self {
         case .missing, .neverReceived, .removed: .missingInput
-        case .newerVersion, .olderVersion: .configuration
+        case .newerVersion: .configuration
         case .damaged, .unusable: .inputOutput
         }
     }

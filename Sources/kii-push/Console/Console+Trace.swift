@@ -90,11 +90,11 @@ private struct TraceWords {
 
     init(_ gap: MessageRecord.Gap) {
         switch gap {
-        case .storing: self.init("stored", "an older version received it")
+        case .storing: self.init("stored", "a damaged inbox cannot say when")
         case .acknowledgement:
             self.init("acknowledged", "the connection ended before, or the process before it was written")
-        case .answer: self.init("answered", "an older version handled it")
-        case .laterEvents: self.init("later", "not all that happened: the record is full, damaged, or older")
+        case .answer: self.init("answered", "a damaged inbox cannot say when")
+        case .laterEvents: self.init("later", "not all that happened: the record is full or damaged")
         }
     }
 

@@ -251,19 +251,3 @@ import Testing
         #expect(delays.last == .seconds(120))
     }
 }
-
-/// The delays after a subscription was refused.
-@Suite struct SubscriptionRetryTests {
-    @Test func theDelayDoublesFromFiveSecondsToFiveMinutes() {
-        var retry = SubscriptionRetry()
-        let delays = (0..<8).map { _ in retry.refused(jitter: 0) * 2 }
-        #expect(delays == [5, 10, 20, 40, 80, 160, 300, 300].map { .seconds($0) })
-    }
-
-    @Test func aDelayIsAtLeastHalfAndNeverMore() {
-        for jitter in [0, 0.25, 0.999] {
-            var retry = SubscriptionRetry()
-            #expect((.milliseconds(2500) ... .seconds(5)).contains(retry.refused(jitter: jitter)))
-        }
-    }
-}

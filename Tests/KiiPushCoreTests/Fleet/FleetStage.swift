@@ -36,7 +36,7 @@ final class FleetStage: Sendable {
             var targets: [String] = []
             for _ in 0..<databases { targets.append(try await PostgresServer.database()) }
             let stage = FleetStage(emulator, directory, targets)
-            try await stage.fleet.migrate()
+            try await stage.fleet.makeTables()
             try await body(stage)
         }
     }

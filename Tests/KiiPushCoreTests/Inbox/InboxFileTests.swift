@@ -134,13 +134,26 @@ import Testing
         #expect(try Data(contentsOf: URL(filePath: fixture.path)) == Data(bytes))
     }
 
-    @Test func reportsFilesOfANewerVersion() throws {
+    @Test(arguments: [2, 5, 99] as [UInt32])
+    func refusesFilesOfAnotherVersionAndLeavesThemAlone(version: UInt32) throws {
+        let fixture = try InboxFixture(name: "inbox.sqlite")
+        _ = try fixture.open()
+        try fixture.patchHeader(at: 60, version)
+        let before = try Data(contentsOf: URL(filePath: fixture.path))
+        let error = try #require(#expect(throws: InboxError.self) { try fixture.open() })
+        #expect(error.kind == .newerVersion(Int(version)))
+        #expect(error.description.contains("newer version"))
+        let reading = #expect(throws: InboxReadingError.self) { try InboxReader(stateDirectory: fixture.directory) }
+        #expect(reading == .newerVersion(path: fixture.path, version: Int(version)))
+        #expect(try Data(contentsOf: URL(filePath: fixture.path)) == before)
+    }
+
+    /// As a damaged file, it is moved aside then, and its messages are taken over.
+    @Test func aFileThatHasTablesAndNoVersionIsDamaged() throws {
         let fixture = try InboxFixture()
         _ = try fixture.open()
-        try fixture.patchHeader(at: 60, 7)
-        let error = try #require(#expect(throws: InboxError.self) { try fixture.open() })
-        #expect(error.kind == .newerVersion(7))
-        #expect(error.description.contains("newer version"))
+        try fixture.patchHeader(at: 60, 0)
+        #expect(#expect(throws: InboxError.self) { try fixture.open() }?.kind == .corrupt)
     }
 
     @Test func refusesSomebodyElsesDatabase() throws {

@@ -21,15 +21,15 @@ import Testing
             "CREATE DATABASE \(latin.split(separator: "=").last ?? "") ENCODING 'LATIN1' TEMPLATE template0", at: target
         )
         let encoding = await #expect(throws: InboxError.self) {
-            try await onThread { try PostgresSchema.migrate(latin) }
+            try await onThread { try PostgresSchema.make(latin) }
         }
         #expect(encoding?.description.contains("UTF8") == true)
-        try await onThread { try PostgresSchema.migrate(target) }
+        try await onThread { try PostgresSchema.make(target) }
         // As often as one likes.
-        try await onThread { try PostgresSchema.migrate(target) }
+        try await onThread { try PostgresSchema.make(target) }
         try await PostgresServer.run("INSERT INTO kii_push.migration (version) VALUES (99)", at: target)
         #expect(await failure()?.kind == .newerVersion(99))
-        let error = await #expect(throws: InboxError.self) { try await onThread { try PostgresSchema.migrate(target) } }
+        let error = await #expect(throws: InboxError.self) { try await onThread { try PostgresSchema.make(target) } }
         #expect(error?.kind == .newerVersion(99))
         // As a backup has it that is being restored.
         try await PostgresServer.run("TRUNCATE kii_push.migration", at: target)
@@ -67,7 +67,7 @@ import Testing
             """, at: target)
         for role in ["owner", "other"] {
             let own = address(of: role)
-            try await onThread { try PostgresSchema.migrate(own) }
+            try await onThread { try PostgresSchema.make(own) }
             try await PostgresServer.run(
                 """
                 GRANT USAGE ON SCHEMA kii_push TO gateway\(suffix);
@@ -78,20 +78,20 @@ import Testing
             #expect(await failure(role) == nil)
             #expect(await failure("kii") == .notTrusted)
             // As often as one likes.
-            try await onThread { try PostgresSchema.migrate(own) }
+            try await onThread { try PostgresSchema.make(own) }
             try await PostgresServer.run("DROP SCHEMA kii_push CASCADE", at: own)
         }
         // An empty schema that the administrator has made.
         try await PostgresServer.run("CREATE SCHEMA kii_push AUTHORIZATION owner\(suffix)", at: target)
         let owners = address(of: "owner")
-        try await onThread { try PostgresSchema.migrate(owners) }
+        try await onThread { try PostgresSchema.make(owners) }
         #expect(await failure("owner") == nil)
     }
 
     /// Somebody calls them with operators of his own in the way.
     @Test func functionsGoByTheirOwnPath() async throws {
         let target = try await PostgresServer.database()
-        try await onThread { try PostgresSchema.migrate(target) }
+        try await onThread { try PostgresSchema.make(target) }
         let types = ["integer", "bigint", "text", "timestamptz"]
         let operators = types.flatMap { type in
             ["=", "<", "<=", ">", "<>", "%", "*", "+", "-"].map { name in
@@ -127,31 +127,6 @@ import Testing
                 AND array_to_string(proconfig, ' ') IS DISTINCT FROM 'search_path=pg_catalog, pg_temp'
             """
         #expect(try await PostgresServer.run(inherited, at: target) == "end_work\n")
-    }
-
-    /// What an older version has stored is there after the migration.
-    @Test func aDatabaseOfAnOlderVersionIsBroughtUpToDate() async throws {
-        let target = try await PostgresServer.database()
-        try await PostgresServer.run(
-            """
-            CREATE SCHEMA kii_push;
-            CREATE TABLE kii_push.migration (
-                version integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now());
-            \(PostgresMigrations.all[0])
-            INSERT INTO kii_push.migration (version) VALUES (1);
-            INSERT INTO kii_push.installation (id, agent, shard)
-                VALUES ('a', 'agent', kii_push.shard_of('agent'));
-            INSERT INTO kii_push.message (installation, sequence, state, turn, bytes, updated_ms, received_ms, qos,
-                    duplicate, retain, connection, topic, payload)
-                SELECT key, 7, 1, 1, 2, 1, 1, 1, false, false, 1, 'topic', '{}' FROM kii_push.installation
-            """, at: target)
-        let place = StorePlace(kind: .postgres, address: target)
-        let error = await #expect(throws: InboxError.self) { _ = try await place.open() }
-        #expect(error?.kind == .olderVersion(1))
-        try await onThread { try PostgresSchema.migrate(target) }
-        let store = try await place.open()
-        let found = try await store.answer(.suspects(after: 0), of: store.installation("a"))
-        #expect(found.messages.map(\.sequence) == [7])
     }
 }
 #endif

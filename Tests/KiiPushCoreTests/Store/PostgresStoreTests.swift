@@ -78,7 +78,7 @@ import Testing
     @Test func aServerThatCrashesLosesNothing() async throws {
         let server = try await PostgresServer([])
         let target = try await server.makeDatabase()
-        try await onThread { try PostgresSchema.migrate(target) }
+        try await onThread { try PostgresSchema.make(target) }
         let handled = Journal<Int64>()
         let process = try await PipelineStoreTests.StoreProcess(
             StorePlace(kind: .postgres, address: target),
@@ -137,7 +137,7 @@ import Testing
     @Test func whatNoStandbyHasIsNotTold() async throws {
         let server = try await PostgresServer()
         let target = try await server.makeDatabase()
-        try await onThread { try PostgresSchema.migrate(target) }
+        try await onThread { try PostgresSchema.make(target) }
         let store = try await StorePlace(kind: .postgres, address: target).open()
         let message = TestMessage(TestLink(installation: try await store.installation("a")))
         func setStandby(_ name: String) async throws {

@@ -83,7 +83,7 @@ func withStorePlace(_ kind: StoreKind, _ body: (StorePlace) async throws -> Void
         case .postgres:
             let target = try await PostgresServer.database()
             #if Postgres
-            try await onThread { try PostgresSchema.migrate(target) }
+            try await onThread { try PostgresSchema.make(target) }
             #endif
             try await body(StorePlace(kind: kind, address: target))
         }

@@ -68,11 +68,12 @@ package struct ReconnectPolicy: Sendable {
     private var refusals = 0
     private var lastDelay: Duration?
     private var pattern: ClosurePattern
-    private var disputedDelay: Duration?
+    private var disputed: Backoff
 
     package init(configuration: Configuration = Configuration()) {
         self.configuration = configuration
         self.pattern = ClosurePattern(configuration: configuration.pattern, stableAfter: configuration.stableAfter)
+        self.disputed = Backoff(from: configuration.firstDisputedDelay, upTo: configuration.maximumDisputedDelay)
     }
 
     /// Says when to try again.
@@ -97,7 +98,7 @@ package struct ReconnectPolicy: Sendable {
         decision.pattern = self.pattern.kind
         // What somebody asked for, and what keeps peace with another receiver or a broker that kicks, holds.
         decision.isShortenedBySleep = retryAfter == nil && !decision.pattern.isAgainstUs
-        if !self.pattern.isTakenOver { self.disputedDelay = nil }
+        if !self.pattern.isTakenOver { self.disputed.reset() }
         let wasStable = loss != .protocolBroken && connectedFor.map { $0 >= self.configuration.stableAfter } ?? false
         if wasStable {
             self.failures = 0
@@ -115,7 +116,8 @@ package struct ReconnectPolicy: Sendable {
         if let retryAfter {
             decision.delay = retryAfter + retryAfter / 10 * jitter
         } else if loss == .closedByPeer, self.pattern.isTakenOver {
-            decision.delay = self.nextDisputedDelay(jitter)
+            // Never short: however the two draw, each leaves the other half of the longest pause at least.
+            decision.delay = self.disputed.next(jitter: jitter)
         } else if wasStable {
             decision.delay = self.firstDelay(after: loss, jitter)
         } else if loss == .closedByPeer || loss == .noticedHere && connectedFor != nil, !decision.pattern.isAgainstUs {
@@ -156,14 +158,5 @@ package struct ReconnectPolicy: Sendable {
         let delay = min(self.configuration.maximumDelay, base + (upper - base) * jitter)
         self.lastDelay = delay
         return delay
-    }
-
-    // Never short: however the two draw, each leaves the other half of the longest pause at least.
-    private mutating func nextDisputedDelay(_ jitter: Double) -> Duration {
-        let limit = min(
-            self.disputedDelay.map { $0 * 2 } ?? self.configuration.firstDisputedDelay,
-            self.configuration.maximumDisputedDelay)
-        self.disputedDelay = limit
-        return limit / 2 + limit / 2 * jitter
     }
 }

@@ -9,7 +9,7 @@ package struct AgentState: Sendable, Hashable {
     var account: String
     var principal: Principal
     var token: AccessToken
-    /// Who issued the token, as ``KiiApp/tokenIssuer``; it is sent to nobody else. `nil` in a file of an earlier version.
+    /// Who issued the token, as ``KiiApp/tokenIssuer``; it is sent to nobody else.
     var issuer: String?
     package var installationID: String?
     /// How pushes are to be written; `nil` where nothing was said about it. It outlives the installation.
@@ -35,8 +35,7 @@ package struct AgentState: Sendable, Hashable {
 
     /// Whether both belong to one user or thing, so that the token of the one serves the other.
     package func isOfSameOwner(as other: AgentState) -> Bool {
-        self.principal == other.principal && self.account == other.account
-            && (self.issuer == nil || other.issuer == nil || self.issuer == other.issuer)
+        self.principal == other.principal && self.account == other.account && self.issuer == other.issuer
     }
 
     /// Notes that the cloud no longer knows the installation.
@@ -96,7 +95,7 @@ extension AgentState {
             principal: principal, token: Secret(try json.required("accessToken", in: path)),
             refreshToken: json["refreshToken"]?.string.map { Secret($0) },
             expiresAt: json["expiresAt"]?.int64.map { Timestamp(millisecondsSinceEpoch: $0) })
-        self.issuer = json["issuer"]?.string
+        self.issuer = try json.required("issuer", in: path)
         self.installationID = json["installationID"]?.string
         self.payload = json["payload"]?.string.flatMap { PayloadFormat(rawValue: $0) }
         self.formerInstallationIDs = json["formerInstallationIDs"]?.array?.compactMap(\.string) ?? []

@@ -53,11 +53,11 @@ final class AgentStateStore: Sendable {
             if held.state?.principal == principal {
                 held.state?.token = token
             } else {
-                var next = AgentState(appID: app.appID, account: account, principal: principal, token: token)
+                var next = AgentState(
+                    appID: app.appID, account: account, principal: principal, token: token, issuer: app.tokenIssuer)
                 if let former = held.state { next.follow(former) }
                 held.state = next
             }
-            held.state?.issuer = app.tokenIssuer
             held.hasNewToken = true
         }
         try await self.save()

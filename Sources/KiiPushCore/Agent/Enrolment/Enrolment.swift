@@ -32,12 +32,11 @@ final class Enrolment: Sendable {
     /// - Throws: ``PushAgentError/file(_:)``, ``PushAgentError/stateOfAnotherAccount(path:)``.
     func stateOnFile() throws(PushAgentError) -> AgentState? {
         let saved = Result { () throws(FileError) in try self.store.read() }
-        guard var state = try saved.mapError(PushAgentError.file).get() else { return nil }
+        guard let state = try saved.mapError(PushAgentError.file).get() else { return nil }
         let app = self.client.app
         guard state.appID == app.appID, state.account == self.account.fingerprint,
-            state.issuer == nil || state.issuer == app.tokenIssuer
+            state.issuer == app.tokenIssuer
         else { throw .stateOfAnotherAccount(path: self.store.path) }
-        state.issuer = app.tokenIssuer
         return state
     }
 

@@ -5,13 +5,14 @@ package struct PendingSubscription: Sendable {
     package private(set) var due: MonotonicInstant
     /// After failures that may pass by themselves.
     private var reconnect: ReconnectPolicy
-    /// After everything else.
-    private var retry: SubscriptionRetry
+    /// After everything else. A person has to do something about it, so there is no hurry, and nobody knows when it will
+    /// be done.
+    private var retry: Backoff
     /// How often in a row the cloud refused what the agent signs in with.
     package private(set) var refusals = 0
 
     package init(
-        _ target: SubscriptionTarget, reconnect: ReconnectPolicy.Configuration, retry: SubscriptionRetry,
+        _ target: SubscriptionTarget, reconnect: ReconnectPolicy.Configuration, retry: Backoff,
         now: MonotonicInstant
     ) {
         self.target = target
@@ -33,7 +34,7 @@ package struct PendingSubscription: Sendable {
             if let failure {
                 self.reconnect.connectionEnded(.attemptFailed, connectedFor: nil, retryAfter: failure.retryAfter).delay
             } else {
-                self.retry.refused()
+                self.retry.next(jitter: .random(in: 0..<1))
             }
         self.due = now + delay
         return (failure?.reason ?? "\(error)", delay)

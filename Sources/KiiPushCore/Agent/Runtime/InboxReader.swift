@@ -161,8 +161,6 @@ public enum InboxReadingError: Error, Sendable, Hashable, CustomStringConvertibl
     case missing(path: String)
     /// A later version of this library wrote the file.
     case newerVersion(path: String, version: Int)
-    /// An earlier version of this library wrote the file, and no process of this version has received with it since.
-    case olderVersion(path: String, version: Int)
     /// The file is damaged, or is no inbox.
     case damaged(path: String, reason: String)
     /// The file could not be read now.
@@ -177,7 +175,6 @@ public enum InboxReadingError: Error, Sendable, Hashable, CustomStringConvertibl
         self =
             switch error.kind {
             case .newerVersion(let version): .newerVersion(path: path, version: version)
-            case .olderVersion(let version): .olderVersion(path: path, version: version)
             case .notMade: .missing(path: path)
             case .corrupt: .damaged(path: path, reason: error.description)
             case .full, .locked, .notAFile, .notPermitted, .cannotOpen, .io, .away, .badAddress, .noSchema,
@@ -192,9 +189,6 @@ public enum InboxReadingError: Error, Sendable, Hashable, CustomStringConvertibl
         case .missing(let path): "there is no inbox at \(path): no message was received into a file there"
         case .newerVersion(let path, let version):
             "\(path) was written by a newer version of this program (format \(version)); use that one"
-        case .olderVersion(let path, let version):
-            "\(path) was written by an older version of this program (format \(version)); it can be read when the agent "
-                + "has been started once in this version"
         case .damaged(let path, let reason): "\(path) cannot be read: \(reason)"
         case .unusable(let path, let reason): "\(path) cannot be read now: \(reason)"
         case .neverReceived(let messageID, 0): "there is no message \(messageID): none was received yet"

@@ -101,3 +101,291 @@ extension FrameDecoder {
         return packets
     }
 }
+
+/// The first packet of a client: who it is, and what it wants of the session (MQTT 3.1.1, 3.1; MQTT 3.1, 3.1). No client
+/// here has a will.
+package struct MQTTConnect: Sendable, Hashable {
+    package var version: MQTTVersion
+    package var clientID: String
+    package var cleanSession: Bool
+    /// In seconds; 0 switches it off.
+    package var keepAlive: UInt16
+    package var username: String?
+    /// MQTT permits any bytes here; this package takes text alone, which is what Kii gives.
+    package var password: Secret?
+
+    package init(
+        version: MQTTVersion = .v3_1_1, clientID: String, cleanSession: Bool, keepAlive: UInt16,
+        username: String? = nil, password: Secret? = nil
+    ) {
+        self.version = version
+        self.clientID = clientID
+        self.cleanSession = cleanSession
+        self.keepAlive = keepAlive
+        self.username = username
+        self.password = password
+    }
+
+    private struct Flags: OptionSet {
+        let rawValue: UInt8
+        static let username = Flags(rawValue: 0x80)
+        static let password = Flags(rawValue: 0x40)
+        static let cleanSession = Flags(rawValue: 0x02)
+        static let reserved = Flags(rawValue: 0x01)
+    }
+
+    func encodeBody(into bytes: inout [UInt8]) throws(MQTTError) {
+        var flags: Flags = []
+        if self.cleanSession { flags.insert(.cleanSession) }
+        if self.username != nil { flags.insert(.username) }
+        if self.password != nil { flags.insert(.password) }
+        // [MQTT-3.1.2-22]
+        guard self.password == nil || self.username != nil else { throw MQTTError(.connectFlags(flags.rawValue)) }
+        try bytes.appendText(self.version.protocolName)
+        bytes.append(self.version.rawValue)
+        bytes.append(flags.rawValue)
+        bytes.appendNumber(self.keepAlive)
+        try bytes.appendText(self.clientID)
+        if let username { try bytes.appendText(username) }
+        if let password { try bytes.appendData(Array(password.reveal().utf8)) }
+    }
+
+    init(decoding body: RawSpan) throws(MQTTError) {
+        var position = 0
+        let name = try body.takeText(at: &position)
+        let level = try body.takeByte(at: &position)
+        // [MQTT-3.1.2-1], [MQTT-3.1.2-2]: whoever reads this answers CONNACK 1, or hangs up.
+        guard let version = MQTTVersion(rawValue: level), version.protocolName == name else {
+            throw MQTTError(.unsupportedProtocol(level: level))
+        }
+        self.version = version
+
+        let flags = Flags(rawValue: try body.takeByte(at: &position))
+        guard flags.isSubset(of: [.username, .password, .cleanSession, .reserved]),
+            !flags.contains(.reserved) || version == .v3_1,  // [MQTT-3.1.2-3]
+            flags.contains(.username) || !flags.contains(.password)  // [MQTT-3.1.2-22]
+        else { throw MQTTError(.connectFlags(flags.rawValue)) }
+        self.cleanSession = flags.contains(.cleanSession)
+        self.keepAlive = try body.takeNumber(at: &position)
+        self.clientID = try body.takeText(at: &position)
+        self.username = flags.contains(.username) ? try body.takeText(at: &position) : nil
+        self.password = flags.contains(.password) ? Secret(try body.takeText(at: &position)) : nil
+        try body.requireEnd(at: position)
+    }
+}
+
+/// The broker's answer to CONNECT (MQTT 3.1.1, 3.2; MQTT 3.1, 3.2).
+package struct MQTTConnack: Sendable, Hashable {
+    /// Whether the broker still holds the session. 3.1 cannot say so: always `false` there.
+    package var sessionPresent: Bool
+    package var code: ConnackCode
+
+    package init(sessionPresent: Bool = false, code: ConnackCode) {
+        self.sessionPresent = sessionPresent
+        self.code = code
+    }
+
+    func encodeBody(into bytes: inout [UInt8], version: MQTTVersion) {
+        bytes.append(version == .v3_1_1 && self.sessionPresent ? 1 : 0)
+        bytes.append(self.code.rawValue)
+    }
+
+    /// A refusal that claims a session is taken as a refusal, against [MQTT-3.2.2-4]: its code says more than an error
+    /// about the flag would.
+    init(decoding body: RawSpan, version: MQTTVersion) throws(MQTTError) {
+        var position = 0
+        let flags = try body.takeByte(at: &position)
+        self.code = ConnackCode(rawValue: try body.takeByte(at: &position))
+        try body.requireEnd(at: position)
+        // 3.2.2.1; MQTT 3.1, 3.2: "reserved values, not used"
+        guard version == .v3_1 || flags & 0xFE == 0 else { throw MQTTError(.acknowledgeFlags(flags)) }
+        self.sessionPresent = version == .v3_1_1 && flags == 1
+    }
+}
+
+/// What a broker answers to CONNECT (MQTT 3.1.1, table 3.1).
+package enum ConnackCode: Sendable, Hashable, CustomStringConvertible {
+    case accepted, unacceptableProtocolVersion, identifierRejected, serverUnavailable, badUserNameOrPassword
+    case notAuthorized
+    /// 6 to 255, which the specification reserves.
+    case reserved(UInt8)
+
+    package init(rawValue: UInt8) {
+        switch rawValue {
+        case 0: self = .accepted
+        case 1: self = .unacceptableProtocolVersion
+        case 2: self = .identifierRejected
+        case 3: self = .serverUnavailable
+        case 4: self = .badUserNameOrPassword
+        case 5: self = .notAuthorized
+        default: self = .reserved(rawValue)
+        }
+    }
+
+    package var rawValue: UInt8 {
+        switch self {
+        case .accepted: 0
+        case .unacceptableProtocolVersion: 1
+        case .identifierRejected: 2
+        case .serverUnavailable: 3
+        case .badUserNameOrPassword: 4
+        case .notAuthorized: 5
+        case .reserved(let value): value
+        }
+    }
+
+    /// Whether the endpoint's credentials should be fetched again before the next attempt.
+    package var refusesCredentials: Bool { self == .badUserNameOrPassword || self == .notAuthorized }
+
+    /// One line: what the broker said, and what to do about it.
+    package var description: String {
+        switch self {
+        case .accepted: "the broker accepted the connection"
+        case .unacceptableProtocolVersion:
+            "the broker does not speak this version of MQTT (CONNACK 1); connect with the other one"
+        case .identifierRejected:
+            "the broker rejects the client identifier (CONNACK 2); fetch the endpoint again and use its topic as identifier"
+        case .serverUnavailable: "the broker is not available (CONNACK 3); try again later"
+        case .badUserNameOrPassword: "the broker refuses user name or password (CONNACK 4); fetch the endpoint again"
+        case .notAuthorized: "the broker does not authorize this client (CONNACK 5); fetch the endpoint again"
+        case .reserved(let value):
+            "the broker refuses with an unknown code (CONNACK \(value)); see the broker's log"
+        }
+    }
+}
+
+/// A client's request to be sent the messages of some topics (MQTT 3.1.1, 3.8).
+package struct MQTTSubscribe: Sendable, Hashable {
+    package struct Entry: Sendable, Hashable {
+        package var filter: String
+        /// The most that is asked for; the broker may grant less.
+        package var qos: QoS
+
+        package init(filter: String, qos: QoS) {
+            self.filter = filter
+            self.qos = qos
+        }
+    }
+
+    package var packetID: UInt16
+    package var entries: [Entry]
+
+    package init(packetID: UInt16, entries: [Entry]) {
+        self.packetID = packetID
+        self.entries = entries
+    }
+
+    func encodeBody(into bytes: inout [UInt8]) throws(MQTTError) {
+        try bytes.appendPacketID(self.packetID)
+        guard !self.entries.isEmpty else { throw MQTTError(.noEntries) }
+        for entry in self.entries {
+            guard entry.filter.isMQTTTopicFilter else { throw MQTTError(.topicFilter) }
+            try bytes.appendText(entry.filter)
+            bytes.append(entry.qos.rawValue)
+        }
+    }
+
+    init(decoding body: RawSpan, version: MQTTVersion) throws(MQTTError) {
+        var position = 0
+        self.packetID = try body.takePacketID(at: &position)
+        self.entries = []
+        while position < body.byteCount {
+            let filter = try body.takeText(at: &position)
+            guard filter.isMQTTTopicFilter else { throw MQTTError(.topicFilter) }
+            var options = try body.takeByte(at: &position)
+            // [MQTT-3-8.3-4] reserves the upper six bits, MQTT 3.1 (3.8) ignores them.
+            if version == .v3_1 { options &= 0b11 }
+            guard let qos = QoS(rawValue: options) else { throw MQTTError(.qos(options)) }
+            self.entries.append(Entry(filter: filter, qos: qos))
+        }
+        guard !self.entries.isEmpty else { throw MQTTError(.noEntries) }  // [MQTT-3.8.3-3]
+    }
+}
+
+/// The broker's answers to SUBSCRIBE, one for each entry (MQTT 3.1.1, 3.9).
+package struct MQTTSuback: Sendable, Hashable {
+    private static let failure: UInt8 = 0x80
+
+    package var packetID: UInt16
+    /// What was granted; `nil` where the broker refused.
+    package var grants: [QoS?]
+
+    package init(packetID: UInt16, grants: [QoS?]) {
+        self.packetID = packetID
+        self.grants = grants
+    }
+
+    func encodeBody(into bytes: inout [UInt8]) throws(MQTTError) {
+        try bytes.appendPacketID(self.packetID)
+        guard !self.grants.isEmpty else { throw MQTTError(.noEntries) }
+        for grant in self.grants { bytes.append(grant?.rawValue ?? Self.failure) }
+    }
+
+    /// A refusal is read in 3.1 too, which has no word for it: brokers send it all the same.
+    init(decoding body: RawSpan) throws(MQTTError) {
+        var position = 0
+        self.packetID = try body.takePacketID(at: &position)
+        self.grants = []
+        while position < body.byteCount {
+            let code = try body.takeByte(at: &position)
+            let grant = QoS(rawValue: code)
+            guard grant != nil || code == Self.failure else { throw MQTTError(.returnCode(code)) }  // [MQTT-3.9.3-2]
+            self.grants.append(grant)
+        }
+        guard !self.grants.isEmpty else { throw MQTTError(.noEntries) }
+    }
+}
+
+/// A message on its way (MQTT 3.1.1, 3.3).
+package struct MQTTPublish: Sendable, Hashable {
+    package var topic: String
+    package var payload: [UInt8]
+    package var qos: QoS
+    package var retain: Bool
+    /// Set where the sender has sent this before; never at QoS 0.
+    package var duplicate: Bool
+    /// `nil` at QoS 0, else not 0.
+    package var packetID: UInt16?
+
+    package init(
+        topic: String, payload: [UInt8], qos: QoS = .atMostOnce, retain: Bool = false, duplicate: Bool = false,
+        packetID: UInt16? = nil
+    ) {
+        self.topic = topic
+        self.payload = payload
+        self.qos = qos
+        self.retain = retain
+        self.duplicate = duplicate
+        self.packetID = packetID
+    }
+
+    /// The lower half of the first byte.
+    var flags: UInt8 {
+        var flags = self.qos.rawValue << 1
+        if self.retain { flags |= 0b0001 }
+        if self.duplicate, self.qos != .atMostOnce { flags |= 0b1000 }  // [MQTT-3.3.1-2]
+        return flags
+    }
+
+    func encodeBody(into bytes: inout [UInt8]) throws(MQTTError) {
+        guard self.topic.isMQTTTopicName else { throw MQTTError(.topicName) }
+        // [MQTT-2.3.1-1], [MQTT-2.3.1-5]: a packet identifier where it belongs, and nowhere else.
+        guard (self.qos == .atMostOnce) == (self.packetID == nil), self.packetID != 0 else {
+            throw MQTTError(.packetID)
+        }
+        bytes.reserveCapacity(4 + self.topic.utf8.count + self.payload.count)
+        try bytes.appendText(self.topic)
+        if let packetID = self.packetID { bytes.appendNumber(packetID) }
+        bytes.append(contentsOf: self.payload)
+    }
+
+    init(decoding body: RawSpan, header: MQTTFixedHeader) throws(MQTTError) {
+        let layout = try MQTTPublishLayout(header: header, body: body)
+        self.topic = try layout.topic(in: body)
+        self.payload = [UInt8](copying: body.extracting(layout.payload))
+        self.qos = layout.qos
+        self.retain = layout.retain
+        self.duplicate = layout.duplicate
+        self.packetID = layout.packetID
+    }
+}

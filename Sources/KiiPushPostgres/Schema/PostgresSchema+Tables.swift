@@ -1,13 +1,15 @@
 #if Postgres
-/// The schema, as the changes that have led to it. A number that was released is never changed.
-enum PostgresMigrations {
-    /// How many shards installations are spread over; never changed either.
+extension PostgresSchema {
+    /// How many shards installations are spread over; never changed.
     static let shards = 1024
-
-    static let all = [version1, requests, hands, departures]
+    /// The number of the lock that a change of the schema takes: "KiiP".
+    static let lock = 0x4B69_6950
 
     // Numbers of milliseconds, and offsets from `received_ms`, as the inbox's file has them.
-    private static let version1 = """
+    static let tables = """
+        CREATE TABLE IF NOT EXISTS kii_push.migration (
+            version integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now());
+
         -- Whoever receives.
         CREATE TABLE kii_push.gateway (
             id integer GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
@@ -21,6 +23,8 @@ enum PostgresMigrations {
             -- Since when, and until when, it counts as alive, by this server's clock.
             alive_since timestamptz NOT NULL DEFAULT '-infinity',
             alive_until timestamptz NOT NULL DEFAULT '-infinity',
+            -- When it has let go of its name by itself; NULL of one that runs, and of one that was killed.
+            stopped_at timestamptz,
             -- Its process, and the server's process for its connection.
             host text, process integer, backend integer,
             -- Whether it is to hand over all that it has.
@@ -63,8 +67,13 @@ enum PostgresMigrations {
             -- Whose it is; NULL where no agent has said so yet.
             site text, app text, principal text,
             -- The key of the installation that handles the messages of this one in its place.
-            adopter bigint
-        );
+            adopter bigint,
+            -- Messages in hand whose rows say 0 or 2, in order. A row says 1 only of a message that was taken in hand as it
+            -- was stored, and of one that runs alone.
+            in_hand bigint[] NOT NULL DEFAULT '{}',
+            -- What the last turn that took any added to the list, and the number of that turn.
+            taken bigint[] NOT NULL DEFAULT '{}', taken_in bigint NOT NULL DEFAULT 0
+        ) WITH (fillfactor = 50, autovacuum_vacuum_threshold = 500);
         CREATE INDEX installation_shard ON kii_push.installation (shard);
         CREATE INDEX installation_owner ON kii_push.installation (principal);
         CREATE INDEX installation_adopter ON kii_push.installation (adopter) WHERE adopter IS NOT NULL;
@@ -78,8 +87,6 @@ enum PostgresMigrations {
             sequence bigint NOT NULL,
             -- 0 waiting, 1 in hand, 2 retry, 3 presented, 4 done, 5 dead.
             state smallint NOT NULL,
-            -- The number of its gateway's turn in which it was last taken in hand.
-            turn bigint NOT NULL,
             bytes bigint NOT NULL,
             attempts integer NOT NULL DEFAULT 0, crashes integer NOT NULL DEFAULT 0,
             -- How many events are in the table event, 256 at most. 257 says that later ones were left out.
@@ -112,10 +119,17 @@ enum PostgresMigrations {
         -- Every number that was given out before this time is at most this. Old rows are looked for below it.
         CREATE TABLE kii_push.milestone (at_ms bigint PRIMARY KEY, sequence bigint NOT NULL);
 
-        \(functions)
+        -- What is to be done with a message. It may be in hand, so whichever gateway has it does that. Whoever asks waits for the
+        -- answer and removes the row.
+        CREATE TABLE kii_push.request (
+            id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+            -- The installation stays when its shard changes.
+            installation bigint NOT NULL, message bigint NOT NULL,
+            what text NOT NULL CHECK (what IN ('retry', 'drop')),
+            -- -1 done, -2 there is no such message, else for how many ms its handler had been running, which it was left to.
+            answer bigint, answered_at timestamptz
+        );
+        CREATE INDEX request_message ON kii_push.request (message);
         """
-
-    /// The number of the lock that a change of the schema takes: "KiiP".
-    static let lock = 0x4B69_6950
 }
 #endif
