@@ -27,6 +27,8 @@ let package = Package(
     name: "kii-push",
     products: [
         .library(name: "KiiPushCore", targets: ["KiiPushCore"]),
+        .library(name: "KiiPushActivation", targets: ["KiiPushActivation"]),
+        .library(name: "KiiPushDesktop", targets: ["KiiPushDesktop"]),
         .library(name: "KiiPushEmulator", targets: ["KiiPushEmulator"]),
         .library(name: "KiiPushPostgres", targets: ["KiiPushPostgres"]),
         .executable(name: "kii-push", targets: ["kii-push-program"]),
@@ -41,33 +43,38 @@ let package = Package(
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         // Without a pkg-config name: SwiftPM would warn every user of KiiPushCore, which does not need this library.
         .systemLibrary(name: "CMicroHTTPD", providers: [.apt(["libmicrohttpd-dev"])]),
+        // As CMicroHTTPD: KiiPushDesktop alone needs it.
+        .systemLibrary(name: "CSystemd", providers: [.apt(["libsystemd-dev"])]),
         // As CMicroHTTPD, and only with the trait.
         .systemLibrary(name: "CPostgres", providers: [.apt(["libpq-dev"])]),
         // System calls that Swift's Glibc module does not show.
         .target(name: "CSystem"),
         .target(name: "KiiPushCore", dependencies: ["CCurl", "CSQLite", "CSystem"]),
+        .target(name: "KiiPushActivation", dependencies: ["KiiPushCore"]),
+        .target(name: "KiiPushDesktop", dependencies: ["KiiPushCore", "CSystemd"]),
         // Empty without the trait.
         .target(
             name: "KiiPushPostgres",
             dependencies: ["KiiPushCore", .target(name: "CPostgres", condition: .when(traits: ["Postgres"]))]),
         // The header that programs in other languages are built with; what it declares is in KiiPushC.
         .target(name: "CKiiPush"),
-        .target(name: "KiiPushC", dependencies: ["KiiPushCore", "CKiiPush"]),
+        .target(name: "KiiPushC", dependencies: ["KiiPushActivation", "KiiPushCore", "CKiiPush"]),
         // The files of the emulator's page, which are compiled in.
         .target(name: "CInspector", exclude: ["page"]),
         .target(name: "KiiPushEmulator", dependencies: ["KiiPushCore", "CInspector", "CMicroHTTPD", "CSQLite"]),
         // Apart from the program's entry, so that the fuzzer can be linked with it.
         .target(
-            name: "kii-push", dependencies: ["KiiPushCore", "KiiPushEmulator", "KiiPushPostgres"],
+            name: "kii-push",
+            dependencies: ["KiiPushActivation", "KiiPushCore", "KiiPushDesktop", "KiiPushEmulator", "KiiPushPostgres"],
             exclude: ["Program"]),
         .executableTarget(name: "kii-push-program", dependencies: ["kii-push"], path: "Sources/kii-push/Program"),
         example("MinimalAgent"),
         example("CloudTour"),
-        example("ActivatedAgent"),
-        example("DesktopHelper"),
+        example("ActivatedAgent", "KiiPushActivation"),
+        example("DesktopHelper", "KiiPushActivation", "KiiPushDesktop"),
         example("ReceivingTour"),
         example("MessageTour"),
-        example("PortingTour"),
+        example("PortingTour", "KiiPushActivation", "KiiPushDesktop"),
         example("ExactlyOnce", "KiiPushPostgres"),
         .executableTarget(
             name: "kii-push-bench",
@@ -84,6 +91,7 @@ let package = Package(
                 "TestSupport",
                 "TestTraits",
             ]),
+        .testTarget(name: "KiiPushActivationTests", dependencies: ["KiiPushActivation", "KiiPushCore"]),
         .testTarget(
             name: "KiiPushEmulatorTests",
             dependencies: [
@@ -92,9 +100,11 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: ["kii-push", "kii-push-program", "KiiPushCore", "TestSupport", "TestTraits"]),
-        .executableTarget(name: "CountingAgent", dependencies: ["KiiPushCore"], path: "Tests/CountingAgent"),
+        .executableTarget(
+            name: "CountingAgent", dependencies: ["KiiPushActivation", "KiiPushCore"], path: "Tests/CountingAgent"),
         .executableTarget(name: "MisusingAgent", dependencies: ["KiiPushCore"], path: "Tests/MisusingAgent"),
-        .executableTarget(name: "OpeningAgent", dependencies: ["KiiPushCore"], path: "Tests/OpeningAgent"),
+        .executableTarget(
+            name: "OpeningAgent", dependencies: ["KiiPushActivation", "KiiPushCore"], path: "Tests/OpeningAgent"),
         .executableTarget(name: "FloodedAgent", dependencies: ["KiiPushCore"], path: "Tests/FloodedAgent"),
         .target(name: "SeededNumbers", path: "Tests/SeededNumbers"),
         .target(name: "TestTraits", path: "Tests/TestTraits"),
@@ -126,7 +136,8 @@ let package = Package(
         .testTarget(
             name: "IntegrationTests",
             dependencies: [
-                "TestSupport", "TestTraits", "KiiPushCore", "KiiPushEmulator", "MinimalAgent", "CloudTour",
+                "TestSupport", "TestTraits", "KiiPushActivation", "KiiPushCore", "KiiPushDesktop", "KiiPushEmulator",
+                "MinimalAgent", "CloudTour",
                 "ReceivingTour", "MessageTour", "PortingTour", "MisusingAgent", "OpeningAgent", "FloodedAgent",
             ]),
         .testTarget(
@@ -146,7 +157,7 @@ let package = Package(
             path: "Tests/SimulationRunner"),
         .target(
             name: "FuzzTargets",
-            dependencies: ["KiiPushCore", "KiiPushEmulator", "kii-push", "CSQLite"],
+            dependencies: ["KiiPushActivation", "KiiPushCore", "KiiPushEmulator", "kii-push", "CSQLite"],
             path: "Tests/Fuzz/Targets"),
         // Replays inputs; built by script/fuzz it is libFuzzer's program.
         .executableTarget(name: "kii-push-fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Runner"),

@@ -1,4 +1,5 @@
 import Glibc
+import KiiPushActivation
 import KiiPushCore
 
 /// Appends each push to a file: an agent that need not run all the time.
@@ -46,7 +47,8 @@ struct ActivatedAgent {
             configuration: .init(
                 app: KiiApp(appID: appID, appKey: Secret(appKey), baseURL: url), account: .pseudoUser),
             handler: Journal(path: CommandLine.arguments[1]),
-            lifecycle: lifecycle
+            lifecycle: lifecycle,
+            feed: .activator
         )
         let events = agent.events
         Task {

@@ -1,5 +1,7 @@
 import Glibc
+import KiiPushActivation
 import KiiPushCore
+import KiiPushDesktop
 
 /// Presents alerts on the desktop, and reacts to what the user chooses.
 ///
@@ -67,7 +69,7 @@ struct DesktopHelper {
         let presenter = makePresenter()
         let agent = PushAgent(
             runtime: try PushRuntime(configuration: settings), configuration: configuration,
-            handler: Kitchen(lifecycle: lifecycle), lifecycle: lifecycle, presenter: presenter)
+            handler: Kitchen(lifecycle: lifecycle), lifecycle: lifecycle, presenter: presenter, feed: .activator)
         if isOpened { lifecycle.didBecomeActive() }
         let events = agent.events
         Task {

@@ -1,4 +1,5 @@
 import KiiPushCore
+import KiiPushDesktop
 
 func makePresenter() -> DesktopPresenter {
     var configuration = DesktopPresenter.Configuration(applicationName: "Dinner")

@@ -1,3 +1,4 @@
+import KiiPushActivation
 import KiiPushCore
 import Synchronization
 
@@ -22,7 +23,8 @@ func startApp(_ runtime: PushRuntime, _ configuration: PushAgent.Configuration) 
     // application(_:didFinishLaunchingWithOptions:): it remembers the notification that the program was opened by.
     let lifecycle = AgentLifecycle(launchOptions: .current)
     let agent = PushAgent(
-        runtime: runtime, configuration: configuration, handler: AppDelegate(), lifecycle: lifecycle)
+        runtime: runtime, configuration: configuration, handler: AppDelegate(), lifecycle: lifecycle,
+        feed: .activator)
     return (agent, lifecycle)
 }
 

@@ -1,5 +1,6 @@
 import Glibc
 import KiiPushCore
+import KiiPushDesktop
 
 /// Does what Documentation/porting.md shows, and receives one message.
 @main

@@ -54,7 +54,7 @@ struct CFailure: Error {
             self.init(KII_PUSH_E_CONFIGURATION, "/\(setting) \(reason)")
         case .signInRefused(let cause), .pseudoUserLost(let cause): self.init(cause, error.description)
         case .noUsablePort, .subscriptionRefused: self.init(KII_PUSH_E_NETWORK, error.description)
-        case .alreadyRunning, .launch, .launchTaken: self = .state(error.description)
+        case .alreadyRunning: self = .state(error.description)
         case .stateDirectoryInUse, .installationInUse, .stateOfAnotherAccount, .file, .inboxOfNewerVersion, .inbox,
             .gatewayInUse, .leaseLost:
             self.init(KII_PUSH_E_FILE, error.description)

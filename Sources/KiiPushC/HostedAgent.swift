@@ -1,4 +1,5 @@
 import CKiiPush
+import KiiPushActivation
 import KiiPushCore
 
 /// An agent that a program holds, and how its runs end.
@@ -31,7 +32,8 @@ final class HostedAgent: Sendable {
         self.runtime = runtime
         (self.name, self.account) = (configuration.name, configuration.account)
         self.callbacks = callbacks
-        self.agent = PushAgent(runtime: runtime.runtime, configuration: configuration, handler: callbacks)
+        self.agent = PushAgent(
+            runtime: runtime.runtime, configuration: configuration, handler: callbacks, feed: .activator)
     }
 
     func observe(_ observer: kii_push_observer, _ context: UnsafeMutableRawPointer?) {

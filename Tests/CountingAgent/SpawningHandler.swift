@@ -1,4 +1,5 @@
 import Glibc
+import KiiPushActivation
 import KiiPushCore
 
 /// Has a program count each message, as `kii-push run --exec` does.

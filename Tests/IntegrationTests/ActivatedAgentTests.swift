@@ -5,6 +5,7 @@ import TestSupport
 import TestTraits
 import Testing
 
+@testable import KiiPushActivation
 @testable import KiiPushCore
 
 /// A program with this library that is started for messages.
@@ -167,7 +168,8 @@ import Testing
 
     @Test func aFileIsNoSocket() throws {
         let file = open("/dev/null", O_RDWR)
-        #expect(throws: LaunchError.notASocket(file)) { _ = try LaunchChannel(descriptor: file) }
+        let error = LaunchError.invalid(reason: "names descriptor \(file), which is no local stream socket")
+        #expect(throws: error) { _ = try LaunchChannel(descriptor: file) }
         close(file)
     }
 
@@ -190,10 +192,10 @@ import Testing
             let handler = RecordingHandler { _ in .failed }
             let first = PushAgent(
                 runtime: runtime, configuration: configuration, handler: handler, reconnect: .quick,
-                launch: .success(channel))
+                feed: MessageFeed(channel))
             let second = PushAgent(
                 runtime: runtime, configuration: configuration, handler: RecordingHandler(), reconnect: .quick,
-                launch: .success(channel))
+                feed: MessageFeed(channel))
             let events = first.events
             try await whileRunning(first) {
                 let call = try #require(await handler.next(1).first)
@@ -203,8 +205,7 @@ import Testing
                 // Not a new 30 s of its own.
                 #expect(call.context.timeRemaining <= .seconds(5))
                 #expect(await ActivationStage.happens(7, in: events) { $0 == .handedBack(.failed) } != nil)
-                let error = await #expect(throws: PushAgentError.self) { try await second.run() }
-                guard case .launchTaken = error else { throw TestFailure("\(String(describing: error))") }
+                await #expect(throws: LaunchError.taken) { try await second.run() }
             }
             var bytes = [UInt8](repeating: 0, count: 1000)
             let count = recv(ours.number, &bytes, bytes.count, 0)
@@ -235,7 +236,7 @@ import Testing
                 runtime: self.runtime,
                 configuration: PushAgent.Configuration(
                     app: KiiApp(appID: "app", appKey: "key", baseURL: "http://127.0.0.1:1/api"), account: .pseudoUser),
-                handler: self.handler, reconnect: .quick, launch: .success(channel))
+                handler: self.handler, reconnect: .quick, feed: MessageFeed(channel))
         }
 
         static func send(_ id: Int64, badge: Int, to descriptor: FileDescriptor) throws {

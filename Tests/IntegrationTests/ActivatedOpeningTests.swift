@@ -1,4 +1,5 @@
 import Foundation
+import KiiPushActivation
 import KiiPushCore
 import TestSupport
 import Testing

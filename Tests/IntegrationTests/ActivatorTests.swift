@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import KiiPushActivation
 import KiiPushCore
 import TestSupport
 import Testing

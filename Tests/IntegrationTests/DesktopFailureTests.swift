@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import KiiPushCore
+import KiiPushDesktop
 import TestSupport
 import Testing
 

@@ -1,5 +1,6 @@
 import Foundation
 import KiiPushCore
+import KiiPushDesktop
 import TestSupport
 import Testing
 

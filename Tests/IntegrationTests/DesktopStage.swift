@@ -2,6 +2,7 @@ import Foundation
 import TestSupport
 
 @testable import KiiPushCore
+@testable import KiiPushDesktop
 
 /// What a test of the desktop presenter has in hand: a bus, and a presenter for it.
 struct DesktopStage {

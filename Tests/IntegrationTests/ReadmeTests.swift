@@ -74,6 +74,18 @@ import Testing
         #expect(!page.contains("example.com/kii-push"), "nothing is there")
     }
 
+    /// The agent of this page links KiiPushCore alone.
+    @Test func anAgentNeedsLibcurlAndSQLiteAlone() async throws {
+        let program = productsDirectory.appendingPathComponent("MinimalAgent").path
+        let result = try await ForeignProgram("readelf", "--dynamic", program).run()
+        let libraries = result.output.matches(of: /Shared library: \[(.+?)\.so/).map { String($0.output.1) }
+        // Those of Swift, of C, and of a sanitizer.
+        let isOfLanguage =
+            /libswift.*|lib_.*|libc|libm|libgcc_s|libstdc\+\+|libdispatch|libBlocksRuntime|libpthread|libdl/
+        let others = libraries.filter { $0.wholeMatch(of: isOfLanguage) == nil && !$0.hasPrefix("ld-linux") }
+        #expect(Set(others) == ["libcurl", "libsqlite3"], "\(result.output) \(result.errors)")
+    }
+
     @Test func thePushMadeByHandArrives() async throws {
         try await withEmulator { emulator, directory in
             let script = try self.block("run: by hand", of: "Documentation/emulator.md")

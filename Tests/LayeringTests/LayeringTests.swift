@@ -43,6 +43,17 @@ import Testing
         #expect(bare.map(\.path) == [])
     }
 
+    /// What stands on the core has these, and no agent links them that does not use them.
+    @Test func theCoreNamesNothingThatStandsOnIt() throws {
+        let words = ["d-bus", "sd-bus", "sd_bus", "libsystemd", "activator", "desktoppresenter"]
+        let files = try Self.swiftFiles(under: ["Sources/KiiPushCore"])
+        #expect(files.count > 100)
+        for file in files {
+            let text = file.text.lowercased()
+            for word in words where text.contains(word) { Issue.record("\(file.path) has \(word)") }
+        }
+    }
+
     /// The table that people read says what is checked here.
     @Test func thePageListsTheRooms() throws {
         let path = Self.root.appending(path: "Documentation/architecture.md")

@@ -73,8 +73,7 @@ struct Room {
             name: "Lifecycle",
             folder: "Sources/KiiPushCore/Lifecycle",
             modules: ["Glibc"],
-            // JSON: the lines between an activator and its program.
-            knows: ["Values", "System", "JSON", "Message", "Delivery"]
+            knows: ["Values", "System", "Message", "Delivery"]
         ),
         Room(
             name: "Agent",
@@ -91,6 +90,19 @@ struct Room {
             modules: ["Glibc"],
             // Cloud: refusals, for the exit status.
             knows: ["Values", "System", "Cloud", "Agent"]
+        ),
+        Room(
+            name: "KiiPushActivation",
+            folder: "Sources/KiiPushActivation",
+            modules: ["KiiPushCore", "Glibc"],
+            knows: ["Values", "System", "JSON", "Message", "EventLoop", "Delivery", "Store", "Lifecycle", "Agent"],
+            alsoSees: ["InboxOwner"]
+        ),
+        Room(
+            name: "KiiPushDesktop",
+            folder: "Sources/KiiPushDesktop",
+            modules: ["KiiPushCore", "CSystemd", "Glibc"],
+            knows: ["Values", "System", "Message", "Delivery", "Lifecycle"]
         ),
         Room(
             name: "KiiPushPostgres",
@@ -116,19 +128,23 @@ struct Room {
             name: "kii-push",
             folder: "Sources/kii-push",
             // Its own name: the program's entry is a module by itself.
-            modules: ["KiiPushCore", "KiiPushEmulator", "KiiPushPostgres", "Glibc", "kii_push"],
+            modules: [
+                "KiiPushActivation", "KiiPushCore", "KiiPushDesktop", "KiiPushEmulator", "KiiPushPostgres", "Glibc",
+                "kii_push",
+            ],
             knows: [
                 "Values", "System", "JSON", "Message", "Cloud", "EventLoop", "Inbox", "Delivery", "Store", "Lifecycle",
-                "Agent", "Service", "KiiPushEmulator", "KiiPushPostgres",
+                "Agent", "Service", "KiiPushActivation", "KiiPushDesktop", "KiiPushEmulator", "KiiPushPostgres",
             ]
         ),
         Room(
             name: "KiiPushC",
             folder: "Sources/KiiPushC",
             // Synchronization: what a fork asks must take no lock.
-            modules: ["KiiPushCore", "CKiiPush", "Glibc", "Synchronization"],
+            modules: ["KiiPushActivation", "KiiPushCore", "CKiiPush", "Glibc", "Synchronization"],
             knows: [
                 "Values", "System", "JSON", "Message", "Cloud", "Inbox", "Delivery", "Store", "Agent", "Service",
+                "KiiPushActivation",
             ]
         ),
     ]
@@ -159,7 +175,7 @@ struct Ceiling {
     }
 
     static let all: [Ceiling] = [
-        Ceiling("Sources/KiiPushCore/Values", [.bytes: 22_628, .types: 23]),
+        Ceiling("Sources/KiiPushCore/Values", [.bytes: 22_060, .types: 22]),
         Ceiling("Sources/KiiPushCore/System", [.bytes: 33_938, .types: 34]),
         Ceiling("Sources/KiiPushCore/JSON", [.bytes: 51_091, .types: 27]),
         Ceiling("Sources/KiiPushCore/Message", [.bytes: 29_662, .types: 23]),
@@ -170,10 +186,12 @@ struct Ceiling {
         Ceiling("Sources/KiiPushCore/Inbox", [.bytes: 115_049, .types: 46]),
         Ceiling("Sources/KiiPushCore/Delivery", [.bytes: 92_070, .types: 76]),
         Ceiling("Sources/KiiPushCore/Store", [.bytes: 47_455, .types: 25]),
-        Ceiling("Sources/KiiPushCore/Lifecycle", [.bytes: 82_607, .types: 71]),
+        Ceiling("Sources/KiiPushCore/Lifecycle", [.bytes: 25_358, .types: 28]),
         Ceiling("Sources/KiiPushCore/Agent", [.bytes: 205_561, .types: 106]),
         Ceiling("Sources/KiiPushCore/Service", [.bytes: 13_042, .types: 13]),
-        Ceiling("Sources/KiiPushCore", [.bytes: 909_104, .types: 599, .publicDeclarations: 730]),
+        Ceiling("Sources/KiiPushCore", [.bytes: 835_642, .types: 546, .publicDeclarations: 688]),
+        Ceiling("Sources/KiiPushActivation", [.bytes: 43_663, .types: 32]),
+        Ceiling("Sources/KiiPushDesktop", [.bytes: 26_226, .types: 21]),
         Ceiling("Sources/KiiPushPostgres", [.bytes: 174_519, .types: 57]),
         Ceiling("Sources/KiiPushEmulator", [.bytes: 327_102, .types: 189]),
         Ceiling("Sources/kii-push", [.bytes: 499_334, .types: 285]),

@@ -1,4 +1,5 @@
 import Glibc
+import KiiPushActivation
 import KiiPushCore
 
 // A program that an activator starts, and that a test drives by messages: `{"do":"didEnterBackground"}` has it call that
@@ -99,7 +100,8 @@ struct OpeningAgent {
             configuration: .init(
                 app: KiiApp(appID: "app", appKey: "key", baseURL: "http://127.0.0.1:1/api"), account: .pseudoUser),
             handler: window,
-            lifecycle: lifecycle)
+            lifecycle: lifecycle,
+            feed: .activator)
         window.begin(agent)
         Task { [events = agent.events] in await window.answerLate(events) }
         Task { [numbers = agent.badges] in await window.noteBadges(numbers) }

@@ -1,8 +1,8 @@
 /// An agent's badge: in memory, told to those who listen, and in a file of its own.
 ///
-/// The file holds a number, and which message has set it; one that cannot be read is as good as none. In a process that an
-/// activator started there is no file: the activator's agent counts, and this badge passes on what the program sets.
-final class AgentBadge: KeptBadge {
+/// The file holds a number, and which message has set it; one that cannot be read is as good as none. Where a
+/// feed has the number there is no file: the process over there counts, and this badge passes on what the program sets.
+package final class AgentBadge: KeptBadge {
     private struct State {
         var count = BadgeCount()
         var isLoaded = false
@@ -21,19 +21,20 @@ final class AgentBadge: KeptBadge {
 
     private let path: String
     private let loop: EventLoop
-    private let launcher: LaunchChannel?
+    /// `nil` unless it has the number.
+    private let feed: MessageFeed?
     private let report: @Sendable (PushEvent) -> Void
     private let state = Locked(State())
     /// One thread writes at a time, so that of two changes the later one stays.
     private let writing = Locked<Void>(())
 
     init(
-        stateDirectory: String, name: String, loop: EventLoop, launcher: LaunchChannel?,
+        stateDirectory: String, name: String, loop: EventLoop, feed: MessageFeed?,
         report: @escaping @Sendable (PushEvent) -> Void
     ) {
         self.path = "\(stateDirectory)/badges/\(name).json"
         self.loop = loop
-        self.launcher = launcher.flatMap { $0.tellsBadge ? $0 : nil }
+        self.feed = feed.flatMap { $0.badge != nil ? $0 : nil }
         self.report = report
     }
 
@@ -42,7 +43,7 @@ final class AgentBadge: KeptBadge {
         self.write()
     }
 
-    var number: Int? {
+    package var number: Int? {
         self.load()
         return self.state.withLock { $0.count.number }
     }
@@ -63,23 +64,23 @@ final class AgentBadge: KeptBadge {
     }
 
     func apply(_ badge: NotificationContent.Badge, _ context: DeliveryContext) {
-        // The launcher has counted the message, and others that this process never sees.
-        guard self.launcher == nil else { return }
+        // The other process has counted the message, and others that never come here.
+        guard self.feed == nil else { return }
         self.change { $0.apply(badge, messageID: context.messageID, receivedAt: context.receivedAt, now: .now()) }
     }
 
-    func set(_ number: Int?) {
+    package func set(_ number: Int?) {
         self.change { $0.set(number) }
-        // The launcher hears of it even if nothing changes here: an older number may be on its way.
-        self.launcher?.send(.badge(max(number ?? 0, 0)))
+        // The other process hears of it even if nothing changes here: an older number may be on its way.
+        self.feed?.setBadge(max(number ?? 0, 0))
     }
 
-    /// Takes over the launcher's number.
-    func told(_ number: Int) {
-        if self.launcher != nil { self.change { $0.set(number) } }
+    /// Takes over the number of the process that hands messages over.
+    package func told(_ number: Int) {
+        if self.feed != nil { self.change { $0.set(number) } }
     }
 
-    func onChange(_ body: @escaping @Sendable () -> Void) { self.state.withLock { $0.observers.append(body) } }
+    package func onChange(_ body: @escaping @Sendable () -> Void) { self.state.withLock { $0.observers.append(body) } }
 
     /// Writes what the file lacks, now. On the loop's thread, since writing blocks; on this one when the loop is gone.
     func saveIfNeeded() async {
@@ -88,7 +89,7 @@ final class AgentBadge: KeptBadge {
 
     private func change(_ body: (inout BadgeCount) -> Void) {
         self.load()
-        let (observers, isToBePlanned) = self.state.withLock { [hasFile = self.launcher == nil] state in
+        let (observers, isToBePlanned) = self.state.withLock { [hasFile = self.feed == nil] state in
             let before = state.count
             body(&state.count)
             guard state.count != before else { return ([@Sendable () -> Void](), false) }
@@ -114,7 +115,7 @@ final class AgentBadge: KeptBadge {
 
     private func load() {
         guard !self.state.withLock({ $0.isLoaded }) else { return }
-        let count = self.launcher?.first.badge.map { BadgeCount(number: $0 > 0 ? $0 : nil) } ?? self.countOnFile
+        let count = self.feed?.badge.map { BadgeCount(number: $0 > 0 ? $0 : nil) } ?? self.countOnFile
         self.state.withLock { state in
             guard !state.isLoaded else { return }
             state.isLoaded = true

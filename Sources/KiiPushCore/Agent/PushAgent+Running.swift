@@ -56,18 +56,16 @@ extension PushAgent {
     /// taken, running handlers get ``PushRuntime/Configuration/shutdownGrace``, what they answered is stored, and the
     /// broker is told.
     ///
-    /// In a process that an ``Activator`` started it receives from that one instead, and opens neither a connection nor the
-    /// inbox. The handler is called by the same rules, and alerts reach it too. The activator's agent tries a failed attempt
-    /// again. `run` returns when the activator ends. If several agents run in the process, the first one that runs gets the
-    /// message that the process was started for, and all later ones.
+    /// An agent that has a ``MessageFeed`` receives from that instead, and opens neither a connection nor the inbox. The
+    /// handler is called by the same rules, and alerts reach it too. `run` returns when no more messages come.
     ///
     /// - Throws: ``PushAgentError``, or a ``KiiError`` that will not pass, when only a person can help; ``KiiInputError``
-    ///   for a subscription that can never be made, before anything is sent. Returns normally when cancelled, and when
+    ///   for a subscription that can never be made, before anything is sent; what the feed throws. Returns normally when cancelled, and when
     ///   the runtime is shut down meanwhile.
     public func run() async throws {
         try await self.exclusively {
             try self.requireUsableSubscriptions()
-            if let channel = try self.launchChannel() { return try await self.receiveFromLauncher(channel) }
+            if let feed = self.feed { return try await feed.deliver(self) }
             var failure: (any Error)?
             do {
                 try await self.receive()
@@ -96,7 +94,7 @@ extension PushAgent {
         try await self.receive(at: endpoint, core, &policy)
     }
 
-    /// Where an emulator on this machine looks for who receives from it; `nil` with another cloud.
+    /// Where a cloud on this machine looks for who receives from it; `nil` with another cloud.
     private var receiverFolder: ReceiverFolder? {
         guard self.configuration.app.origin?.isLoopback ?? false else { return nil }
         let directory = self.runtime.configuration.environment.runtimeDirectory

@@ -45,20 +45,19 @@ public final class PushAgent: Sendable {
         }
     }
 
-    let runtime: PushRuntime
+    package let runtime: PushRuntime
     let configuration: Configuration
     let enrolment: Enrolment
-    let receiver: any Receiver
-    let lifecycle: AgentLifecycle?
+    package let receiver: any Receiver
+    package let lifecycle: AgentLifecycle?
     let desk: PresentationDesk
-    let keptBadge: AgentBadge
-    let hub: EventHub
+    package let keptBadge: AgentBadge
+    package let hub: EventHub
     /// The way to the broker while the agent receives.
     let link = Locked<LoopIsolated<BrokerLink>?>(nil)
     let reconnect: ReconnectPolicy.Configuration
     let subscriptionRetry: Backoff
-    /// What the process was started with.
-    let launch: Result<LaunchChannel?, LaunchError>
+    let feed: MessageFeed?
     private let isBusy = Locked(false)
 
     /// Makes an agent; nothing happens before ``register(replacing:)`` or ``run()``.
@@ -72,13 +71,14 @@ public final class PushAgent: Sendable {
     ///   - lifecycle: where the program stands between the user and the background. Default (`nil`): every message reaches
     ///     the handler.
     ///   - presenter: shows alerts that arrive in the background. Default (`nil`): they reach the handler instead.
+    ///   - feed: the process that hands messages over. Default (`nil`): the agent receives from the broker.
     public convenience init(
         runtime: PushRuntime, configuration: Configuration, handler: some NotificationHandler,
-        lifecycle: AgentLifecycle? = nil, presenter: (any NotificationPresenter)? = nil
+        lifecycle: AgentLifecycle? = nil, presenter: (any NotificationPresenter)? = nil, feed: MessageFeed? = nil
     ) {
         self.init(
             runtime: runtime, configuration: configuration, handler: handler, lifecycle: lifecycle,
-            presenter: presenter, reconnect: .init())
+            presenter: presenter, reconnect: .init(), feed: feed)
     }
 
     /// Makes an agent whose handler is a closure; nothing happens before ``register(replacing:)`` or ``run()``.
@@ -96,16 +96,17 @@ public final class PushAgent: Sendable {
     ///   - lifecycle: where the program stands between the user and the background. Default (`nil`): every message reaches
     ///     the handler.
     ///   - presenter: shows alerts that arrive in the background. Default (`nil`): they reach the handler instead.
+    ///   - feed: the process that hands messages over. Default (`nil`): the agent receives from the broker.
     ///   - handler: handles one message and returns what became of it, within 30 s. It is called as
     ///     ``AsyncRemoteNotificationHandler`` is; a thrown error means "try again".
     public convenience init(
         runtime: PushRuntime, configuration: Configuration, lifecycle: AgentLifecycle? = nil,
-        presenter: (any NotificationPresenter)? = nil,
+        presenter: (any NotificationPresenter)? = nil, feed: MessageFeed? = nil,
         handler: @escaping @Sendable (ReceivedMessage, DeliveryContext) async throws -> FetchResult
     ) {
         self.init(
             runtime: runtime, configuration: configuration, handler: ClosureHandler(body: handler),
-            lifecycle: lifecycle, presenter: presenter)
+            lifecycle: lifecycle, presenter: presenter, feed: feed)
     }
 
     package init(
@@ -113,26 +114,25 @@ public final class PushAgent: Sendable {
         lifecycle: AgentLifecycle? = nil, presenter: (any NotificationPresenter)? = nil,
         reconnect: ReconnectPolicy.Configuration,
         subscriptionRetry: Backoff = Backoff(from: .seconds(5), upTo: .seconds(300)),
-        launch: Result<LaunchChannel?, LaunchError> = LaunchChannel.inherited, state: (any AgentStatePlace)? = nil
+        feed: MessageFeed? = nil, state: (any AgentStatePlace)? = nil
     ) {
         precondition(AgentStateFile.isValidName(configuration.name), "an agent's name has to be a file name")
         self.runtime = runtime
         self.configuration = configuration
-        self.launch = launch
+        self.feed = feed
         self.lifecycle = lifecycle
         self.reconnect = reconnect
         self.subscriptionRetry = subscriptionRetry
         let directory = runtime.configuration.stateDirectory
         let hub = EventHub(counting: runtime.listeners)
         self.hub = hub
-        let channel = try? launch.get()
         let badge = AgentBadge(
-            stateDirectory: directory, name: configuration.name, loop: runtime.loop, launcher: channel,
+            stateDirectory: directory, name: configuration.name, loop: runtime.loop, feed: feed,
             report: { hub.emit($0) })
         self.keptBadge = badge
         (handler as? any BadgeFollower)?.follow(badge)
-        // In a process that was started for a push, the one that started it presents what is to be presented.
-        self.desk = PresentationDesk(presenter: channel == nil ? presenter : nil, lifecycle: lifecycle)
+        // The process that keeps the messages presents their alerts.
+        self.desk = PresentationDesk(presenter: feed == nil ? presenter : nil, lifecycle: lifecycle)
         self.receiver = ReceptionReceiver(
             handler: handler, lifecycle: lifecycle, desk: self.desk, applyBadge: { badge.apply($0, $1) })
         let place =

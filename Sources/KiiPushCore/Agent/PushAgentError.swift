@@ -34,11 +34,6 @@ public enum PushAgentError: Error, Sendable, CustomStringConvertible {
     /// topic each time; on registering, twice.
     case subscriptionRefused
 
-    /// The process was started with what is no socket of an ``Activator``, for this reason.
-    case launch(reason: String)
-    /// Another agent of the process receives what it was started for.
-    case launchTaken
-
     /// One line: what failed and what to do about it.
     public var description: String {
         switch self {
@@ -66,9 +61,6 @@ public enum PushAgentError: Error, Sendable, CustomStringConvertible {
         case .leaseLost(let gateway, let reason): "gateway \(gateway) ends: \(reason)"
         case .subscriptionRefused:
             "the broker refused the installation's own topic; delete the installation and register anew"
-        case .launch(let reason): reason
-        case .launchTaken:
-            "another agent of this process receives the messages that it was started for; run one agent, once"
         }
     }
 }

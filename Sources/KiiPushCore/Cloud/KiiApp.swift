@@ -10,10 +10,11 @@ public struct KiiApp: Sendable, Hashable {
     package var thingIFBaseURL: String
     /// `localhost`, `127.0.0.0/8` and `[::1]` need no permission.
     package var allowsPlainHTTP: Bool
-    /// Whom tokens belong to, where that is not the server of ``baseURL``: an emulator may come back at another port.
+    /// Whom tokens belong to, where that is not the server of ``baseURL``: a server of this machine may come back at
+    /// another port.
     package var issuer: String?
 
-    /// Names an app at an address of its own, such as an emulator's.
+    /// Names an app at an address of its own.
     ///
     /// Whether the values can be used is checked by each call, which throws ``KiiInputError`` before it sends anything.
     ///

@@ -10,7 +10,7 @@ package struct KiiCall<Answer: Sendable>: Sendable {
     /// Reads an answer with one of ``statuses``.
     package let read: @Sendable (KiiResponse) throws(KiiResponseError) -> Answer
     package var service = KiiService.api
-    /// Whether it is about something of the app's: all but the emulator's controls.
+    /// Whether ``path`` is below the app's; a cloud's own controls are not.
     package var isOfApp = true
     package var authorization = KiiAuthorization.token
     /// Query parameters, in order, not yet percent-encoded.

@@ -105,7 +105,7 @@ extension KiiErrorCode {
     /// 503: the cloud is not available for the moment.
     package static let temporaryUnavailableError = Self(rawValue: "TEMPORARY_UNAVAILABLE_ERROR")
 
-    // Codes of this project's emulator, where none of Kii's is known.
+    // Codes of this project, where none of Kii's is known.
 
     /// 405: the path does not have this method.
     package static let methodNotAllowed = Self(rawValue: "METHOD_NOT_ALLOWED")

@@ -30,7 +30,7 @@ public struct KiiInputError: Error, Sendable, Hashable, CustomStringConvertible 
         case refreshToken = "refresh_token"
         /// A message that is to be sent.
         case message
-        /// The ID of a message that the emulator was sent.
+        /// The ID of a message that was sent.
         case pushMessageID
     }
 

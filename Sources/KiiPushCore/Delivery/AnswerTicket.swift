@@ -6,6 +6,12 @@ package protocol AnswerChannel: AnyObject, Sendable {
 /// What an answer is about: one attempt to deliver one message.
 package struct AnswerTicket: Sendable, Hashable {
     package var sequence: Int64
-    package var call = CallID(slot: 0, number: 0)
-    package var position = 0
+    package var call: CallID
+    package var position: Int
+
+    package init(sequence: Int64, call: CallID = CallID(slot: 0, number: 0), position: Int = 0) {
+        self.sequence = sequence
+        self.call = call
+        self.position = position
+    }
 }

@@ -32,8 +32,8 @@ public struct MessageEvent: Sendable, Hashable {
         case failed(attempt: Int, DeliveryFailure, retryAfter: Duration)
         /// It was given up on, after an attempt or without one. It is a dead letter then, except in memory.
         case dead(DeadLetterReason, attempt: Int?)
-        /// The attempt failed, in a program that an ``Activator`` started: the agent that has the message tries it again,
-        /// or gives it up. Told, and not recorded.
+        /// The attempt failed, and another process keeps the message, which it has handed over: that one tries it again, or
+        /// gives it up. Told, and not recorded.
         case handedBack(DeliveryFailure)
         /// An answer came after the deadline and did not count. Told, and not recorded.
         case late(attempt: Int)

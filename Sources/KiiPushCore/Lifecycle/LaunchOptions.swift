@@ -1,4 +1,4 @@
-/// What the program was started for.
+/// What the program was started for. For a program that a push started, `KiiPushActivation` has it as `LaunchOptions.current`.
 ///
 /// - Source: `launchOptions` of UIKit's `application(_:didFinishLaunchingWithOptions:)`, of which
 ///   ``remoteNotification`` is `UIApplication.LaunchOptionsKey.remoteNotification`.
@@ -24,20 +24,6 @@ public struct LaunchOptions: Sendable, Hashable {
         self.messageID = messageID
         self.installationID = installationID
         self.userAction = userAction
-    }
-
-    /// What this process was started for: the first message of an ``Activator`` (or `kii-push run --activate`); empty when
-    /// it was started in another way.
-    ///
-    /// Reads the message when it is first asked for, which takes next to no time. Where the variable `KII_PUSH_LAUNCH_FD` is
-    /// forged this is empty, and ``PushAgent/run()`` throws ``PushAgentError/launch(reason:)``.
-    ///
-    /// ```swift
-    /// let lifecycle = AgentLifecycle(launchOptions: .current)
-    /// ```
-    public static var current: LaunchOptions {
-        guard case .success(let channel?) = LaunchChannel.inherited else { return LaunchOptions() }
-        return channel.launchOptions
     }
 
     /// Whether this is the message that the program was started for.

@@ -19,7 +19,7 @@ package final class Monitor<State: Sendable>: Sendable {
         self.monitored.wait(for: { $0.condition.pointer }, { body(&$0.state) })
     }
 
-    func signal() { self.monitored.withLock { _ = pthread_cond_signal($0.condition.pointer) } }
+    package func signal() { self.monitored.withLock { _ = pthread_cond_signal($0.condition.pointer) } }
     package func signalAll() { self.monitored.withLock { _ = pthread_cond_broadcast($0.condition.pointer) } }
 }
 

@@ -1,3 +1,4 @@
+import KiiPushActivation
 import KiiPushCore
 
 struct ListenCommand: ParsableCommand {

@@ -1,5 +1,7 @@
 import Glibc
+import KiiPushActivation
 import KiiPushCore
+import KiiPushDesktop
 
 struct RunCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

@@ -1,4 +1,6 @@
+import KiiPushActivation
 import KiiPushCore
+import KiiPushDesktop
 
 /// What `run` is to do. Each property is an option and the member of "run" in config.json that says the same: parsing, the
 /// file, help and completion go by these declarations.

@@ -1,3 +1,4 @@
+import KiiPushActivation
 import KiiPushCore
 
 /// Shows what agents and their program go through: on the console, and in the journal. An actor, so that lines come out one

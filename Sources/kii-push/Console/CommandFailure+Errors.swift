@@ -62,12 +62,12 @@ extension CommandFailure {
                 .temporary,
                 "\(HostProcess(id: processID)) receives as this profile, and the cloud lets one receiver connect at a time",
                 hint: "stop it, or receive as somebody else in another profile: --profile NAME")
-        case .stateOfAnotherAccount, .invalidConfiguration, .inboxOfNewerVersion, .launch:
+        case .stateOfAnotherAccount, .invalidConfiguration, .inboxOfNewerVersion:
             self.init(.configuration, error.description)
         case .gatewayInUse, .leaseLost: self.init(.temporary, error.description)
         case .noUsablePort, .subscriptionRefused: self.init(.protocolError, error.description)
         case .inbox: self.init(.inputOutput, error.description)
-        case .alreadyRunning, .launchTaken: self.init(.internalError, error.description)
+        case .alreadyRunning: self.init(.internalError, error.description)
         }
     }
 

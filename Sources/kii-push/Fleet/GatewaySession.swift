@@ -1,5 +1,6 @@
 #if Postgres
 import Glibc
+import KiiPushActivation
 import KiiPushCore
 import KiiPushPostgres
 

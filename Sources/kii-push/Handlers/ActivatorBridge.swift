@@ -1,3 +1,4 @@
+import KiiPushActivation
 import KiiPushCore
 
 /// The handler of an agent whose messages a program with this library handles: notes what they are, and hands them on.

@@ -1,3 +1,4 @@
+import KiiPushActivation
 import KiiPushCore
 
 /// Runs a command for each message: the payload on its standard input, the answer by its exit status.

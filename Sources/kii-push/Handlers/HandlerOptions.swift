@@ -1,3 +1,4 @@
+import KiiPushActivation
 import KiiPushCore
 
 /// `--exec`, `--forward-to` and what belongs to them: the same in every command that hands messages to somebody outside.

@@ -1,3 +1,4 @@
+import KiiPushActivation
 import KiiPushCore
 
 /// What an earlier run of a profile has left running: each process is named in a file of the profile's directory.

@@ -1,4 +1,6 @@
+import KiiPushActivation
 import KiiPushCore
+import KiiPushDesktop
 
 /// Who handles the messages of `run`.
 struct RunReceiver: Sendable {

@@ -1,4 +1,5 @@
 import Glibc
+import KiiPushActivation
 import KiiPushCore
 
 /// Adds messages to a recording.

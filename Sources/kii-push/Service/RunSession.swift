@@ -1,3 +1,4 @@
+import KiiPushActivation
 import KiiPushCore
 
 /// One agent of `run`, from its settings to its end. A reload makes another.

@@ -1,3 +1,4 @@
+import KiiPushActivation
 import KiiPushCore
 
 /// Lines between processes: those of the control socket, and those between an activator and its program. The input is a

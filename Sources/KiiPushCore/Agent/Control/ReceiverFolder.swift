@@ -1,6 +1,6 @@
 import Glibc
 
-/// The folder by which an emulator finds the programs on this machine that receive from it: a link for each to the state
+/// The folder by which a cloud on this machine finds the programs that receive from it here: a link for each to the state
 /// directory that the program receives with. What is below the link (the control socket, the inbox) says the rest.
 package struct ReceiverFolder: Sendable {
     /// A program that receives, or that was killed while it did.

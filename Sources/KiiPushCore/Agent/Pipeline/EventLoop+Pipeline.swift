@@ -1,9 +1,9 @@
 extension EventLoop {
     /// What has the loop take another turn: an empty command is enough, and the turn collects the answers.
-    var waking: @Sendable () -> Void { { [weak self] in _ = self?.submit {} } }
+    package var waking: @Sendable () -> Void { { [weak self] in _ = self?.submit {} } }
 
     /// Has a pipeline work in every turn, and gives the claim to it. On the loop's thread.
-    func drive(_ pipeline: Pipeline) -> LoopIsolated<Pipeline> {
+    package func drive(_ pipeline: Pipeline) -> LoopIsolated<Pipeline> {
         self.setTurnDelegate(pipeline)
         return LoopIsolated(confining: pipeline, to: self)
     }
@@ -11,7 +11,7 @@ extension EventLoop {
     /// Waits until it has come to the event, or until the deadline or the loop's end.
     ///
     /// - Returns: whether it has come to that.
-    func wait(
+    package func wait(
         for event: Wait.Event, in pipeline: LoopIsolated<Pipeline>, until deadline: MonotonicInstant
     ) async -> Bool {
         let hasCome = OneShot<Bool>()

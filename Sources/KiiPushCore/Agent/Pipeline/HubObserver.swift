@@ -13,8 +13,8 @@ package struct HubObserver {
     var isListening: Bool { self.listeners.withLock { $0 } > 0 }
     var running: Set<Int64> { self.hubs.withLock { Set($0.keys) } }
 
-    /// Where messages are kept; `launcher`: another process has them, which started this one.
-    package enum Keeping: Sendable { case file, memory, launcher }
+    /// Where messages are kept; `elsewhere`: by the process that hands them over.
+    package enum Keeping: Sendable { case file, memory, elsewhere }
 
     /// These things happened, in this order.
     ///
@@ -37,7 +37,7 @@ package struct HubObserver {
 
     private func event(_ note: DeliveryNote, at now: Timestamp) -> MessageEvent {
         var event = MessageEvent(messageID: note.sequence, at: now, kind: note.kind, isKept: self.keeping != .memory)
-        if self.keeping == .launcher, case .dead(.attemptsFailed(let failure), _) = note.kind {
+        if self.keeping == .elsewhere, case .dead(.attemptsFailed(let failure), _) = note.kind {
             event.kind = .handedBack(failure)
         }
         return event

@@ -1,5 +1,5 @@
-struct Wait {
-    enum Event: Sendable {
+package struct Wait {
+    package enum Event: Sendable {
         /// No call of this installation runs any more, `nil`: of any.
         case calls(of: Int64?)
         /// Everything that was handed in is written.
@@ -70,7 +70,7 @@ extension Pipeline {
         self.takeTurn()
     }
 
-    func appeared(_ message: StoredMessage) {
+    package func appeared(_ message: StoredMessage) {
         self.scheduler.appeared(
             message.sequence, source: message.source, installation: message.installation, goesFirst: false)
         self.takeTurn()

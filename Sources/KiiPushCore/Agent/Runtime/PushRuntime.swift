@@ -102,7 +102,7 @@ public final class PushRuntime: Sendable {
     /// Who hears of an installation's messages, by the store's key.
     let hubs = Locked<[Int64: EventHub]>([:])
     /// How many listen to the hubs of agents.
-    let listeners = Locked(0)
+    package let listeners = Locked(0)
     /// By the IDs of the installations that are received as: what takes over another one's messages. Called on the loop's
     /// thread.
     let adopters = Adopters([:])

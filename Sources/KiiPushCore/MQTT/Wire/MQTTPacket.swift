@@ -1,5 +1,5 @@
-/// A packet of MQTT 3.1.1 and 3.1, in either direction: the agent, the emulator's publisher and the brokers of the tests
-/// share one codec. Nobody here unsubscribes.
+/// A packet of MQTT 3.1.1 and 3.1, in either direction: receivers, publishers and the brokers of the tests share one codec.
+/// Nobody here unsubscribes.
 package enum MQTTPacket: Sendable, Hashable {
     case connect(MQTTConnect)
     case connack(MQTTConnack)

@@ -1,0 +1,187 @@
+import Glibc
+import KiiPushCore
+
+/// A running instance of an activator's program, as the activator's thread sees it: it blocks nowhere.
+final class ActivatedProgram {
+    enum Utterance {
+        case answer(ActivationAnswer)
+        /// Told once.
+        case nonsense(String)
+        /// It has closed its end, or is not listened to any more.
+        case end
+    }
+
+    /// The variable that names the descriptor, and the descriptor's number.
+    static let variable = "KII_PUSH_LAUNCH_FD"
+    private static let descriptorNumber: Int32 = 3
+    /// After so many lines of nonsense the program is not listened to any more.
+    private static let mostNonsense = 100
+
+    private let process: ChildProcess
+    /// `nil` where the program has no descriptor.
+    private let channel: FileDescriptor?
+    private var isOpen: Bool
+    private var output: [UInt8] = []
+    private var closesInput = false
+    // An answer is short; a reason is cut to 500 Unicode scalars anyway.
+    private var lines = LineBuffer(limit: 65_536)
+    private var nonsense = 0
+    private var hasMisspoken = false
+    /// The number on the icon as the program heard of it last; `nil` where it may have another one.
+    private var knownBadge: Int?
+    /// Whether the program asks for the number.
+    private var wantsBadge = false
+
+    var processID: Int32 { self.process.processID }
+
+    /// Starts the program with its first message.
+    ///
+    /// - Parameters:
+    ///   - environment: variables for this process alone.
+    ///   - whenEnded: called on another thread.
+    init(
+        _ configuration: Activator.Configuration, first: ActivationMessage, environment: [String: String],
+        whenEnded: @escaping @Sendable (Int32, ChildProcess.Ending) -> Void
+    ) throws(SpawnError) {
+        guard !configuration.command.isEmpty else {
+            throw SpawnError(program: "a program without a name", code: ENOENT)
+        }
+        var launch = ChildProcess.Launch(configuration.command)
+        launch.environment = configuration.environment.merging(environment) { $1 }
+        launch.withheld = configuration.withheldVariables
+        launch.sendsOutputToStandardError = configuration.sendsOutputToStandardError
+        do throws(SystemError) {
+            switch configuration.input {
+            case .descriptor:
+                let (ours, theirs) = try FileDescriptor.connectedPair()
+                launch.environment[Self.variable] = "\(Self.descriptorNumber)"
+                launch.descriptors[Self.descriptorNumber] = theirs
+                self.channel = ours
+            case .standardInput:
+                launch.descriptors[0] = try FileDescriptor.memoryFile(holding: first.payload)
+                self.channel = nil
+            }
+        } catch {
+            throw SpawnError(program: launch.words[0], before: error)
+        }
+        self.isOpen = self.channel != nil
+        self.process = try Self.start(launch, whenEnded: whenEnded)
+        if self.isOpen { self.send(first) }
+    }
+
+    /// Starts the program on the thread that waits for its end: where the machine gives no thread nothing was started, and
+    /// nobody has to undo what has begun already.
+    private static func start(
+        _ launch: ChildProcess.Launch, whenEnded: @escaping @Sendable (Int32, ChildProcess.Ending) -> Void
+    ) throws(SpawnError) -> ChildProcess {
+        let program = launch.words[0]
+        let started = Monitor<Result<ChildProcess, SpawnError>?>(nil)
+        // The program alone has its end of the channel: otherwise nobody here hears that it has closed it.
+        let launch = Locked<ChildProcess.Launch?>(launch)
+        do throws(SystemError) {
+            try OSThread(name: "kii-reaper") {
+                guard let result = Self.spawn(launch) else { return }
+                started.withLock { $0 = result }
+                started.signal()
+                if case .success(let process) = result { whenEnded(process.processID, process.wait()) }
+            }.detach()
+        } catch {
+            throw SpawnError(program: program, before: error)
+        }
+        return try started.wait { $0.map { .leave($0) } ?? .sleep(until: nil) }.get()
+    }
+
+    /// Starts the program, and closes the descriptors that it inherits.
+    private static func spawn(_ launch: Locked<ChildProcess.Launch?>) -> Result<ChildProcess, SpawnError>? {
+        guard let launch = launch.withLock({ $0.take() }) else { return nil }
+        return Result { () throws(SpawnError) in try ChildProcess(launch) }
+    }
+
+    func end(with signal: Int32) { self.process.end(with: signal) }
+
+    func send(_ message: ActivationMessage) {
+        self.knownBadge = message.badge
+        self.output += message.line
+        self.write()
+    }
+
+    /// The program asks for the number on the icon, and for its changes.
+    func followBadge() { self.wantsBadge = true }
+
+    /// The program has set the number. Another one may be on its way to it, and the right one is to follow.
+    func hasSetBadge() { self.knownBadge = nil }
+
+    /// Tells the program the number on the icon, if it asks for that and has another one.
+    func tell(badge: Int) {
+        guard self.wantsBadge, !self.closesInput, badge != self.knownBadge else { return }
+        self.knownBadge = badge
+        self.output += ActivationLine.badge(badge).line
+        self.write()
+    }
+
+    /// No more is sent.
+    func closeInput() {
+        self.closesInput = true
+        self.write()
+    }
+
+    var hasOutput: Bool { !self.output.isEmpty }
+
+    /// Writes what the socket takes now.
+    func write() {
+        guard self.isOpen, let channel = self.channel else { return self.output = [] }
+        while !self.output.isEmpty {
+            let count = channel.send(self.output[...], flags: Int(MSG_DONTWAIT))
+            if count < 0, errno == EAGAIN { return }
+            // The program has closed its end, which reading will show.
+            guard count > 0 else { return self.output = [] }
+            self.output.removeFirst(count)
+        }
+        if self.closesInput { channel.shutDown(.writing) }
+    }
+
+    /// What may be read from; `nil` when nothing comes any more.
+    var openDescriptor: Int32? { self.isOpen ? self.channel?.number : nil }
+
+    /// What the program has said since the last time, or a part of it: one that never stops must not keep the thread.
+    func read() -> [Utterance] {
+        var heard: [Utterance] = []
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        for _ in 0..<8 {
+            guard self.isOpen, let channel = self.channel else { break }
+            let count = channel.receive(into: &bytes, flags: Int(MSG_DONTWAIT))
+            if count < 0, errno == EAGAIN { break }
+            guard count > 0 else {
+                self.hangUp(&heard)
+                break
+            }
+            for line in self.lines.lines(from: bytes[..<count]) { self.hear(line, &heard) }
+        }
+        return heard
+    }
+
+    private func hear(_ line: [UInt8]?, _ heard: inout [Utterance]) {
+        guard self.isOpen else { return }
+        do throws(ActivationError) {
+            // Who writes that means something else.
+            guard let line else {
+                self.nonsense = Self.mostNonsense
+                throw ActivationError("a line is longer than 64 KiB")
+            }
+            // An empty line is nothing.
+            guard !line.isEmpty else { return }
+            heard.append(.answer(try ActivationAnswer(line: line)))
+        } catch {
+            self.nonsense += 1
+            if !self.hasMisspoken { heard.append(.nonsense(error.description)) }
+            self.hasMisspoken = true
+            if self.nonsense >= Self.mostNonsense { self.hangUp(&heard) }
+        }
+    }
+
+    private func hangUp(_ heard: inout [Utterance]) {
+        self.isOpen = false
+        self.channel?.shutDown(.both)
+        heard.append(.end)
+    }
+}

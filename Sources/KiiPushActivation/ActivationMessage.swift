@@ -1,0 +1,214 @@
+package import KiiPushCore
+
+/// A message on its way to the program that was started for it: one line of JSON.
+///
+/// ```json
+/// {"id":7,"attempt":1,"deadlineMs":29999,"userOpened":false,"installation":"i1","receivedAt":1700000000000,"payload":"{…}"}
+/// ```
+///
+/// The payload is a text, exactly as it was received: an object in its place could be too deep for the line's own depth,
+/// and would lose what a number or a repeated key looked like.
+package struct ActivationMessage: Sendable, Hashable {
+    /// As of `DeliveryContext`, like the next ones.
+    package var id: Int64
+    package var attempt: Int
+    package var timeRemaining: Duration
+    package var userAction: UserAction?
+    package var installationID: String
+    package var receivedAt: Timestamp
+    package var payload: [UInt8]
+    /// The number on the icon as the message leaves it, 0 for none; `nil` where the one who sends it does not know.
+    package var badge: Int?
+}
+
+extension ActivationMessage {
+    /// With the line feed at its end.
+    package var line: [UInt8] {
+        var members: [(String, JSONValue)] = [
+            ("id", JSONValue(self.id)),
+            ("attempt", JSONValue(self.attempt)),
+            ("deadlineMs", JSONValue(max(0, self.timeRemaining.wholeNanoseconds / 1_000_000))),
+            ("userOpened", JSONValue(self.userAction?.opensProgram == true)),
+        ]
+        if let identifier = self.userAction?.identifier { members.append(("action", JSONValue(identifier))) }
+        members += [
+            ("installation", JSONValue(self.installationID)),
+            ("receivedAt", JSONValue(self.receivedAt.millisecondsSinceEpoch)),
+        ]
+        if let badge { members.append(("badge", JSONValue(badge))) }
+        members.append(("payload", JSONValue(String(decoding: self.payload, as: UTF8.self))))
+        return JSONValue.object(members).serialized() + [UInt8(ascii: "\n")]
+    }
+
+    /// Reads a line, without the line feed.
+    package init(line: [UInt8]) throws(ActivationError) { try self.init(ActivationError.parse(line)) }
+
+    fileprivate init(_ value: JSONValue) throws(ActivationError) {
+        self.id = try value.required("id") { $0.int64 }
+        guard let attempt = Int(exactly: try value.required("attempt") { $0.int64 }), attempt >= 1 else {
+            throw ActivationError("/attempt is not 1 or more")
+        }
+        self.attempt = attempt
+        let milliseconds = try value.required("deadlineMs") { $0.int64 }
+        self.timeRemaining = .milliseconds(min(max(milliseconds, 0), 3_600_000))
+        let isUserOpened = try value.required("userOpened") { $0.bool }
+        switch value["action"]?.string {
+        case let identifier? where !identifier.isEmpty:
+            self.userAction = isUserOpened ? .custom(identifier) : .background(identifier)
+        default: self.userAction = isUserOpened ? .open : nil
+        }
+        self.installationID = try value.required("installation") { $0.string }
+        self.receivedAt = Timestamp(millisecondsSinceEpoch: try value.required("receivedAt") { $0.int64 })
+        self.payload = Array(try value.required("payload") { $0.string }.utf8)
+        self.badge = value["badge"]?.int64.flatMap { Int(exactly: $0) }
+    }
+}
+
+/// One line of JSON for a program that was started.
+package enum ActivationLine: Sendable, Hashable {
+    case message(ActivationMessage)
+    /// The number on the icon has changed: `{"badge":7}`, 0 for none. Sent to programs alone that ask for it.
+    case badge(Int)
+
+    /// The line, with the line feed at its end.
+    package var line: [UInt8] {
+        switch self {
+        case .message(let message): message.line
+        // Both sides write the same.
+        case .badge(let number): ActivationAnswer.badge(number).line
+        }
+    }
+
+    /// Reads a line, without the line feed.
+    package init(line: [UInt8]) throws(ActivationError) {
+        let value = try ActivationError.parse(line)
+        self = if let badge = try value.badgeAlone { .badge(badge) } else { .message(try ActivationMessage(value)) }
+    }
+}
+
+/// What a started program says: one line of JSON.
+package enum ActivationAnswer: Sendable, Hashable {
+    /// The program has read its first message and takes this many at once: `{"ready":4}`. Without this line it gets the
+    /// next message when it has answered the one before. With `"badge":true` it hears of the number on the icon
+    /// whenever that changes.
+    case ready(Int, wantsBadge: Bool = false)
+    /// `{"id":7,"result":"newData"}`, or `noData`, `failed`, or `reject` with a `reason`.
+    case verdict(id: Int64, ActivationVerdict)
+    /// The time for the message is over and it has no answer, which may still come: `{"id":7,"result":"late"}`. A success
+    /// counts until the next attempt.
+    case late(id: Int64)
+    /// The program sets the number on the icon: `{"badge":3}`, 0 for none.
+    case badge(Int)
+    /// Where the program stands between the user and the background: `{"state":"active"}`, or `inactive` or `background`.
+    /// A program that never says so counts as in the background.
+    case state(LifecycleState)
+
+    /// The line, with the line feed at its end.
+    package var line: [UInt8] {
+        let value: JSONValue =
+            switch self {
+            case .ready(let count, let wantsBadge):
+                .object([("ready", JSONValue(count))] + (wantsBadge ? [("badge", true)] : []))
+            case .verdict(let id, .result(let result)):
+                .object([("id", JSONValue(id)), ("result", JSONValue(result.activationName))])
+            case .verdict(let id, .rejected(let reason)):
+                .object([("id", JSONValue(id)), ("result", "reject"), ("reason", JSONValue(reason))])
+            case .late(let id): .object([("id", JSONValue(id)), ("result", "late")])
+            case .badge(let number): .object([("badge", JSONValue(number))])
+            case .state(let state): .object([("state", JSONValue(state.rawValue))])
+            }
+        return value.serialized() + [UInt8(ascii: "\n")]
+    }
+
+    /// Reads a line, without the line feed.
+    package init(line: [UInt8]) throws(ActivationError) {
+        let value = try ActivationError.parse(line)
+        if value["ready"] != nil {
+            let count = try value.required("ready") { $0.int64 }
+            guard count >= 1 else { throw ActivationError("/ready is not 1 or more") }
+            self = .ready(Int(min(count, 10_000)), wantsBadge: value["badge"]?.bool == true)
+        } else if let badge = try value.badgeAlone {
+            self = .badge(badge)
+        } else if value["state"] != nil {
+            guard let state = LifecycleState(rawValue: try value.required("state") { $0.string }), state != .notRunning
+            else { throw ActivationError("/state is not active, inactive or background") }
+            self = .state(state)
+        } else {
+            let id = try value.required("id") { $0.int64 }
+            let name = try value.required("result") { $0.string }
+            if name == "reject" {
+                self = .verdict(id: id, .rejected(value["reason"]?.string ?? "rejected without a reason"))
+            } else if name == "late" {
+                self = .late(id: id)
+            } else if let result = FetchResult.allCases.first(where: { $0.activationName == name }) {
+                self = .verdict(id: id, .result(result))
+            } else {
+                throw ActivationError("/result is not newData, noData, failed, late or reject")
+            }
+        }
+    }
+}
+
+/// What a started program made of a message.
+package enum ActivationVerdict: Sendable, Hashable {
+    case result(FetchResult)
+    /// Not to be tried again.
+    case rejected(String)
+
+    /// Whether the program is done with the message.
+    var isSuccess: Bool { self == .result(.newData) || self == .result(.noData) }
+
+    /// What an exit status says about the message that the program had; `nil` for an ending that says nothing, so that the
+    /// attempt failed by it. 65 is `EX_DATAERR` of <sysexits.h>, 75 is `EX_TEMPFAIL`.
+    package init?(_ ending: ChildProcess.Ending) {
+        switch ending {
+        case .exited(0): self = .result(.newData)
+        case .exited(10): self = .result(.noData)
+        case .exited(65): self = .rejected("the program refused it (exit status 65)")
+        case .exited(75): self = .result(.failed)
+        case .exited, .signalled, .unknown: return nil
+        }
+    }
+}
+
+/// Why a line is no message or no answer, or a message was not handed on. Of a line it holds names of members alone.
+package struct ActivationError: Error, Sendable, Hashable, CustomStringConvertible {
+    package var description: String
+
+    package init(_ description: String) { self.description = description }
+
+    fileprivate static func parse(_ line: [UInt8]) throws(ActivationError) -> JSONValue {
+        do throws(JSONError) {
+            return try JSONValue(parsing: line, limits: JSONLimits(maximumBytes: LineBuffer.maximumBytes))
+        } catch {
+            throw ActivationError("a line is \(error)")
+        }
+    }
+}
+
+extension JSONValue {
+    /// The number on the icon, of a line about that alone; `nil` for any other line.
+    fileprivate var badgeAlone: Int? {
+        get throws(ActivationError) {
+            guard self["badge"] != nil, self["id"] == nil else { return nil }
+            return try self.required("badge") { $0.int64.flatMap { Int(exactly: $0) } }
+        }
+    }
+
+    fileprivate func required<Value>(_ key: String, _ read: (Self) -> Value?) throws(ActivationError) -> Value {
+        guard let value = self[key].flatMap(read) else {
+            throw ActivationError("/\(key) is missing, or of the wrong type")
+        }
+        return value
+    }
+}
+
+extension FetchResult {
+    fileprivate var activationName: String {
+        switch self {
+        case .newData: "newData"
+        case .noData: "noData"
+        case .failed: "failed"
+        }
+    }
+}

@@ -1,0 +1,229 @@
+import Glibc
+package import KiiPushCore
+
+/// Decides which message goes to the one process that runs, when it is started and when it is told to end.
+///
+/// It knows neither processes nor clocks: what happens is told to it, and what is to be done is in ``takeOrders()``.
+///
+/// A program is given one message, and the next when it has answered. One that has said how many it takes is given as
+/// many. An exit status answers the message that the program was started with, and no other: what is written to a program
+/// that ends may never be read.
+package struct ActivationQueue: Sendable {
+    package struct Entry: Sendable, Hashable {
+        /// Tells the attempts apart, also those of one message.
+        package var number: Int
+        /// The message's.
+        package var id: Int64
+        package var deadline: MonotonicInstant
+    }
+
+    /// What is to be done, by the numbers of entries.
+    package enum Order: Sendable, Hashable {
+        case start(with: Int)
+        case send(Int)
+        case answer(Int, ActivationVerdict)
+        case fail(Int, reason: String)
+        /// The program could not be started now: the attempt does not count.
+        case postpone(Int, reason: String)
+        /// Lets the program see that no more messages come.
+        case closeInput
+        case end(signal: Int32)
+    }
+
+    private struct Process {
+        /// The entry that it was started with.
+        let first: Int
+        /// How many messages it is given at once.
+        var capacity = 1
+        /// It speaks the protocol.
+        var isReady = false
+        /// It reads no more messages.
+        var isDeaf = false
+        var ending = Ending.no
+
+        func answersByEnding(_ entry: Entry) -> Bool {
+            guard entry.number == self.first, !self.isReady else { return false }
+            return switch self.ending {
+            case .no, .asked: true
+            case .told, .killed: false
+            }
+        }
+    }
+
+    private enum Ending: Hashable {
+        case no
+        /// It sees that no more messages come.
+        case asked(tellAt: MonotonicInstant)
+        case told(killAt: MonotonicInstant)
+        case killed
+    }
+
+    static let stopped = "the activator was stopped"
+    private static let timedOut = "the program did not answer in time"
+    /// So many attempts that are over wait for a late answer, and their messages with them.
+    private static let mostOverdue = 100
+    private static let late = "it waited too long for the program, which had others"
+
+    private let takesOneMessage: Bool
+    private let grace: Duration
+    private var waiting: [Entry] = []
+    private var sent: [Entry] = []
+    /// The program has said that their time is over, and may answer them still. The oldest first.
+    private var overdue: [Entry] = []
+    private var process: Process?
+    private var isStopping = false
+    private var orders: [Order] = []
+
+    /// - Parameters:
+    ///   - takesOneMessage: whether each process gets one message in all.
+    ///   - grace: how long a process has to end when it is told to, and how long after the deadline one that speaks the
+    ///     protocol may say so itself.
+    package init(takesOneMessage: Bool, grace: Duration) {
+        self.takesOneMessage = takesOneMessage
+        self.grace = grace
+    }
+
+    package mutating func takeOrders() -> [Order] {
+        defer { self.orders = [] }
+        return self.orders
+    }
+
+    package var isIdle: Bool { self.process == nil && self.waiting.isEmpty }
+
+    package mutating func deliver(_ entry: Entry, now: MonotonicInstant) {
+        guard !self.isStopping else { return self.orders.append(.fail(entry.number, reason: Self.stopped)) }
+        // With the next attempt no late answer to the one before counts.
+        self.giveUp { $0.id == entry.id }
+        self.waiting.append(entry)
+        self.timePassed(now: now)
+    }
+
+    package mutating func received(_ answer: ActivationAnswer, now: MonotonicInstant) {
+        switch answer {
+        case .ready(let count, _):
+            self.process?.isReady = true
+            self.process?.capacity = count
+        case .verdict(let id, let verdict):
+            let entry = self.sent.removeFirst(id: id) ?? (verdict.isSuccess ? self.overdue.removeFirst(id: id) : nil)
+            if let entry { self.orders.append(.answer(entry.number, verdict)) }
+        case .late(let id):
+            guard let entry = self.sent.removeFirst(id: id) else { break }
+            self.overdue.append(entry)
+            if self.overdue.count > Self.mostOverdue { self.giveUp { [first = self.overdue[0]] in $0 == first } }
+        // They decide about no message that is on its way.
+        case .state, .badge: break
+        }
+        self.timePassed(now: now)
+    }
+
+    /// Attempts that are over are answered no more.
+    private mutating func giveUp(_ isGivenUp: (Entry) -> Bool) {
+        self.orders += self.overdue.filter(isGivenUp).map { .fail($0.number, reason: Self.timedOut) }
+        self.overdue.removeAll(where: isGivenUp)
+    }
+
+    package mutating func inputClosed() { self.process?.isDeaf = true }
+
+    /// - Parameter isShortage: whether that is since the machine is short of something.
+    package mutating func startFailed(reason: String, isShortage: Bool = false, now: MonotonicInstant) {
+        self.processIsGone(now: now) {
+            isShortage ? .postpone($0.number, reason: reason) : .fail($0.number, reason: reason)
+        }
+    }
+
+    package mutating func ended(_ ending: ChildProcess.Ending, now: MonotonicInstant) {
+        let process = self.process
+        self.processIsGone(now: now) { entry in
+            // One that ends since it was told to says nothing by that about its message.
+            if process?.answersByEnding(entry) == true, let verdict = ActivationVerdict(ending) {
+                return .answer(entry.number, verdict)
+            }
+            return .fail(entry.number, reason: "the program ended without an answer: \(ending)")
+        }
+    }
+
+    private mutating func processIsGone(now: MonotonicInstant, _ order: (Entry) -> Order) {
+        self.orders += self.sent.map(order)
+        self.sent = []
+        self.giveUp { _ in true }
+        self.process = nil
+        self.timePassed(now: now)
+    }
+
+    /// Starts nothing more, and lets what runs come to its end.
+    package mutating func stop(now: MonotonicInstant) {
+        guard !self.isStopping else { return }
+        self.isStopping = true
+        self.orders += self.waiting.map { .fail($0.number, reason: Self.stopped) }
+        self.waiting = []
+        guard self.process?.ending == .no else { return }
+        self.process?.ending = .asked(tellAt: now + self.grace)
+        self.orders.append(.closeInput)
+    }
+
+    package mutating func timePassed(now: MonotonicInstant) {
+        self.expire(now: now)
+        guard self.process != nil else { return self.start() }
+        while let index = self.nextToSend {
+            let entry = self.waiting.remove(at: index)
+            self.sent.append(entry)
+            self.orders.append(.send(entry.number))
+        }
+    }
+
+    /// When ``timePassed(now:)`` has something to do.
+    package var nextDeadline: MonotonicInstant? {
+        var instants = self.waiting.map(\.deadline)
+        switch self.process?.ending {
+        case .no: instants += self.sent.map { self.limit(of: $0) }
+        case .asked(let instant), .told(let instant): instants.append(instant)
+        case .killed, nil: break
+        }
+        return instants.min()
+    }
+
+    private mutating func start() {
+        guard !self.isStopping, !self.waiting.isEmpty else { return }
+        let entry = self.waiting.removeFirst()
+        self.process = Process(first: entry.number, isDeaf: self.takesOneMessage)
+        self.sent = [entry]
+        self.orders.append(.start(with: entry.number))
+    }
+
+    private var nextToSend: Int? {
+        guard let process, !process.isDeaf, process.ending == .no, self.sent.count < process.capacity else {
+            return nil
+        }
+        // One attempt at a time of a message.
+        return self.waiting.firstIndex { entry in !self.sent.contains { $0.id == entry.id } }
+    }
+
+    private mutating func expire(now: MonotonicInstant) {
+        let late = self.waiting.filter { $0.deadline <= now }
+        self.waiting.removeAll { $0.deadline <= now }
+        self.orders += late.map { .fail($0.number, reason: Self.late) }
+        // One that has nothing to do, reads nothing and does not end keeps everything from being handled.
+        let isInTheWay = !late.isEmpty && self.sent.isEmpty && self.process?.isDeaf == true
+        switch self.process?.ending {
+        case .no where isInTheWay || self.sent.contains { self.limit(of: $0) <= now },
+            .asked(...now):
+            self.process?.ending = .told(killAt: now + self.grace)
+            self.orders.append(.end(signal: SIGTERM))
+        case .told(...now):
+            self.process?.ending = .killed
+            self.orders.append(.end(signal: SIGKILL))
+        default: break
+        }
+    }
+
+    /// Until when a process may keep a message. One that speaks the protocol finds out itself that an attempt is over.
+    private func limit(of entry: Entry) -> MonotonicInstant {
+        self.process?.isReady == true ? entry.deadline + self.grace : entry.deadline
+    }
+}
+
+extension [ActivationQueue.Entry] {
+    fileprivate mutating func removeFirst(id: Int64) -> ActivationQueue.Entry? {
+        self.firstIndex { $0.id == id }.map { self.remove(at: $0) }
+    }
+}

@@ -1,0 +1,192 @@
+import Glibc
+public import KiiPushCore
+
+/// The socket to the ``Activator`` that started this process.
+package final class LaunchChannel: Sendable {
+    /// The one that this process was started with: its message is read when this is first asked for. `nil` for a process
+    /// that was started in another way.
+    package static let inherited = Result { () throws(LaunchError) in try LaunchChannel.inherit() }
+
+    private struct Output {
+        /// The bytes that the other side did not take at once.
+        var rest: [UInt8] = []
+        /// When no more was to be sent.
+        var closedAt: MonotonicInstant?
+    }
+
+    package let first: ActivationMessage
+    private let socket: FileDescriptor
+    private let input: Locked<MessageReader>
+    private let isTaken = Locked(false)
+    private let output = Monitor(Output())
+
+    /// How long the message may take that the process was started for: it is sent when the process begins.
+    private static let patience = Duration.seconds(10)
+
+    /// Takes a descriptor, and reads the first message from it.
+    package init(descriptor: Int32) throws(LaunchError) {
+        func option(_ name: Int32) -> Int32? {
+            var value: Int32 = 0
+            var length = socklen_t(MemoryLayout<Int32>.size)
+            return getsockopt(descriptor, SOL_SOCKET, name, &value, &length) == 0 ? value : nil
+        }
+        guard fcntl(descriptor, F_GETFD) >= 0 else {
+            throw .invalid(reason: "names descriptor \(descriptor), which is closed")
+        }
+        guard option(SO_DOMAIN) == AF_UNIX, option(SO_TYPE) == Int32(SOCK_STREAM.rawValue) else {
+            throw .invalid(reason: "names descriptor \(descriptor), which is no local stream socket")
+        }
+        // What this program starts has no part in it.
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        self.socket = FileDescriptor(descriptor)
+        var input = MessageReader(socket: self.socket)
+        self.socket.limit(SO_RCVTIMEO, to: LaunchChannel.patience)
+        guard let line = try input.next() else {
+            throw .invalid(reason: "names descriptor \(descriptor), over which no message came")
+        }
+        // Before a program has said anything it gets nothing else.
+        guard case .message(let first) = line else { throw .malformed("the first line is no message") }
+        self.socket.limit(SO_RCVTIMEO, to: .zero)
+        self.first = first
+        self.input = Locked(input)
+    }
+
+    private static func inherit() throws(LaunchError) -> LaunchChannel? {
+        guard let text = getenv(ActivatedProgram.variable).map({ String(cString: $0) }) else { return nil }
+        // Nor has it a part in the name.
+        unsetenv(ActivatedProgram.variable)
+        guard let descriptor = Int32(text), descriptor > 2 else {
+            throw .invalid(reason: "is no number of a descriptor above 2")
+        }
+        return try LaunchChannel(descriptor: descriptor)
+    }
+
+    package var launchOptions: LaunchOptions {
+        // What cannot be decoded reaches no handler either.
+        guard let message = try? ReceivedMessage(payload: self.first.payload) else { return LaunchOptions() }
+        return LaunchOptions(
+            remoteNotification: message, messageID: self.first.id, userAction: self.first.userAction,
+            installationID: self.first.installationID)
+    }
+
+    /// Makes the channel one agent's, for good; false if it is another's.
+    package func take() -> Bool {
+        self.isTaken.withLock { isTaken in
+            defer { isTaken = true }
+            return !isTaken
+        }
+    }
+
+    /// Waits for the next line after the first message; `nil` when there will be no more.
+    package func next() throws(LaunchError) -> ActivationLine? {
+        try self.input.withLock { input throws(LaunchError) in try input.next() }
+    }
+
+    /// Sends an answer, and waits for nobody: what the other side does not take now is for ``sendRest()``. One that does not
+    /// arrive is not missed: without its end of the socket the activator counts the message as failed.
+    package func send(_ answer: ActivationAnswer) {
+        let line = answer.line
+        self.output.withLock { output in
+            guard output.closedAt == nil else { return }
+            // One answer after the other.
+            let count = output.rest.isEmpty ? max(0, self.socket.send(line[...], flags: Int(MSG_DONTWAIT))) : 0
+            output.rest += line[count...]
+        }
+        self.output.signalAll()
+    }
+
+    /// Sends the bytes that the other side did not take at once, and returns when all are out after ``close()``. It ends the
+    /// socket then: ``next()`` returns, and the activator sends no further message. It blocks its thread.
+    ///
+    /// - Parameter patience: how long it waits after ``close()`` for a side that takes nothing.
+    package func sendRest(patience: Duration) {
+        // Looks each second whether the channel is closed.
+        self.socket.limit(SO_SNDTIMEO, to: .seconds(1))
+        while let rest = self.waitForRest() {
+            let count = self.socket.send(rest[...])
+            let isLate = count < 0 && errno == EAGAIN
+            self.output.withLock { output in
+                if isLate, output.closedAt.map({ MonotonicInstant.now() < $0 + patience }) ?? true { return }
+                // Nobody is there any more where nothing goes out.
+                output.rest.removeFirst(count > 0 ? count : output.rest.count)
+            }
+        }
+        self.socket.shutDown(.both)
+    }
+
+    private func waitForRest() -> [UInt8]? {
+        self.output.wait { output in
+            guard output.rest.isEmpty else { return .leave(output.rest) }
+            return output.closedAt != nil ? .leave(nil) : .sleep(until: nil)
+        }
+    }
+
+    /// No more is sent.
+    package func close() {
+        self.output.withLock { $0.closedAt = $0.closedAt ?? .now() }
+        self.output.signalAll()
+    }
+}
+
+private struct MessageReader {
+    let socket: FileDescriptor
+    private var buffer = LineBuffer()
+    private var lines: [[UInt8]] = []
+
+    init(socket: FileDescriptor) { self.socket = socket }
+
+    mutating func next() throws(LaunchError) -> ActivationLine? {
+        var bytes = [UInt8](repeating: 0, count: 65_536)
+        while self.lines.isEmpty {
+            let count = self.socket.receive(into: &bytes)
+            guard count > 0 else { return nil }
+            for line in self.buffer.lines(from: bytes[..<count]) {
+                guard let line else { throw .malformed("a line is longer than 64 MiB") }
+                self.lines.append(line)
+            }
+        }
+        do throws(ActivationError) {
+            return try ActivationLine(line: self.lines.removeFirst())
+        } catch {
+            throw .malformed(error.description)
+        }
+    }
+}
+
+/// Why a process that was started for a push gets no message.
+public enum LaunchError: Error, Sendable, Hashable, CustomStringConvertible {
+    /// The variable `KII_PUSH_LAUNCH_FD` names no socket of an ``Activator``; the reason is what follows its name.
+    case invalid(reason: String)
+    /// Another agent of the process receives what it was started for.
+    case taken
+
+    /// One line: what is wrong, and what to do.
+    public var description: String {
+        switch self {
+        case .invalid(let reason):
+            "KII_PUSH_LAUNCH_FD \(reason); only `kii-push run --activate` and Activator set it: unset it, and the program "
+                + "receives from the broker"
+        case .taken: "another agent of this process receives the messages that it was started for; run one agent, once"
+        }
+    }
+
+    static func malformed(_ reason: String) -> LaunchError {
+        .invalid(reason: "names a descriptor that does not speak the protocol (\(reason))")
+    }
+}
+
+extension LaunchOptions {
+    /// What this process was started for: the first message of an ``Activator`` (or `kii-push run --activate`); empty when
+    /// it was started in another way.
+    ///
+    /// Reads the message when it is first asked for, which takes next to no time. Where the variable `KII_PUSH_LAUNCH_FD` is
+    /// forged this is empty, and the `run()` of an agent with `feed: .activator` throws ``LaunchError/invalid(reason:)``.
+    ///
+    /// ```swift
+    /// let lifecycle = AgentLifecycle(launchOptions: .current)
+    /// ```
+    public static var current: LaunchOptions {
+        guard case .success(let channel?) = LaunchChannel.inherited else { return LaunchOptions() }
+        return channel.launchOptions
+    }
+}

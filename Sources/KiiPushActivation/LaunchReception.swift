@@ -1,0 +1,157 @@
+public import KiiPushCore
+
+extension MessageFeed {
+    /// The ``Activator`` that started this process, for `PushAgent(…, feed: .activator)`; `nil` in a process that was
+    /// started in another way, whose agent receives from the broker.
+    ///
+    /// The agent's `run()` returns when the activator ends. If several agents of the process have this feed, the first one
+    /// that runs gets the message that the process was started for, and all later ones. For any other, and where
+    /// `KII_PUSH_LAUNCH_FD` is forged, `run()` throws a ``LaunchError``.
+    ///
+    /// Reads the message when it is first asked for, as `LaunchOptions.current` does.
+    public static var activator: MessageFeed? {
+        switch LaunchChannel.inherited {
+        case .success(let channel): channel.map { MessageFeed($0) }
+        case .failure(let error): MessageFeed(deliver: { _ in throw error })
+        }
+    }
+
+    /// The activator at the other end of a channel.
+    package init(_ channel: LaunchChannel) {
+        self.init(
+            badge: channel.first.badge, setBadge: { channel.send(.badge($0)) },
+            deliver: { try await $0.receive(from: channel) })
+    }
+}
+
+extension PushAgent {
+    /// Receives from the ``Activator`` that started this process, until it is cancelled or the activator ends.
+    fileprivate func receive(from channel: LaunchChannel) async throws {
+        guard channel.take() else { throw LaunchError.taken }
+        var configuration = self.runtime.configuration.delivery
+        // An attempt that fails is its last one here: the activator's agent knows when the next one is due.
+        configuration.retryDelays = []
+        configuration.totalLimit = nil
+        let reception = try await LaunchReception(self, channel, configuration)
+        let (ended, sent) = (OneShot<LaunchError?>(), OneShot<Void>())
+        let patience = self.runtime.configuration.shutdownGrace
+        do throws(SystemError) {
+            try OSThread(name: "kii-launch-out") {
+                channel.sendRest(patience: patience)
+                sent.resume(())
+            }.detach()
+            // `ready` goes ahead of any answer. Without it the activator takes the exit status for the first answer.
+            channel.send(.ready(configuration.concurrentHandlers, wantsBadge: channel.first.badge != nil))
+            try OSThread(name: "kii-launch") { ended.resume(reception.run()) }.detach()
+        } catch {
+            // The activator takes its message back.
+            channel.close()
+            channel.sendRest(patience: .zero)
+            throw error
+        }
+        async let _ = self.tellStates(channel)
+        let error = await ended.value(onCancel: nil)
+        await reception.end()
+        channel.close()
+        await sent.value()
+        if let error { throw error }
+    }
+
+    /// Reports where the program stands, whenever that changes, until it is cancelled.
+    private func tellStates(_ channel: LaunchChannel) async {
+        guard let lifecycle else { return }
+        for await state in lifecycle.states { channel.send(.state(state)) }
+    }
+}
+
+/// Hands the messages of an ``Activator`` to delivery, in their order.
+private final class LaunchReception: Sendable {
+    private let agent: PushAgent
+    private let channel: LaunchChannel
+    private let loop: EventLoop
+    private let store: LoopIsolated<LaunchStore>
+    private let pipeline: LoopIsolated<Pipeline>
+    private let workers: Workers
+    private let hubs = Locked<[Int64: EventHub]>([:])
+
+    init(_ agent: PushAgent, _ channel: LaunchChannel, _ configuration: DeliveryConfiguration) async throws {
+        self.agent = agent
+        self.channel = channel
+        let loop = agent.runtime.loop
+        self.loop = loop
+        (self.store, self.pipeline, self.workers) = try await loop.run { [hubs = self.hubs] in
+            let store = LaunchStore { channel.send($0) }
+            let pipeline = Pipeline(
+                store: store, on: loop, configuration: configuration, limits: .file, clock: { .now() },
+                observer: HubObserver(hubs: hubs, keeping: .elsewhere, listeners: agent.runtime.listeners),
+                wake: loop.waking, threads: DeliveryThreads())
+            return (LoopIsolated(confining: store, to: loop), loop.drive(pipeline), pipeline.workers)
+        }
+    }
+
+    /// Returns when no more messages come; with an error when what comes is none.
+    func run() -> LaunchError? {
+        // A further attempt to deliver what the user opened is no second opening.
+        var opened: Set<String> = []
+        // The badge has begun with this one's number, and the program may have set another since.
+        self.take(self.channel.first, &opened)
+        do throws(LaunchError) {
+            while let line = try self.channel.next() {
+                switch line {
+                case .badge(let number): self.agent.keptBadge.told(number)
+                case .message(let message):
+                    if let number = message.badge { self.agent.keptBadge.told(number) }
+                    self.take(message, &opened)
+                }
+            }
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func take(_ message: ActivationMessage, _ opened: inout Set<String>) {
+        let id = "\(message.id)@\(message.installationID)"
+        if message.userAction?.opensProgram == true, opened.insert(id).inserted { self.bringForward(message) }
+        self.deliver(message)
+    }
+
+    /// The user opened the message where it was shown; the program comes to the foreground before it gets the message. On
+    /// iOS `willEnterForeground` comes first, too, and then the reception in state inactive.
+    private func bringForward(_ message: ActivationMessage) {
+        // What cannot be decoded reaches no handler either.
+        guard let decoded = try? ReceivedMessage(payload: message.payload) else { return }
+        self.agent.lifecycle?.userOpens(decoded)
+    }
+
+    private func deliver(_ message: ActivationMessage) {
+        let answerBy = MonotonicInstant.now() + message.timeRemaining
+        self.loop.submit { [self] in
+            let (store, pipeline) = (self.store.value, self.pipeline.value)
+            let key = store.installation(id: message.installationID, of: nil)
+            // Nearly always there is one installation; the agent over there may move to another.
+            let isNew = self.hubs.withLock { hubs in hubs.updateValue(self.agent.hub, forKey: key) == nil }
+            if isNew { pipeline.attach(installation: key, id: message.installationID, receiver: self.agent.receiver) }
+            var stored = StoredMessage(
+                sequence: message.id, installation: key, topic: "", payload: message.payload,
+                receivedAt: message.receivedAt, attempts: message.attempt - 1, openedBy: message.userAction,
+                answerBy: answerBy)
+            // What no handler is to see has some source, by which it is found.
+            stored.source = DecodedContent(stored).source ?? 0
+            store.add(stored)
+            pipeline.appeared(stored)
+        }
+    }
+
+    /// Waits for what runs, and tells the activator of what was not started or did not come to its end: it need not wait.
+    func end() async {
+        try? await self.loop.run { [pipeline = self.pipeline] in pipeline.value.drain() }
+        let deadline = MonotonicInstant.now() + self.agent.runtime.configuration.shutdownGrace
+        _ = await self.loop.wait(for: .calls(of: nil), in: self.pipeline, until: deadline)
+        self.workers.shutdown()
+        // A turn that tells what was answered until now.
+        try? await self.loop.run {}
+        let open = try? await self.loop.run { [store = self.store] in store.value.openMessages }
+        for sequence in open ?? [] { self.channel.send(.verdict(id: sequence, .result(.failed))) }
+    }
+}

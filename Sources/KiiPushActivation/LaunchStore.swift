@@ -1,0 +1,85 @@
+import KiiPushCore
+
+/// What delivery has of the messages that an ``Activator`` sent: they are kept over there, where the verdicts go.
+final class LaunchStore: ImmediateStore {
+    private struct Entry {
+        var message: StoredMessage
+        /// It is not in delivery's memory.
+        var isWaiting = true
+    }
+
+    private let tell: @Sendable (ActivationAnswer) -> Void
+    private var entries: [Int64: Entry] = [:]
+    private var installations: [String: Int64] = [:]
+
+    init(tell: @escaping @Sendable (ActivationAnswer) -> Void) { self.tell = tell }
+
+    // Its messages are never acknowledged from here.
+    var isDurable: Bool { true }
+    /// The launcher keeps them, and takes a late success.
+    var keepsDeadLetters: Bool { true }
+    var pendingBytes: Int64 { 0 }
+
+    func installation(id: String, of owner: InboxOwner?) -> Int64 {
+        if let key = self.installations[id] { return key }
+        let key = Int64(self.installations.count + 1)
+        self.installations[id] = key
+        return key
+    }
+
+    /// Takes a message that has come, for delivery to claim.
+    func add(_ message: StoredMessage) { self.entries[message.sequence] = Entry(message: message) }
+
+    var openMessages: [Int64] { self.entries.keys.sorted() }
+
+    func commit(_ turn: Turn, completion: @escaping StoreCompletion<TurnOutcome>) {
+        for change in turn.changes { self.apply(change) }
+        var outcome = TurnOutcome()
+        outcome.answers = turn.claims.map(self.answer)
+        completion(.success(outcome))
+    }
+
+    private func apply(_ change: MessageChange) {
+        switch change.verdict {
+        case .done(let result), .committing(let result, _):
+            self.entries[change.sequence] = nil
+            // A late success too: the launcher knows its attempt to be over.
+            self.tell(.verdict(id: change.sequence, .result(result)))
+        case .dead(.attemptsFailed(.timedOut)):
+            if self.entries.removeValue(forKey: change.sequence) != nil { self.tell(.late(id: change.sequence)) }
+        case .dead(.rejected(let reason)): self.finish(change.sequence, .rejected(reason))
+        case .dead(.undecodable(let reason)): self.finish(change.sequence, .rejected("undecodable: \(reason)"))
+        case .dead(.command): self.finish(change.sequence, .rejected("the program takes no thing-if commands"))
+        case .dead, .retry: self.finish(change.sequence, .result(.failed))
+        case .waiting, .setAside, .unpresented: self.entries[change.sequence]?.isWaiting = true
+        case .inHand: self.entries[change.sequence]?.isWaiting = false
+        // Nothing is shown here: who has the messages does that.
+        case .presented, .opened, .unopened: break
+        }
+    }
+
+    private func answer(_ claim: StoreClaim) -> StoreAnswer {
+        var answer = StoreAnswer()
+        let waiting = self.entries.values.filter { $0.isWaiting && $0.message.installation == claim.installation }
+            .map(\.message).sorted { $0.sequence < $1.sequence }
+        switch claim.kind {
+        // It knows of no earlier process, and tries nothing again by itself.
+        case .unsettled, .paused, .suspects, .retries: break
+        case .sources(let after):
+            let numbers = Set(waiting.compactMap(\.source)).filter { $0 > after ?? .min }.sorted()
+            answer.sources = Array(numbers.prefix(claim.limit))
+            answer.isComplete = numbers.count <= claim.limit
+        case .source(let number, let before):
+            let rows = waiting.filter { $0.source == number && $0.sequence < before ?? .max }
+            answer.messages = Array(rows.prefix(claim.limit))
+            answer.isComplete = rows.count <= claim.limit
+        case .row(let sequence): answer.messages = waiting.filter { $0.sequence == sequence }
+        }
+        if claim.takesInHand { for message in answer.messages { self.entries[message.sequence]?.isWaiting = false } }
+        return answer
+    }
+
+    private func finish(_ sequence: Int64, _ verdict: ActivationVerdict) {
+        if self.entries.removeValue(forKey: sequence) != nil { self.tell(.verdict(id: sequence, verdict)) }
+    }
+}

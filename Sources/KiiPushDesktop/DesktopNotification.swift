@@ -1,0 +1,121 @@
+import KiiPushCore
+
+/// What the notification service is told to show.
+///
+/// Texts come from outside: what the desktop would take for markup is escaped, control characters are left out, and what is
+/// too long for a screen is cut.
+///
+/// - Source: the Desktop Notifications Specification, version 1.2: "Basic Design", "Markup", "Hints", "Urgency Levels".
+struct DesktopNotification {
+    /// A click on the notification itself, for which most services show no button.
+    private static let viewKey = "default"
+    private static let customPrefix = "action:"
+    private static let backgroundPrefix = "background:"
+
+    let request: NotificationRequest
+    let configuration: DesktopPresenter.Configuration
+    /// What the service can show.
+    let capabilities: Set<String>
+
+    /// The types of the arguments of `Notify`.
+    static let types = "susssasa{sv}i"
+
+    /// The arguments of `Notify`. It replaces none by its number.
+    var arguments: [SessionBus.Argument] {
+        let name = DesktopText.line(self.configuration.applicationName)
+        let (title, body) = self.texts
+        let actions = self.capabilities.contains("actions") ? self.actions : []
+        let summary = [title, name].first { !$0.isEmpty } ?? "Notification"
+        let head: [SessionBus.Argument] = [
+            .text(name), .number(0), .text(self.configuration.icon ?? ""), .text(summary), .text(body),
+        ]
+        return head + [.number(Int32(actions.count))] + actions.map { .text($0) } + self.hints
+            + [.number(self.displayTime)]
+    }
+
+    /// Each text as it is written, else the program's own for its key.
+    private var texts: (title: String, body: String) {
+        let alert = self.request.alert
+        let title = alert.title ?? self.localized(alert.titleLocalizationKey, alert.titleLocalizationArguments)
+        let subtitle =
+            alert.subtitle ?? self.localized(alert.subtitleLocalizationKey, alert.subtitleLocalizationArguments)
+        let text = alert.body ?? self.localized(alert.localizationKey, alert.localizationArguments)
+        let body = [DesktopText.line(subtitle ?? ""), DesktopText.block(text ?? "")]
+            .filter { !$0.isEmpty }.joined(separator: "\n")
+        // A server without bodies shows the title alone, which is to say something.
+        let isTitle = !self.capabilities.contains("body") && title?.isEmpty != false
+        return (
+            DesktopText.line(isTitle ? body : title ?? ""),
+            self.capabilities.contains("body-markup") ? DesktopText.escaped(body) : body
+        )
+    }
+
+    private func localized(_ key: String?, _ arguments: [String] = []) -> String? {
+        key.map { self.configuration.localizedText($0, arguments) ?? $0 }
+    }
+
+    /// In milliseconds: -1 is as long as the service likes, 0 until the user reacts.
+    private var displayTime: Int32 {
+        self.configuration.displayTime.map { Int32(clamping: max($0, .zero).wholeMillisecondsRoundedUp) }
+            ?? (self.capabilities.contains("persistence") ? -1 : 0)
+    }
+
+    /// What there is to choose: the key by which the service tells that it was chosen, then the title, of each.
+    private var actions: [String] {
+        var actions: [String] = []
+        if self.request.alert.showsViewButton {
+            let title = self.localized(self.request.alert.actionLocalizationKey) ?? self.configuration.viewTitle
+            actions = [Self.viewKey, DesktopText.line(title)]
+        }
+        let category = self.configuration.categories.first { $0.identifier == self.request.category }
+        for action in category?.actions ?? [] {
+            let prefix = action.isForeground ? Self.customPrefix : Self.backgroundPrefix
+            actions += [prefix + action.identifier, DesktopText.line(action.title)]
+        }
+        return actions
+    }
+
+    /// What the user chose; `nil` for a key that no notification of ours has.
+    static func userAction(key: String) -> UserAction? {
+        if key == Self.viewKey { return .open }
+        let kinds = [(Self.customPrefix, UserAction.custom), (Self.backgroundPrefix, UserAction.background)]
+        for (prefix, action) in kinds where key.hasPrefix(prefix) && key != prefix {
+            return action(String(key.dropFirst(prefix.count)))
+        }
+        return nil
+    }
+
+    /// How many there are, then the key, the type and the value of each.
+    private var hints: [SessionBus.Argument] {
+        var hints: [[SessionBus.Argument]] = [[.text("urgency"), .text("y"), .number(self.urgency)]]
+        if let entry = self.configuration.desktopEntry {
+            hints.append([.text("desktop-entry"), .text("s"), .text(entry)])
+        }
+        // It was heard before.
+        if let sound = self.request.sound, !self.request.wasPresentedBefore {
+            hints.append([.text("sound-name"), .text("s"), .text(Self.soundName(sound))])
+        } else {
+            hints.append([.text("suppress-sound"), .text("b"), .number(1)])
+        }
+        return [.number(Int32(hints.count))] + hints.joined()
+    }
+
+    /// "Urgency Levels": low, normal or critical, by Apple's `interruption-level` of newer payloads.
+    private var urgency: Int32 {
+        let members = self.request.message.content?.otherMembers
+        return switch members?.last(where: { $0.key == "interruption-level" })?.value.string {
+        case "passive": 0
+        case "critical": 2
+        default: 1
+        }
+    }
+
+    /// A name of the sound theme. On iOS it names a file of the app, with its ending; what might be a way through the file
+    /// system is none.
+    private static func soundName(_ name: String) -> String {
+        let stem = name.prefix { $0 != "." }
+        let isName = stem.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
+        // Of the freedesktop Sound Naming Specification.
+        return isName && !stem.isEmpty && name != "default" ? String(stem) : "message-new-instant"
+    }
+}

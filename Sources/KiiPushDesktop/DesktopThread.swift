@@ -1,0 +1,214 @@
+import KiiPushCore
+
+/// The thread of a presenter: the connection to the notification service, and what is shown there.
+final class DesktopThread {
+    private enum Standing {
+        case ready
+        /// The service has ended. Until then another one may come.
+        case lost(until: MonotonicInstant)
+        /// Nothing can be shown. Until then nothing is tried.
+        case failed(until: MonotonicInstant)
+    }
+
+    /// So often one is shown by services that end. It may be what ends them.
+    private static let attempts = 3
+
+    private let mailbox: DesktopMailbox
+    private let bell: Bell
+    private var board: DesktopBoard
+    private var service: NotificationService?
+    private var standing = Standing.ready
+    /// Whether anything was shown since a service was lost.
+    private var hasShown = false
+    private var isReported = false
+    /// What may have ended services, the latest of it: that is for the program's handler.
+    private var givenUp: [NotificationRequest.ID] = []
+
+    private var configuration: DesktopPresenter.Configuration { self.mailbox.configuration }
+
+    init(mailbox: DesktopMailbox, bell: Bell) {
+        self.mailbox = mailbox
+        self.bell = bell
+        self.board = DesktopBoard(limit: mailbox.configuration.maximumShown)
+    }
+
+    func run() {
+        while self.accept() {
+            // What was heard until now is about what is shown by now.
+            if self.hear() || self.showNext() { continue }
+            var deadline: MonotonicInstant?
+            if case .lost(let until) = self.standing { deadline = until }
+            _ = self.bell.wait(
+                for: self.service?.descriptor, writing: self.service?.hasOutput ?? false, until: deadline)
+        }
+        for key in self.board.shown.keys { self.service?.close(key) }
+        // What has no place, or no service, rests.
+        for pending in self.board.removeWaiting() { pending.decide(.unavailable) }
+        self.service = nil
+        self.mailbox.ended()
+    }
+
+    /// Takes what is to be shown.
+    ///
+    /// - Returns: false when the thread is to end.
+    private func accept() -> Bool {
+        guard let requests = self.mailbox.take() else { return false }
+        let now = MonotonicInstant.now()
+        for pending in requests {
+            if self.givenUp.contains(pending.request.id) {
+                pending.refuse()
+                continue
+            }
+            switch self.standing {
+            case .failed(let until) where now < until: pending.refuse()
+            case .failed, .ready:
+                // Nobody waits until others are shown, or have made place.
+                if !self.board.add(pending) { pending.decide(.presented) }
+            case .lost:
+                _ = self.board.add(pending)
+                pending.decide(.presented)
+            }
+        }
+        return true
+    }
+
+    // MARK: - Showing
+
+    /// - Returns: whether there was anything to show, and time for it.
+    private func showNext() -> Bool {
+        if case .lost(let until) = self.standing {
+            if MonotonicInstant.now() < until { return false }
+            self.standing = .ready
+        }
+        guard let item = self.board.takeNext() else { return false }
+        do throws(DesktopServiceError) {
+            let key = try self.show(item.pending.request)
+            self.standing = .ready
+            self.isReported = false
+            self.hasShown = true
+            item.pending.decide(.presented)
+            self.board.show(item, as: key)?.pending.request.respond(.expired)
+            // Not by its number in the call: what the user has done to the old one meanwhile would be taken for the new.
+            _ = self.hear()
+            for old in self.board.replaced(by: key) {
+                self.end(old, .expired)
+                self.service?.close(old)
+            }
+        } catch {
+            self.failed(error, showing: item)
+        }
+        return true
+    }
+
+    private func show(_ request: NotificationRequest) throws(DesktopServiceError) -> DesktopNotificationKey {
+        if let service { return try service.show(request) }
+        let service = try NotificationService(self.configuration)
+        self.service = service
+        return try service.show(request)
+    }
+
+    private func failed(_ error: DesktopServiceError, showing item: DesktopBoard.Item) {
+        switch error {
+        case .refused:
+            // First the reason, then what comes of it.
+            self.report(error)
+            item.pending.refuse()
+        case .connectionLost, .serviceEnded:
+            self.putBack(item)
+            if case .connectionLost = error { self.connectionLost(error) } else { self.serviceLost(error) }
+            item.pending.decide(.presented)
+        case .noBus, .noAnswer, .noService, .noResources:
+            self.fail(error)
+            item.pending.refuse()
+        }
+    }
+
+    private func report(_ error: DesktopServiceError) {
+        if !self.isReported { self.mailbox.report(error) }
+        self.isReported = true
+    }
+
+    private func fail(_ error: DesktopServiceError) {
+        self.report(error)
+        self.standing = .failed(until: .now() + self.configuration.failurePause)
+        for pending in self.board.removeWaiting() { pending.refuse() }
+    }
+
+    // MARK: - Hearing
+
+    /// - Returns: whether anything was heard.
+    private func hear() -> Bool {
+        var hasHeard = false
+        do throws(DesktopServiceError) {
+            while let signal = try self.service?.signal() {
+                hasHeard = true
+                self.handle(signal)
+            }
+        } catch {
+            self.connectionLost(error)
+            return true
+        }
+        return hasHeard
+    }
+
+    private func handle(_ signal: NotificationService.Signal) {
+        switch signal {
+        case .ownerChanged(let old, let new):
+            let isAnyLost = old.map { self.lose(with: $0) } ?? false
+            if new != nil { self.standing = .ready } else if isAnyLost { self.serviceLost(.serviceEnded) }
+        case .invoked(let key, let action):
+            guard let action = DesktopNotification.userAction(key: action) else { return }
+            // Not every service takes it away itself.
+            if self.end(key, .opened(action)) { self.service?.close(key) }
+        // 2: "dismissed by the user".
+        case .closed(let key, let reason): self.end(key, reason == 2 ? .dismissed : .expired)
+        case .shownLate(let key): self.service?.close(key)
+        }
+    }
+
+    private func connectionLost(_ error: DesktopServiceError) {
+        self.service = nil
+        _ = self.lose(with: nil)
+        self.serviceLost(error)
+    }
+
+    /// What a service showed is to be shown again: it has ended. `nil`: all services have.
+    ///
+    /// - Returns: whether it showed anything.
+    private func lose(with owner: String?) -> Bool {
+        let lost = self.board.shown.filter { owner == nil || $0.key.owner == owner }
+        for key in lost.keys { if let item = self.board.remove(key) { self.putBack(item) } }
+        // Nobody waits until others are shown again.
+        if !lost.isEmpty { self.decideWaiting() }
+        return !lost.isEmpty
+    }
+
+    /// What could not be shown for now, or was lost, is to be shown once more if it may.
+    private func putBack(_ item: DesktopBoard.Item) {
+        if item.attempts < Self.attempts { return self.board.putBack(item) }
+        self.givenUp = self.givenUp.suffix(99) + [item.pending.request.id]
+        item.pending.refuse()
+    }
+
+    private func decideWaiting() { for item in self.board.waiting { item.pending.decide(.presented) } }
+
+    /// What is shown as `key` is there no more.
+    ///
+    /// - Returns: whether it was.
+    @discardableResult
+    private func end(_ key: DesktopNotificationKey, _ response: PresentationResponse) -> Bool {
+        guard let item = self.board.remove(key) else { return false }
+        item.pending.request.respond(response)
+        return true
+    }
+
+    private func serviceLost(_ error: DesktopServiceError) {
+        // Known already: by a call that was not answered, for example.
+        if case .lost = self.standing { return }
+        // One that has shown nothing since is none. Otherwise the next one may be on its way, and nothing is to be told.
+        guard self.hasShown else { return self.fail(error) }
+        self.hasShown = false
+        self.standing = .lost(until: .now() + self.configuration.patience)
+        self.decideWaiting()
+    }
+}

@@ -1,0 +1,183 @@
+import CSystemd
+import Glibc
+import KiiPushCore
+
+/// A connection to the bus of the session. On one thread.
+///
+/// - Source: sd-bus(3).
+final class SessionBus {
+    /// The method to call.
+    struct Method {
+        var destination: String
+        var path: String
+        var interface: String
+        var member: String
+    }
+
+    /// A part of what a call passes, as sd_bus_message_append(3) takes it beside the types.
+    enum Argument {
+        case text(String)
+        /// A number, a flag, or how many elements an array has.
+        case number(Int32)
+    }
+
+    private let bus: OpaquePointer
+
+    /// Connects, and waits until the bus has let this program in.
+    ///
+    /// - Parameter address: that of the bus; `nil` for the session's.
+    init(address: String?, within time: Duration) throws(DesktopServiceError) {
+        var pointer: OpaquePointer?
+        let made = address == nil ? sd_bus_open_user(&pointer) : sd_bus_new(&pointer)
+        guard made >= 0, let bus = pointer else { throw .noBus(code: -made) }
+        self.bus = bus
+        if let address {
+            let code = min(sd_bus_set_address(bus, address), sd_bus_set_bus_client(bus, 1), sd_bus_start(bus))
+            guard code >= 0 else { throw .noBus(code: -code) }
+        }
+        let deadline = MonotonicInstant.now() + time
+        while true {
+            let (code, _) = self.process()
+            guard code >= 0 else { throw .noBus(code: -code) }
+            if sd_bus_is_ready(bus) > 0 { return }
+            if code > 0 { continue }
+            let remaining = deadline - .now()
+            guard remaining > .zero else { throw .noAnswer }
+            sd_bus_wait(bus, SessionBus.microseconds(remaining))
+        }
+    }
+
+    deinit {
+        sd_bus_close(self.bus)
+        sd_bus_unref(self.bus)
+    }
+
+    /// What to wait for, for the next ``received()``.
+    var descriptor: Int32 { sd_bus_get_fd(self.bus) }
+    /// Whether something waits to be written.
+    var hasOutput: Bool { sd_bus_get_events(self.bus) & Int32(POLLOUT) != 0 }
+
+    /// Calls a method, and waits for its answer.
+    ///
+    /// - Parameter types: D-Bus's names for the types of the arguments.
+    func call(
+        _ method: Method, _ types: String = "", _ arguments: [Argument] = [], within time: Duration
+    ) throws(DesktopServiceError) -> BusMessage {
+        let message = try self.message(method, types, arguments)
+        var error = sd_bus_error()
+        defer { sd_bus_error_free(&error) }
+        var reply: OpaquePointer?
+        let code = sd_bus_call(self.bus, message.pointer, SessionBus.microseconds(time), &error, &reply)
+        if code >= 0, let reply { return BusMessage(owning: reply) }
+        throw SessionBus.error(-code, named: error.name.map { String(cString: $0) } ?? errorText(-code))
+    }
+
+    /// Calls a method, and wants no answer.
+    func send(_ method: Method, _ types: String, _ arguments: [Argument]) {
+        guard let message = try? self.message(method, types, arguments) else { return }
+        // Without a cookie sd-bus has the message say that no reply is expected: sd_bus_send(3).
+        sd_bus_send(self.bus, message.pointer, nil)
+    }
+
+    /// - Throws: ``DesktopServiceError/refused(name:)`` for what does not fit into a message.
+    private func message(
+        _ method: Method, _ types: String, _ arguments: [Argument]
+    ) throws(DesktopServiceError) -> BusMessage {
+        var pointer: OpaquePointer?
+        var code = sd_bus_message_new_method_call(
+            self.bus, &pointer, method.destination, method.path, method.interface, method.member)
+        guard code >= 0, let pointer else { throw SessionBus.error(-code, named: errorText(-code)) }
+        let message = BusMessage(owning: pointer)
+        var texts: [UnsafeMutablePointer<CChar>] = []
+        defer { for text in texts { free(text) } }
+        var values: [any CVarArg] = []
+        for argument in arguments {
+            switch argument {
+            case .number(let number): values.append(number)
+            case .text(let text):
+                guard let copy = strdup(text) else { throw .refused(name: errorText(ENOMEM)) }
+                texts.append(copy)
+                values.append(copy)
+            }
+        }
+        code = withVaList(values) { sd_bus_message_appendv(pointer, types, $0) }
+        if code < 0 { throw .refused(name: errorText(-code)) }
+        return message
+    }
+
+    /// Zero would mean sd-bus's own 25 s.
+    private static func microseconds(_ time: Duration) -> UInt64 { UInt64(max(time.wholeNanoseconds / 1000, 1)) }
+
+    private static func error(_ code: Int32, named name: String) -> DesktopServiceError {
+        let known = "org.freedesktop.DBus.Error."
+        // Of the bus, when the service is gone; sd-bus's own limit has another name.
+        if name == known + "NoReply" { return .serviceEnded }
+        switch code {
+        case ETIMEDOUT: return .noAnswer
+        case ECONNRESET, ENOTCONN, EPIPE, ESHUTDOWN: return .connectionLost(code: code)
+        default: break
+        }
+        let isAbsent =
+            [known + "ServiceUnknown", known + "NameHasNoOwner"].contains(name) || name.hasPrefix(known + "Spawn.")
+        return isAbsent ? .noService(name: name) : .refused(name: name)
+    }
+
+    /// The next signal that has come, or any other message; `nil` when there is none.
+    func received() throws(DesktopServiceError) -> BusMessage? {
+        while true {
+            let (code, message) = self.process()
+            guard code >= 0 else { throw .connectionLost(code: -code) }
+            if let message { return message }
+            if code == 0 { return nil }
+        }
+    }
+
+    /// - Returns: above 0 when something was done, below 0 an error; and the message that came, if one did.
+    private func process() -> (code: Int32, message: BusMessage?) {
+        var message: OpaquePointer?
+        let code = sd_bus_process(self.bus, &message)
+        return (code, message.map { BusMessage(owning: $0) })
+    }
+}
+
+/// A message of the bus. On one thread, as its bus is.
+final class BusMessage {
+    fileprivate let pointer: OpaquePointer
+
+    /// Takes over a message that somebody else would have to give back.
+    fileprivate init(owning pointer: OpaquePointer) { self.pointer = pointer }
+
+    deinit { sd_bus_message_unref(self.pointer) }
+
+    /// The next value, if it is a number of this type.
+    func readUInt32() -> UInt32? {
+        var number: UInt32 = 0
+        return sd_bus_message_read_basic(self.pointer, CChar(SD_BUS_TYPE_UINT32), &number) > 0 ? number : nil
+    }
+
+    /// The next value, if it is a string.
+    func readString() -> String? {
+        var text: UnsafePointer<CChar>?
+        guard sd_bus_message_read_basic(self.pointer, CChar(SD_BUS_TYPE_STRING), &text) > 0 else { return nil }
+        return text.map { String(cString: $0) }
+    }
+
+    /// The next value, if it is an array of strings.
+    func readStrings() -> [String]? {
+        guard sd_bus_message_enter_container(self.pointer, CChar(SD_BUS_TYPE_ARRAY), "s") > 0 else { return nil }
+        return Array(sequence(state: ()) { _ in self.readString() })
+    }
+
+    /// The bus's name for the connection that sent it.
+    var sender: String? { sd_bus_message_get_sender(self.pointer).map { String(cString: $0) } }
+
+    /// Whether it answers a call.
+    var isReply: Bool {
+        var cookie: UInt64 = 0
+        return sd_bus_message_get_reply_cookie(self.pointer, &cookie) >= 0
+    }
+
+    func isSignal(_ member: String, of interface: String) -> Bool {
+        sd_bus_message_is_signal(self.pointer, interface, member) > 0
+    }
+}
