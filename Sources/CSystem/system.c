@@ -18,6 +18,12 @@
 #define MFD_NOEXEC_SEAL 0x0008U
 #endif
 
+int csystem_socket(int family, int is_datagram) {
+    return socket(family, (is_datagram ? SOCK_DGRAM : SOCK_STREAM) | SOCK_CLOEXEC, 0);
+}
+
+int csystem_socket_pair(int ends[2]) { return socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends); }
+
 int csystem_accept(int listener, int waits) {
     return accept4(listener, NULL, NULL, SOCK_CLOEXEC | (waits ? 0 : SOCK_NONBLOCK));
 }

@@ -7,6 +7,12 @@
 
 // Calls that glibc shows to C with _GNU_SOURCE alone, and so not to Swift. All set errno and return -1 where they fail.
 
+// A socket of a stream, or of datagrams, that no program inherits.
+int csystem_socket(int family, int is_datagram);
+
+// Two ends of a local stream that no program inherits.
+int csystem_socket_pair(int ends[2]);
+
 // Takes the next connection of a listening socket. No program inherits it that is started meanwhile.
 int csystem_accept(int listener, int waits);
 

@@ -28,8 +28,7 @@ package final class FileDescriptor: Sendable {
 
     /// Makes a socket of a stream, or of datagrams; `nil`, with the reason in `errno`, where the system gives none.
     package init?(socket family: Int32, isDatagram: Bool = false) {
-        let type = isDatagram ? SOCK_DGRAM : SOCK_STREAM
-        let number = socket(family, Int32(type.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        let number = csystem_socket(family, isDatagram ? 1 : 0)
         guard number >= 0 else { return nil }
         self.number = number
     }
@@ -39,7 +38,7 @@ package final class FileDescriptor: Sendable {
     /// Two local sockets that are connected with each other.
     package static func connectedPair() throws(SystemError) -> (FileDescriptor, FileDescriptor) {
         var ends: [Int32] = [-1, -1]
-        guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+        guard csystem_socket_pair(&ends) == 0 else {
             throw SystemError("two sockets cannot be made")
         }
         return (FileDescriptor(ends[0]), FileDescriptor(ends[1]))
