@@ -156,12 +156,12 @@ import Testing
             { try await $0.session(testToken).send(message, to: .user("u"), sizeLimits: $1) },
         ]
         let reply = HTTPResponse.status(200, #"{"pushMessageID":"p"}"#)
-        let (refused, toTopic) = await exchange(reply) { try await calls[0]($0, .documented) }
+        let (refused, toTopic) = await exchange(reply) { try await calls[0]($0, .init()) }
         #expect(#expect(throws: KiiInputError.self) { try toTopic.get() }?.pointer == JSONPointer("/mqtt"))
         #expect(refused.isEmpty)
-        let (sent, _) = await exchange(reply) { try await calls[0]($0, .none) }
+        let (sent, _) = await exchange(reply) { try await calls[0]($0, .init(mqtt: nil)) }
         #expect(sent.count == 1)
-        let (direct, toUser) = await exchange(reply) { try await calls[1]($0, .documented) }
+        let (direct, toUser) = await exchange(reply) { try await calls[1]($0, .init()) }
         #expect(throws: Never.self) { try toUser.get() }
         #expect(direct.count == 1)
         let (none, small) = await exchange(reply) { try await calls[1]($0, .init(mqtt: 4095)) }

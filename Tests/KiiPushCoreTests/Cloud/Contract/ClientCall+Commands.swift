@@ -7,7 +7,7 @@ extension ClientCall {
     static let commands: [ClientCall] = [
         ClientCall(id: "commands.get", method: "command(_:of:)") { client, _ in
             let command = try await client.session(testToken).command("c1", of: "th.1")
-            #expect(command.commandID == "c1" && command.state == .done)
+            #expect(command.commandID == "c1" && command.state == "DONE")
             #expect(command.actions == [["turnPower": ["power": true]]])
             #expect(command.results == [ThingActionResult("turnPower", succeeded: true)])
             #expect(command.createdAt == Timestamp(millisecondsSinceEpoch: 7))
