@@ -34,10 +34,12 @@ public struct EmulatorError: Error, Sendable, CustomStringConvertible {
     }
 
     init(_ error: FileError) {
-        guard case .system(_, _, let number) = error else {
-            self.init(.system(EACCES), error.description)
-            return
-        }
+        let number =
+            switch error {
+            case .system(_, _, let number): number
+            case .notADirectory: ENOTDIR
+            default: EACCES
+            }
         self.init(.system(number), error.description)
     }
 

@@ -5,7 +5,7 @@ struct ContentOptions: ParsableArguments {
     static let wholeMessage =
         "A message with data goes out over MQTT, and one with an alert, a title, a sound, a badge, a category or --wake over "
         + "APNs too. Everything else is said by --message: a file with the body of the call as Kii's REST API has it, such "
-        + "as {\"data\":{\"msg\":\"hi\"},\"sendWhen\":true,\"mqtt\":{\"enabled\":true},\"fcm\":{\"enabled\":true}}. --dry-run "
+        + "as {\"data\":{\"msg\":\"hi\"},\"sendWhen\":true,\"mqtt\":{\"enabled\":true}}. --dry-run "
         + "shows the body of other options, to begin with."
 
     @OptionGroup(title: "Message") var data: DataOptions
