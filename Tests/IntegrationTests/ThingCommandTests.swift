@@ -73,7 +73,7 @@ import Testing
             #expect(message.kind == .directPush && message.sender == .admin)
             #expect(message["commandID"]?.string == commandID)
             let command = try await session.command(commandID, of: lamp.thingID)
-            #expect(command.state == .done)
+            #expect(command.state == "DONE")
             #expect(
                 command.results == [
                     ThingActionResult("turnPower", succeeded: true),

@@ -68,6 +68,11 @@ package final class Inbox {
         try connection.keepLogOnClose(false)
     }
 
+    /// A database in memory, without tables.
+    static func emptyDatabase() throws(InboxError) -> SQLiteConnection {
+        try SQLiteConnection(path: ":memory:", flags: SQLITE_OPEN_READWRITE)
+    }
+
     /// Opens the file with its log and the log's index.
     private static func connect(_ path: String, _ configuration: Configuration) throws(InboxError) -> SQLiteConnection {
         let isReadOnly = configuration.isReadOnly

@@ -133,14 +133,20 @@ enum InboxSchema {
         return true
     }
 
-    /// Throws where a view or a virtual table has the name of a table: reading it may run for ever.
+    /// Throws where one of the tables and indexes is not what this version makes: a statement may fail by it at any time, and
+    /// reading a view in the place of a table may run for ever. What else the file holds is nobody's concern.
     private static func requireTables(_ connection: SQLiteConnection) throws(InboxError) {
-        let count = try connection.integer(
-            """
-            SELECT count(*) FROM sqlite_schema WHERE rootpage > 0
-                AND (type = 'table' AND name IN ('installation', 'message', 'event', 'ledger', 'notice')
-                    OR type = 'index' AND name IN ('message_open', 'message_retry', 'message_dead', 'message_waiting'))
-            """, step: "reading the schema")
-        guard count == 9 else { throw InboxError(.corrupt, step: "looking for the inbox's tables") }
+        let fresh = try Inbox.emptyDatabase()
+        try fresh.execute(self.tables, step: "making the tables")
+        guard try self.objects(of: fresh).isSubset(of: self.objects(of: connection))
+        else { throw InboxError(.corrupt, step: "looking for the inbox's tables") }
+    }
+
+    /// What makes the tables and indexes of a file.
+    private static func objects(of connection: SQLiteConnection) throws(InboxError) -> Set<[String]> {
+        let schema = SQLiteStatement(
+            connection, "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema WHERE rootpage > 0",
+            step: "reading the schema")
+        return Set(try schema.all { row in (0..<4).map { row.text(Int32($0)) ?? "" } })
     }
 }

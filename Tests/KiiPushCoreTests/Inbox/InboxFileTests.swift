@@ -156,6 +156,19 @@ import Testing
         #expect(#expect(throws: InboxError.self) { try fixture.open() }?.kind == .corrupt)
     }
 
+    /// One letter is another one: a statement would fail by it, and nothing be stored any more.
+    @Test(arguments: [("message_open", "state < 4", "state < 1"), ("message", "qos INTEGER", "qos INTFGER")])
+    func aFileWithAnotherSchemaIsDamaged(name: String, text: String, damaged: String) throws {
+        let fixture = try InboxFixture()
+        _ = try fixture.open()
+        try SQLiteFile(fixture.path, for: .changing).execute(
+            """
+            PRAGMA writable_schema = ON;
+            UPDATE sqlite_schema SET sql = replace(sql, '\(text)', '\(damaged)') WHERE name = '\(name)'
+            """)
+        #expect(#expect(throws: InboxError.self) { try fixture.open() }?.kind == .corrupt)
+    }
+
     @Test func refusesSomebodyElsesDatabase() throws {
         let fixture = try InboxFixture()
         _ = try fixture.open()
