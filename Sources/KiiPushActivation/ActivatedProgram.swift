@@ -162,21 +162,25 @@ final class ActivatedProgram {
 
     private func hear(_ line: [UInt8]?, _ heard: inout [Utterance]) {
         guard self.isOpen else { return }
-        do throws(ActivationError) {
+        guard let line else {
             // Who writes that means something else.
-            guard let line else {
-                self.nonsense = Self.mostNonsense
-                throw ActivationError("a line is longer than 64 KiB")
-            }
-            // An empty line is nothing.
-            guard !line.isEmpty else { return }
+            self.nonsense = Self.mostNonsense
+            return self.misunderstand("a line is longer than 64 KiB", &heard)
+        }
+        // An empty line is nothing.
+        guard !line.isEmpty else { return }
+        do throws(JSONMemberError) {
             heard.append(.answer(try ActivationAnswer(line: line)))
         } catch {
-            self.nonsense += 1
-            if !self.hasMisspoken { heard.append(.nonsense(error.description)) }
-            self.hasMisspoken = true
-            if self.nonsense >= Self.mostNonsense { self.hangUp(&heard) }
+            self.misunderstand(error.description, &heard)
         }
+    }
+
+    private func misunderstand(_ reason: String, _ heard: inout [Utterance]) {
+        self.nonsense += 1
+        if !self.hasMisspoken { heard.append(.nonsense(reason)) }
+        self.hasMisspoken = true
+        if self.nonsense >= Self.mostNonsense { self.hangUp(&heard) }
     }
 
     private func hangUp(_ heard: inout [Utterance]) {

@@ -41,26 +41,24 @@ extension ActivationMessage {
     }
 
     /// Reads a line, without the line feed.
-    package init(line: [UInt8]) throws(ActivationError) { try self.init(ActivationError.parse(line)) }
+    package init(line: [UInt8]) throws(JSONMemberError) { try self.init(JSONDocument(line: line)) }
 
-    fileprivate init(_ value: JSONValue) throws(ActivationError) {
-        self.id = try value.required("id") { $0.int64 }
-        guard let attempt = Int(exactly: try value.required("attempt") { $0.int64 }), attempt >= 1 else {
-            throw ActivationError("/attempt is not 1 or more")
-        }
-        self.attempt = attempt
-        let milliseconds = try value.required("deadlineMs") { $0.int64 }
+    fileprivate init(_ line: JSONDocument) throws(JSONMemberError) {
+        self.id = try line.required("id").integer()
+        self.attempt = try line.required("attempt").integer()
+        guard self.attempt >= 1 else { throw line.failure("must be 1 or more", at: "attempt") }
+        let milliseconds: Int64 = try line.required("deadlineMs").integer()
         self.timeRemaining = .milliseconds(min(max(milliseconds, 0), 3_600_000))
-        let isUserOpened = try value.required("userOpened") { $0.bool }
-        switch value["action"]?.string {
+        let isUserOpened = try line.required("userOpened").flag()
+        switch line.value["action"]?.string {
         case let identifier? where !identifier.isEmpty:
             self.userAction = isUserOpened ? .custom(identifier) : .background(identifier)
         default: self.userAction = isUserOpened ? .open : nil
         }
-        self.installationID = try value.required("installation") { $0.string }
-        self.receivedAt = Timestamp(millisecondsSinceEpoch: try value.required("receivedAt") { $0.int64 })
-        self.payload = Array(try value.required("payload") { $0.string }.utf8)
-        self.badge = value["badge"]?.int64.flatMap { Int(exactly: $0) }
+        self.installationID = try line.required("installation").text()
+        self.receivedAt = Timestamp(millisecondsSinceEpoch: try line.required("receivedAt").integer())
+        self.payload = Array(try line.required("payload").text().utf8)
+        self.badge = line.value["badge"]?.int64.flatMap { Int(exactly: $0) }
     }
 }
 
@@ -80,9 +78,9 @@ package enum ActivationLine: Sendable, Hashable {
     }
 
     /// Reads a line, without the line feed.
-    package init(line: [UInt8]) throws(ActivationError) {
-        let value = try ActivationError.parse(line)
-        self = if let badge = try value.badgeAlone { .badge(badge) } else { .message(try ActivationMessage(value)) }
+    package init(line: [UInt8]) throws(JSONMemberError) {
+        let line = try JSONDocument(line: line)
+        self = if let badge = try line.badgeAlone { .badge(badge) } else { .message(try ActivationMessage(line)) }
     }
 }
 
@@ -121,29 +119,30 @@ package enum ActivationAnswer: Sendable, Hashable {
     }
 
     /// Reads a line, without the line feed.
-    package init(line: [UInt8]) throws(ActivationError) {
-        let value = try ActivationError.parse(line)
-        if value["ready"] != nil {
-            let count = try value.required("ready") { $0.int64 }
-            guard count >= 1 else { throw ActivationError("/ready is not 1 or more") }
-            self = .ready(Int(min(count, 10_000)), wantsBadge: value["badge"]?.bool == true)
-        } else if let badge = try value.badgeAlone {
+    package init(line: [UInt8]) throws(JSONMemberError) {
+        let line = try JSONDocument(line: line)
+        if let ready = line["ready"] {
+            let count: Int = try ready.integer()
+            guard count >= 1 else { throw ready.failure("must be 1 or more") }
+            self = .ready(min(count, 10_000), wantsBadge: line.value["badge"]?.bool == true)
+        } else if let badge = try line.badgeAlone {
             self = .badge(badge)
-        } else if value["state"] != nil {
-            guard let state = LifecycleState(rawValue: try value.required("state") { $0.string }), state != .notRunning
-            else { throw ActivationError("/state is not active, inactive or background") }
-            self = .state(state)
+        } else if let state = line["state"] {
+            self = .state(
+                try state.read("active, inactive or background") { value in
+                    value.string.flatMap { LifecycleState(rawValue: $0) }.flatMap { $0 == .notRunning ? nil : $0 }
+                })
         } else {
-            let id = try value.required("id") { $0.int64 }
-            let name = try value.required("result") { $0.string }
+            let id: Int64 = try line.required("id").integer()
+            let name = try line.required("result").text()
             if name == "reject" {
-                self = .verdict(id: id, .rejected(value["reason"]?.string ?? "rejected without a reason"))
+                self = .verdict(id: id, .rejected(line.value["reason"]?.string ?? "rejected without a reason"))
             } else if name == "late" {
                 self = .late(id: id)
             } else if let result = FetchResult.allCases.first(where: { $0.activationName == name }) {
                 self = .verdict(id: id, .result(result))
             } else {
-                throw ActivationError("/result is not newData, noData, failed, late or reject")
+                throw line.failure("must be newData, noData, failed, late or reject", at: "result")
             }
         }
     }
@@ -171,35 +170,15 @@ package enum ActivationVerdict: Sendable, Hashable {
     }
 }
 
-/// Why a line is no message or no answer, or a message was not handed on. Of a line it holds names of members alone.
-package struct ActivationError: Error, Sendable, Hashable, CustomStringConvertible {
-    package var description: String
-
-    package init(_ description: String) { self.description = description }
-
-    fileprivate static func parse(_ line: [UInt8]) throws(ActivationError) -> JSONValue {
-        do throws(JSONError) {
-            return try JSONValue(parsing: line, limits: JSONLimits(maximumBytes: LineBuffer.maximumBytes))
-        } catch {
-            throw ActivationError("a line is \(error)")
-        }
+extension JSONDocument {
+    /// A line between an agent and its program. An error holds names of members alone.
+    fileprivate init(line: [UInt8]) throws(JSONMemberError) {
+        try self.init(parsing: line, limits: JSONLimits(maximumBytes: LineBuffer.maximumBytes), in: ())
     }
-}
 
-extension JSONValue {
     /// The number on the icon, of a line about that alone; `nil` for any other line.
     fileprivate var badgeAlone: Int? {
-        get throws(ActivationError) {
-            guard self["badge"] != nil, self["id"] == nil else { return nil }
-            return try self.required("badge") { $0.int64.flatMap { Int(exactly: $0) } }
-        }
-    }
-
-    fileprivate func required<Value>(_ key: String, _ read: (Self) -> Value?) throws(ActivationError) -> Value {
-        guard let value = self[key].flatMap(read) else {
-            throw ActivationError("/\(key) is missing, or of the wrong type")
-        }
-        return value
+        get throws(JSONMemberError) { try self["id"] == nil ? self["badge"]?.integer() : nil }
     }
 }
 

@@ -127,5 +127,5 @@ final class ActivatorMailbox: Sendable {
     }
 
     /// The thread has nothing to do any more; what comes from now on is refused.
-    func close() { self.end(.over) { $0.fail(ActivationError(ActivationQueue.stopped)) } }
+    func close() { self.end(.over) { $0.fail(because: ActivationQueue.stopped) } }
 }

@@ -129,7 +129,7 @@ final class ActivatorThread {
             if let delivery = self.deliveries[number] { self.program?.send(self.message(of: delivery)) }
         case .answer(let number, .result(let result)): self.completion(of: number)?(result)
         case .answer(let number, .rejected(let reason)): self.completion(of: number)?.reject(reason)
-        case .fail(let number, let reason): self.completion(of: number)?.fail(ActivationError(reason))
+        case .fail(let number, let reason): self.completion(of: number)?.fail(because: reason)
         case .postpone(let number, let reason): self.completion(of: number)?.postpone(reason)
         case .closeInput: self.program?.closeInput()
         case .end(let signal):

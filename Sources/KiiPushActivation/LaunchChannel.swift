@@ -145,7 +145,7 @@ private struct MessageReader {
                 self.lines.append(line)
             }
         }
-        do throws(ActivationError) {
+        do throws(JSONMemberError) {
             return try ActivationLine(line: self.lines.removeFirst())
         } catch {
             throw .malformed(error.description)

@@ -70,7 +70,7 @@ struct CFailure: Error {
     }
 
     /// Reads a configuration that the program passes.
-    static func reading<Value>(_ read: () throws(SettingsError) -> Value) throws(CFailure) -> Value {
+    static func reading<Value>(_ read: @autoclosure () throws(JSONMemberError) -> Value) throws(CFailure) -> Value {
         try Result(catching: read).mapError { CFailure(KII_PUSH_E_CONFIGURATION, $0.description) }.get()
     }
 

@@ -3,28 +3,28 @@ import KiiPushCore
 
 extension PushRuntime.Configuration {
     /// What `kii_push_open` takes; `nil` for the defaults.
-    init(json: String?) throws(SettingsError) {
+    init(json: String?) throws(JSONMemberError) {
         self.init()
-        let settings = try Settings(
-            parsing: json ?? "{}",
-            members: [
-                "stateDirectory", "inbox", "concurrentHandlers", "isStrictlyOrdered", "retryDelays", "shutdownGrace",
-                "hasControlSocket", "certificateAuthorityFile", "clientCertificateFile", "clientKeyFile",
-                "proxy", "userAgent", "callTimeout",
-            ])
-        if let directory = try settings.text("stateDirectory") { self.stateDirectory = directory }
-        if try settings.word("inbox", of: ["file", "memory"]) == "memory" { self.inbox = .memory }
-        if let count = try settings.integer("concurrentHandlers") { self.concurrentHandlers = count }
-        if let isOrdered = try settings.flag("isStrictlyOrdered") { self.isStrictlyOrdered = isOrdered }
-        self.retryDelays = try settings.listOfSeconds("retryDelays")
-        if let grace = try settings.seconds("shutdownGrace") { self.shutdownGrace = grace }
-        if let hasSocket = try settings.flag("hasControlSocket") { self.hasControlSocket = hasSocket }
-        self.certificateAuthorityFile = try settings.text("certificateAuthorityFile")
-        self.clientCertificateFile = try settings.text("clientCertificateFile")
-        self.clientKeyFile = try settings.text("clientKeyFile")
-        self.proxy = try settings.text("proxy")
-        if let userAgent = try settings.text("userAgent") { self.userAgent = userAgent }
-        if let timeout = try settings.seconds("callTimeout") { self.callTimeout = timeout }
+        let settings = try JSONDocument(strict: Array((json ?? "{}").utf8))
+        try settings.object([
+            "stateDirectory", "inbox", "concurrentHandlers", "isStrictlyOrdered", "retryDelays", "shutdownGrace",
+            "hasControlSocket", "certificateAuthorityFile", "clientCertificateFile", "clientKeyFile", "proxy",
+            "userAgent", "callTimeout",
+        ])
+        if let directory = try settings.nonEmptyText("stateDirectory") { self.stateDirectory = directory }
+        if try settings.present("inbox")?.word(of: ["file", "memory"]) == "memory" { self.inbox = .memory }
+        if let count = settings.present("concurrentHandlers") { self.concurrentHandlers = try count.integer() }
+        if let isOrdered = try settings.present("isStrictlyOrdered")?.flag() { self.isStrictlyOrdered = isOrdered }
+        self.retryDelays = try settings.present("retryDelays")?.elements()
+            .map { element throws(JSONMemberError) in try element.seconds() }
+        if let grace = try settings.present("shutdownGrace")?.seconds() { self.shutdownGrace = grace }
+        if let hasSocket = try settings.present("hasControlSocket")?.flag() { self.hasControlSocket = hasSocket }
+        self.certificateAuthorityFile = try settings.nonEmptyText("certificateAuthorityFile")
+        self.clientCertificateFile = try settings.nonEmptyText("clientCertificateFile")
+        self.clientKeyFile = try settings.nonEmptyText("clientKeyFile")
+        self.proxy = try settings.nonEmptyText("proxy")
+        if let userAgent = try settings.nonEmptyText("userAgent") { self.userAgent = userAgent }
+        if let timeout = try settings.present("callTimeout")?.seconds() { self.callTimeout = timeout }
     }
 }
 

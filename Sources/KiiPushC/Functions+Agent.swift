@@ -15,7 +15,7 @@ public func kii_push_agent_new(
         guard let handler else { throw .argument("handler is null") }
         let opened = try KiiPushC.runtime(runtime)
         let json = try text(json, length, "json")
-        let configuration = try CFailure.reading { () throws(SettingsError) in try PushAgent.Configuration(json: json) }
+        let configuration = try CFailure.reading(PushAgent.Configuration(json: json))
         let hosted = HostedAgent(opened, configuration, Callbacks(opened, handler, context))
         try opened.add(hosted)
         // Another thread may have closed it since.

@@ -25,9 +25,7 @@ public func kii_push_open(
         }
         let handle = try required(runtime, "runtime")
         let json = json == nil && length == 0 ? nil : try text(json, length, "json")
-        let configuration = try CFailure.reading { () throws(SettingsError) in
-            try PushRuntime.Configuration(json: json)
-        }
+        let configuration = try CFailure.reading(PushRuntime.Configuration(json: json))
         let opened = try OpenRuntime(configuration)
         claimProcess()
         handle.pointee = handles.withLock { $0.add(opened) }

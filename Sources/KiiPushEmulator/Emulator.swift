@@ -108,13 +108,11 @@ public final class Emulator: Sendable {
 
     private let parts: Parts
     private let app: AppIdentity
-    private let runtimeFile: String?
     private let stopped = Locked(false)
 
-    private init(parts: Parts, app: AppIdentity, runtimeFile: String?) {
+    private init(parts: Parts, app: AppIdentity) {
         self.parts = parts
         self.app = app
-        self.runtimeFile = runtimeFile
     }
 
     /// Starts an emulator and returns when it takes requests and connections.
@@ -134,7 +132,7 @@ public final class Emulator: Sendable {
             return isStopped
         }
         guard !wasStopped else { return }
-        if let runtimeFile = self.runtimeFile { RuntimeFile.remove(runtimeFile, of: self.baseURL) }
+        self.parts.runtimeFile?.remove()
         await self.parts.stop()
     }
 
@@ -186,6 +184,7 @@ extension Emulator {
         var player: FaultPlayer?
         /// HTTP, and HTTPS where it is served.
         var servers: [HTTPServer] = []
+        var runtimeFile: RuntimeFile?
         let ports: EmulatorState.Ports
 
         func stop() async {
@@ -253,7 +252,7 @@ extension Emulator {
                 let parts = try await OSThread.run(named: "kii-launch") {
                     try self.serve(broker: broker, proxy: proxy, publisher: publisher)
                 }
-                return Emulator(parts: parts, app: self.stored.app, runtimeFile: self.configuration.runtimeFile)
+                return Emulator(parts: parts, app: self.stored.app)
             } catch {
                 await broker.stop()
                 self.directory.release()
@@ -336,7 +335,8 @@ extension Emulator {
                 }
                 if let path = configuration.runtimeFile {
                     // Tells others where the emulator is, once it answers.
-                    try RuntimeFile(app: self.stored.app, ports: ports, caFile: certificates.authority).write(path)
+                    parts.runtimeFile = try RuntimeFile(
+                        writing: path, app: self.stored.app, ports: ports, caFile: certificates.authority)
                 }
             } catch {
                 parts.stopServing()

@@ -24,10 +24,10 @@ import Testing
     @Test func everyExampleOfAFileIsRead() throws {
         var members: Set<String> = []
         for block in Self.blocks("json", of: self.page) {
-            let document = try ConfigurationDocument(path: "service.md", bytes: Array(block.utf8))
-            let settings = try RunSettings(document.whole)
+            let document = try ConfigurationDocument(parsing: Array(block.utf8), in: "service.md")
+            let settings = try RunSettings(document)
             #expect(settings.namesHandler)
-            members.formUnion(document.root.members?.map(\.key) ?? [])
+            members.formUnion(document.value.members?.map(\.key) ?? [])
         }
         // What every member is for can be seen in one of them.
         #expect(members == Set(RunSettings.members))

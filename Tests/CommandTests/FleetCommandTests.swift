@@ -54,7 +54,7 @@ import Testing
         #expect(try run("fleet", "add", "-", input: "[\(agent), \(agent)]").exit == 78)
         let wrong = try run("fleet", "add", "-", input: #"[{"name": "lamp-1"}]"#)
         #expect(wrong.exit == 65)
-        #expect(wrong.error.contains("agent 1: /account is missing"))
+        #expect(wrong.error.contains("-:1:2: /0/account is missing"))
         let nameless = try run("fleet", "add", "-", input: agent.replacing(#""name": "lamp-1","#, with: ""))
         #expect(nameless.exit == 65)
         #expect(nameless.error.contains("/name is missing"))

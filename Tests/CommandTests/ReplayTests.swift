@@ -108,15 +108,15 @@ import Testing
         ("x", "pushes.kpr:1: this is no recorded message: "),
         (
             #"{"v":1,"type":"message"}"#,
-            ":1: this is no recorded message: \"v\": 1 and \"type\": \"recorded\" are missing\n"
+            ":1: this is no recorded message: the document must have \"v\": 1 and \"type\": \"recorded\"\n"
         ),
         (
             #"{"v":1,"type":"recorded","id":1,"received_at_ms":0}"#,
-            ":1: this is no recorded message: \"id\", \"received_at_ms\" or \"payload\" is missing\n"
+            ":1: this is no recorded message: /payload is missing\n"
         ),
         (
             #"{"v":1,"type":"recorded","id":1,"received_at_ms":9007199254740993,"payload":"{}"}"#,
-            ":1: this is no recorded message: \"received_at_ms\" is out of range\n"
+            ":1: this is no recorded message: /received_at_ms must be a whole number from "
         ),
         ("{}\n\nx\n", "pushes.kpr:1: this is no recorded message: "),
     ]) func refusesWhatIsNoRecording(text: String, message: String) throws {

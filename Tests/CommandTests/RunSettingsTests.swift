@@ -7,8 +7,8 @@ import Testing
 @Suite struct RunSettingsTests {
     private static func read(_ text: String) throws -> RunSettings {
         let document = try ConfigurationDocument(
-            path: "config.json", bytes: Array(#"{"profiles":{"default":{"run":\#(text)}}}"#.utf8))
-        return try RunSettings(#require(document.whole["profiles"]?["default"]?["run"]))
+            parsing: Array(#"{"profiles":{"default":{"run":\#(text)}}}"#.utf8), in: "config.json")
+        return try RunSettings(#require(document["profiles"]?["default"]?["run"]))
     }
 
     /// What options on a command line say.

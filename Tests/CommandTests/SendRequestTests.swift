@@ -259,7 +259,7 @@ import Testing
         ("{\n  \"data\": {\"n\": 1},\n  \"apn\": {}\n}", "3:10: /apn is unknown; did you mean 'apns'?"),
         ("{\"data\":\n {\"n\":[1]}}", "2:7: /data/n must be a string, number or Boolean, since data is flat"),
         ("{\"mqtt\":{\"data\":7}}", "1:17: /mqtt/data must be an object"),
-        ("{\"data\":{},\n\"data\":{}}", ": /data is there more than once"),
+        ("{\"data\":{},\n\"data\":{}}", ": /data is there twice; write each key once"),
         ("[1]", "1:1: it must be an object"),
         ("{\"data\":", "1:9: the file is cut short"),
         ("{\"data\":{\"n\":\"" + String(repeating: "x", count: 65_536) + "\"}}", "is larger than 64 KiB"),

@@ -81,7 +81,7 @@ import Testing
     @Test(arguments: [
         (#"{"topic":[]}"#, "1:62", "/topic is unknown; did you mean 'topics'?"),
         ("{\n  \"topics\": [\"ok\",\n    \"not ok\"]}", "3:5", "/topics/1 must be a name of up to 64 letters"),
-        (#"{"buckets":"a"}"#, "1:64", "/buckets must be a list of names"),
+        (#"{"buckets":"a"}"#, "1:64", "/buckets must be an array"),
         ("[]", "1:53", " must be an object"),
     ])
     func saysWhereADeclarationIsWrong(text: String, place: String, words: String) throws {

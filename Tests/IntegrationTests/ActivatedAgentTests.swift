@@ -152,7 +152,7 @@ import Testing
     @Test(arguments: [
         ("", "names a descriptor, over which no message came"),
         ("{}\n", "names a descriptor that does not speak the protocol (/id is missing, or of the wrong type)"),
-        ("GET / HTTP/1.1\r\n\r\n", "(a line is not JSON at byte 0: a byte is out of place"),
+        ("GET / HTTP/1.1\r\n\r\n", "(the document is not JSON at byte 0: a byte is out of place"),
     ])
     func aSocketThatIsNoActivatorsIsRefused(text: String, reason: String) throws {
         let error = #expect(throws: LaunchError.self) {

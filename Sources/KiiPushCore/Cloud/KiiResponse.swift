@@ -14,15 +14,11 @@ package struct KiiResponse: Sendable {
     ///
     /// - Throws: ``KiiResponseError`` when it is not JSON or larger than ``JSONLimits`` allow.
     package func json() throws(KiiResponseError) -> JSONValue {
-        do {
-            return try JSONValue(parsing: self.http.body)
-        } catch {
-            throw KiiResponseError(.notJSON(error), in: self)
-        }
+        try KiiFields(parsing: self.http.body, in: self).value
     }
 
     /// The body's members, for reading them by type.
     package func fields() throws(KiiResponseError) -> KiiFields {
-        try KiiFields(self.json(), at: JSONPointer(), in: self)
+        try KiiFields(parsing: self.http.body, in: self).object()
     }
 }

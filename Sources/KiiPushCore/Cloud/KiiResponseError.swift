@@ -80,3 +80,16 @@ public struct KiiResponseError: Error, Sendable, Hashable, CustomStringConvertib
         }
     }
 }
+
+extension KiiResponseError: JSONReaderError {
+    package init(_ error: JSONMemberError, in document: KiiResponse) {
+        switch error.rule {
+        // The parser's error has the pointer.
+        case .notJSON(let error): self.init(.notJSON(error), in: document)
+        case .missing: self.init(.missing, at: error.pointer, in: document)
+        case .kind(let kind): self.init(.wrongType(kind == .array ? .array : .object), at: error.pointer, in: document)
+        // Rules of strict documents.
+        case .unknown, .other: self.init(.outOfRange, at: error.pointer, in: document)
+        }
+    }
+}

@@ -45,11 +45,6 @@ public struct JSONValue: Sendable {
         if case .parsed(let slice) = self.storage { slice.ownBytes } else { self.serialized() }
     }
 
-    /// Where the value begins in the document that it was parsed from, in bytes; `nil` if it was not parsed.
-    package var byteOffset: Int? {
-        if case .parsed(let slice) = self.storage { slice.range.lowerBound } else { nil }
-    }
-
     /// Which kind of value it is.
     public var kind: Kind {
         switch self.storage {

@@ -56,25 +56,26 @@ extension AppSettings {
 
     /// These settings with the members of `body` in place of their own (RFC 7396).
     func merging(_ body: ControlBody) throws(KiiFailure) -> AppSettings {
-        try body.allow(
+        try body.object([
             "disabled", "endpointDelay", "mqttTTL", "tokenLifetime", "refreshTokens",
-            "requirePasswordForThingOwnership", "requestLimit", "networks")
+            "requirePasswordForThingOwnership", "requestLimit", "networks",
+        ])
         var merged = self
-        merged.isDisabled = try body.bool("disabled") ?? self.isDisabled
-        merged.endpointDelay = try body.duration("endpointDelay", from: .zero) ?? self.endpointDelay
-        merged.givesRefreshTokens = try body.bool("refreshTokens") ?? self.givesRefreshTokens
+        merged.isDisabled = try body["disabled"]?.flag() ?? self.isDisabled
+        merged.endpointDelay = try body["endpointDelay"]?.duration(from: .zero) ?? self.endpointDelay
+        merged.givesRefreshTokens = try body["refreshTokens"]?.flag() ?? self.givesRefreshTokens
         merged.requiresThingPassword =
-            try body.bool("requirePasswordForThingOwnership") ?? self.requiresThingPassword
-        if body.has("mqttTTL") { merged.mqttTTL = try body.durationOrNull("mqttTTL") }
-        if body.has("tokenLifetime") { merged.tokenLifetime = try body.durationOrNull("tokenLifetime") }
-        if body.has("requestLimit") {
+            try body["requirePasswordForThingOwnership"]?.flag() ?? self.requiresThingPassword
+        if body["mqttTTL"] != nil { merged.mqttTTL = try body.present("mqttTTL")?.duration() }
+        if body["tokenLifetime"] != nil { merged.tokenLifetime = try body.present("tokenLifetime")?.duration() }
+        if body["requestLimit"] != nil {
             merged.requestLimit = nil
-            if let limit = try body.objectOrNull("requestLimit") { merged.requestLimit = try RequestLimit(limit) }
+            if let limit = body.present("requestLimit") { merged.requestLimit = try RequestLimit(limit) }
         }
-        if let networks = try body.objectOrNull("networks") {
-            try networks.allow(PushNetwork.keyed.map { $0.rawValue })
+        if let networks = body.present("networks") {
+            try networks.object(PushNetwork.keyed.map { $0.rawValue })
             for network in PushNetwork.keyed {
-                guard let hasKey = try networks.bool(network.rawValue) else { continue }
+                guard let hasKey = try networks[network.rawValue]?.flag() else { continue }
                 if hasKey { merged.networks.insert(network) } else { merged.networks.remove(network) }
             }
         }
@@ -84,8 +85,8 @@ extension AppSettings {
 
 extension RequestLimit {
     init(_ body: ControlBody) throws(KiiFailure) {
-        try body.allow("requests", "seconds")
-        guard let requests = try body.count("requests"), let period = try body.duration("seconds") else {
+        try body.object(["requests", "seconds"])
+        guard let requests = try body["requests"]?.count(), let period = try body["seconds"]?.duration() else {
             throw .invalidInput("requestLimit needs requests and seconds.")
         }
         self.init(requests: requests, period: period)

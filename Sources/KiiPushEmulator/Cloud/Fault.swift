@@ -40,43 +40,43 @@ extension Fault {
 
     /// Reads a fault as `POST /__kii/faults` writes it.
     init(_ body: ControlBody, id: String) throws(KiiFailure) {
-        try body.allow(
+        try body.object(
             ["method", "path", "times", "status"] + Fault.answerMembers + ["afterwards", "disconnect", "delay"])
-        let path = try body.text("path") ?? "/**"
+        let path = try body["path"]?.nonEmptyText() ?? "/**"
         guard RequestPattern.isPath(path) else {
-            throw body.wrong("path", "has to start with a slash and may have ** at its end, as in /api/**")
+            throw body.failure("must start with a slash and may have ** at its end, as in /api/**", at: "path")
         }
-        let method = try body.text("method")?.uppercased()
+        let method = try body["method"]?.nonEmptyText().uppercased()
         if let method, !RequestPattern.methods.contains(method) {
-            throw body.wrong("method", "has to be one of \(RequestPattern.methods.joined(separator: ", "))")
+            throw body.failure("must be one of \(RequestPattern.methods.joined(separator: ", "))", at: "method")
         }
         self.id = id
         self.requests = RequestPattern(method, path)
-        self.times = try body.count("times") ?? 1
-        self.isAfterwards = try body.bool("afterwards") ?? false
-        self.delay = try body.duration("delay", from: .zero, to: Fault.longestDelay) ?? .zero
+        self.times = try body["times"]?.count() ?? 1
+        self.isAfterwards = try body["afterwards"]?.flag() ?? false
+        self.delay = try body["delay"]?.duration(from: .zero, to: Fault.longestDelay) ?? .zero
         self.answer = try Fault.answer(body, isLost: self.isAfterwards)
         guard self.answer != nil || self.delay > .zero else {
-            throw body.wrong("status", "or disconnect, afterwards or delay is needed")
+            throw body.failure("or disconnect, afterwards or delay is needed", at: "status")
         }
     }
 
     /// - Parameter isLost: whether the request is carried out first. With nothing in its answer's place, it is cut off.
     private static func answer(_ body: ControlBody, isLost: Bool) throws(KiiFailure) -> Answer? {
-        let disconnects = try body.bool("disconnect")
-        guard let status = try body.count("status", in: 400...599) else {
-            if let member = Fault.answerMembers.first(where: { body.has($0) }) {
-                throw body.wrong("status", "is needed beside \(member)")
+        let disconnects = try body["disconnect"]?.flag()
+        guard let status = try body["status"]?.integer(in: 400...599) else {
+            if let member = Fault.answerMembers.first(where: { body[$0] != nil }) {
+                throw body.failure("is needed beside \(member)", at: "status")
             }
             return disconnects ?? isLost ? .disconnect : nil
         }
-        guard disconnects != true else { throw body.wrong("disconnect", "leaves no answer to have a status") }
-        let retryAfter = try body.count("retryAfter", in: 0...86_400)
-        let members = try body.freeMembers("members")
-        let refusal = Fault.refusal(status, try body.text("errorCode"), try body.text("message"))
+        guard disconnects != true else { throw body.failure("leaves no answer to have a status", at: "disconnect") }
+        let retryAfter = try body["retryAfter"]?.integer(in: 0...86_400)
+        let members = try body.present("members")?.object().value.pairs ?? []
+        let refusal = Fault.refusal(status, try body["errorCode"]?.nonEmptyText(), try body["message"]?.nonEmptyText())
         let written = refusal.facts.map { $0.0 } + (retryAfter == nil ? [] : ["retryAfter"])
         for (name, _) in members where written.contains(name) {
-            throw body.wrong("members", "holds \(name), which the answer has once already")
+            throw body.failure("holds \(name), which the answer has once already", at: "members")
         }
         return .refusal(refusal.about(members), retryAfter: retryAfter)
     }

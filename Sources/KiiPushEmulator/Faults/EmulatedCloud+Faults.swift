@@ -30,7 +30,7 @@ extension EmulatedCloud {
 
     mutating func addFault(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let body = try ControlBody(call)
-        guard !body.has("script") else { return try self.play(body, now: call.now) }
+        guard body["script"] == nil else { return try self.play(body, now: call.now) }
         guard self.faults.count < EmulatedCloud.maximumFaults else {
             throw .invalidInput("There are \(EmulatedCloud.maximumFaults) faults; remove them first.")
         }
@@ -57,13 +57,13 @@ extension EmulatedCloud {
     }
 
     private mutating func play(_ body: ControlBody, now: Timestamp) throws(KiiFailure) -> HTTPResponse {
-        try body.allow("script")
-        let text = try body.text("script") ?? ""
+        try body.object(["script"])
+        let text = try body["script"]?.nonEmptyText() ?? ""
         let script: FaultScript
         do throws(FaultScriptError) {
             script = try FaultScript(parsing: text)
         } catch {
-            throw body.wrong("script", "is wrong in \(error)")
+            throw body.failure("is wrong in \(error)", at: "script")
         }
         if !self.settings.hasFaultProxy, let step = script.steps.first(where: { $0.deed?.0.needsProxy ?? false }) {
             throw .faultProxyMissing(step)

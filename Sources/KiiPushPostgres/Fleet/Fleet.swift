@@ -54,13 +54,14 @@ public struct Fleet: Sendable {
         var texts: [String: String] = [:]
         for agent in agents {
             let text = String(decoding: agent.json.serialized(), as: UTF8.self)
-            do throws(SettingsError) {
-                guard texts.updateValue(text, forKey: agent.name) == nil else {
-                    throw SettingsError("is declared twice")
-                }
+            let setting = "agent \(agent.name)"
+            guard texts.updateValue(text, forKey: agent.name) == nil else {
+                throw PushAgentError.invalidConfiguration(setting: setting, reason: "is declared twice")
+            }
+            do throws(JSONMemberError) {
                 _ = try PushAgent.Configuration(json: text)
             } catch {
-                throw PushAgentError.invalidConfiguration(setting: "agent \(agent.name)", reason: error.description)
+                throw PushAgentError.invalidConfiguration(setting: setting, reason: error.description)
             }
         }
         for (target, texts) in try await self.places(of: texts) { try await self.declare(texts, at: target) }

@@ -224,9 +224,12 @@ final class FleetReception: Sendable {
     private func receive(_ row: FleetRow, until stop: OneShot<Void>) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await stop.value(onCancel: ()) }
-            do throws(SettingsError) {
-                let configuration = try PushAgent.Configuration(json: row.declaration)
-                guard configuration.name == row.name else { throw SettingsError("/name is another agent's") }
+            do throws(JSONMemberError) {
+                let declaration = try JSONDocument(strict: Array(row.declaration.utf8))
+                let configuration = try PushAgent.Configuration(declaration)
+                guard configuration.name == row.name else {
+                    throw declaration.failure("is another agent's", at: "name")
+                }
                 let agent = PushAgent(
                     runtime: self.runtime, configuration: configuration, handler: self.handlers(row.name),
                     reconnect: .init(), state: FleetAgentState(row, in: self.store, unsaved: self.unsaved))

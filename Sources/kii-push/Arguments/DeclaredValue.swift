@@ -50,8 +50,8 @@ protocol ArgumentBox: AnyObject {
     /// Takes one occurrence; `text` is `nil` for a flag. Returns why, if it is no such value.
     func take(_ text: String?) -> String?
 
-    /// Takes the member of a file that says the same. Returns the expectation, if it is no such value.
-    func take(json: JSONValue) -> String?
+    /// Takes the member of a file that says the same.
+    func take(_ member: ConfigurationDocument) throws(CommandFailure)
 }
 
 extension ArgumentBox {
@@ -80,17 +80,12 @@ final class ValueBox<Value: ArgumentValue>: ArgumentBox {
         return nil
     }
 
-    func take(json: JSONValue) -> String? {
-        guard Value.isRepeating else {
-            guard let word = Value.Word.argument(from: json), self.take(word) == nil else {
-                return Value.Word.memberExpectation
-            }
-            return nil
+    func take(_ member: ConfigurationDocument) throws(CommandFailure) {
+        let rule = Value.isRepeating ? "a list of texts" : Value.Word.memberExpectation
+        try member.read(rule) { value in
+            let values = Value.isRepeating ? value.array : [value]
+            let words = values?.compactMap(Value.Word.argument) ?? []
+            return words.count == values?.count && words.allSatisfy { self.take($0) == nil } ? () : nil
         }
-        let words = json.array?.compactMap(Value.Word.argument) ?? []
-        guard words.count == json.array?.count, words.allSatisfy({ self.take($0) == nil }) else {
-            return "a list of texts"
-        }
-        return nil
     }
 }

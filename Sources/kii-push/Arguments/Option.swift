@@ -76,9 +76,8 @@ struct Flag: DeclaredArgument {
             return nil
         }
 
-        func take(json: JSONValue) -> String? {
-            guard let isOn = json.bool else { return "true or false" }
-            return isOn ? self.take(nil) : nil
+        func take(_ member: ConfigurationDocument) throws(CommandFailure) {
+            if try member.flag() { self.words = [""] }
         }
     }
 

@@ -113,22 +113,17 @@ struct FleetAddCommand: ParsableCommand {
     }
 
     private func agents() throws -> [PushAgent.Configuration] {
-        let value: JSONValue
-        do {
-            value = try JSONValue(parsing: InputFile.read(self.file))
-        } catch let error as JSONError {
-            throw CommandFailure(.badInput, "\(self.file) is \(error)")
-        }
-        let list = value.array
-        return try (list ?? [value]).enumerated().map { index, agent in
-            do throws(SettingsError) {
+        let bytes = try InputFile.read(self.file)
+        do throws(JSONMemberError) {
+            let file = try JSONDocument(strict: bytes)
+            let agents = file.value.kind == .array ? try file.elements() : [file]
+            return try agents.map { agent throws(JSONMemberError) in
                 // A program's own agent has a name without being given one. One of many has none.
-                guard agent["name"] != nil else { throw SettingsError("/name is missing") }
-                return try PushAgent.Configuration(json: String(decoding: agent.serialized(), as: UTF8.self))
-            } catch {
-                let place = list == nil ? self.file : "\(self.file), agent \(index + 1)"
-                throw CommandFailure(.badInput, "\(place): \(error.description)")
+                _ = try agent.required("name")
+                return try PushAgent.Configuration(agent)
             }
+        } catch {
+            throw CommandFailure(.badInput, error, in: self.file)
         }
     }
 }

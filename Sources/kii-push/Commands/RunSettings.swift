@@ -68,18 +68,14 @@ package struct RunSettings: Sendable, Hashable {
     /// Reads the `run` object of a profile in config.json.
     ///
     /// - Throws: ``CommandFailure`` with exit 78 for what is wrong, contradicts itself, or would be overlooked.
-    init(_ part: DocumentValue) throws {
+    init(_ part: ConfigurationDocument) throws {
         let options = RunOptions()
         let bound = options.boundArguments()
-        try part.requireMembers(bound.map(\.property))
-        for member in part.json.members ?? [] {
-            let argument = bound.first { $0.property == member.key }
-            guard let expectation = argument?.box.take(json: member.value) else { continue }
-            throw part.document.failure(at: part.pointer.appending(member.key), "must be \(expectation)")
-        }
+        try part.object(bound.map(\.property))
+        for argument in bound { try part[argument.property].map(argument.box.take) }
         self.init(options)
         if let problem = self.problem({ part.pointer.appending($0).description }) {
-            throw CommandFailure(.configuration, "\(part.document.place(of: part.pointer)): \(problem)")
+            throw CommandFailure(.configuration, "\(part.place): \(problem)")
         }
     }
 

@@ -32,7 +32,7 @@ package enum MessageRecording {
         let lines = recording.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
         return try lines.enumerated().filter { !$1.isEmpty }.compactMap { index, line -> ReplayedMessage? in
             do {
-                return try self.message(JSONValue(parsing: Array(line)))
+                return try self.message(JSONDocument(parsing: Array(line), in: ()))
             } catch {
                 try refuse(
                     CommandFailure(
@@ -43,17 +43,16 @@ package enum MessageRecording {
         }
     }
 
-    private static func message(_ value: JSONValue) throws -> ReplayedMessage {
-        struct Flaw: Error, CustomStringConvertible { let description: String }
-        guard value["type"]?.string == "recorded", value["v"]?.int64 == 1 else {
-            throw Flaw(description: "\"v\": 1 and \"type\": \"recorded\" are missing")
+    private static func message(_ line: JSONDocument) throws -> ReplayedMessage {
+        guard line.value["type"]?.string == "recorded", line.value["v"]?.int64 == 1 else {
+            throw line.failure("must have \"v\": 1 and \"type\": \"recorded\"")
         }
-        guard let id = value["id"]?.int64, let time = value["received_at_ms"]?.int64,
-            let payload = value["payload"]?.string
-        else { throw Flaw(description: "\"id\", \"received_at_ms\" or \"payload\" is missing") }
-        guard time.magnitude < 1 << 53 else { throw Flaw(description: "\"received_at_ms\" is out of range") }
+        // A number of JSON is exact up to here.
+        let time = (1 << 53) - 1 as Int64
         return ReplayedMessage(
-            id: id, receivedAt: Timestamp(millisecondsSinceEpoch: time),
-            received: try ReceivedMessage(payload: Array(payload.utf8)))
+            id: try line.required("id").integer(),
+            receivedAt: Timestamp(
+                millisecondsSinceEpoch: try line.required("received_at_ms").integer(in: -time...time)),
+            received: try ReceivedMessage(payload: Array(line.required("payload").text().utf8)))
     }
 }

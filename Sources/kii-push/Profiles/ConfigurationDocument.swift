@@ -1,88 +1,92 @@
-import KiiPushCore
+import Glibc
+package import KiiPushCore
 
-/// A JSON document of the user's, whose mistakes are told with file, line, column and JSON pointer.
-struct ConfigurationDocument: Sendable {
-    let path: String
-    let root: JSONValue
-    private let bytes: [UInt8]
-    private let exit: ExitStatus
+/// A JSON document of the user's, or a value in it. ``JSONReader/document`` is the file's path.
+package typealias ConfigurationDocument = JSONReader<CommandFailure>
 
-    /// - Parameter exit: the code of every failure that names a place in it.
-    /// - Throws: ``CommandFailure`` with `exit` when it is not JSON.
-    init(path: String, bytes: [UInt8], exit: ExitStatus = .configuration) throws {
-        self.path = path
-        self.bytes = bytes
-        self.exit = exit
-        do {
-            self.root = try JSONValue(parsing: bytes)
-        } catch {
+/// A mistake in a document of the user's, with file, line, column and JSON pointer.
+extension CommandFailure: JSONReaderError {
+    package init(_ error: JSONMemberError, in path: String) { self.init(.configuration, error, in: path) }
+
+    init(_ exit: ExitStatus, _ error: JSONMemberError, in path: String) {
+        let place = "\(path):\(error.place)"
+        let name = error.pointer.tokens.isEmpty ? "it" : error.pointer.description
+        switch error.rule {
+        case .notJSON(let cause) where cause.code == .unexpectedEnd || cause.code == .empty:
             // The library's advice is for who sends a payload.
-            let isCut = error.code == .unexpectedEnd || error.code == .empty
-            throw CommandFailure(
-                exit,
-                "\(Self.place(path, error.byteOffset, bytes)): "
-                    + (isCut ? "the file is \(error.code == .empty ? "empty" : "cut short")" : "it is \(error)"),
-                hint: isCut && exit == .configuration
+            self.init(
+                exit, "\(place): the file is \(cause.code == .empty ? "empty" : "cut short")",
+                hint: exit == .configuration
                     ? "restore it, or write it anew: 'kii-push help files' shows its form" : nil)
+        case .notJSON(let cause): self.init(exit, "\(place): it is \(cause)")
+        case .unknown(let members):
+            let guess = suggestion(for: error.pointer.tokens.last ?? "", among: members)
+            self.init(
+                exit, "\(place): \(name) is unknown\(guess.map { "; did you mean '\($0)'?" } ?? "")",
+                hint: "it may be " + members.joined(separator: ", "))
+        case .missing, .kind, .other: self.init(exit, "\(place): \(name) \(error.rule)")
         }
-    }
-
-    /// Where what `pointer` leads to begins: `FILE:LINE:COLUMN`, both from 1. Without it, where the value above begins.
-    func place(of pointer: JSONPointer) -> String {
-        var pointer = pointer
-        while self.root[pointer] == nil, !pointer.tokens.isEmpty { pointer.tokens.removeLast() }
-        return Self.place(self.path, self.root[pointer]?.byteOffset ?? 0, self.bytes)
-    }
-
-    func origin(of pointer: JSONPointer) -> SettingOrigin {
-        .file(path: self.path, place: self.place(of: pointer), pointer: pointer.description)
-    }
-
-    func failure(at pointer: JSONPointer, _ what: String, hint: String? = nil) -> CommandFailure {
-        let name = pointer.tokens.isEmpty ? "it" : pointer.description
-        return CommandFailure(self.exit, "\(self.place(of: pointer)): \(name) \(what)", hint: hint)
-    }
-
-    var whole: DocumentValue { DocumentValue(document: self, pointer: JSONPointer(), json: self.root) }
-
-    /// Columns count characters, as editors do.
-    private static func place(_ path: String, _ offset: Int, _ bytes: [UInt8]) -> String {
-        let before = bytes.prefix(offset)
-        let line = before.count { $0 == UInt8(ascii: "\n") } + 1
-        let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-        return "\(path):\(line):\(String(decoding: before[start...], as: UTF8.self).count + 1)"
     }
 }
 
-/// A value in a document, and where it is.
-struct DocumentValue: Sendable {
-    let document: ConfigurationDocument
-    let pointer: JSONPointer
-    let json: JSONValue
+extension ConfigurationDocument {
+    /// `FILE:LINE:COLUMN`, where the value begins.
+    var place: String { "\(self.document):\(self.value.place)" }
 
-    /// A member of the object; `nil` when it is absent, or this is no object.
-    subscript(key: String) -> DocumentValue? {
-        self.json[key].map { DocumentValue(document: self.document, pointer: self.pointer.appending(key), json: $0) }
+    var origin: SettingOrigin {
+        .file(path: self.document, place: self.place, pointer: self.pointer.description)
     }
 
-    var origin: SettingOrigin { self.document.origin(of: self.pointer) }
+    func failure(_ words: String, at key: String? = nil, hint: String) -> CommandFailure {
+        var failure = self.failure(words, at: key)
+        failure.hint = hint
+        return failure
+    }
+}
 
-    func failure(_ what: String, hint: String? = nil) -> CommandFailure {
-        self.document.failure(at: self.pointer, what, hint: hint)
+/// The JSON files of this program: objects with `"version": 1`.
+extension ConfigurationDocument {
+    private static var version: Int { 1 }
+
+    /// Reads a file that anybody may read and that decides where secrets go and what is executed: refused unless it and
+    /// its folder are ours or root's, and only we or root can write them. `nil` when there is none that we can reach.
+    static func read(trustedAt path: String) throws -> Self? {
+        guard access(path, F_OK) == 0, let bytes = try TrustedFile.read(path) else { return nil }
+        return try self.read(bytes, path: path)
     }
 
-    func text() throws -> String {
-        guard let text = self.json.string else { throw self.failure("must be a text") }
-        return text
+    /// Reads a file with secrets: refused unless it is ours and closed to others. `nil` when there is none.
+    static func read(privateAt path: String) throws -> Self? {
+        try PrivateFile.read(path).map { try self.read($0, path: path) }
     }
 
-    /// Refuses what is no object, and a member that would be overlooked.
-    func requireMembers(_ members: [String]) throws {
-        guard let present = self.json.members else { throw self.failure("must be an object") }
-        guard let unknown = present.first(where: { !members.contains($0.key) })?.key else { return }
-        let guess = suggestion(for: unknown, among: members).map { "; did you mean '\($0)'?" } ?? ""
-        throw self.document.failure(
-            at: self.pointer.appending(unknown), "is unknown\(guess)",
-            hint: "it may be " + members.joined(separator: ", "))
+    package static func read(_ bytes: [UInt8], path: String) throws -> Self {
+        let file = try Self(parsing: bytes, in: path)
+        guard let version = file.value["version"]?.int64 else {
+            throw file.failure("has no version", hint: "add \"version\": \(self.version)")
+        }
+        guard version == self.version else {
+            throw file.failure(
+                "is \(version); this program reads version \(self.version)", at: "version",
+                hint: "use a newer kii-push, or move the file away")
+        }
+        return file
+    }
+
+    /// Replaces the file at `path`, whole or not at all, with mode 0600.
+    static func write(_ members: [(String, JSONValue)], to path: String) throws {
+        try PrivateFile.replace(path, with: self.bytes(members))
+    }
+
+    package static func bytes(_ members: [(String, JSONValue)]) -> [UInt8] {
+        let head: [(String, JSONValue)] = [("version", JSONValue(Self.version))]
+        return JSONValue.object(head + members).serialized(.lines) + [UInt8(ascii: "\n")]
+    }
+
+    /// The part for `profile` of a file that has one for each; `nil` when it has none.
+    ///
+    /// - Throws: ``CommandFailure`` with exit 78 when that part, or the file, has a member that would be overlooked.
+    func part(of profile: String, files: [String], members: [String]) throws -> Self? {
+        try self.object(files)["profiles"]?.object()[profile]?.object(members)
     }
 }

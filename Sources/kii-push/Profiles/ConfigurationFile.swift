@@ -4,7 +4,7 @@ import KiiPushCore
 /// is taken from the first file that has it.
 package struct ProfileConfiguration: Sendable {
     /// What each file has about the profile, in the order in which they win. Nothing is guessed for a profile with any.
-    let parts: [DocumentValue]
+    let parts: [ConfigurationDocument]
     package let baseURL: Setting<String>?
     package let appID: Setting<String>?
     package let caFile: Setting<String>?
@@ -23,9 +23,9 @@ package struct ProfileConfiguration: Sendable {
     /// The first file that says, or should say, something about the profile's cloud; `nil` when none does.
     var path: String? {
         self.parts.first { part in
-            let keys = (part.json.members ?? []).map(\.key)
+            let keys = part.value.pairs.map { $0.0 }
             return keys.isEmpty || !Set(keys).isSubset(of: ["userAgent", "subscriptions", "run"])
-        }?.document.path
+        }?.document
     }
 
     /// What `run` is to do; `nil` when nothing is said. Read by who asks: a mistake in it is nothing to other commands.
@@ -36,32 +36,32 @@ package struct ProfileConfiguration: Sendable {
     /// The members of `run` as they are written, whatever they are.
     package var runMembers: [(name: String, setting: Setting<String>)] {
         guard let run = self.run else { return [] }
-        return (run.json.members ?? []).map { member in
-            let origin = run.document.origin(of: run.pointer.appending(member.key))
-            return (member.key, Setting(member.value.string ?? member.value.text, origin))
+        return run.value.pairs.map { name, value in
+            let member = ConfigurationDocument(value, in: run.document)
+            return (name, Setting(value.string ?? value.text, member.origin))
         }
     }
 
-    private var run: DocumentValue? { self.parts.lazy.compactMap { $0["run"] }.first }
+    private var run: ConfigurationDocument? { self.parts.lazy.compactMap { $0["run"] }.first }
 
     /// Reads the parts of `profile`; everything is `nil` when there are none.
     ///
     /// - Throws: ``CommandFailure`` with exit 78 when a file is wrong, or has a member that would be overlooked.
     static func read(_ paths: FilePaths, profile: String) throws -> ProfileConfiguration {
-        let user = try VersionedFile(trustedAt: paths.configuration)
+        let user = try ConfigurationDocument.read(trustedAt: paths.configuration)
         if user == nil, paths.isConfigurationNamed {
             throw CommandFailure(.configuration, "there is no configuration file \(paths.configuration)")
         }
-        let system = try paths.systemConfigurations.compactMap { try VersionedFile(trustedAt: $0) }
+        let system = try paths.systemConfigurations.compactMap { try ConfigurationDocument.read(trustedAt: $0) }
         return try ProfileConfiguration([user].compactMap { $0 } + system, profile: profile)
     }
 
     /// As above, from files of which an earlier one wins.
-    package init(_ files: [VersionedFile], profile: String) throws {
+    package init(_ files: [ConfigurationDocument], profile: String) throws {
         let parts = try files.compactMap {
             try $0.part(of: profile, files: ["$schema", "version", "profiles"], members: Self.members)
         }
-        func first<Value>(_ key: String, _ read: (DocumentValue) throws -> Value) throws -> Setting<Value>? {
+        func first<Value>(_ key: String, _ read: (ConfigurationDocument) throws -> Value) throws -> Setting<Value>? {
             guard let member = parts.lazy.compactMap({ $0[key] }).first else { return nil }
             return Setting(try read(member), member.origin)
         }
@@ -75,15 +75,12 @@ package struct ProfileConfiguration: Sendable {
         self.clientKeyFile = try first("clientKeyFile") { try $0.text() }
         self.proxy = try first("proxy") { try $0.text() }
         self.userAgent = try first("userAgent") { try $0.text() }
-        self.allowsPlainHTTP = try first("allowPlainHTTP") { member in
-            guard let isAllowed = member.json.bool else { throw member.failure("must be true or false") }
-            return isAllowed
-        }
+        self.allowsPlainHTTP = try first("allowPlainHTTP") { try $0.flag() }
         self.subscriptions = try first("subscriptions") { try DeclaredSubscriptions($0) }
     }
 
     /// The address that a part names, by itself or by a site.
-    private static func address(_ part: DocumentValue) throws -> Setting<String>? {
+    private static func address(_ part: ConfigurationDocument) throws -> Setting<String>? {
         let address: Setting<String>? = try part["baseURL"].map { Setting(try $0.text(), $0.origin) }
         guard let site = part["site"] else { return address }
         let name = try site.text()

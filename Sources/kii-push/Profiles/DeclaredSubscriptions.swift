@@ -8,17 +8,12 @@ package struct DeclaredSubscriptions: Sendable, Hashable {
     static let members = ["topics", "buckets"]
 
     /// Throws ``CommandFailure`` with exit 78 that names the place of what is wrong.
-    init(_ value: DocumentValue) throws {
-        try value.requireMembers(Self.members)
+    init(_ value: ConfigurationDocument) throws {
+        try value.object(Self.members)
         func names(_ key: String) throws -> [TargetName] {
-            guard let list = value[key] else { return [] }
-            guard let elements = list.json.array else { throw list.failure("must be a list of names") }
-            return try elements.enumerated().map { index, element in
-                guard let name = element.string.flatMap({ TargetName(argument: $0) }) else {
-                    throw value.document.failure(at: list.pointer.appending(index), "must be " + TargetName.expectation)
-                }
-                return name
-            }
+            try value[key]?.elements().map { element in
+                try element.read(TargetName.expectation) { $0.string.flatMap { TargetName(argument: $0) } }
+            } ?? []
         }
         self.topics = try names("topics")
         self.buckets = try names("buckets")

@@ -16,34 +16,36 @@ package struct EmulatorRuntimeFile: Sendable {
     /// - Throws: ``FileError`` when the file belongs to somebody else or is open to others: its server would be given
     ///   what the user sends. ``CommandFailure`` with exit 78 when it is no such file.
     static func find(at path: String) throws -> EmulatorRuntimeFile? {
-        guard let file = try VersionedFile(privateAt: path) else { return nil }
-        let emulator = try EmulatorRuntimeFile(file)
-        guard let process = emulator.process, process.isRunning, process.isOwn else { return nil }
-        return emulator
+        guard let file = try ConfigurationDocument.read(privateAt: path) else { return nil }
+        do throws(CommandFailure) {
+            let emulator = try EmulatorRuntimeFile(file)
+            guard let process = emulator.process, process.isRunning, process.isOwn else { return nil }
+            return emulator
+        } catch {
+            var failure = error
+            failure.hint = "remove it"
+            throw failure
+        }
     }
 
     /// - Throws: ``CommandFailure`` with exit 78 when it is no such file.
-    package init(_ file: VersionedFile) throws {
-        guard let baseURL = try file.text("baseURL"), let appID = try file.text("appID"),
-            let appKey = try file.text("appKey"), let clientID = try file.text("clientID"),
-            let clientSecret = try file.text("clientSecret")
-        else {
-            throw CommandFailure(.configuration, "\(file.path) does not tell all about the emulator", hint: "remove it")
-        }
-        var app = KiiApp(appID: appID, appKey: Secret(appKey), baseURL: baseURL)
+    package init(_ file: ConfigurationDocument) throws(CommandFailure) {
+        let clientID = try file.required("clientID").text()
+        self.admin = AdminCredentials(
+            clientID: clientID, clientSecret: Secret(try file.required("clientSecret").text()))
+        var app = KiiApp(
+            appID: try file.required("appID").text(), appKey: Secret(try file.required("appKey").text()),
+            baseURL: try file.required("baseURL").text())
         // Random, and kept with the emulator's state: it is the same emulator on whatever port.
         app.issuer = "emulator \(clientID)"
         self.app = app
-        self.admin = AdminCredentials(clientID: clientID, clientSecret: Secret(clientSecret))
-        self.caFile = try file.text("caFile")
-        guard let processID = file.root["pid"]?.int64.flatMap({ Int32(exactly: $0) }),
-            let startTime = file.root["startTime"]?.int64.flatMap({ UInt64(exactly: $0) }),
-            let boot = try file.text("bootID")
-        else {
+        self.caFile = try file["caFile"]?.text()
+        guard let processID = file["pid"], let startTime = file["startTime"], let boot = file["bootID"] else {
             self.process = nil
             return
         }
-        self.process = ProcessIdentity(processID: processID, startTime: startTime, boot: boot)
+        self.process = ProcessIdentity(
+            processID: try processID.integer(), startTime: try startTime.integer(), boot: try boot.text())
     }
 }
 

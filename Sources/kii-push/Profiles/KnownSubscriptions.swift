@@ -10,11 +10,11 @@ package struct KnownSubscriptions: Sendable {
 
     /// In the order in which they were made. What cannot be read as a target is left out.
     func read() throws -> [SubscriptionTarget] {
-        try VersionedFile(trustedAt: self.path).map { Self.targets(in: $0) } ?? []
+        try ConfigurationDocument.read(trustedAt: self.path).map { Self.targets(in: $0) } ?? []
     }
 
-    package static func targets(in file: VersionedFile) -> [SubscriptionTarget] {
-        (file.root["subscriptions"]?.array ?? []).compactMap { SubscriptionTarget(remembered: $0) }
+    package static func targets(in file: ConfigurationDocument) -> [SubscriptionTarget] {
+        (file.value["subscriptions"]?.array ?? []).compactMap { SubscriptionTarget(remembered: $0) }
     }
 
     /// Forgets all: they were another principal's.
@@ -24,7 +24,7 @@ package struct KnownSubscriptions: Sendable {
         var targets = try self.read()
         guard targets.contains(target) != isSubscribed else { return }
         if isSubscribed { targets.append(target) } else { targets.removeAll { $0 == target } }
-        try VersionedFile.write(Self.members(targets), to: self.path)
+        try ConfigurationDocument.write(Self.members(targets), to: self.path)
     }
 
     /// What the file holds beside its version.

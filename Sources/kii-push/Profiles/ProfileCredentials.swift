@@ -17,15 +17,15 @@ struct ProfileCredentials: Sendable {
     ///   when a source has one half of the administrator's credentials.
     static func read(_ location: ProfileLocation, isReplacing: Bool) throws -> ProfileCredentials {
         let paths = location.paths
-        let ofService = try paths.systemCredentials.flatMap { try VersionedFile(trustedAt: $0) }
+        let ofService = try paths.systemCredentials.flatMap { try ConfigurationDocument.read(trustedAt: $0) }
         var found = try ProfileCredentials(ofService, of: location.name)
         found.fill(from: try .ofEnvironment())
-        found.fill(from: try ProfileCredentials(VersionedFile(privateAt: paths.credentials), of: location.name))
+        found.fill(from: try ProfileCredentials(.read(privateAt: paths.credentials), of: location.name))
         let path = Self.savedPath(location.directory)
         let saved = try Profile.registered(path, isReplacing: isReplacing) {
-            try VersionedFile(privateAt: path).map { file in
+            try ConfigurationDocument.read(privateAt: path).map { file in
                 func kept(_ key: String) throws -> Setting<Secret>? {
-                    Setting(try file.document.whole[key]?.secret().value, .registration(path: path))
+                    Setting(try file[key]?.secret().value, .registration(path: path))
                 }
                 return ProfileCredentials(appKey: try kept("appKey"), password: try kept("password"))
             }
@@ -37,7 +37,7 @@ struct ProfileCredentials: Sendable {
     /// Keeps what later commands need to sign in again, in the profile's own closed file.
     func write(directory: String, appKey: Secret?) throws {
         let members = [("appKey", appKey), ("password", self.password?.value)]
-        try VersionedFile.write(
+        try ConfigurationDocument.write(
             members.compactMap { name, secret in secret.map { (name, JSONValue($0.reveal())) } },
             to: Self.savedPath(directory))
     }
@@ -52,14 +52,14 @@ struct ProfileCredentials: Sendable {
 }
 
 extension ProfileCredentials {
-    fileprivate init(_ file: VersionedFile?, of profile: String) throws {
+    fileprivate init(_ file: ConfigurationDocument?, of profile: String) throws {
         let members = ["appKey", "clientID", "clientSecret", "password"]
         guard let part = try file?.part(of: profile, files: ["version", "profiles"], members: members) else { return }
         self.appKey = try part["appKey"]?.secret()
         self.password = try part["password"]?.secret()
         self.admin = try Self.admin(
             id: try part["clientID"]?.text(), secret: try part["clientSecret"]?.secret(),
-            in: "\(part.document.place(of: part.pointer)): \(part.pointer)", names: ("clientID", "clientSecret"))
+            in: "\(part.place): \(part.pointer)", names: ("clientID", "clientSecret"))
     }
 
     fileprivate static func ofEnvironment() throws -> ProfileCredentials {
@@ -88,7 +88,7 @@ extension ProfileCredentials {
     }
 }
 
-extension DocumentValue {
+extension ConfigurationDocument {
     fileprivate func secret() throws -> Setting<Secret> {
         let text = try self.text()
         guard !text.isEmpty else { throw self.failure("is empty") }

@@ -37,7 +37,7 @@ package struct SavedProfile: Sendable, Hashable {
     static func read(directory: String) throws -> SavedProfile? {
         let path = self.path(directory)
         do {
-            return try VersionedFile(trustedAt: path).map { try SavedProfile($0) }
+            return try ConfigurationDocument.read(trustedAt: path).map { try SavedProfile($0) }
         } catch var failure as CommandFailure {
             // 'register' writes this file, and no person. One of a newer version is none to remove.
             if failure.hint?.contains("newer") != true { failure.hint = "remove it and run 'kii-push register'" }
@@ -45,7 +45,7 @@ package struct SavedProfile: Sendable, Hashable {
         }
     }
 
-    func write(directory: String) throws { try VersionedFile.write(self.members, to: Self.path(directory)) }
+    func write(directory: String) throws { try ConfigurationDocument.write(self.members, to: Self.path(directory)) }
 
     package var members: [(String, JSONValue)] {
         let cloud: JSONValue =
@@ -64,28 +64,28 @@ package struct SavedProfile: Sendable, Hashable {
 
     static func path(_ directory: String) -> String { directory + "/profile.json" }
 
-    fileprivate static func cloud(_ file: VersionedFile) throws -> Cloud? {
-        guard let appID = try file.text("cloud", "appID") else { return nil }
-        switch try file.text("cloud", "kind") {
-        case "emulator": return try file.text("cloud", "clientID").map { .emulator(appID: appID, clientID: $0) }
+    fileprivate static func cloud(_ file: ConfigurationDocument) throws -> Cloud? {
+        guard let appID = try file["cloud"]?["appID"]?.text() else { return nil }
+        switch try file["cloud"]?["kind"]?.text() {
+        case "emulator": return (try file["cloud"]?["clientID"]?.text()).map { .emulator(appID: appID, clientID: $0) }
         case "kii":
             let terms = Terms(
-                allowsPlainHTTP: file.root["cloud"]?["allowPlainHTTP"]?.bool ?? false,
-                caFile: try file.text("cloud", "caFile"),
-                clientCertificateFile: try file.text("cloud", "clientCertificateFile"),
-                clientKeyFile: try file.text("cloud", "clientKeyFile"))
-            return try file.text("cloud", "baseURL").map { .kii(baseURL: $0, appID: appID, terms) }
+                allowsPlainHTTP: file.value["cloud"]?["allowPlainHTTP"]?.bool ?? false,
+                caFile: try file["cloud"]?["caFile"]?.text(),
+                clientCertificateFile: try file["cloud"]?["clientCertificateFile"]?.text(),
+                clientKeyFile: try file["cloud"]?["clientKeyFile"]?.text())
+            return (try file["cloud"]?["baseURL"]?.text()).map { .kii(baseURL: $0, appID: appID, terms) }
         default: return nil
         }
     }
 
-    fileprivate static func account(_ file: VersionedFile) throws -> Account? {
-        switch try file.text("account", "kind") {
+    fileprivate static func account(_ file: ConfigurationDocument) throws -> Account? {
+        switch try file["account"]?["kind"]?.text() {
         case "pseudoUser": return .pseudoUser
-        case "user": return try file.text("account", "name").map { .user(name: $0) }
+        case "user": return (try file["account"]?["name"]?.text()).map { .user(name: $0) }
         case "thing":
-            let type = try file.text("account", "type")
-            return try file.text("account", "vendorThingID").map { .thing(vendorThingID: $0, type: type) }
+            let type = try file["account"]?["type"]?.text()
+            return (try file["account"]?["vendorThingID"]?.text()).map { .thing(vendorThingID: $0, type: type) }
         default: return nil
         }
     }
@@ -93,9 +93,9 @@ package struct SavedProfile: Sendable, Hashable {
 
 extension SavedProfile {
     /// - Throws: ``CommandFailure`` with exit 78 for a file that does not tell all.
-    package init(_ file: VersionedFile) throws {
+    package init(_ file: ConfigurationDocument) throws {
         guard let cloud = try Self.cloud(file), let account = try Self.account(file) else {
-            throw CommandFailure(.configuration, "\(file.path) is incomplete")
+            throw CommandFailure(.configuration, "\(file.document) is incomplete")
         }
         self.init(cloud: cloud, account: account)
     }

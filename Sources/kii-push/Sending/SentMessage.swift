@@ -48,23 +48,22 @@ enum MessageFile {
         guard bytes.count <= self.maximumBytes else {
             throw CommandFailure(.badInput, "\(name) is larger than 64 KiB: no network delivers that much")
         }
-        let document = try ConfigurationDocument(path: name, bytes: bytes, exit: .badInput)
-        if let twice = document.root.duplicateKeys.first {
-            throw document.failure(at: twice, "is there more than once", hint: "write each key once")
+        do throws(JSONMemberError) {
+            let body = try JSONDocument(strict: bytes).object(self.members)
+            try self.requireFlatData(body)
+            for network in self.networks {
+                if let part = body[network] { try self.requireFlatData(part) }
+            }
+            return body.value
+        } catch {
+            throw CommandFailure(.badInput, error, in: name)
         }
-        let body = document.whole
-        try body.requireMembers(self.members)
-        try self.requireFlatData(body)
-        for network in self.networks { try body[network].map(self.requireFlatData) }
-        return document.root
     }
 
-    private static func requireFlatData(_ part: DocumentValue) throws {
-        guard let data = part["data"] else { return }
-        guard let members = data.json.members else { throw data.failure("must be an object") }
-        for member in members where [.object, .array].contains(member.value.kind) {
-            throw data.document.failure(
-                at: data.pointer.appending(member.key), "must be a string, number or Boolean, since data is flat")
+    private static func requireFlatData(_ part: JSONDocument) throws(JSONMemberError) {
+        guard let data = try part["data"]?.object() else { return }
+        for (key, value) in data.value.pairs where [.object, .array].contains(value.kind) {
+            throw data.failure("must be a string, number or Boolean, since data is flat", at: key)
         }
     }
 }

@@ -56,14 +56,14 @@ enum LinesFuzzing {
     }
 
     private static func checkActivation(_ line: [UInt8], _ claims: inout Claims) {
-        do throws(ActivationError) {
+        do throws(JSONMemberError) {
             let answer = try ActivationAnswer(line: line)
             claims.require(Self.isOneLine(answer.line), "an answer is one line")
             claims.require((try? ActivationAnswer(line: answer.line.dropLast())) == answer, "an answer is read again")
         } catch {
             Self.check(error, line, &claims)
         }
-        do throws(ActivationError) {
+        do throws(JSONMemberError) {
             let read = try ActivationLine(line: line)
             claims.require(Self.isOneLine(read.line), "what a program reads is one line")
             claims.require((try? ActivationLine(line: read.line.dropLast())) == read, "it is read again")
@@ -75,7 +75,7 @@ enum LinesFuzzing {
         }
     }
 
-    private static func check(_ error: ActivationError, _ line: [UInt8], _ claims: inout Claims) {
+    private static func check(_ error: JSONMemberError, _ line: [UInt8], _ claims: inout Claims) {
         claims.require(
             !error.description.isEmpty && !error.description.contains { $0.isNewline }, "an error is one line")
         claims.require(!error.description.holdsSecret || line.namesSecret, "an error holds no value of the line")

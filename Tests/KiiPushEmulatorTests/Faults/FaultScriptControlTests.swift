@@ -80,7 +80,7 @@ import Testing
             (#"{"script":"anwser 503"}"#, "/script is wrong in line 1, column 1: 'anwser' is not known here; there is"),
             (#"{"script":"renumber\n\n now"}"#, "/script is wrong in line 3, column 2: 'now' is not known here;"),
             (#"{"script":""}"#, "/script "), (#"{"script":7}"#, "/script "), (#"{"script":null}"#, "/script "),
-            (#"{"script":"answer 503 for 5 s","status":500}"#, "/status is not known here"),
+            (#"{"script":"answer 503 for 5 s","status":500}"#, "/status is unknown"),
         ]
     )
     func whatIsNoScriptIsRefused(body: String, words: String) throws {

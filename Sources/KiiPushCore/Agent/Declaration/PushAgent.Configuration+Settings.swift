@@ -1,27 +1,32 @@
 extension PushAgent.Configuration {
     /// Reads the declaration of an agent, as other languages and fleets write it.
-    package init(json: String) throws(SettingsError) {
-        let settings = try Settings(
-            parsing: json,
-            members: [
-                "app", "account", "name", "subscriptions", "usesTLS", "isDevelopment", "installationMembers",
-                "keepAlive",
-            ])
+    package init(json: String) throws(JSONMemberError) {
+        try self.init(JSONDocument(strict: Array(json.utf8)))
+    }
+
+    package init(_ settings: JSONDocument) throws(JSONMemberError) {
+        try settings.object([
+            "app", "account", "name", "subscriptions", "usesTLS", "isDevelopment", "installationMembers", "keepAlive",
+        ])
         let account = try KiiAccount(settings)
         self.init(app: try KiiApp(settings), account: account)
-        if let name = try settings.text("name") {
+        if let name = try settings.nonEmptyText("name") {
             guard AgentStateFile.isValidName(name) else {
                 throw settings.failure(
-                    "has to be 1 to 64 of letters, digits, -, _ and ., not beginning with .", at: "name")
+                    "must be 1 to 64 of letters, digits, -, _ and ., not beginning with .", at: "name")
             }
             self.name = name
         }
-        self.subscriptions = try settings.objects("subscriptions", members: ["topic", "bucket", "scope"])
-            .map { target throws(SettingsError) in try SubscriptionTarget(target, of: account) }
-        if let usesTLS = try settings.flag("usesTLS") { self.usesTLS = usesTLS }
-        if let isDevelopment = try settings.flag("isDevelopment") { self.isDevelopment = isDevelopment }
-        self.installationMembers = try settings.object("installationMembers")
-        if let keepAlive = try settings.seconds("keepAlive") {
+        if let list = try settings.present("subscriptions")?.elements() {
+            self.subscriptions = try list.map { target throws(JSONMemberError) in
+                try SubscriptionTarget(target.object(["topic", "bucket", "scope"]), of: account)
+            }
+        }
+        if let usesTLS = try settings.present("usesTLS")?.flag() { self.usesTLS = usesTLS }
+        if let isDevelopment = try settings.present("isDevelopment")?.flag() { self.isDevelopment = isDevelopment }
+        // Their own members are not for this library to check.
+        self.installationMembers = try settings.present("installationMembers")?.object().value
+        if let keepAlive = try settings.present("keepAlive")?.seconds() {
             guard keepAlive <= .seconds(18 * 3600) else {
                 throw settings.failure("is longer than 18 h", at: "keepAlive")
             }
@@ -31,12 +36,13 @@ extension PushAgent.Configuration {
 }
 
 extension KiiApp {
-    fileprivate init(_ settings: Settings) throws(SettingsError) {
-        let app = try settings.object("app", members: ["id", "key", "baseURL", "thingIFBaseURL", "allowsPlainHTTP"])
+    fileprivate init(_ settings: JSONDocument) throws(JSONMemberError) {
+        let app = try settings.required("app").object(["id", "key", "baseURL", "thingIFBaseURL", "allowsPlainHTTP"])
         self.init(
-            appID: try app.requiredText("id"), appKey: Secret(try app.requiredText("key")),
-            baseURL: try app.requiredText("baseURL"), thingIFBaseURL: try app.text("thingIFBaseURL"),
-            allowsPlainHTTP: try app.flag("allowsPlainHTTP") ?? false)
+            appID: try app.required("id").nonEmptyText(), appKey: Secret(try app.required("key").nonEmptyText()),
+            baseURL: try app.required("baseURL").nonEmptyText(),
+            thingIFBaseURL: try app.nonEmptyText("thingIFBaseURL"),
+            allowsPlainHTTP: try app.present("allowsPlainHTTP")?.flag() ?? false)
         do {
             _ = try self.checkedBaseURL(of: .api)
         } catch {
@@ -46,30 +52,31 @@ extension KiiApp {
                 case .appKey: "key"
                 default: "baseURL"
                 }
-            throw app.failure("has to be \(error.rule)", at: key)
+            throw app.failure("must be \(error.rule)", at: key)
         }
     }
 }
 
 extension KiiAccount {
-    fileprivate init(_ settings: Settings) throws(SettingsError) {
+    fileprivate init(_ settings: JSONDocument) throws(JSONMemberError) {
         let (user, thing) = (["name", "password", "createsIfMissing"], ["vendorThingID", "password", "thingType"])
-        let any = try settings.object("account", members: ["type"] + user + thing)
-        switch try any.word("type", of: ["pseudoUser", "user", "thing"]) {
-        case "pseudoUser":
-            _ = try settings.object("account", members: ["type"])
-            self = .pseudoUser
+        let account = try settings.required("account").object(["type"] + user + thing)
+        switch try account.required("type").word(of: ["pseudoUser", "user", "thing"]) {
         case "user":
-            let account = try settings.object("account", members: ["type"] + user)
+            try account.object(["type"] + user)
             self = .user(
-                name: try account.requiredText("name"), password: Secret(try account.requiredText("password")),
-                createsIfMissing: try account.flag("createsIfMissing") ?? false)
+                name: try account.required("name").nonEmptyText(),
+                password: Secret(try account.required("password").nonEmptyText()),
+                createsIfMissing: try account.present("createsIfMissing")?.flag() ?? false)
         case "thing":
-            let account = try settings.object("account", members: ["type"] + thing)
+            try account.object(["type"] + thing)
             self = .thing(
-                vendorThingID: try account.requiredText("vendorThingID"),
-                password: Secret(try account.requiredText("password")), type: try account.text("thingType"))
-        default: throw any.failure("is missing", at: "type")
+                vendorThingID: try account.required("vendorThingID").nonEmptyText(),
+                password: Secret(try account.required("password").nonEmptyText()),
+                type: try account.nonEmptyText("thingType"))
+        default:
+            try account.object(["type"])
+            self = .pseudoUser
         }
     }
 
@@ -83,22 +90,22 @@ extension KiiAccount {
 }
 
 extension SubscriptionTarget {
-    fileprivate init(_ settings: Settings, of account: KiiAccount) throws(SettingsError) {
+    fileprivate init(_ settings: JSONDocument, of account: KiiAccount) throws(JSONMemberError) {
         var scope = Scope.app
-        if let text = try settings.text("scope") {
+        if let text = try settings.nonEmptyText("scope") {
             guard let named = Scope(text, of: account) else {
-                throw settings.failure("has to be app, me, user:ID, group:ID or thing:ID", at: "scope")
+                throw settings.failure("must be app, me, user:ID, group:ID or thing:ID", at: "scope")
             }
             scope = named
         }
-        switch (try settings.text("topic"), try settings.text("bucket")) {
+        switch (try settings.nonEmptyText("topic"), try settings.nonEmptyText("bucket")) {
         case (let topic?, nil):
             guard Topic.isValidID(topic) else {
-                throw settings.failure("has to be 1 to 64 of letters, digits, _ and -", at: "topic")
+                throw settings.failure("must be 1 to 64 of letters, digits, _ and -", at: "topic")
             }
             self = .topic(Topic(topic, in: scope))
         case (nil, let bucket?): self = .bucket(Bucket(bucket, in: scope))
-        default: throw settings.failure("has to have either a topic or a bucket")
+        default: throw settings.failure("must have either a topic or a bucket")
         }
     }
 }

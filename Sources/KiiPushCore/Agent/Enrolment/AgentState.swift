@@ -75,27 +75,28 @@ package struct AgentState: Sendable, Hashable {
 
 extension AgentState {
     /// Raised when an older version of this library could not read the file any more.
-    private static let version: Int64 = 1
+    private static let version = 1
 
-    /// Takes what the file at `path` holds.
-    init(json: JSONValue, path: String) throws(FileError) {
-        guard let version = json["version"]?.int64 else { throw .missing("version", in: path) }
-        guard version <= AgentState.version else { throw .newerFormat(path: path, version: Int(version)) }
-        let principalID = try json.required("principalID", in: path)
+    /// Reads the file at ``JSONReader/document``.
+    init(_ file: JSONReader<FileError>) throws(FileError) {
+        let version: Int = try file.required("version").integer()
+        guard version <= AgentState.version else { throw .newerFormat(path: file.document, version: version) }
+        let json = file.value
+        let principalID = try file.required("principalID").text()
         let principal: Principal =
-            switch try json.required("principalType", in: path) {
+            switch try file.required("principalType").text() {
             case "user": .user(principalID)
             case "thing": .thing(principalID)
-            default: throw .missing("principalType", in: path)
+            default: throw file.failure("must be user or thing", at: "principalType")
             }
-        self.appID = try json.required("appID", in: path)
-        self.account = try json.required("account", in: path)
+        self.appID = try file.required("appID").text()
+        self.account = try file.required("account").text()
         self.principal = principal
         self.token = AccessToken(
-            principal: principal, token: Secret(try json.required("accessToken", in: path)),
+            principal: principal, token: Secret(try file.required("accessToken").text()),
             refreshToken: json["refreshToken"]?.string.map { Secret($0) },
             expiresAt: json["expiresAt"]?.int64.map { Timestamp(millisecondsSinceEpoch: $0) })
-        self.issuer = try json.required("issuer", in: path)
+        self.issuer = try file.required("issuer").text()
         self.installationID = json["installationID"]?.string
         self.installationMembers = json["installationMembers"]
         self.formerInstallationIDs = json["formerInstallationIDs"]?.array?.compactMap(\.string) ?? []
@@ -103,9 +104,7 @@ extension AgentState {
         self.lostSession = json["lostSession"]?.bool ?? false
         self.usesInboxFile = json["usesInboxFile"]?.bool ?? false
         self.retained = json["retained"].flatMap(RetainedMessage.Note.init(stored:))
-        self.endpoint = try json["endpoint"].map { value throws(FileError) in
-            try MQTTEndpoint(stored: value, path: path)
-        }
+        if let endpoint = file["endpoint"] { self.endpoint = try MQTTEndpoint(stored: endpoint) }
         // One that an answer may not have is asked for anew.
         if let topic = self.endpoint?.mqttTopic, !MQTTEndpoint.isUsable(topic: topic) { self.endpoint = nil }
         self.endpointExpiresAt = json["endpointExpiresAt"]?.int64.map { Timestamp(millisecondsSinceEpoch: $0) }
@@ -148,17 +147,12 @@ extension RetainedMessage.Note {
 
 // What the agent connects with. The time to live counts from an answer, and so is kept as the moment that it leads to.
 extension MQTTEndpoint {
-    fileprivate init(stored json: JSONValue, path: String) throws(FileError) {
-        func port(_ name: String) throws(FileError) -> UInt16? {
-            guard let value = json[name] else { return nil }
-            guard let port = value.int64.flatMap({ UInt16(exactly: $0) }) else { throw .missing(name, in: path) }
-            return port
-        }
-        func text(_ name: String) throws(FileError) -> String { try json.required(name, in: path) }
+    fileprivate init(stored json: JSONReader<FileError>) throws(FileError) {
         self.init(
-            installationID: try text("installationID"), host: try text("host"), portTCP: try port("portTCP"),
-            portSSL: try port("portSSL"), mqttTopic: try text("mqttTopic"), username: try text("username"),
-            password: Secret(try text("password")))
+            installationID: try json.required("installationID").text(), host: try json.required("host").text(),
+            portTCP: try json["portTCP"]?.integer(), portSSL: try json["portSSL"]?.integer(),
+            mqttTopic: try json.required("mqttTopic").text(), username: try json.required("username").text(),
+            password: Secret(try json.required("password").text()))
     }
 
     fileprivate var stored: JSONValue {
@@ -170,16 +164,6 @@ extension MQTTEndpoint {
     }
 }
 
-extension JSONValue {
-    fileprivate func required(_ name: String, in path: String) throws(FileError) -> String {
-        guard let text = self[name]?.string else { throw .missing(name, in: path) }
-        return text
-    }
-}
-
-extension FileError {
-    /// The member of this name is absent or of another type.
-    fileprivate static func missing(_ name: String, in path: String) -> FileError {
-        .malformed(path: path, reason: "no \(name)")
-    }
+extension FileError: JSONReaderError {
+    package init(_ error: JSONMemberError, in path: String) { self = .malformed(path: path, reason: "\(error)") }
 }

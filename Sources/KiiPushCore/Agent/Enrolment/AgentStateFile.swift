@@ -28,9 +28,7 @@ package struct AgentStateFile: AgentStatePlace {
     }
 
     package static func state(in bytes: [UInt8], path: String) throws(FileError) -> AgentState {
-        let parsed = Result { try JSONValue(parsing: bytes) }
-        let json = try parsed.mapError { FileError.malformed(path: path, reason: "\($0)") }.get()
-        return try AgentState(json: json, path: path)
+        try AgentState(JSONReader(parsing: bytes, in: path))
     }
 
     package func save(_ state: AgentState, completion: @escaping (Result<Void, FileError>) -> Void) {

@@ -23,9 +23,9 @@ public struct KiiCommand: Sendable, Hashable {
         self.commandID = try fields.string("commandID")
         self.state = try fields.string("commandState")
         _ = try fields.objects("actions")
-        self.actions = fields.member("actions") ?? []
+        self.actions = fields.present("actions")?.value ?? []
         self.results = []
-        if fields.member("actionResults") != nil {
+        if fields.present("actionResults") != nil {
             for element in try fields.objects("actionResults") { self.results += try element.actionResults() }
         }
         self.createdAt = try fields.optionalTimestamp("createdAt")
@@ -133,18 +133,19 @@ extension KiiFields {
     fileprivate func actionResults(alias: String? = nil) throws(KiiResponseError) -> [ThingActionResult] {
         var results: [ThingActionResult] = []
         for name in self.names {
-            if alias == nil, self.member(name)?.kind == .array {
+            let member = try self.required(name)
+            if alias == nil, member.value.kind == .array {
                 for element in try self.objects(name) { results += try element.actionResults(alias: name) }
                 continue
             }
-            let result = try self.object(name)
+            let result = try member.object()
             guard let succeeded = try result.optionalBool("succeeded") else {
                 throw result.error(.missing, at: "succeeded")
             }
             results.append(
                 ThingActionResult(
                     name, alias: alias, succeeded: succeeded,
-                    errorMessage: try result.optionalString("errorMessage"), data: result.member("data")))
+                    errorMessage: try result.optionalString("errorMessage"), data: result.present("data")?.value))
         }
         return results
     }

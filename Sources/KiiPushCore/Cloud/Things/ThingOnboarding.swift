@@ -135,7 +135,7 @@ extension KiiCall where Answer == OnboardedThing {
         return Self(.post, KiiPath("onboardings"), statuses: [200, 201]) { response throws(KiiResponseError) in
             let fields = try response.fields()
             let thingID = try fields.string("thingID")
-            let endpoint = try fields.object("mqttEndpoint")
+            let endpoint = try fields.required("mqttEndpoint").object()
             return OnboardedThing(
                 thingID: thingID,
                 accessToken: AccessToken(principal: .thing(thingID), token: try fields.secret("accessToken")),

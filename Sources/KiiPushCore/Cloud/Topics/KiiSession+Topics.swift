@@ -59,7 +59,7 @@ extension KiiSession {
                 var access = TopicAccess()
                 for verb in fields.names {
                     var subjects: Set<AccessSubject> = []
-                    for element in try fields.elements(verb) { subjects.insert(try element.accessSubject()) }
+                    for element in try fields.required(verb).elements() { subjects.insert(try element.accessSubject()) }
                     access.subjects[TopicVerb(rawValue: verb)] = subjects
                 }
                 return access
@@ -116,13 +116,13 @@ extension Topic {
     }
 }
 
-extension KiiElement {
+extension KiiFields {
     fileprivate func accessSubject() throws(KiiResponseError) -> AccessSubject {
-        if let text = self.string {
+        if let text = self.value.string {
             guard let subject = AccessSubject(path: text) else { throw self.error(.wrongType(.object)) }
             return subject
         }
-        let fields = try self.fields()
+        let fields = try self.object()
         if let id = try fields.optionalString("groupID") { return .group(id) }
         if let id = try fields.optionalString("thingID") { return .thing(id) }
         return .user(named: try fields.string("userID"))

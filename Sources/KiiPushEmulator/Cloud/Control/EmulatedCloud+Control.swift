@@ -40,10 +40,9 @@ extension EmulatedCloud {
     }
 
     func isDisabled(_ call: CloudCall) throws(KiiFailure) -> Bool {
-        let body = try ControlBody(call)
-        try body.allow("disabled")
-        guard let isDisabled = try body.bool("disabled") else { throw body.wrong("disabled", "is needed") }
-        return isDisabled
+        let body = try ControlBody(call, members: ["disabled"])
+        guard let isDisabled = body["disabled"] else { throw body.failure(.missing, at: "disabled") }
+        return try isDisabled.flag()
     }
 
     /// Puts new credentials and a new topic in the place of the old ones, which the broker forgets at once.
