@@ -109,6 +109,7 @@ import Testing
             _ = try reader.next()
             await client.emulator.stop()
             while try reader.next() != nil {}
+            #expect(try reader.next() == nil)
             withExtendedLifetime(stuck) {}
         }
     }

@@ -172,7 +172,7 @@ import Testing
             for part in ["POST /api/oauth2/to", "POST /api/oauth2/token HTTP/1.1\r\nContent-Length: 9\r\n\r\n{"] {
                 try RawConnection(port: client.port).send(HTTPServerTests.bytes(part))
             }
-            _ = try await client.adminToken()
+            #expect(try await !client.adminToken().isEmpty)
         }
     }
 

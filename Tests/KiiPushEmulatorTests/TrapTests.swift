@@ -63,22 +63,6 @@ import Testing
         }
     }
 
-    @Test(arguments: ["PUT", "POST"])
-    func oneSubscribesWithoutNamingOneself(method: String) async throws {
-        try await TrapTests.inWorld { world in
-            let topic = "\(world.root)/users/me/topics/t"
-            let fields = ["Host: localhost", "Authorization: Bearer \(world.token)", "Connection: close"]
-            #expect(try await world.send(["PUT \(topic) HTTP/1.1"] + fields).status == 204)
-            let path = "\(topic)/push/subscriptions/users"
-            #expect(try await world.send(["\(method) \(path) HTTP/1.1"] + fields).status == 204)
-            let again = try await world.send(["\(method) \(path) HTTP/1.1"] + fields)
-            #expect(again.status == 409)
-            #expect(again.json["errorCode"]?.string == "PUSH_SUBSCRIPTION_ALREADY_EXISTS")
-            // Whoever leaves has to say who.
-            #expect(try await world.send(["DELETE \(path) HTTP/1.1"] + fields).status == 405)
-        }
-    }
-
     @Test(
         arguments: [
             ["Authorization: Bearer"], ["authorization: bearer"], ["AUTHORIZATION: BEARER"],
@@ -122,6 +106,7 @@ import Testing
             (#"{"deviceType":"MQTT","development":"true"}"#, true),
             (#"{"deviceType":"MQTT","development":"false"}"#, false),
             (#"{"installationType":"MQTT","development":true}"#, true), (#"{"installationType":"MQTT"}"#, false),
+            (#"{"installationType":"MQTT","development":null}"#, false),
         ]
     )
     func installationsAreWrittenInTwoWays(body: String, isDevelopment: Bool) async throws {

@@ -91,11 +91,6 @@ import Testing
         expectRefusal(self.token(refresh), "403 WRONG_REFRESH_TOKEN")
     }
 
-    @Test(arguments: [#"{"grant_type":"refresh_token"}"#, #"{"grant_type":"refresh_token","refresh_token":7}"#])
-    mutating func aRefreshWithoutItsTokenIsRefused(body: String) throws {
-        expectRefusal(self.token(try JSONValue(parsing: body)), "400 INVALID_INPUT_DATA")
-    }
-
     @Test mutating func anotherUserSeesNoMoreThanNames() throws {
         let id = try self.register()
         let (other, admin) = (try self.kii.user(), try self.kii.admin())
@@ -118,12 +113,7 @@ import Testing
         let short = change(&self.kii, token, "me", ["oldPassword": "secret", "newPassword": "abc"])
         expectRefusal(short, "400 PASSWORD_TOO_SHORT")
         #expect(short.json["minimumLength"]?.int64 == 4)
-        expectRefusal(change(&self.kii, token, "me", ["newPassword": "other"]), "400 INVALID_INPUT_DATA")
-        expectRefusal(
-            change(&self.kii, token, "me", ["oldPassword": "secret", "newPassword": 12345]), "400 INVALID_INPUT_DATA")
         let pseudo = try self.kii.user()
-        let none = change(&self.kii, pseudo.token, "me", ["oldPassword": "", "newPassword": "other"])
-        expectRefusal(none, "409 OPERATION_NOT_ALLOWED")
         expectRefusal(
             change(&self.kii, pseudo.token, id, ["oldPassword": "secret", "newPassword": "other"]), "401 UNAUTHORIZED")
         // The administrator needs no old one.
@@ -133,17 +123,18 @@ import Testing
         #expect(self.token(["username": "ann", "password": "other"]).status == 200)
     }
 
-    @Test mutating func aNewPasswordEndsTheRefreshTokensToo() throws {
+    @Test mutating func aNewPasswordEndsEveryToken() throws {
         _ = try self.register()
+        let other = self.token(["username": "ann", "password": "secret"]).json
         let login = self.token(["username": "ann", "password": "secret"]).json
         let body: JSONValue = ["oldPassword": "secret", "newPassword": "other"]
-        self.kii.call(
-            "PUT",
-            "users/me/password",
-            token: login["access_token"]?.string,
-            type: "ChangePasswordRequest",
-            body
-        )
+        let token = login["access_token"]?.string
+        let changed = self.kii.call("PUT", "users/me/password", token: token, type: "ChangePasswordRequest", body)
+        #expect(changed.status == 204)
+        for each in [other, login] {
+            let access = each["access_token"]?.string
+            expectRefusal(self.kii.call("GET", "users/me", token: access), "403 WRONG_TOKEN")
+        }
         let refresh: JSONValue = ["grant_type": "refresh_token", "refresh_token": try #require(login["refresh_token"])]
         expectRefusal(self.token(refresh), "403 WRONG_REFRESH_TOKEN")
     }
@@ -171,10 +162,8 @@ import Testing
 
     @Test(
         arguments: [
-            ("users", "RegistrationAndAuthorizationRequest", #"{"country":1}"#),
             ("users", "RegistrationAndAuthorizationRequest", #"{"phoneNumberVerified":"yes"}"#),
             ("things", "ThingRegistrationRequest", #"{"_vendorThingID":"a","_password":"p","_numberField1":"7"}"#),
-            ("things", "ThingRegistrationRequest", #"{"_vendorThingID":"a","_password":"p","_thingType":7}"#),
         ]
     )
     mutating func knownFieldsHaveTheirTypes(path: String, type: String, body: String) throws {

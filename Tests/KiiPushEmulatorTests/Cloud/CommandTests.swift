@@ -123,22 +123,15 @@ import Testing
         let issuer = #""issuer":"user:\#(self.owner.id)""#
         let schema = #""schema":"S","schemaVersion":1"#
         let whole = #"{\#(issuer),\#(schema),"actions":[{"a":{}}]"#
-        let (long, longer) = (String(repeating: "x", count: 51), String(repeating: "x", count: 201))
+        let longer = String(repeating: "x", count: 201)
         let rows: [(type: String, body: String, refusal: String)] = [
-            (Self.json, #"{\#(issuer),\#(schema),"actions":[]}"#, "400 WRONG_COMMAND"),
             (Self.json, #"{\#(issuer),\#(schema),"actions":[{}]}"#, "400 WRONG_COMMAND"),
             (Self.creation, #"{\#(issuer),"actions":[{"lamp":[]}]}"#, "400 WRONG_COMMAND"),
             (Self.creation, #"{\#(issuer),"actions":[{"lamp":{"turnPower":true}}]}"#, "400 INVALID_INPUT_DATA"),
             (Self.json, #"{\#(issuer),\#(schema),"actions":["a"]}"#, "400 INVALID_INPUT_DATA"),
-            (Self.json, #"{\#(issuer),\#(schema)}"#, "400 INVALID_INPUT_DATA"),
-            (Self.json, #"{\#(issuer),"actions":[{"a":{}}]}"#, "400 INVALID_INPUT_DATA"),
             (Self.json, self.plain(issuer: "user:\(self.stranger.id)"), "400 INVALID_INPUT_DATA"),
             (Self.json, self.plain(issuer: "me"), "400 INVALID_INPUT_DATA"),
-            (Self.json, self.plain(issuer: "user:nobody"), "404 USER_NOT_FOUND"),
-            (Self.json, #"\#(whole),"title":"\#(long)"}"#, "400 INVALID_INPUT_DATA"),
             (Self.json, #"\#(whole),"description":"\#(longer)"}"#, "400 INVALID_INPUT_DATA"),
-            (Self.json, #"\#(whole),"metadata":"x"}"#, "400 INVALID_INPUT_DATA"),
-            ("text/plain", self.plain(), "400 INVALID_INPUT_DATA"),
         ]
         for row in rows { expectRefusal(self.call("POST", type: row.type, row.body), row.refusal) }
         let title = String(repeating: "ä", count: 50)
@@ -173,7 +166,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["[]", "{}", "null", "[7]", #"[{"a":{}}]"#, #"[{"a":{"succeeded":1}}]"#, #"[{"a":[]}]"#])
+    @Test(arguments: ["[7]", #"[{"a":{}}]"#, #"[{"a":{"succeeded":1}}]"#, #"[{"a":[]}]"#])
     mutating func whatIsNoResultIsRefused(results: String) throws {
         let id = try self.sent()
         expectRefusal(self.report(results, of: id), "400 INVALID_INPUT_DATA")

@@ -30,17 +30,6 @@ import Testing
         ).json["pushMessageID"]?.string
     }
 
-    @Test(arguments: InspectionTests.lists + ["messages/none"])
-    func onlyTheAdministratorLooks(list: String) throws {
-        var world = try InspectionTests.world()
-        for fields in [[], [HTTPField("Authorization", "Bearer \(world.user.token)")]] {
-            let refused = world.kii.send("GET", "/__kii/\(list)", fields, "")
-            #expect(refused.refusal == "401 UNAUTHORIZED")
-        }
-        let admin = [HTTPField("Authorization", "Bearer \(world.admin)")]
-        #expect(world.kii.send("GET", "/__kii/\(list)", admin, "").status == (list == "messages/none" ? 404 : 200))
-    }
-
     @Test func principalsAreShown() throws {
         var world = try InspectionTests.world()
         let shown = world.kii.control("GET", "principals").json

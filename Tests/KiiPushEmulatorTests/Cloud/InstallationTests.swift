@@ -44,22 +44,6 @@ import Testing
         #expect(kii.call("GET", "installations", token: admin).json["installations"]?.array?.count == 2)
     }
 
-    @Test(arguments: [(#""true""#, true), (#""false""#, false), ("true", true), ("false", false), ("null", false)])
-    func developmentMayBeAString(written: String, isDevelopment: Bool) throws {
-        var kii = CloudHarness()
-        let user = try kii.user()
-        let created = kii.call(
-            "POST",
-            "installations",
-            token: user.token,
-            type: InstallationTests.type,
-            try JSONValue(parsing: #"{"installationType":"MQTT","development":\#(written)}"#)
-        )
-        let id = try #require(created.json["installationID"]?.string)
-        let shown = kii.call("GET", "installations/\(id)", token: user.token)
-        #expect(shown.json["development"]?.bool == isDevelopment)
-    }
-
     @Test(
         arguments: [
             #"{}"#, #"{"deviceType":"mqtt"}"#, #"{"deviceType":7}"#, #"{"deviceType":"IOS"}"#,

@@ -111,13 +111,6 @@ import Testing
         #expect(self.confirm(ofGroup, token: thing).status == 204)
     }
 
-    @Test mutating func whoOwnsTheThingNeedsNoCode() throws {
-        let code = try self.code(self.owner, token: self.world.user.token)
-        self.world.kii.call("PUT", "\(self.path)/\(self.owner)", token: self.world.user.token)
-        expectRefusal(self.confirm(code, token: self.world.thing.token), "409 THING_OWNERSHIP_ALREADY_EXISTS")
-        expectRefusal(self.ask(self.owner, token: self.world.thing.token), "409 THING_OWNERSHIP_ALREADY_EXISTS")
-    }
-
     @Test mutating func aCodeNeedsNoPassword() throws {
         self.world.kii.control("PATCH", "app", ["requirePasswordForThingOwnership": true])
         let code = try self.code(self.owner, token: self.world.thing.token)

@@ -63,10 +63,6 @@ import Testing
         #expect(world.kii.call(method, "\(base)/things", token: world.thing.token).status == 204)
         #expect(world.kii.call("GET", "\(base)/users/\(world.user.id)", token: world.user.token).status == 204)
         #expect(world.kii.call("GET", "\(base)/things/\(world.thing.id)", token: world.thing.token).status == 204)
-        expectRefusal(
-            world.kii.call(method, "\(base)/users", token: world.user.token),
-            "409 PUSH_SUBSCRIPTION_ALREADY_EXISTS"
-        )
         expectRefusal(world.kii.call(method, "\(base)/users", token: world.thing.token), "401 UNAUTHORIZED")
         expectRefusal(world.kii.call(method, "\(base)/things", token: world.user.token), "401 UNAUTHORIZED")
         expectRefusal(world.kii.call(method, "\(base)/users", token: world.admin), "401 UNAUTHORIZED")
@@ -76,20 +72,6 @@ import Testing
         var world = try SubscriptionTests.world()
         let path = "topics/x/push/subscriptions/users"
         expectRefusal(world.kii.call("DELETE", path, token: world.user.token), "405 METHOD_NOT_ALLOWED")
-    }
-
-    @Test func whatIsMissingIsNamed() throws {
-        var world = try SubscriptionTests.world()
-        let cases = [
-            ("topics/none/push/subscriptions/users/\(world.user.id)", "404 TOPIC_NOT_FOUND"),
-            ("topics/x/push/subscriptions/users/none", "404 USER_NOT_FOUND"),
-            ("topics/x/push/subscriptions/things/none", "404 THING_NOT_FOUND"),
-            ("buckets/notes/filters/other/push/subscriptions/users/\(world.user.id)", "404 FILTER_NOT_FOUND"),
-            ("buckets/n/filters/all/push/subscriptions/users/\(world.user.id)", "400 INVALID_BUCKET"),
-        ]
-        for (path, refusal) in cases {
-            expectRefusal(world.kii.call("PUT", path, token: world.admin), refusal)
-        }
     }
 
     @Test func nobodySubscribesAnotherOrWhereTheyDoNotBelong() throws {

@@ -62,15 +62,10 @@ import Testing
         #expect(outcome.json["field"]?.string == "vendorThingID")
     }
 
-    @Test(
-        arguments: [
-            #"{"_password":"p"}"#, #"{"_vendorThingID":"","_password":"p"}"#, #"{"_vendorThingID":"a"}"#,
-            #"{"_vendorThingID":"a b","_password":"p"}"#, #"{"_vendorThingID":1,"_password":"p"}"#,
-        ]
-    )
-    func illegalRegistrationsAreRefused(body: String) throws {
+    @Test func aThingNeedsAName() {
         var kii = CloudHarness()
-        let outcome = kii.call("POST", "things", type: "ThingRegistrationRequest", try JSONValue(parsing: body))
+        let body: JSONValue = ["_vendorThingID": "", "_password": "p"]
+        let outcome = kii.call("POST", "things", type: "ThingRegistrationRequest", body)
         expectRefusal(outcome, "400 INVALID_INPUT_DATA")
     }
 
@@ -89,5 +84,34 @@ import Testing
         let missing = kii.call("GET", "things/VENDOR_THING_ID:none", token: owner.token)
         expectRefusal(missing, "404 THING_NOT_FOUND")
         #expect(missing.json["field"]?.string == "vendorThingID")
+    }
+
+    // MARK: - What its fields say of its connection
+
+    @Test func aThingSaysWhetherItIsConnectedAndSinceWhen() throws {
+        var kii = CloudHarness()
+        let thing = try kii.thing()
+        let topic = try kii.installation(of: thing).topic
+        let name = String(topic.dropFirst("push/".count))
+        func fields() -> [JSONValue] {
+            let shown = kii.call("GET", "things/VENDOR_THING_ID:lamp-1", token: thing.token).json
+            return [shown["_online"], shown["_onlineStatusModifiedAt"]].compactMap { $0 }
+        }
+        // Nobody told who is connected.
+        #expect(fields().isEmpty)
+        let changedAt = Timestamp(millisecondsSinceEpoch: 7000)
+        kii.cloud.presence = { ["somebody": .init(connections: 1, changedAt: changedAt)] }
+        #expect(fields().isEmpty)
+        for (connections, isOnline) in [(1, true), (0, false)] {
+            kii.cloud.presence = { [name: .init(connections: connections, changedAt: changedAt)] }
+            #expect(fields() == [JSONValue(isOnline), 7000])
+        }
+    }
+
+    @Test func aThingWithoutAnInstallationHasNoConnection() throws {
+        var kii = CloudHarness()
+        let thing = try kii.thing()
+        kii.cloud.presence = { [:] }
+        #expect(kii.call("GET", "things/\(thing.id)", token: thing.token).json["_online"] == nil)
     }
 }

@@ -57,31 +57,6 @@ import Testing
         #expect(login("PHONE:US-09012345678") == 400)
     }
 
-    @Test func bothTokenURLsAnswer() throws {
-        var kii = try TokenTests.registered()
-        let body = #"{"username":"ann","password":"secret","grant_type":"password"}"#
-        let fields = [
-            HTTPField("Content-Type", "application/json"), HTTPField("X-Kii-AppID", kii.app.appID),
-            HTTPField("X-Kii-AppKey", "any"),
-        ]
-        #expect(kii.raw("POST", "/oauth2/token", fields, body).status == 200)
-        #expect(kii.raw("POST", "/apps/\(kii.app.appID)/oauth2/token", fields, body).status == 200)
-    }
-
-    @Test func aFormLogsIn() throws {
-        var kii = try TokenTests.registered()
-        let outcome = kii.raw(
-            "POST",
-            "/apps/\(kii.app.appID)/oauth2/token",
-            [
-                HTTPField("Content-Type", "application/x-www-form-urlencoded; charset=UTF-8"),
-                HTTPField("X-Kii-AppID", kii.app.appID), HTTPField("X-Kii-AppKey", "any"),
-            ],
-            "grant_type=password&username=ann%40example.com&password=secret"
-        )
-        #expect(outcome.status == 200)
-    }
-
     @Test(arguments: [("ann", "wrong"), ("nobody", "secret"), ("VENDOR_THING_ID:none", "secret")])
     func wrongNamesAndPasswordsAreRefused(name: String, password: String) throws {
         var kii = try TokenTests.registered()
@@ -154,17 +129,6 @@ import Testing
         expectRefusal(kii.call("GET", "users/me", token: login["access_token"]?.string), "403 WRONG_TOKEN")
     }
 
-    @Test func anExpiryInThePastIsRefused() throws {
-        var kii = try TokenTests.registered()
-        let outcome = kii.call(
-            "POST",
-            "oauth2/token",
-            type: "OauthTokenRequest",
-            ["username": "ann", "password": "secret", "expiresAt": 1_000]
-        )
-        expectRefusal(outcome, "400 INVALID_INPUT_DATA")
-    }
-
     @Test func theAdministratorHasNoID() throws {
         var kii = CloudHarness()
         let outcome = kii.call(
@@ -196,23 +160,5 @@ import Testing
         let user = kii.call("POST", "users", token: token, type: "RegistrationAndAuthorizationRequest", [:])
         #expect(user.status == 201)
         expectRefusal(kii.call("GET", "topics", token: token), "401 UNAUTHORIZED")
-    }
-
-    @Test func aWrongClientSecretIsRefused() {
-        var kii = CloudHarness()
-        let outcome = kii.call(
-            "POST",
-            "oauth2/token",
-            type: "OauthTokenRequest",
-            ["client_id": JSONValue(kii.app.clientID), "client_secret": "wrong"]
-        )
-        expectRefusal(outcome, "400 invalid_client")
-    }
-
-    @Test(arguments: [#"{}"#, #"{"grant_type":"mfa"}"#, #"{"grant_type":"authorization_code","code":"x"}"#])
-    func otherGrantsAreNotSupported(body: String) throws {
-        var kii = CloudHarness()
-        let outcome = kii.call("POST", "oauth2/token", type: "OauthTokenRequest", try JSONValue(parsing: body))
-        expectRefusal(outcome, "400 OAUTH2_ERROR")
     }
 }

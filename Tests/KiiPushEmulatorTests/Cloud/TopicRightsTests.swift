@@ -44,7 +44,6 @@ import Testing
         #expect(missing.json["topicID"]?.string == "x")
         #expect(missing.json["subject"]?.string == "\(kind):\(id)")
         #expect(world.kii.call("PUT", path, token: world.admin).status == 204)
-        expectRefusal(world.kii.call("PUT", path, token: world.admin), "409 ACL_ALREADY_EXISTS")
         let found = world.kii.call("GET", path, token: world.admin)
         #expect(found.status == 200)
         #expect(found.type == "application/vnd.kii.ACLSubjectRetrievalResponse+json")
@@ -55,22 +54,17 @@ import Testing
 
     @Test(
         arguments: [
-            ("SUBSCRIBE_TO_TOPIC/UserID:none", "404 USER_NOT_FOUND"),
-            ("SUBSCRIBE_TO_TOPIC/GroupID:none", "404 GROUP_NOT_FOUND"),
-            ("SUBSCRIBE_TO_TOPIC/ThingID:th.none", "404 THING_NOT_FOUND"),
-            ("SUBSCRIBE_TO_TOPIC/UserID:ANONYMOUS_USER", "400 INVALID_INPUT_DATA"),
-            ("SUBSCRIBE_TO_TOPIC/UserID:", "400 INVALID_INPUT_DATA"),
-            ("SUBSCRIBE_TO_TOPIC/me", "400 INVALID_INPUT_DATA"),
-            ("READ_EXISTING_OBJECT/UserID:ANY_AUTHENTICATED_USER", "400 INVALID_INPUT_DATA"),
+            "SUBSCRIBE_TO_TOPIC/UserID:ANONYMOUS_USER", "SUBSCRIBE_TO_TOPIC/UserID:", "SUBSCRIBE_TO_TOPIC/me",
+            "READ_EXISTING_OBJECT/UserID:ANY_AUTHENTICATED_USER",
         ]
     )
-    func whatIsNoRightIsRefused(entry: String, refusal: String) throws {
+    func whatIsNoRightIsRefused(entry: String) throws {
         var world = try World()
         world.kii.call("PUT", "topics/x", token: world.admin)
         for method in ["GET", "PUT", "DELETE"] {
-            expectRefusal(world.kii.call(method, "topics/x/acl/\(entry)", token: world.admin), refusal)
+            let outcome = world.kii.call(method, "topics/x/acl/\(entry)", token: world.admin)
+            expectRefusal(outcome, "400 INVALID_INPUT_DATA")
         }
-        expectRefusal(world.kii.call("GET", "topics/none/acl", token: world.admin), "404 TOPIC_NOT_FOUND")
     }
 
     @Test func theCreatorTheScopesOwnerAndTheAdministratorManage() throws {

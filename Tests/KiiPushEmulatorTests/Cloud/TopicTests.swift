@@ -36,28 +36,6 @@ import Testing
         }
     }
 
-    @Test(arguments: ["app", "user", "me", "group", "thing", "vendor"])
-    func aTopicIsCreatedFoundListedAndDeleted(scope: String) throws {
-        var world = try World()
-        let (prefix, token) = world.scope(scope)
-        let path = prefix + "topics/to-do_1"
-        expectRefusal(world.kii.call("GET", path, token: token), "404 TOPIC_NOT_FOUND")
-        #expect(world.kii.call("PUT", path, token: token).status == 204)
-        expectRefusal(world.kii.call("PUT", path, token: token), "409 TOPIC_ALREADY_EXISTS")
-        for method in ["HEAD", "GET"] {
-            let found = world.kii.call(method, path, token: token)
-            #expect(found.status == 204)
-            #expect(found.response.body.isEmpty)
-        }
-        let list = world.kii.call("GET", prefix + "topics", token: token)
-        #expect(list.status == 200)
-        #expect(list.type == "application/vnd.kii.TopicsRetrievalResponse+json")
-        #expect(list.json["topics"]?.array?.map { $0["topicID"]?.string } == ["to-do_1"])
-        #expect(list.json["paginationKey"] == nil)
-        #expect(world.kii.call("DELETE", path, token: token).status == 204)
-        expectRefusal(world.kii.call("DELETE", path, token: token), "404 TOPIC_NOT_FOUND")
-    }
-
     @Test func aMissingTopicIsNamedWithItsScope() throws {
         var world = try World()
         let outcome = world.kii.call("GET", "users/me/topics/none", token: world.user.token)
@@ -100,17 +78,6 @@ import Testing
         #expect(world.kii.call("PUT", path, token: world.admin).status == 204)
         expectRefusal(world.kii.call("DELETE", path, token: world.member.token), "401 UNAUTHORIZED")
         #expect(world.kii.call("DELETE", path, token: world.user.token).status == 204)
-    }
-
-    @Test(
-        arguments: [
-            ("users/none/topics/x", "404 USER_NOT_FOUND"), ("groups/none/topics/x", "404 GROUP_NOT_FOUND"),
-            ("things/th.none/topics/x", "404 THING_NOT_FOUND"),
-        ]
-    )
-    func aMissingParentIsNamed(path: String, refusal: String) throws {
-        var world = try World()
-        expectRefusal(world.kii.call("PUT", path, token: world.admin), refusal)
     }
 
     @Test(arguments: ["a.b", "a%20b", "%C3%A9", String(repeating: "x", count: 65)])

@@ -20,7 +20,7 @@ import Testing
             }
             try await client.play("after 3 requests answer 503 for 2 requests; answer 502 for 100 ms")
             #expect(try await statuses(5) == [200, 200, 200, 503, 503])
-            while try await client.steps().last?.state != "done" { try Task.checkCancellation() }
+            while try await client.steps().last?.state != "done" { try await Task.sleep(for: .milliseconds(10)) }
             #expect(try await statuses(1) == [200])
         }
     }
@@ -77,7 +77,7 @@ import Testing
             let admin = try await client.adminToken()
             #expect(try await client.push(1, to: receiver, admin: admin).status == 200)
             #expect(try await client.control("DELETE", "faults").status == 204)
-            while try await client.isOnline(receiver) == true { try Task.checkCancellation() }
+            while try await client.isOnline(receiver) == true { try await Task.sleep(for: .milliseconds(10)) }
             // What the other one got and did not acknowledge is there.
             let last = try MQTTClient(port: client.emulator.mqttPort, receiver, cleanSession: false)
             #expect(try last.receivePublish().number == 1)
@@ -159,7 +159,7 @@ import Testing
             }
             #expect(try mqtt.receivePublish().number == 1)
             try await client.wait(until: "done")
-            while try await client.steps().last?.state != "running" { try Task.checkCancellation() }
+            while try await client.steps().last?.state != "running" { try await Task.sleep(for: .milliseconds(10)) }
             #expect(try await client.push(3, to: receiver, admin: admin).status == 200)
             let doubled = try [mqtt.receivePublish(), mqtt.receivePublish()]
             #expect(doubled.map(\.number) == [3, 3])
@@ -184,7 +184,7 @@ import Testing
             func isSaid() async throws -> Bool {
                 try await client.steps().first?.problem?.hasPrefix("all clients are connected over TLS, ") == true
             }
-            while try await !isSaid() { try Task.checkCancellation() }
+            while try await !isSaid() { try await Task.sleep(for: .milliseconds(10)) }
             #expect(try await client.push(7, to: receiver, admin: admin).status == 200)
             #expect(try await received.first?["n"]?.int64 == 7)
         }
@@ -244,7 +244,7 @@ extension EmulatorClient {
 
     /// Waits until the script's first step has come so far.
     func wait(until state: String) async throws {
-        while try await self.steps().first?.state != state { try Task.checkCancellation() }
+        while try await self.steps().first?.state != state { try await Task.sleep(for: .milliseconds(10)) }
     }
 
     /// A client whose session stays, and who is subscribed.
