@@ -116,56 +116,6 @@ import Testing
         }
     }
 
-    @Test func whatAnEarlierProcessLeftIsTakenOverAtTheStart() async throws {
-        try await withTemporaryDirectory { directory in
-            let soon = Array(repeating: Duration.seconds(1), count: 100)
-            try await withFakeBroker(in: directory, configure: { $0.retryDelays = soon }) {
-                broker, runtime, configuration in
-                let agent = PushAgent(
-                    runtime: runtime, configuration: configuration, handler: RecordingHandler { _ in .failed })
-                let events = agent.events
-                try await whileRunning(agent) {
-                    try await broker.bring((1...20).map { Self.publish($0) })
-                    var failed: Set<Int64> = []
-                    for await event in events {
-                        if case .message(let message) = event, case .failed = message.kind {
-                            failed.insert(message.messageID)
-                        }
-                        if failed.count == 20 { break }
-                    }
-                }
-                await runtime.shutdown()
-                let path = "\(directory)/inbox.sqlite"
-                let ledgerPage = try SQLiteFile(path, for: .reading).integer(
-                    "SELECT rootpage FROM sqlite_schema WHERE name = 'ledger'")
-                let file = try FileHandle(forWritingTo: URL(filePath: path))
-                try file.seek(toOffset: UInt64(ledgerPage - 1) * 4096)
-                try file.write(contentsOf: Data(repeating: 0xA5, count: 4096))
-                try file.close()
-
-                var settings = PushRuntime.Configuration.patient(stateDirectory: directory)
-                settings.retryDelays = soon
-                let second = try PushRuntime(configuration: settings)
-                let handler = RecordingHandler()
-                let next = PushAgent(
-                    runtime: second, configuration: configuration, handler: handler, reconnect: .quick)
-                let later = next.events
-                try await whileRunning(next) {
-                    let event = await firstEvent(later) { if case .inboxMovedAside = $0 { true } else { false } }
-                    guard case .inboxMovedAside(_, _, 20, 0)? = event else {
-                        Issue.record("\(String(describing: event))")
-                        return
-                    }
-                    let calls = await handler.next(20)
-                    #expect(
-                        Set(calls.compactMap { $0.message.rawPayload["n"]?.int64 }) == Set(Int64(1)...20))
-                    #expect(calls.allSatisfy { $0.context.attempt >= 2 })
-                }
-                await second.shutdown()
-            }
-        }
-    }
-
     @Test func rowsThatCannotBeReadBackHoldUpNothingElse() async throws {
         try await withFakeBroker { broker, runtime, configuration in
             let path = "\(runtime.configuration.stateDirectory)/inbox.sqlite"

@@ -115,21 +115,6 @@ import Testing
 
     // MARK: - Late answers
 
-    @Test(arguments: [FetchResult.newData, .noData])
-    func aLateSuccessBeforeTheNextAttemptCounts(result: FetchResult) throws {
-        let (scheduler, call) = try self.timedOut()
-        #expect(scheduler.reply(call, .result(result), at: 30.5))
-        #expect(scheduler.changes() == [.change(1, .done(result), attempts: 1)])
-        #expect(!scheduler.reply(call, .result(result), at: 30.6))
-        #expect(scheduler.run(at: 31) == [2])
-        #expect(
-            scheduler.events() == Self.timedOut + [
-                .done(result, attempt: 1, isLate: true), .started(attempt: 1),
-                .done(.newData, attempt: 1, isLate: false),
-            ])
-        #expect(scheduler.rows[1] == .done)
-    }
-
     @Test(arguments: [HandlerVerdict.result(.failed), .rejected("no")])
     func anyOtherLateAnswerIsRecordedOnly(verdict: HandlerVerdict) throws {
         let (scheduler, call) = try self.timedOut()
@@ -161,18 +146,6 @@ import Testing
         #expect(scheduler.start(at: 31) == nil)
         #expect(scheduler.isIdle)
         #expect(scheduler.memoryWeight == 0)
-    }
-
-    @Test func aLateSuccessDoesNotCountOnceTheNextAttemptHasStarted() throws {
-        let (scheduler, call) = try self.timedOut()
-        #expect(scheduler.run(at: 30) == [2])
-        let second = try #require(scheduler.start(at: 31))
-        #expect(second.attempt == 2)
-        _ = (scheduler.changes(), scheduler.events())
-        #expect(!scheduler.reply(call, Self.done, at: 32))
-        #expect(scheduler.events() == [.late(attempt: 1)])
-        scheduler.answer(second, .result(.noData), at: 33)
-        #expect(scheduler.changes() == [.change(1, .done(.noData), attempts: 2)])
     }
 
     @Test func aLateSuccessRevivesADeadLetter() throws {
