@@ -300,7 +300,8 @@ import Testing
             // More than the socket takes.
             for number in 1...50_000 { launched.agent.setBadge(number) }
             // Returns when the agent has ended.
-            try await whileRunning(launched.agent) { _ = await launched.handler.next(1) }
+            let calls = try await whileRunning(launched.agent) { await launched.handler.next(1) }
+            #expect(calls.map(\.context.messageID) == [7])
             await launched.runtime.shutdown()
             withExtendedLifetime(launched) {}
         }

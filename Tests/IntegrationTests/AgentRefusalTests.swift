@@ -77,7 +77,7 @@ import Testing
             try await whileRunning(agent) {
                 let failure = await firstEvent(events) { if case .subscriptionFailed = $0 { true } else { false } }
                 guard case .subscriptionFailed(_, _, .some) = failure else { throw TestFailure("\(failure as Any)") }
-                _ = await firstEvent(later) { if case .connected = $0 { true } else { false } }
+                #expect(await firstEvent(later) { if case .connected = $0 { true } else { false } } != nil)
             }
             await runtime.shutdown()
         }

@@ -101,14 +101,16 @@ import Testing
                 let obstacle = WriterInTheWay(directory)
                 async let run: Void = whileRunning(agent) {
                     let connection = try await broker.play { try $0.acceptSession() }
-                    _ = await firstEvent(connects) { if case .connected = $0 { true } else { false } }
+                    #expect(await firstEvent(connects) { if case .connected = $0 { true } else { false } } != nil)
                     await obstacle.begin()
                     try connection.send(.message(1, packetID: 1))
-                    _ = await firstEvent(failures) { if case .trouble(.storing, _) = $0 { true } else { false } }
+                    #expect(
+                        await firstEvent(failures) { if case .trouble(.storing, _) = $0 { true } else { false } } != nil
+                    )
                     withExtendedLifetime(connection) {}
                 }
                 // The stop waits for what is to be stored, which fails and is to be tried again.
-                _ = await firstEvent(events) { if case .stopping = $0 { true } else { false } }
+                #expect(await firstEvent(events) { if case .stopping = $0 { true } else { false } } != nil)
                 await runtime.shutdown()
                 try await run
                 obstacle.end()

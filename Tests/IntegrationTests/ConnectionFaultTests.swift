@@ -301,7 +301,7 @@ import Testing
             let events = agent.events
             async let run: Void = agent.run()
             let connection = try await broker.play { try $0.acceptSession() }
-            _ = await firstEvent(events) { if case .connected = $0 { true } else { false } }
+            #expect(await firstEvent(events) { if case .connected = $0 { true } else { false } } != nil)
             await runtime.shutdown()
             try await run
             withExtendedLifetime(connection) {}

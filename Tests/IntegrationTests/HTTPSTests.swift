@@ -50,15 +50,15 @@ import Testing
             let (runtime, receiving) = try agent()
             let events = receiving.events
             try await whileRunning(receiving) {
-                _ = await firstEvent(events) { if case .connected = $0 { true } else { false } }
+                #expect(await firstEvent(events) { if case .connected = $0 { true } else { false } } != nil)
                 try Data("-----BEGIN CERT".utf8).write(to: file)
                 try await emulator.control("POST", "installations/\(registration.installationID)/rotate")
                 // The connection's end, one that failed, and what came of asking the cloud.
                 for _ in 1...4 {
-                    _ = await firstEvent(events) { if case .disconnected = $0 { true } else { false } }
+                    #expect(await firstEvent(events) { if case .disconnected = $0 { true } else { false } } != nil)
                 }
                 try authority.write(to: file)
-                _ = await firstEvent(events) { if case .connected = $0 { true } else { false } }
+                #expect(await firstEvent(events) { if case .connected = $0 { true } else { false } } != nil)
             }
             await runtime.shutdown()
         }

@@ -90,7 +90,7 @@ import Testing
                 await self.happens(.presented, in: events)
                 // The handler's answer is stored when it has returned.
                 let expected = MessageLedger(received: 2, presented: 1, done: 1)
-                while try await stage.runtime.ledger() != expected { try Task.checkCancellation() }
+                while try await stage.runtime.ledger() != expected { try await Task.sleep(for: .milliseconds(10)) }
                 #expect(try #require(await presenter.next()).respond(.opened(.custom("reply"))))
                 let call = try #require(await handler.next(1).first)
                 #expect(call.context.messageID == 1)
@@ -117,7 +117,7 @@ import Testing
                 #expect(try #require(await presenter.next()).respond(response))
                 // The thread that tells of the presentation stores this, when it has told.
                 let expected = MessageLedger(received: 1, done: 1)
-                while try await stage.runtime.ledger() != expected { try Task.checkCancellation() }
+                while try await stage.runtime.ledger() != expected { try await Task.sleep(for: .milliseconds(10)) }
                 withExtendedLifetime(kept) {}
             }
             if storage == .file {

@@ -60,6 +60,7 @@ import Testing
                 try await whileRunning(agent) {
                     let connection = try await broker.play { try $0.acceptSession() }
                     try await Self.waitUntilPruned(runtime)
+                    #expect(try await runtime.ledger() == MessageLedger(received: 3000, done: 3000))
                     withExtendedLifetime(connection) {}
                 }
                 await runtime.shutdown()

@@ -1,5 +1,6 @@
 import KiiPushCore
 import TestSupport
+import Testing
 
 /// An agent that was registered, and its cloud, which does not take the token on file any more. The cloud answers the first
 /// requests for another token as a test says; then it gives one, and with that a new endpoint.
@@ -53,10 +54,11 @@ struct RefusedAgent: Sendable {
             return [first, try broker.acceptSession()]
         }
         try await whileRunning(self.agent) {
-            _ = await firstEvent(events) {
+            let event = await firstEvent(events) {
                 if case .registered(let now) = $0 { now.mqttTopic == "topic-2" } else { false }
             }
-            _ = await firstEvent(events) { if case .connected = $0 { true } else { false } }
+            #expect(event != nil)
+            #expect(await firstEvent(events) { if case .connected = $0 { true } else { false } } != nil)
         }
         withExtendedLifetime(try await kept) {}
     }

@@ -223,9 +223,9 @@ import Testing
             let agent = self.agent(before, runtime)
             let events = agent.events
             try await whileRunning(agent) {
-                _ = await firstEvent(events) { if case .disconnected = $0 { true } else { false } }
+                #expect(await firstEvent(events) { if case .disconnected = $0 { true } else { false } } != nil)
                 let after = try await Emulator.start(configuration)
-                _ = await firstEvent(events) { if case .connected = $0 { true } else { false } }
+                #expect(await firstEvent(events) { if case .connected = $0 { true } else { false } } != nil)
                 await after.stop()
             }
             await runtime.shutdown()

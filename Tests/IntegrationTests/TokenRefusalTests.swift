@@ -44,9 +44,10 @@ import Testing
                 emulator, "GET", "/api/apps/*/installations/*/mqtt-endpoint", status, code, times: times)
             let events = agent.events
             try await whileRunning(agent) {
-                _ = await firstEvent(events) {
+                let event = await firstEvent(events) {
                     if case .registered(let now) = $0 { now.mqttTopic != first.mqttTopic } else { false }
                 }
+                #expect(event != nil)
             }
             await runtime.shutdown()
         }

@@ -126,6 +126,7 @@ import Testing
         try await peer.accept()
         first.use { $0.close() }
         try await peer.accept()
+        #expect(peer.acceptAll() == 0)
         second.use { $0.close() }
         loop.shutdown()
     }

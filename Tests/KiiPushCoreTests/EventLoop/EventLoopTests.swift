@@ -152,22 +152,28 @@ import Testing
         do {
             let loop = try EventLoop.patient()
             try await loop.run {
-                let canary = Canary { finish.finish() }
+                let canary = Canary {
+                    finish.yield()
+                    finish.finish()
+                }
                 loop.schedule(at: loop.now + .seconds(3600)) { withExtendedLifetime(canary) {} }
             }
         }
-        for await _ in freed {}
+        #expect(await freed.reduce(0) { count, _ in count + 1 } == 1)
     }
 
     @Test func aLoopMayBeLetGoOfOnItsOwnThread() async throws {
         let (freed, finish) = AsyncStream.makeStream(of: Void.self)
         func start() throws {
             let loop = try EventLoop.patient()
-            let canary = Canary { finish.finish() }
+            let canary = Canary {
+                finish.yield()
+                finish.finish()
+            }
             loop.submit { withExtendedLifetime((loop, canary)) {} }
         }
         try start()
-        for await _ in freed {}
+        #expect(await freed.reduce(0) { count, _ in count + 1 } == 1)
     }
 
     @Test(arguments: [

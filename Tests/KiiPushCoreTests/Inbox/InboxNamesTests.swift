@@ -37,7 +37,7 @@ import Testing
 
     @Test func readersOpenAFileTogether() throws {
         self.directory.lock(LOCK_SH)
-        try self.read().verify()
+        #expect(throws: Never.self) { try self.read().verify() }
     }
 
     private func read() throws -> Inbox {
