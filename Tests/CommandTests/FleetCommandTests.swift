@@ -82,9 +82,10 @@ import Testing
             gateway.error(containing: "lamp-1: connected").contains(
                 "> one: 1024 of 1024 shards with 1 agent; 1 gateway shares."))
         // The profile is one receiver; the agent is the other, as soon as it is subscribed.
-        while try !session.succeed("send", "topic", "news", "--data", #"{"msg":"hi"}"#, "--json").contains(
-            #""receivers":2"#)
-        {}
+        gateway.waitUntil {
+            try session.succeed("send", "topic", "news", "--data", #"{"msg":"hi"}"#, "--json").contains(
+                #""receivers":2"#)
+        }
         #expect(gateway.output(containing: "<-- newData").contains("  lamp-1  exec sh  exit 0"))
         try OutputSchemaTests.check(try run("fleet", "status", "--json").output, has: "gateway", "fleet")
         // What the gateway keeps is looked at from anywhere.
@@ -174,12 +175,11 @@ import Testing
             words + ["-v", "--gateway", "one", "--exec", "true"], environment: session.tool.environment)
         // Before that the broker keeps nothing for it.
         #expect(gateway.error(containing: "lamp-1: connected").contains("lamp-1: connected"))
-        while try !session.succeed("send", "topic", "news", "--data", #"{"msg":"hi"}"#, "--json").contains(
-            #""receivers":2"#)
-        {}
-        while try await PostgresServer.run("SELECT count(*) > 0 FROM kii_push.message WHERE state = 4", at: target)
-            != "t\n"
-        {}
+        gateway.waitUntil {
+            try session.succeed("send", "topic", "news", "--data", #"{"msg":"hi"}"#, "--json").contains(
+                #""receivers":2"#)
+        }
+        try await PostgresServer.wait(until: "EXISTS (SELECT FROM kii_push.message WHERE state = 4)", at: target)
         gateway.signal(SIGTERM)
         #expect(gateway.waitForExit().exit == 0)
     }

@@ -75,7 +75,7 @@ import Testing
         let run = try session.ready([
             "run", "--shell", "--exec", #"touch "$HOME/begun"; until [ -e "$HOME/gate" ]; do sleep 0.05; done"#,
         ])
-        while !FileManager.default.fileExists(atPath: session.tool.home.path + "/begun") { usleep(10_000) }
+        run.waitUntil { FileManager.default.fileExists(atPath: session.tool.home.path + "/begun") }
         for word in ["retry", "drop"] {
             let refused = try session.tool("inbox", word, "1")
             #expect(refused.exit == 75)

@@ -56,7 +56,7 @@ import Testing
         let run = try RunningTool(words, environment: environment)
         #expect(self.manager.line("READY=") == "1")
         for _ in 1...2 { try self.session.succeed("send", "user", "me", "--data", #"{"msg":"hi"}"#) }
-        while try !self.session.succeed("inbox", "list", "--state", "done").contains("#2") {}
+        run.waitUntil { try self.session.succeed("inbox", "list", "--state", "done").contains("#2") }
         run.signal(SIGUSR1)
         #expect(run.error(containing: #""done":2"#).contains(#""state":"connected""#))
         run.stop()

@@ -32,8 +32,8 @@ package final class PostgresServer: Sendable {
             [], files: "pg_basebackup -h '\(self.directory)' -U kii -D data -R -c fast")
         try await self.run("ALTER SYSTEM SET synchronous_standby_names = '*'", in: "postgres")
         try await self.run("SELECT pg_reload_conf()", in: "postgres")
-        let isSynchronous = "SELECT count(*) FROM pg_stat_replication WHERE sync_state = 'sync'"
-        while try await self.run(isSynchronous, in: "postgres") != "1\n" {}
+        try await Self.wait(
+            until: "EXISTS (SELECT FROM pg_stat_replication WHERE sync_state = 'sync')", at: self.target("postgres"))
         return standby
     }
 
@@ -92,6 +92,16 @@ package final class PostgresServer: Sendable {
         let result = try await ForeignProgram("psql", "-qAtX", "-v", "ON_ERROR_STOP=1", "-d", target, "-c", sql).run()
         guard result.status == 0 else { throw TestFailure("SQL failed: \(result.errors)") }
         return result.output
+    }
+
+    /// Waits until a condition in SQL holds, looking again every 10 ms in transactions of their own.
+    package static func wait(until condition: String, at target: String) async throws {
+        try await self.run(
+            """
+            DO $wait$ BEGIN
+                LOOP EXIT WHEN \(condition); COMMIT; PERFORM pg_sleep(0.01); END LOOP;
+            END $wait$
+            """, at: target)
     }
 
     /// Ends every connection to a database, and lets nobody connect.

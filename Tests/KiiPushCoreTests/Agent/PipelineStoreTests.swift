@@ -87,7 +87,7 @@ import Testing
                 })
             // In order, and that the process has ended is no attempt of theirs.
             #expect(await seen.first(3) == [[1, 1], [2, 1], [3, 1]])
-            while try await second.ledger().done < 3 { await Task.yield() }
+            while try await second.ledger().done < 3 { try await Task.sleep(for: .milliseconds(10)) }
             let ledger = try await second.ledger()
             #expect(ledger.received == 3)
             #expect(ledger.waiting == 0)

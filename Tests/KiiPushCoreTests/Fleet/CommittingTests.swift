@@ -189,7 +189,9 @@ import Testing
                 sent += 40
                 // The last one goes on to the end; the others are killed amid it.
                 let wanted = number == 3 ? Int(sent) * 3 : before + 20
-                while try await Int(stage.sql(counted).dropLast()) ?? 0 < wanted, program.isRunning {}
+                while try await Int(stage.sql(counted).dropLast()) ?? 0 < wanted, program.isRunning {
+                    try await Task.sleep(for: .milliseconds(10))
+                }
                 #expect(program.isRunning)
                 program.signal(SIGKILL)
                 _ = try await onThread { program.wait() }

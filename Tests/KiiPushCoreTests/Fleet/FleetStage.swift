@@ -153,7 +153,22 @@ final class FleetStage: Sendable {
 
     /// Until so many messages are done in the database.
     func waitForVerdicts(_ count: Int) async throws {
-        while try await self.sql("SELECT count(*) FROM kii_push.message WHERE state = 4") != "\(count)\n" {}
+        try await self.wait(until: "(SELECT count(*) FROM kii_push.message WHERE state = 4) = \(count)")
+    }
+
+    /// Until so many messages are in the database, whatever has become of them.
+    func waitForRows(_ count: Int) async throws {
+        try await self.wait(until: "(SELECT count(*) FROM kii_push.message) = \(count)")
+    }
+
+    /// Until the database says so, in SQL.
+    func wait(until condition: String) async throws {
+        try await PostgresServer.wait(until: condition, at: self.target)
+    }
+
+    /// Until the fleet says so of its gateways.
+    func waitForGateways(_ isReached: ([FleetStatus.Gateway]) -> Bool) async throws {
+        while try await !isReached(self.fleet.status().gateways) { try await Task.sleep(for: .milliseconds(10)) }
     }
 
     /// How often each message of each agent was handled.

@@ -66,7 +66,7 @@ import Testing
             let before = try await stage.sql("SELECT sum(received), sum(duplicates) FROM kii_push.gateway")
             let last = try stage.begin("last")
             let names = ["gone-lately", "last", "stopped-lately"]
-            while try await stage.fleet.status().gateways.map(\.name) != names {}
+            try await stage.waitForGateways { $0.map(\.name) == names }
             #expect(try await stage.sql("SELECT sum(received), sum(duplicates) FROM kii_push.gateway") == before)
             // A name that was forgotten is one like any other.
             let again = try stage.begin("gone")
@@ -89,7 +89,7 @@ import Testing
             let isOver = DispatchSemaphore(value: 0)
             zombie.runtime.loop.submit { isOver.wait() }
             try await stage.send(6...10)
-            while try await stage.fleet.status().gateways[0].condition != .late {}
+            try await stage.waitForGateways { $0[0].condition == .late }
             let other = try stage.begin("other", lease: .seconds(2))
             let takeover = try await other.first { if case .tookOver = $0 { true } else { false } }
             #expect(takeover == .tookOver(shards: 1024))
@@ -105,7 +105,7 @@ import Testing
             await zombie.runtime.shutdown()
             #expect(stage.counts == FleetStage.each(4, 1...15))
             // The server may take a moment to see that the connection has ended.
-            while try await stage.fleet.status().gateways[1].condition == .late {}
+            try await stage.waitForGateways { $0[1].condition != .late }
             let gateways = try await stage.fleet.status().gateways
             #expect(gateways.map(\.condition) == [.alive, .gone])
             #expect(gateways.map { $0.endedFor == nil } == [true, false])
@@ -128,7 +128,7 @@ import Testing
             }
             try await stage.waitForSubscriptions(of: 3)
             try await stage.send(1...2)
-            while try await stage.sql("SELECT count(*) FROM kii_push.message") != "6\n" {}
+            try await stage.waitForRows(6)
             let shards = try await stage.sql("SELECT shard FROM kii_push.agent").split(separator: "\n")
             let backlog = try #require(await stage.fleet.backlog(of: "one").first)
             #expect(Set(backlog.messages.keys) == Set(shards.compactMap { Int64($0) }))
@@ -280,12 +280,12 @@ import Testing
             }
             try await stage.waitForSubscriptions(of: 1)
             try await stage.send(1...5)
-            while try await stage.sql("SELECT count(*) FROM kii_push.message") != "5\n" {}
+            try await stage.waitForRows(5)
             let backup = stage.directory + "/backup"
             let made = try await ForeignProgram("pg_dump", "-Fc", "-f", backup, "-d", stage.target).run()
             #expect(made.status == 0, "\(made.errors)")
             try await stage.send(6...35)
-            while try await stage.sql("SELECT count(*) FROM kii_push.message") != "35\n" {}
+            try await stage.waitForRows(35)
             let words = ["pg_restore", "--clean", "--if-exists", "-d", stage.target, backup]
             let restored = try await ForeignProgram(words).run()
             #expect(restored.status == 0, "\(restored.errors)")

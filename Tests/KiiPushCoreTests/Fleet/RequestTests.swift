@@ -15,10 +15,6 @@ import Testing
             .split(separator: "\n").compactMap { Int64($0) }
     }
 
-    private func wait(for text: String, _ sql: String, _ stage: FleetStage) async throws {
-        while try await stage.sql(sql) != "\(text)\n" {}
-    }
-
     @Test func deadLettersAreTriedAgainByWhoeverHasThem() async throws {
         try await FleetStage.run { stage in
             try await stage.declare(6)
@@ -69,9 +65,9 @@ import Testing
             // A message may be gone when its gateway looks for it; and nobody may wait for the answer any more.
             let request = "INSERT INTO kii_push.request (installation, message, what)"
             _ = try await stage.sql("\(request) SELECT key, \(absent), 'drop' FROM kii_push.installation")
-            try await self.wait(for: "-2", "SELECT answer FROM kii_push.request", stage)
+            try await stage.wait(until: "(SELECT answer FROM kii_push.request) = -2")
             _ = try await stage.sql("UPDATE kii_push.request SET answered_at = now() - interval '2 minutes'")
-            try await self.wait(for: "0", "SELECT count(*) FROM kii_push.request", stage)
+            try await stage.wait(until: "NOT EXISTS (SELECT FROM kii_push.request)")
             held.withLock { $0 }?(.newData)
             try await stage.waitForVerdicts(1)
             #expect(try await gateway.runtime.ledger().isBalanced)

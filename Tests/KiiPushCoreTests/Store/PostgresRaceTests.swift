@@ -58,11 +58,11 @@ import Testing
                 UPDATE kii_push.\(change);
                 WHILE NOT EXISTS (
                     SELECT FROM pg_locks WHERE NOT granted AND transactionid = pg_current_xact_id()::xid)
-                LOOP END LOOP;
+                LOOP PERFORM pg_sleep(0.01); END LOOP;
             END $$
             """, at: target)
         let free = "SELECT count(*) FROM (SELECT FROM kii_push.\(table) \(condition) FOR UPDATE SKIP LOCKED) AS free"
-        while try await PostgresServer.run(free, at: target) != "0\n" {}
+        try await PostgresServer.wait(until: "(\(free)) = 0", at: target)
         try await body()
         _ = try await changing
     }

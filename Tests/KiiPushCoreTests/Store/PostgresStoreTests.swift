@@ -1,4 +1,5 @@
 #if Postgres
+import Dispatch
 import Foundation
 import TestSupport
 import Testing
@@ -92,8 +93,8 @@ import Testing
             try await server.crash()
         }
         #expect(await link.acknowledged.first(120).count == 120)
-        let done = "SELECT count(*) FROM kii_push.message WHERE state = 4"
-        while try await PostgresServer.run(done, at: target) != "120\n" {}
+        try await PostgresServer.wait(
+            until: "(SELECT count(*) FROM kii_push.message WHERE state = 4) = 120", at: target)
         process.end()
         #expect(handled.entries.count == 120)
         let rows = try await PostgresServer.run(
@@ -113,17 +114,17 @@ import Testing
                 CREATE TRIGGER refuse BEFORE INSERT ON kii_push.message
                     FOR EACH ROW EXECUTE FUNCTION kii_push.refuse()
                 """, at: place.address)
-            let isCommitted = Locked(false)
+            let isCommitted = DispatchSemaphore(value: 0)
             async let outcome: TurnOutcome = store.ask { store, completion in
                 store.commit(Turn(arrivals: [message.arrival]), completion: completion)
                 store.installation(id: "b", of: nil, agent: "agent") { _ in }
                 // Nothing is read meanwhile.
-                while !isCommitted.withLock({ $0 }) {}
+                isCommitted.wait()
                 (store as? PostgresStore)?.connection?.breaks()
             }
-            let added = "SELECT count(*) FROM kii_push.installation WHERE id = 'b'"
-            while try await PostgresServer.run(added, at: place.address) != "1\n" {}
-            isCommitted.withLock { $0 = true }
+            let added = "EXISTS (SELECT FROM kii_push.installation WHERE id = 'b')"
+            try await PostgresServer.wait(until: added, at: place.address)
+            isCommitted.signal()
             do {
                 _ = try await outcome
                 Issue.record("it is told as written")
@@ -151,14 +152,15 @@ import Testing
             return try await store.receive(message)
         }
         let waiting = "FROM pg_stat_activity WHERE wait_event = 'SyncRep' AND datname = 'test1'"
-        func wait(for count: String, _ what: String) async throws {
-            while try await server.run("SELECT count(DISTINCT pid) \(what)", in: "postgres") != "\(count)\n" {}
+        func waitForOne(_ what: String) async throws {
+            let condition = "(SELECT count(DISTINCT pid) \(what)) = 1"
+            try await PostgresServer.wait(until: condition, at: server.target("postgres"))
         }
-        try await wait(for: "1", waiting)
+        try await waitForOne(waiting)
         let first = try await server.run("SELECT pg_cancel_backend(pid), pid \(waiting)", in: "postgres")
         let pid = first.split(separator: "|").last ?? ""
         // The next connection waits as well.
-        try await wait(for: "1", "\(waiting) AND pid <> \(pid)")
+        try await waitForOne("\(waiting) AND pid <> \(pid)")
         #expect(!isTold.withLock { $0 })
         try await setStandby("")
         let rows = try await turn.value
@@ -179,16 +181,21 @@ import Testing
             kill(backend, SIGSTOP)
             let turn = Task { try await store.receive(message) }
             // It is on its way when the connection breaks.
-            while try await store.read({ ($0 as? PostgresStore)?.connection?.isIdle ?? false }) {}
+            while try await store.read({ ($0 as? PostgresStore)?.connection?.isIdle ?? false }) {
+                try await Task.sleep(for: .milliseconds(1))
+            }
             try await store.read { ($0 as? PostgresStore)?.connection?.breaks() }
             let error = await #expect(throws: InboxError.self) { try await turn.value }
             #expect(error?.kind == .away)
             kill(backend, SIGCONT)
             var rows: [Int64] = []
-            while rows.isEmpty { rows = (try? await store.receive(message)) ?? [] }
+            while rows.isEmpty {
+                rows = (try? await store.receive(message)) ?? []
+                try await Task.sleep(for: .milliseconds(10))
+            }
             // The server has come to the end of what it was sent.
-            let backends = "SELECT count(*) FROM pg_stat_activity WHERE pid = \(backend)"
-            while try await PostgresServer.run(backends, at: place.address) != "0\n" {}
+            let hasEnded = "NOT EXISTS (SELECT FROM pg_stat_activity WHERE pid = \(backend))"
+            try await PostgresServer.wait(until: hasEnded, at: place.address)
             let stored = try await PostgresServer.run("SELECT sequence FROM kii_push.message", at: place.address)
             #expect(stored == "\(rows[0])\n")
         }
