@@ -36,6 +36,6 @@ func shareTopic(_ topic: Topic, _ session: KiiSession) async throws {
     try await session.createTopic(topic)
     try await session.grant(.subscribe, on: topic, to: .anyAuthenticatedUser)
     let access = try await session.access(to: topic)
-    print("may subscribe:", access[.subscribe].map { "\($0)" }.sorted())
+    print("may subscribe:", (access[.subscribe] ?? []).map { "\($0)" }.sorted())
     try await session.revoke(.subscribe, on: topic, from: .anyAuthenticatedUser)
 }

@@ -65,7 +65,7 @@ struct CFailure: Error {
     private init(_ error: KiiError, _ text: String) {
         self.init(KII_PUSH_E_REFUSED, text)
         self.status = Int32(clamping: error.status)
-        self.refusal = error.errorCode?.rawValue ?? ""
+        self.refusal = error.errorCode ?? ""
         self.isTemporary = error.isTransient
     }
 

@@ -50,7 +50,7 @@ final class OpenRuntime: Sendable {
     }
 
     /// Its agents as a service, until it has stopped and the runtime is shut down.
-    func serve() async throws(CFailure) -> PushService.End {
+    func serve() async throws(CFailure) -> (status: Int32, error: (any Error)?) {
         let agents = self.state.withLock { $0.agents }
         guard !agents.isEmpty else { throw .state("the runtime has no agent; make one first") }
         for (index, agent) in agents.enumerated() {

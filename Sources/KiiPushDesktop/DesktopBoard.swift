@@ -20,7 +20,7 @@ struct DesktopBoard {
         func collapses(with other: Item) -> Bool {
             let (one, another) = (self.pending, other.pending)
             return one.collapseID != nil && one.collapseID == another.collapseID
-                && one.request.id.installationID == another.request.id.installationID
+                && one.request.key.installationID == another.request.key.installationID
         }
     }
 

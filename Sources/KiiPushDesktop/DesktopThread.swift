@@ -22,7 +22,7 @@ final class DesktopThread {
     private var hasShown = false
     private var isReported = false
     /// What may have ended services, the latest of it: that is for the program's handler.
-    private var givenUp: [NotificationRequest.ID] = []
+    private var givenUp: [NotificationRequest.Key] = []
 
     private var configuration: DesktopPresenter.Configuration { self.mailbox.configuration }
 
@@ -55,7 +55,7 @@ final class DesktopThread {
         guard let requests = self.mailbox.take() else { return false }
         let now = MonotonicInstant.now()
         for pending in requests {
-            if self.givenUp.contains(pending.request.id) {
+            if self.givenUp.contains(pending.request.key) {
                 pending.refuse()
                 continue
             }
@@ -186,7 +186,7 @@ final class DesktopThread {
     /// What could not be shown for now, or was lost, is to be shown once more if it may.
     private func putBack(_ item: DesktopBoard.Item) {
         if item.attempts < Self.attempts { return self.board.putBack(item) }
-        self.givenUp = self.givenUp.suffix(99) + [item.pending.request.id]
+        self.givenUp = self.givenUp.suffix(99) + [item.pending.request.key]
         item.pending.refuse()
     }
 

@@ -70,7 +70,7 @@ extension Contract {
             table.add(
                 "\(error.status)",
                 "`\(error.code)`",
-                "`KiiErrorCode`",
+                "`KiiError.errorCode`",
                 self.cause(of: error),
                 self.calls(with: error),
                 "`ContractClientTests`, `ContractErrorTests`"

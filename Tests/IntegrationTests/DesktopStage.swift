@@ -67,7 +67,7 @@ struct Shown: Sendable {
         let message = try ReceivedMessage(payload: Array(#"{"aps":\#(aps)}"#.utf8))
         guard
             let request = NotificationRequest(
-                id: .init(installationID: "i", messageID: id), message: message,
+                key: .init(installationID: "i", messageID: id), message: message,
                 receivedAt: Timestamp(millisecondsSinceEpoch: 0),
                 wasPresentedBefore: again,
                 respond: {

@@ -16,7 +16,7 @@ extension PresentationTests {
             try await whileRunning(agent) {
                 let kept = try await stage.send(#"{"n":1,"msg":"Dinner is ready"}"#, #"{"n":2}"#)
                 let request = try #require(await presenter.next())
-                #expect(request.id.messageID == 1)
+                #expect(request.key.messageID == 1)
                 #expect(request.alert == NotificationAlert(title: "Kitchen", body: "Dinner is ready"))
                 // It is for the program too, as every message without `aps`.
                 #expect(await handler.next(2).map(\.context.messageID).sorted() == [1, 2])

@@ -194,7 +194,7 @@ import Testing
                 let kept = try await stage.connect()
                 let request = try #require(await presenter.next())
                 #expect(request.wasPresentedBefore)
-                #expect(request.id.messageID == 1)
+                #expect(request.key.messageID == 1)
                 #expect(request.alert.body == "Dinner")
                 #expect(try await runtime.ledger().presented == 1)
                 #expect(request.respond(.opened(.open)))
@@ -293,7 +293,7 @@ import Testing
                 #expect(try #require(await presenter.next()).respond(.unavailable))
                 let again = try #require(await presenter.next())
                 if isShownAgain {
-                    #expect(again.id.messageID == 1)
+                    #expect(again.key.messageID == 1)
                     #expect(again.respond(.opened(.open)))
                 }
                 #expect(await handler.next(1).map(\.context.isUserOpened) == [isShownAgain])
@@ -327,7 +327,7 @@ import Testing
         try await self.withStage { stage in
             let presented = Locked<[Int64]>([])
             let presenter = RecordingPresenter { request in
-                presented.withLock { $0.append(request.id.messageID) }
+                presented.withLock { $0.append(request.key.messageID) }
                 return .presented
             }
             let handler = RecordingHandler()

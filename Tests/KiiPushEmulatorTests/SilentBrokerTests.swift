@@ -71,7 +71,7 @@ import Testing
                     _ = try await kii.session(admin).send(PushMessage(data: ["n": 1]), to: .user(receiver.userID))
                 }
             }
-            #expect(error?.errorCode == .temporaryUnavailableError)
+            #expect(error?.errorCode == KiiErrorCode.temporaryUnavailableError)
             #expect(error?.retryAfter == nil)
             let messages = try await client.control("GET", "messages").json["messages"]?.array
             // The first one is of the preparation.

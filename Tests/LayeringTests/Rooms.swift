@@ -189,7 +189,7 @@ struct Ceiling {
         Ceiling("Sources/KiiPushCore/Lifecycle", [.bytes: 15_927, .types: 19]),
         Ceiling("Sources/KiiPushCore/Agent", [.bytes: 192_539, .types: 102]),
         Ceiling("Sources/KiiPushCore/Service", [.bytes: 13_042, .types: 13]),
-        Ceiling("Sources/KiiPushCore", [.bytes: 826_879, .types: 543, .publicDeclarations: 529]),
+        Ceiling("Sources/KiiPushCore", [.bytes: 826_879, .types: 543, .publicDeclarations: 499]),
         Ceiling("Sources/KiiPushActivation", [.bytes: 43_663, .types: 32]),
         Ceiling("Sources/KiiPushDesktop", [.bytes: 26_226, .types: 21]),
         Ceiling("Sources/KiiPushPostgres", [.bytes: 174_519, .types: 57]),

@@ -98,14 +98,14 @@ public enum PushEvent: Sendable {
         /// Whether the connection is encrypted.
         public var usesTLS: Bool
         /// Whether the broker's certificate was verified, so that nobody on the way can read or forge anything: with TLS,
-        /// unless ``PushRuntime/Configuration/verifiesCertificates`` was turned off.
+        /// unless `kii-push` was started with `--insecure`.
         public var isVerified: Bool
         /// MQTT's name and level: `3.1.1` or `3.1`.
-        public var protocolVersion: String
+        package var protocolVersion: String
         /// What the broker promised: at QoS 1 a message is redelivered until it is stored here.
         public var guarantee: Guarantee
         /// Whether the broker had kept the session of the last connection.
-        public var sessionPresent: Bool
+        package var sessionPresent: Bool
     }
 
     /// How often a message may arrive.

@@ -67,7 +67,7 @@ extension KiiCall where Answer == Void {
         self.init(method, path, statuses: statuses) { _ in }
         guard method == .delete else { return }
         self.answerFromRepetition = { error in
-            guard error.status == 404, let code = error.errorCode, code != .appNotFound else { return nil }
+            guard error.status == 404, let code = error.errorCode, code != KiiErrorCode.appNotFound else { return nil }
             return ()
         }
     }
@@ -81,7 +81,7 @@ extension KiiCall where Answer == Bool {
     ///   - acceptsExisting: whether `code` becomes the answer `false`. Otherwise it is an error, and the call is not
     ///     repeated: a repetition would find what the first request made.
     static func making(
-        _ path: KiiPath, statuses: Set<Int>, existing code: KiiErrorCode, acceptsExisting: Bool
+        _ path: KiiPath, statuses: Set<Int>, existing code: String, acceptsExisting: Bool
     ) -> Self {
         Self(.put, path, statuses: statuses) { _ in true }.with { call in
             call.body = .empty
@@ -91,7 +91,7 @@ extension KiiCall where Answer == Bool {
     }
 
     /// GETs a resource to see whether it exists. A code in `absent`, or 404 without a body, is the answer `false`.
-    static func asking(_ path: KiiPath, statuses: Set<Int>, absent: Set<KiiErrorCode>) -> Self {
+    static func asking(_ path: KiiPath, statuses: Set<Int>, absent: Set<String>) -> Self {
         Self(.get, path, statuses: statuses) { _ in true }.with { call in
             call.answerFromRefusal = { $0.saysItIsAbsent(absent) ? false : nil }
         }

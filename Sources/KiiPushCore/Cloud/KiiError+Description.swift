@@ -28,7 +28,7 @@ extension KiiError: CustomStringConvertible {
                 + "the owner, or sign in as an administrator"
         }
         if self.saysLocked { return "too many have tried with a wrong password; wait, then sign in again" }
-        if self.errorCode == .unauthorized, !self.refusesToken { return self.adviceOnRights }
+        if self.errorCode == KiiErrorCode.unauthorized, !self.refusesToken { return self.adviceOnRights }
         if let errorCode = self.errorCode, let advice = KiiError.advice(for: errorCode) { return advice }
         switch self.status {
         case 300..<400:
@@ -52,7 +52,7 @@ extension KiiError: CustomStringConvertible {
     /// Whether a list of installations was refused to a token that is good or may be.
     private var isAboutOthersInstallations: Bool {
         guard self.operation.method == .get, self.operation.path.hasSuffix("/installations") else { return false }
-        return self.status == 401 && self.errorCode == .unauthorized
+        return self.status == 401 && self.errorCode == KiiErrorCode.unauthorized
     }
 
     /// The advice for a user or thing whose token is good.
@@ -66,30 +66,34 @@ extension KiiError: CustomStringConvertible {
             + "gives to the administrator alone unless it is told otherwise; have it granted, or send as the administrator"
     }
 
-    private static func advice(for code: KiiErrorCode) -> String? {
+    private static func advice(for code: String) -> String? {
         switch code {
-        case .unauthorized:
+        case KiiErrorCode.unauthorized:
             "the token is not valid or lacks the right, or the app key is wrong; sign in again, or as somebody who has the "
                 + "right, or check the app ID and key"
-        case .invalidGrant, .authenticationFailed, .wrongPassword: "check the name and the password"
-        case .invalidClient: "check the client ID and the client secret"
-        case .userDisabled, .thingDisabled, .appDisabled: "it has been disabled; have it enabled by its administrator"
-        case .wrongToken: "the token is no longer valid; sign in again"
-        case .wrongRefreshToken: "a refresh token works once; sign in again with name and password"
-        case .appNotFound: "check the app ID and the site: an app lives at one site only"
-        case .userNotFound, .thingNotFound, .groupNotFound: "check the ID"
-        case .topicNotFound: "create the topic first, or check its ID and scope"
-        case .bucketNotFound, .filterNotFound: "put an object into the bucket first, or check its ID and scope"
-        case .objectNotFound: "check the object's ID"
-        case .pushSubscriptionNotFound: "subscribe first"
-        case .installationNotFound: "create the installation again"
-        case .mqttEndpointNotFound: "check that the installation is one for MQTT, or create it again"
-        case .mqttEndpointNotReady: "it is still being made; ask again shortly"
-        case .gcmKeyNotFound, .apnsKeyNotFound, .jpushKeyNotFound:
+        case KiiErrorCode.invalidGrant, KiiErrorCode.authenticationFailed, KiiErrorCode.wrongPassword:
+            "check the name and the password"
+        case KiiErrorCode.invalidClient: "check the client ID and the client secret"
+        case KiiErrorCode.userDisabled, KiiErrorCode.thingDisabled, KiiErrorCode.appDisabled:
+            "it has been disabled; have it enabled by its administrator"
+        case KiiErrorCode.wrongToken: "the token is no longer valid; sign in again"
+        case KiiErrorCode.wrongRefreshToken: "a refresh token works once; sign in again with name and password"
+        case KiiErrorCode.appNotFound: "check the app ID and the site: an app lives at one site only"
+        case KiiErrorCode.userNotFound, KiiErrorCode.thingNotFound, KiiErrorCode.groupNotFound: "check the ID"
+        case KiiErrorCode.topicNotFound: "create the topic first, or check its ID and scope"
+        case KiiErrorCode.bucketNotFound, KiiErrorCode.filterNotFound:
+            "put an object into the bucket first, or check its ID and scope"
+        case KiiErrorCode.objectNotFound: "check the object's ID"
+        case KiiErrorCode.pushSubscriptionNotFound: "subscribe first"
+        case KiiErrorCode.installationNotFound: "create the installation again"
+        case KiiErrorCode.mqttEndpointNotFound: "check that the installation is one for MQTT, or create it again"
+        case KiiErrorCode.mqttEndpointNotReady: "it is still being made; ask again shortly"
+        case KiiErrorCode.gcmKeyNotFound, KiiErrorCode.apnsKeyNotFound, KiiErrorCode.jpushKeyNotFound:
             "give the app its key for this network in the developer portal, or leave the network out"
-        case .userAlreadyExists, .thingAlreadyExists: "sign in to it, or choose another name"
-        case .pushSubscriptionAlreadyExists: "nothing needs to be done"
-        case .lockFailed, .queryTimeout, .resourceTemporarilyUnavailable, .temporaryUnavailableError:
+        case KiiErrorCode.userAlreadyExists, KiiErrorCode.thingAlreadyExists: "sign in to it, or choose another name"
+        case KiiErrorCode.pushSubscriptionAlreadyExists: "nothing needs to be done"
+        case KiiErrorCode.lockFailed, KiiErrorCode.queryTimeout, KiiErrorCode.resourceTemporarilyUnavailable,
+            KiiErrorCode.temporaryUnavailableError:
             "try again shortly"
         default: nil
         }

@@ -4,9 +4,9 @@ extension KiiError {
     ///
     /// - Source: `authenticatedPrincipalID` in Kii's answers with `UNAUTHORIZED`
     var refusesToken: Bool {
-        if self.errorCode == .wrongToken { return true }
+        if self.errorCode == KiiErrorCode.wrongToken { return true }
         // These are about a password, or about whom no token helps.
-        guard self.status == 401, self.errorCode != .wrongPassword, !self.saysDisabled else { return false }
+        guard self.status == 401, self.errorCode != KiiErrorCode.wrongPassword, !self.saysDisabled else { return false }
         return (self.context["authenticatedPrincipalID"]?.string ?? "").isEmpty
     }
 
@@ -20,11 +20,11 @@ extension KiiError {
 
     /// Whether this is the refusal to make what is there already. Kii's guide for buckets gives it the status 404, its
     /// reference and its live answers 409.
-    func saysItExists(_ code: KiiErrorCode) -> Bool { self.errorCode == code || self.status == 409 }
+    func saysItExists(_ code: String) -> Bool { self.errorCode == code || self.status == 409 }
 
     /// Whether this is the answer "no" to the question whether something is there: a code that says so, or 404 without
     /// a body, as to HEAD. A 404 with another body comes from elsewhere, such as a wrong base URL.
-    func saysItIsAbsent(_ codes: Set<KiiErrorCode>) -> Bool {
+    func saysItIsAbsent(_ codes: Set<String>) -> Bool {
         guard let errorCode = self.errorCode else { return self.status == 404 && self.bodyByteCount == 0 }
         return codes.contains(errorCode)
     }

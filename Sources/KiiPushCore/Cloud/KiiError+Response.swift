@@ -14,7 +14,7 @@ extension KiiError {
             // Anybody's web server says "error": only OAuth's words are the cloud's there.
             let code =
                 body["errorCode"]?.string ?? body["error"]?.string.flatMap { OAuth.errors.contains($0) ? $0 : nil }
-            self.errorCode = code.flatMap { withheld.isHeld(in: $0) ? nil : KiiErrorCode(plain: $0) }
+            self.errorCode = code.flatMap { $0.isErrorCode && !withheld.isHeld(in: $0) ? $0 : nil }
             self.message = (body["message"]?.string ?? body["error_description"]?.string).map(withheld.cleaning)
             self.context = .object(members.filter { !KiiError.namedFields.contains($0.key) }.map(withheld.cleaning))
             bodySeconds = body["retryAfter"].flatMap { $0.int64 ?? $0.string.flatMap { Int64($0) } }
@@ -33,12 +33,9 @@ private enum OAuth {
     ]
 }
 
-extension KiiErrorCode {
-    /// Takes what can be a code, so that no echoed value is mistaken for one: 1 to 64 of `A-Z a-z 0-9 _`.
-    fileprivate init?(plain text: String) {
-        guard (1...64).contains(text.utf8.count), text.utf8.allSatisfy({ $0.isLetterOrDigit(or: "_") }) else {
-            return nil
-        }
-        self.init(rawValue: text)
+extension String {
+    /// Whether it can be a code, so that no echoed value is mistaken for one: 1 to 64 of `A-Z a-z 0-9 _`.
+    fileprivate var isErrorCode: Bool {
+        (1...64).contains(self.utf8.count) && self.utf8.allSatisfy { $0.isLetterOrDigit(or: "_") }
     }
 }

@@ -7,7 +7,7 @@ public struct KiiError: Error, Sendable, Hashable {
     /// Kii's name for the reason. `nil` when the answer has none, and then it is probably not Kii's.
     ///
     /// - Source: field `errorCode`; for OAuth errors `error` (RFC 6749 section 5.2).
-    public var errorCode: KiiErrorCode?
+    public var errorCode: String?
     /// Kii's explanation for people. Not for comparison.
     ///
     /// - Source: field `message`, for OAuth errors `error_description`.
@@ -25,7 +25,7 @@ public struct KiiError: Error, Sendable, Hashable {
     public var isInDoubt: Bool
 
     package init(
-        operation: KiiOperation, status: Int, errorCode: KiiErrorCode? = nil, message: String? = nil,
+        operation: KiiOperation, status: Int, errorCode: String? = nil, message: String? = nil,
         context: JSONValue = [:], retryAfter: Duration? = nil, bodyByteCount: Int = 0, isInDoubt: Bool = false
     ) {
         self.operation = operation
@@ -55,7 +55,10 @@ public struct KiiError: Error, Sendable, Hashable {
     /// answer is not the cloud's.
     package var refusesCredentials: Bool {
         guard !self.saysDisabled, !self.saysLocked else { return false }
-        let codes: [KiiErrorCode] = [.wrongToken, .wrongRefreshToken, .invalidGrant, .invalidClient]
+        let codes: [String] = [
+            KiiErrorCode.wrongToken, KiiErrorCode.wrongRefreshToken, KiiErrorCode.invalidGrant,
+            KiiErrorCode.invalidClient,
+        ]
         return self.errorCode.map { self.status == 401 || codes.contains($0) } ?? false
     }
 
@@ -63,10 +66,12 @@ public struct KiiError: Error, Sendable, Hashable {
     ///
     /// - Source: a live test of ebisu, which compares the sentence
     package var saysLocked: Bool {
-        self.errorCode == .invalidGrant && self.message == "The login name is locked"
+        self.errorCode == KiiErrorCode.invalidGrant && self.message == "The login name is locked"
     }
 
     /// Whether the user, the thing or the app has been disabled. Nothing is lost by that but time; to register anew
     /// would lose something.
-    package var saysDisabled: Bool { [.userDisabled, .thingDisabled, .appDisabled].contains(self.errorCode) }
+    package var saysDisabled: Bool {
+        [KiiErrorCode.userDisabled, KiiErrorCode.thingDisabled, KiiErrorCode.appDisabled].contains(self.errorCode)
+    }
 }

@@ -10,7 +10,6 @@ public struct KiiInputError: Error, Sendable, Hashable, CustomStringConvertible 
         /// IDs in a path.
         case userID, groupID, thingID, topicID, bucketID, objectID, installationID, commandID
         /// Of an access control list.
-        case topicVerb = "verb"
         case accessSubject = "subject"
         /// An object's or a registration's own fields.
         case fields

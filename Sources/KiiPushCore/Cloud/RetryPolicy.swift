@@ -13,18 +13,11 @@
 /// - Source: RFC 9110 section 9.2.2 for repetition, 15.5.9 for 408, 15.5.20 for 421; RFC 8470 section 5.2 for 425;
 ///   KiiThingSDK and kii-rest-client4j for the server's waits.
 public struct RetryPolicy: Sendable {
-    /// How many requests are made for one call, the first included. Default 3; less than 2 means no repetition.
-    public var maximumRequests: Int
-    /// How long after a call began a further request may still be made. Default 30 s.
-    public var budget: Duration
-    /// The wait before the second request when the server does not say how long. Default 0.5 s.
-    public var firstDelay: Duration
-    /// What the doubled waits do not exceed, unless ``firstDelay`` does. Default 8 s.
-    public var maximumDelay: Duration
-    /// What is waited on. Default: the machine's continuous clock.
+    package var maximumRequests: Int
+    package var budget: Duration
+    package var firstDelay: Duration
+    package var maximumDelay: Duration
     package var clock: any Clock<Duration>
-    /// Lengthens each wait by this share of it, so that a fleet does not ask in step: called once a wait, must return
-    /// 0 to 1. Default: at random from 0 to 0.25.
     package var jitter: @Sendable () -> Double
 
     /// Which failures the policy applies to.
@@ -37,6 +30,15 @@ public struct RetryPolicy: Sendable {
     var subject = Subject.everyFailure
 
     /// Describes the repetition.
+    ///
+    /// - Parameters:
+    ///   - maximumRequests: How many requests are made for one call, the first included; less than 2 means no repetition.
+    ///   - budget: How long after a call began a further request may still be made.
+    ///   - firstDelay: The wait before the second request when the server does not say how long.
+    ///   - maximumDelay: What the doubled waits do not exceed, unless `firstDelay` does.
+    ///   - clock: What is waited on. Default: the machine's continuous clock.
+    ///   - jitter: Lengthens each wait by this share of it, so that a fleet does not ask in step: called once a wait, must
+    ///     return 0 to 1. Default: at random from 0 to 0.25.
     public init(
         maximumRequests: Int = 3, budget: Duration = .seconds(30), firstDelay: Duration = .milliseconds(500),
         maximumDelay: Duration = .seconds(8), clock: any Clock<Duration> = ContinuousClock(),

@@ -27,7 +27,7 @@ public struct LaunchOptions: Sendable, Hashable {
     }
 
     /// Whether this is the message that the program was started for.
-    func names(_ id: NotificationRequest.ID) -> Bool {
-        self.messageID == id.messageID && (self.installationID ?? id.installationID) == id.installationID
+    func names(_ key: NotificationRequest.Key) -> Bool {
+        self.messageID == key.messageID && (self.installationID ?? key.installationID) == key.installationID
     }
 }

@@ -4,18 +4,16 @@
 ///   ``NotificationPresenter/alert(for:)`` says.
 public struct NotificationRequest: Sendable, Identifiable {
     /// Tells the messages of one inbox apart, across restarts.
-    public struct ID: Sendable, Hashable, CustomStringConvertible {
+    package struct Key: Sendable, Hashable {
         /// The ID of the installation that received the message.
-        public var installationID: String
+        package var installationID: String
         /// The message's number, as in ``DeliveryContext/messageID``.
-        public var messageID: Int64
-
-        /// The number and the installation, fit for a log or a file: `12@abc`.
-        public var description: String { "\(self.messageID)@\(self.installationID)" }
+        package var messageID: Int64
     }
 
-    /// Which message it is.
-    public let id: ID
+    package let key: Key
+    /// Which message it is: the message's number and the installation, such as `12@abc`. It is the same after a restart.
+    public var id: String { "\(self.key.messageID)@\(self.key.installationID)" }
     /// The message, for titles and texts of one's own.
     public let message: ReceivedMessage
     /// What is to be shown: title, subtitle, body, and whether there is a View button. It
@@ -41,11 +39,11 @@ public struct NotificationRequest: Sendable, Identifiable {
     ///   - alert: `nil` for the alert of the payload's `aps`.
     ///   - respond: takes the first answer that is given, on the thread of whoever gives it; says whether it counts.
     package init?(
-        id: ID, message: ReceivedMessage, alert: NotificationAlert? = nil, receivedAt: Timestamp,
+        key: Key, message: ReceivedMessage, alert: NotificationAlert? = nil, receivedAt: Timestamp,
         wasPresentedBefore: Bool = false, respond: @escaping @Sendable (PresentationResponse) -> Bool
     ) {
         guard let alert = alert ?? message.content?.alert, alert.isVisible else { return nil }
-        self.id = id
+        self.key = key
         self.message = message
         self.alert = alert
         self.sound = message.content?.sound

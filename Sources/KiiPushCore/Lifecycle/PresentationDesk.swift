@@ -5,9 +5,9 @@ package final class PresentationDesk: Sendable {
         /// The store's keys of the installations whose messages may be presented.
         var installations: [String: Int64] = [:]
         /// Presented by this process, and not answered.
-        var outstanding: Set<NotificationRequest.ID> = []
+        var outstanding: Set<NotificationRequest.Key> = []
         /// Answered since ``PresentationDesk/beginRestoring()``; `nil` when nothing is being restored.
-        var answered: Set<NotificationRequest.ID>?
+        var answered: Set<NotificationRequest.Key>?
     }
 
     let presenter: (any NotificationPresenter)?
@@ -36,43 +36,43 @@ package final class PresentationDesk: Sendable {
     ///   - again: whether an earlier run has presented it.
     /// - Returns: whether it is presented; false as well for one that the presenter was given before and has not answered.
     func present(
-        _ message: ReceivedMessage, _ alert: NotificationAlert?, _ id: NotificationRequest.ID, receivedAt: Timestamp,
+        _ message: ReceivedMessage, _ alert: NotificationAlert?, _ key: NotificationRequest.Key, receivedAt: Timestamp,
         isResting: Bool, again: Bool = false
     ) -> Bool {
         guard let presenter,
             let request = NotificationRequest(
-                id: id, message: message, alert: alert, receivedAt: receivedAt, wasPresentedBefore: again,
+                key: key, message: message, alert: alert, receivedAt: receivedAt, wasPresentedBefore: again,
                 respond: { [weak self] response in
-                    self?.answered(response, message, id, receivedAt: receivedAt, isResting: isResting) ?? false
+                    self?.answered(response, message, key, receivedAt: receivedAt, isResting: isResting) ?? false
                 })
         else { return false }
         // Before it is shown: it may be answered at once. The presenter may have it already, and not have returned in time.
-        guard self.state.withLock({ state in state.outstanding.insert(id).inserted }) else { return false }
+        guard self.state.withLock({ state in state.outstanding.insert(key).inserted }) else { return false }
         if presenter.present(request) == .presented { return true }
         request.withdraw()
-        self.state.withLock { state in _ = state.outstanding.remove(id) }
+        self.state.withLock { state in _ = state.outstanding.remove(key) }
         return false
     }
 
     private func answered(
-        _ response: PresentationResponse, _ message: ReceivedMessage, _ id: NotificationRequest.ID,
+        _ response: PresentationResponse, _ message: ReceivedMessage, _ key: NotificationRequest.Key,
         receivedAt: Timestamp, isResting: Bool
     ) -> Bool {
         let (reactions, installation) = self.state.withLock { state in
-            state.outstanding.remove(id)
-            state.answered?.insert(id)
-            return (state.reactions, state.installations[id.installationID])
+            state.outstanding.remove(key)
+            state.answered?.insert(key)
+            return (state.reactions, state.installations[key.installationID])
         }
         guard let reactions, let installation else { return false }
         switch response {
         // Where nothing rests, the handler was called already, and there is nothing to be decided.
         case .dismissed where !isResting, .expired where !isResting, .unavailable where !isResting: return true
-        case .dismissed, .expired: return reactions.dismissed(id.messageID, installation: installation)
-        case .unavailable: return reactions.withdrawn(id.messageID, installation: installation)
+        case .dismissed, .expired: return reactions.dismissed(key.messageID, installation: installation)
+        case .unavailable: return reactions.withdrawn(key.messageID, installation: installation)
         case .opened(let action):
             if action.opensProgram { self.lifecycle?.userOpens(message) }
             let stored = StoredMessage(
-                sequence: id.messageID, installation: installation, topic: "", payload: message.payloadBytes,
+                sequence: key.messageID, installation: installation, topic: "", payload: message.payloadBytes,
                 receivedAt: receivedAt)
             return reactions.opened(DeliveryOpening(stored, action: action))
         }
@@ -89,13 +89,13 @@ package final class PresentationDesk: Sendable {
     func restore(_ messages: [StoredMessage], installationID: String) -> [Int64] {
         var unpresented: [Int64] = []
         for stored in messages {
-            let id = NotificationRequest.ID(installationID: installationID, messageID: stored.sequence)
+            let key = NotificationRequest.Key(installationID: installationID, messageID: stored.sequence)
             let isKnown = self.state.withLock { state in
-                state.outstanding.contains(id) || state.answered?.contains(id) == true
+                state.outstanding.contains(key) || state.answered?.contains(key) == true
             }
             guard !isKnown else { continue }
             // The program is here for it.
-            if let options = self.lifecycle?.launchOptions, options.names(id) {
+            if let options = self.lifecycle?.launchOptions, options.names(key) {
                 if let action = options.userAction, let reactions = self.state.withLock({ $0.reactions }) {
                     _ = reactions.opened(DeliveryOpening(stored, action: action))
                 } else {
@@ -107,7 +107,7 @@ package final class PresentationDesk: Sendable {
             let message = try? ReceivedMessage(payload: stored.payload)
             let isPresented = message.map { message in
                 self.present(
-                    message, self.alert(for: message), id, receivedAt: stored.receivedAt, isResting: true, again: true)
+                    message, self.alert(for: message), key, receivedAt: stored.receivedAt, isResting: true, again: true)
             }
             if isPresented != true { unpresented.append(stored.sequence) }
         }

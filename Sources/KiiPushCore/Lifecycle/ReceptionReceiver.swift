@@ -33,9 +33,9 @@ package final class ReceptionReceiver: Receiver {
         // What follows is decided when the message arrives; the handler whose attempt failed is called again.
         guard context.attempt == 1 else { return .handler }
         if let content = message.content { self.applyBadge(content.badge, context) }
-        let id = NotificationRequest.ID(installationID: context.installationID, messageID: context.messageID)
+        let key = NotificationRequest.Key(installationID: context.installationID, messageID: context.messageID)
         // Elsewhere nothing is presented, so the presenter is not asked for an alert.
-        guard context.state == .background, self.lifecycle?.launchOptions.names(id) != true else { return .handler }
+        guard context.state == .background, self.lifecycle?.launchOptions.names(key) != true else { return .handler }
         let alert = self.desk.alert(for: message)
         let route = ReceptionRoute(of: message, alert: alert, in: .background)
         switch route {
@@ -45,7 +45,7 @@ package final class ReceptionReceiver: Receiver {
             let isForHandler = route == .handlerAndAlert
             return .show(
                 { [desk] in
-                    desk.present(message, alert, id, receivedAt: context.receivedAt, isResting: !isForHandler)
+                    desk.present(message, alert, key, receivedAt: context.receivedAt, isResting: !isForHandler)
                 }, isForHandler: isForHandler)
         }
     }

@@ -11,16 +11,6 @@ import Glibc
 /// This is the only part of the library that handles signals. It also tells systemd how the agents are (`Type=notify`,
 /// `WatchdogSec=`), if the environment says that systemd wants to know.
 public struct PushService: Sendable {
-    /// How a service ended.
-    public struct End: Sendable {
-        /// The status to exit with: 0 after a signal; 75 (`EX_TEMPFAIL`) for a failure that may pass, so that starting again
-        /// may help; 77 (`EX_NOPERM`) when the cloud refuses what an agent signs in with; 78 (`EX_CONFIG`) for anything else
-        /// that only a person can mend. A unit has `RestartPreventExitStatus=77 78`.
-        public var status: Int32
-        /// Why an agent stopped by itself, or what stopping brought to light; `nil` when the status is 0.
-        public var error: (any Error)?
-    }
-
     private let agents: [PushAgent]
 
     /// - Parameter agents: at least one. Those of one process may share a runtime.
@@ -38,7 +28,12 @@ public struct PushService: Sendable {
     /// and `WATCHDOG=1` as long as the agents are alive: the network thread takes turns, the broker was heard within 100 s (or
     /// ``PushAgent/Configuration/keepAlive`` and 40 s, where that is longer) or another connection is tried, and no handler
     /// is more than 60 s past its deadline.
-    public func run() async -> End {
+    ///
+    /// - Returns: the status to exit with, and why an agent stopped by itself, or what stopping brought to light (`nil` when
+    ///   the status is 0). The status is 0 after a signal; 75 (`EX_TEMPFAIL`) for a failure that may pass, so that starting
+    ///   again may help; 77 (`EX_NOPERM`) when the cloud refuses what an agent signs in with; 78 (`EX_CONFIG`) for anything
+    ///   else that only a person can mend. A unit has `RestartPreventExitStatus=77 78`.
+    public func run() async -> (status: Int32, error: (any Error)?) {
         let failure: (any Error)?
         do {
             guard !self.agents.isEmpty else {
@@ -51,7 +46,7 @@ public struct PushService: Sendable {
             await self.shutDown()
             failure = error
         }
-        return End(status: failure.map(Self.status) ?? 0, error: failure)
+        return (failure.map(Self.status) ?? 0, failure)
     }
 
     private func run(until signals: StopSignals) async -> (any Error)? {

@@ -88,7 +88,7 @@ extension CommandFailure {
             case _ where error.isTransient: .temporary
             default: .protocolError
             }
-        self.init(exit, error.description, code: error.errorCode?.rawValue, httpStatus: error.status)
+        self.init(exit, error.description, code: error.errorCode, httpStatus: error.status)
         self.isInDoubt = error.isInDoubt
         self.answer = error.answerText
     }
@@ -149,7 +149,7 @@ extension FileError {
 extension KiiError {
     /// The answer's body as far as it was read: the library keeps the fields of Kii's errors and no page of anybody else's.
     fileprivate var answerText: String {
-        var members = [("errorCode", self.errorCode?.rawValue), ("message", self.message)].compactMap { name, text in
+        var members = [("errorCode", self.errorCode), ("message", self.message)].compactMap { name, text in
             text.map { (name, JSONValue($0)) }
         }
         members += (self.context.members ?? []).map { ($0.key, $0.value) }

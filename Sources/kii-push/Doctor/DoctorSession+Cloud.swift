@@ -9,7 +9,7 @@ extension DoctorSession {
             return .ok("app \(app.appID) at \(app.baseURL), named by the \(self.cloud.source.rawValue)")
         } catch let error as KiiError where error.isTransient || error.saysDisabled {
             return .failed(error)
-        } catch let error as KiiError where error.errorCode == .appNotFound {
+        } catch let error as KiiError where error.errorCode == KiiErrorCode.appNotFound {
             return .failed(error.description, fix: "check the app's ID and the site", exit: .configuration)
         } catch let error as KiiError where error.isOfCloud && [400, 401, 403].contains(error.status) {
             return .failed(
@@ -72,10 +72,10 @@ extension DoctorSession {
             _ = try await session.installation(.id(id))
             let endpoint = try await session.mqttEndpoint(of: id)
             return (.ok("\(id), with the broker \(endpoint.host)"), endpoint)
-        } catch let error as KiiError where error.errorCode == .installationNotFound {
+        } catch let error as KiiError where error.errorCode == KiiErrorCode.installationNotFound {
             let fix = "\(self.profile.registerHint); 'listen' and 'run' make another one by themselves"
             return (.failed("the cloud does not know installation \(id)", fix: fix, exit: .configuration), nil)
-        } catch let error as KiiError where error.errorCode == .mqttEndpointNotReady {
+        } catch let error as KiiError where error.errorCode == KiiErrorCode.mqttEndpointNotReady {
             return (.failed(error, fix: "wait a little: the cloud is still making it"), nil)
         }
     }

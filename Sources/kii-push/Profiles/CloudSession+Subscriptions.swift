@@ -10,7 +10,7 @@ extension CloudSession {
         var outcome = (isChanged: false, isTopicCreated: false)
         do {
             outcome.isChanged = try await own.subscribe(to: target, as: principal)
-        } catch let error as KiiError where error.errorCode == .topicNotFound {
+        } catch let error as KiiError where error.errorCode == KiiErrorCode.topicNotFound {
             guard case .topic(let topic) = target else { throw error }
             try await self.create(topic, after: error)
             outcome = (try await own.subscribe(to: target, as: principal), true)
@@ -25,10 +25,10 @@ extension CloudSession {
             try await self.own().unsubscribe(from: target, as: principal)
             self.remember(target, isSubscribed: false)
             return true
-        } catch let error as KiiError where error.errorCode == .pushSubscriptionNotFound {
+        } catch let error as KiiError where error.errorCode == KiiErrorCode.pushSubscriptionNotFound {
             self.remember(target, isSubscribed: false)
             return false
-        } catch let error as KiiError where error.errorCode == .topicNotFound {
+        } catch let error as KiiError where error.errorCode == KiiErrorCode.topicNotFound {
             guard case .topic(let topic) = target else { throw error }
             throw self.missing(topic, error, hint: "see what there is: kii-push subscriptions")
         }
@@ -38,7 +38,7 @@ extension CloudSession {
     func send(_ call: KiiCall<String>, to topic: Topic, as sender: KiiSession) async throws -> String {
         do {
             return try await sender.perform(call)
-        } catch let error as KiiError where error.errorCode == .topicNotFound {
+        } catch let error as KiiError where error.errorCode == KiiErrorCode.topicNotFound {
             let creation = "kii-push subscribe \(SubscriptionTarget.topic(topic).text)\(self.profile.option)"
             let list = "kii-push subscriptions" + (topic.scope == .app ? "" : " \(topic.scope.text)")
             throw self.missing(topic, error, hint: "create it: \(creation); or see what there is: \(list)")

@@ -40,7 +40,7 @@ extension Profile {
     /// The cloud tells nobody whether the name or the password is wrong, so the advice is for both.
     private func advising(_ error: any Error, _ account: SavedProfile.Account) -> any Error {
         guard case .user = account, case .signInRefused(let refusal)? = error as? PushAgentError,
-            refusal.errorCode != .appNotFound, !refusal.saysDisabled
+            refusal.errorCode != KiiErrorCode.appNotFound, !refusal.saysDisabled
         else { return CommandFailure.advising(error, of: self.name) }
         var failure = CommandFailure(describing: error)
         failure.hint = "if there is no \(account.text) yet, create it: add --create"

@@ -12,7 +12,7 @@ import Testing
     @Test(
         arguments: [
             OddError(), PushAgentError.alreadyRunning, TransportError(.invalidConfiguration, detail: "d"),
-            KiiError(operation: Self.operation, status: 404, errorCode: .topicNotFound),
+            KiiError(operation: Self.operation, status: 404, errorCode: KiiErrorCode.topicNotFound),
         ] as [any Error])
     func nothingEndsTheAttempts(error: any Error) {
         var pending = PendingSubscription(

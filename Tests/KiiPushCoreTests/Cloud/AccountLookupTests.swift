@@ -76,7 +76,7 @@ import Testing
         let fixture = SessionFixture()
         let session = fixture.session()
         let wrong = KiiError(
-            operation: KiiOperation(method: .put, path: "/"), status: 401, errorCode: .wrongPassword)
+            operation: KiiOperation(method: .put, path: "/"), status: 401, errorCode: KiiErrorCode.wrongPassword)
         await #expect(throws: wrong) { try await session.withToken { _ in throw wrong } }
         #expect(fixture.cloud.logins == 1)
     }
@@ -87,7 +87,7 @@ import Testing
             try await $0.session(testToken).changePassword(from: "old pw", to: "new pw")
         }
         let error = try #require(#expect(throws: KiiError.self) { try result.get() })
-        #expect(error.errorCode == .passwordTooShort)
+        #expect(error.errorCode == KiiErrorCode.passwordTooShort)
         #expect(!"\(error)".contains("old pw") && !"\(error)".contains("new pw"))
     }
 

@@ -64,7 +64,7 @@ import Testing
     @Test func givesUpAfterSoManyRequests() async throws {
         let answers = [self.notReady, self.notReady, self.notReady, self.ready]
         let (requests, sleeps, result) = await self.wait(for: answers) { $0.maximumRequests = 3 }
-        #expect(#expect(throws: KiiError.self) { try result.get() }?.errorCode == .mqttEndpointNotReady)
+        #expect(#expect(throws: KiiError.self) { try result.get() }?.errorCode == KiiErrorCode.mqttEndpointNotReady)
         #expect(requests == 3 && sleeps.count == 2)
     }
 

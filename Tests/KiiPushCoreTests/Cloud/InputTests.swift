@@ -212,9 +212,6 @@ private let installationRows: [InputRow] = [
     InputRow(name: "a registration without its ID", field: .installationRegistrationID) {
         _ = try await $0.session(testToken).installation(.registration(.mqtt, ""))
     },
-    InputRow(name: "a registration without its type", field: .installationRegistrationID) {
-        try await $0.session(testToken).deleteInstallation(.registration(DeviceType(rawValue: ""), "r"))
-    },
     InputRow(name: "a list of nobody's", field: .userID) {
         _ = try await $0.session(testToken).installations(of: .user("")).all()
     },

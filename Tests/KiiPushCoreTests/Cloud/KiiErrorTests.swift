@@ -15,7 +15,7 @@ import Testing
             """#
         let error = try await self.refusal(.status(404, body))
         #expect(error.operation == KiiOperation(method: .delete, path: "/apps/a1/topics/news"))
-        #expect(error.errorCode == .topicNotFound)
+        #expect(error.errorCode == KiiErrorCode.topicNotFound)
         #expect(error.message == "no such topic")
         #expect(error.context == ["topicID": "news", "objectScope": ["appID": "a1", "type": "APP"]])
         #expect(
@@ -27,7 +27,7 @@ import Testing
     @Test func readsOAuthErrors() async throws {
         let error = try await self.refusal(
             .status(400, #"{"error":"invalid_grant","error_description":"The grant is invalid"}"#))
-        #expect(error.errorCode == KiiErrorCode(rawValue: "invalid_grant"))
+        #expect(error.errorCode == "invalid_grant")
         #expect(error.message == "The grant is invalid")
         #expect(error.context == [:])
     }

@@ -62,19 +62,21 @@ import Testing
         let error = await #expect(throws: KiiError.self) {
             try await session.withToken { _ in
                 bodies.withLock { $0 += 1 }
-                throw KiiError(operation: KiiOperation(method: .get, path: "/x"), status: 401, errorCode: .unauthorized)
+                throw KiiError(
+                    operation: KiiOperation(method: .get, path: "/x"), status: 401, errorCode: KiiErrorCode.unauthorized
+                )
             }
         }
-        #expect(error?.errorCode == .unauthorized)
+        #expect(error?.errorCode == KiiErrorCode.unauthorized)
         #expect(bodies.withLock { $0 } == 2)
     }
 
     @Test(arguments: [
-        (KiiError(operation: KiiOperation(method: .get, path: "/"), status: 403, errorCode: .appDisabled)),
-        (KiiError(operation: KiiOperation(method: .get, path: "/"), status: 404, errorCode: .topicNotFound)),
+        (KiiError(operation: KiiOperation(method: .get, path: "/"), status: 403, errorCode: KiiErrorCode.appDisabled)),
+        (KiiError(operation: KiiOperation(method: .get, path: "/"), status: 404, errorCode: KiiErrorCode.topicNotFound)),
         // The cloud knows who asks: it is the right that is missing.
         (KiiError(
-            operation: KiiOperation(method: .get, path: "/"), status: 401, errorCode: .unauthorized,
+            operation: KiiOperation(method: .get, path: "/"), status: 401, errorCode: KiiErrorCode.unauthorized,
             context: ["authenticatedPrincipalID": "u1"])),
     ])
     func anotherRefusalCostsNoToken(_ refusal: KiiError) async throws {
@@ -152,7 +154,7 @@ import Testing
         let session = self.fixture.session(stored, hasPassword: false)
         self.cloud.change { $0.interruptions = [.success(.refusal(status, code))] }
         let error = await #expect(throws: KiiError.self) { try await self.fixture.call(session) }
-        #expect(error?.errorCode == .wrongToken)
+        #expect(error?.errorCode == KiiErrorCode.wrongToken)
         try await self.fixture.call(session)
         #expect(self.cloud.refreshesAskedFor == ["r0", "r0"] && self.cloud.calls.last == "t1")
     }
@@ -165,7 +167,7 @@ import Testing
         try await self.fixture.call(session)
         self.cloud.change { $0.issued = 7 }
         let error = await #expect(throws: KiiError.self) { try await self.fixture.call(session) }
-        #expect(error?.errorCode == .wrongToken)
+        #expect(error?.errorCode == KiiErrorCode.wrongToken)
         // The refusal may have been a mistake: a later call finds the token as it was.
         self.cloud.change { $0.issued = 0 }
         try await self.fixture.call(session)

@@ -116,7 +116,7 @@ private let onboardingReply = """
             try await $0.onboardThing(vendorThingID: "v", password: "s3cr3t")
         }
         let error = try #require(#expect(throws: KiiError.self) { try result.get() })
-        #expect(error.errorCode == .wrongPassword)
+        #expect(error.errorCode == KiiErrorCode.wrongPassword)
         #expect(error.message == "not <redacted>" && error.context == ["value": "<redacted>"])
     }
 

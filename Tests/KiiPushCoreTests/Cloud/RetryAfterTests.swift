@@ -51,7 +51,8 @@ import Testing
 
     @Test func theDescriptionSaysHowLong() {
         let error = KiiError(
-            operation: KiiOperation(method: .get, path: "/x"), status: 503, errorCode: .mqttEndpointNotReady,
+            operation: KiiOperation(method: .get, path: "/x"), status: 503,
+            errorCode: KiiErrorCode.mqttEndpointNotReady,
             retryAfter: .seconds(5))
         #expect(error.description.hasSuffix("ask again shortly; the cloud asks to wait 5 s"))
     }

@@ -133,7 +133,7 @@ private typealias Answer = Result<HTTPResponse, TransportError>
     @Test func theLastFailureIsToldWhenTheRequestsAreUsedUp() async throws {
         let answers = [Self.refused, Self.lost, Self.refusal(503, "LOCK_FAILED"), Self.done]
         let attempted = await self.attempt(answers, call: self.check)
-        #expect(#expect(throws: KiiError.self) { try attempted.result.get() }?.errorCode == .lockFailed)
+        #expect(#expect(throws: KiiError.self) { try attempted.result.get() }?.errorCode == KiiErrorCode.lockFailed)
         #expect(attempted.requests == 3)
     }
 
@@ -183,12 +183,12 @@ private typealias Answer = Result<HTTPResponse, TransportError>
         }
         #expect(throws: Never.self) { try repeated.result.get() }
         let first = await self.attempt([missing]) { try await $0.session(testToken).deleteTopic(Topic("news")) }
-        #expect(#expect(throws: KiiError.self) { try first.result.get() }?.errorCode == .topicNotFound)
+        #expect(#expect(throws: KiiError.self) { try first.result.get() }?.errorCode == KiiErrorCode.topicNotFound)
         // The first request never got anywhere, so the 404 is about the topic.
         let unsent = await self.attempt([Self.refused, missing]) {
             try await $0.session(testToken).deleteTopic(Topic("news"))
         }
-        #expect(#expect(throws: KiiError.self) { try unsent.result.get() }?.errorCode == .topicNotFound)
+        #expect(#expect(throws: KiiError.self) { try unsent.result.get() }?.errorCode == KiiErrorCode.topicNotFound)
     }
 
     @Test(arguments: [

@@ -69,8 +69,8 @@ private struct Reached {
         let reached = try await Reached(self.handler(calls), .background, presenter)
         reached.deliver([.aps(7, Self.alert)])
         let request = try #require(await presenter.next())
-        #expect(request.id == .init(installationID: "installation-1", messageID: 7))
-        #expect(request.id.description == "7@installation-1")
+        #expect(request.key == .init(installationID: "installation-1", messageID: 7))
+        #expect(request.id == "7@installation-1")
         #expect(request.alert.body == "Dinner")
         #expect(request.sound == "chime")
         #expect(request.category == "meal")
@@ -188,7 +188,7 @@ private struct Reached {
         let reached = try await Reached(self.handler(calls), .background, presenter, launchOptions: options)
         reached.deliver([.aps(1, Self.alert), .aps(2, Self.alert)])
         #expect(await calls.first(1) == ["1 background"])
-        #expect(await presenter.next()?.id.messageID == 2)
+        #expect(await presenter.next()?.key.messageID == 2)
     }
 
     // MARK: - Opened
@@ -286,7 +286,7 @@ private struct Reached {
         let presenter = RecordingPresenter()
         let reached = try await Reached(self.handler(calls), .background, presenter, launchOptions: options)
         reached.deliver([.aps(1, Self.alert)])
-        #expect(await presenter.next()?.id.messageID == 1)
+        #expect(await presenter.next()?.key.messageID == 1)
         await reached.store.changes.first(1)
         #expect(calls.entries == [])
     }

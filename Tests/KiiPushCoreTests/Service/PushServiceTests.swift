@@ -7,7 +7,7 @@ import Testing
 
 /// What `PushService` makes of ends and events; its life with signals is in the integration tests.
 @Suite(.ownThreads) struct PushServiceTests {
-    private static func refusal(_ status: Int, _ code: KiiErrorCode? = nil) -> KiiError {
+    private static func refusal(_ status: Int, _ code: String? = nil) -> KiiError {
         KiiError(operation: KiiOperation(method: .get, path: "/"), status: status, errorCode: code)
     }
 

@@ -36,7 +36,7 @@ import Testing
 
     private func check(_ told: KiiError, is error: ContractError) {
         #expect(told.status == error.status, "\(error.code)")
-        #expect(told.errorCode?.rawValue == error.code)
+        #expect(told.errorCode == error.code)
         #expect(told.message?.isEmpty == false, "\(error.code)")
         #expect((told.retryAfter != nil) == error.hasRetryAfter, "\(error.code)")
         let sample = JSONValue(members: (error.context.members ?? []).filter { $0.key != "retryAfter" })

@@ -78,7 +78,7 @@ final class Enrolment: Sendable {
         if let kept, self.endpointTimeLeft ?? .seconds(1) > .zero || self.endpointPause > .zero { return kept }
         do {
             return try await self.fetchEndpoint()
-        } catch let error as KiiError where error.errorCode == .installationNotFound {
+        } catch let error as KiiError where error.errorCode == KiiErrorCode.installationNotFound {
             // Somebody deleted it; POST is an upsert, so this makes at most one.
             try await self.store.update { $0.leaveInstallation() }
             return try await self.fetchEndpoint()

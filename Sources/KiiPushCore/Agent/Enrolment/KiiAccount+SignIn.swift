@@ -10,7 +10,7 @@ extension KiiAccount {
             if createsIfMissing {
                 do {
                     _ = try await client.registerUser(UserRegistration(name: name, password: password))
-                } catch let error as KiiError where error.errorCode == .userAlreadyExists {}
+                } catch let error as KiiError where error.errorCode == KiiErrorCode.userAlreadyExists {}
             }
             return try await client.login(.user(name: name, password: password))
         case .thing(let vendorThingID, let password, let type):
@@ -18,7 +18,7 @@ extension KiiAccount {
                 let thing = try await client.registerThing(
                     ThingRegistration(vendorThingID: vendorThingID, password: password, thingType: type))
                 if let token = thing.accessToken { return token }
-            } catch let error as KiiError where error.errorCode == .thingAlreadyExists {}
+            } catch let error as KiiError where error.errorCode == KiiErrorCode.thingAlreadyExists {}
             return try await client.login(.thing(vendorThingID: vendorThingID, password: password))
         }
     }

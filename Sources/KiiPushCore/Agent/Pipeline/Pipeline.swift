@@ -24,9 +24,7 @@ package final class Pipeline: TurnDelegate {
     var turn = Turn()
     /// What this turn has committed, in parts where the store has little room.
     private var committed: [(turn: Turn, outcome: TurnOutcome)] = []
-    /// One commit is under way at a time.
     private(set) var commitState = CommitState.written
-    /// How many turns have been written.
     private(set) var commits = 0
     private var reports: StorageReports
     private var hasMadeRoom = false
@@ -41,7 +39,6 @@ package final class Pipeline: TurnDelegate {
     var pressure: BackPressure
     private(set) var retryAt: MonotonicInstant?
     private var links: [ObjectIdentifier: BrokerLink] = [:]
-    /// By row.
     private var gates = SequenceMap<Gate>()
     /// Those that this turn has given something to send: a gateway has thousands that are silent.
     private var toFlush: [any MessageLink] = []

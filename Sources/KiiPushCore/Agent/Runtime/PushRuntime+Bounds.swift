@@ -32,8 +32,7 @@ extension PushRuntime {
         /// SHA-256 digest. More than zero. Default 256 MiB; at most an eighth of the room on the disk.
         public var deadLetterBytes: Int64 = 256 << 20
 
-        /// The defaults.
-        public init() {}
+        package init() {}
     }
 }
 

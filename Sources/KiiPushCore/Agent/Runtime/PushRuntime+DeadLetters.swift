@@ -2,8 +2,17 @@ extension PushRuntime {
     /// The messages that were given up on, of every agent of this runtime's inbox, oldest first. With the inbox in memory
     /// there are none: nothing is kept there.
     ///
+    /// ```swift
+    /// for try await letter in runtime.deadLetters() { print(letter.messageID, letter.state) }
+    /// ```
+    ///
+    /// Each says what the message is and why it was given up on, and not what happened to it before: `kii-push trace`
+    /// does. Every loop begins anew. A loop over them may have them tried again, or drop them, as it goes. They are read
+    /// 32 at a time, in the order of reception: one that dies meanwhile is in it if it was received after the last one
+    /// that was read, and otherwise not. It throws what ``ledger()`` throws.
+    ///
     /// - Parameter messageID: lists the messages with a greater number. Default: all.
-    public func deadLetters(after messageID: Int64 = 0) -> DeadLetters {
+    public func deadLetters(after messageID: Int64 = 0) -> some AsyncSequence<MessageRecord, any Error> & Sendable {
         DeadLetters(after: messageID) { last in
             try await self.withPipeline {
                 $0.store.deadLetters(after: last, limit: DeadLetters.pageLimit, completion: $1)

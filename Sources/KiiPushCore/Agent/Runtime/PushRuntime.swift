@@ -46,7 +46,7 @@ public final class PushRuntime: Sendable {
         /// the certificate's file.
         public var clientKeyFile: String?
         /// Whether certificates are verified. Turning it off lets anyone on the way read and forge everything.
-        public var verifiesCertificates = true
+        package var verifiesCertificates = true
         /// The URL of a proxy (`http`, `https`, `socks5`, …) for the REST API and the broker. Default: none; the
         /// environment is not looked at.
         public var proxy: String?

@@ -5,7 +5,7 @@ public struct Installation: Sendable, Hashable {
     /// The network's own ID: a registration ID or device token, for MQTT one that the cloud made up. `nil` when the
     /// cloud did not say.
     public var registrationID: String?
-    /// The network. `nil` when the cloud did not say.
+    /// The network. `nil` when the cloud named none that is known here.
     public var deviceType: DeviceType?
     /// Whose it is. `nil` when the cloud did not say, as in the answer to its creation.
     public var owner: Principal?
@@ -24,7 +24,9 @@ public struct Installation: Sendable, Hashable {
         self.id = try fields.string("installationID")
         self.registrationID = try fields.optionalString("installationRegistrationID")
         // Replies use `deviceType`; kii-rest-client4j shows that the server also knows the other name.
-        self.deviceType = try fields.optionalString("deviceType", "installationType").map { DeviceType(rawValue: $0) }
+        self.deviceType = try fields.optionalString("deviceType", "installationType").flatMap {
+            DeviceType(rawValue: $0)
+        }
         if let userID = try fields.optionalString("userID") {
             self.owner = .user(userID)
         } else {
@@ -34,22 +36,16 @@ public struct Installation: Sendable, Hashable {
     }
 }
 
-/// The network that an installation receives on.
-public struct DeviceType: RawRepresentable, Sendable, Hashable {
-    /// The name as Kii spells it.
-    public var rawValue: String
-
-    /// Takes a name as Kii spells it.
-    public init(rawValue: String) { self.rawValue = rawValue }
-
+/// The network that an installation receives on. The raw value is Kii's name.
+public enum DeviceType: String, Sendable, Hashable {
     /// The network this library receives on.
-    public static let mqtt = DeviceType(rawValue: "MQTT")
+    case mqtt = "MQTT"
     /// GCM and FCM.
-    package static let android = DeviceType(rawValue: "ANDROID")
+    case android = "ANDROID"
     /// APNs.
-    package static let ios = DeviceType(rawValue: "IOS")
+    case ios = "IOS"
     /// JPush.
-    package static let jpush = DeviceType(rawValue: "JPUSH")
+    case jpush = "JPUSH"
 }
 
 /// The two ways to name an installation.
@@ -64,9 +60,7 @@ public enum InstallationReference: Sendable, Hashable {
         switch self {
         case .id(let id): return KiiPath("installations").appending(id, as: .installationID)
         case .registration(let type, let id):
-            guard !type.rawValue.isEmpty, !id.isEmpty else {
-                throw KiiInputError(.installationRegistrationID, rule: "a device type and an ID, neither empty")
-            }
+            try KiiInputError.refuseEmpty(id, .installationRegistrationID)
             return KiiPath("installations").appending("\(type.rawValue):\(id)", as: .installationRegistrationID)
         }
     }

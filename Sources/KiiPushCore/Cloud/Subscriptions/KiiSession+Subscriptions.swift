@@ -20,7 +20,9 @@ extension KiiSession {
         to target: SubscriptionTarget, as principal: Principal? = nil, acceptsExisting: Bool = true
     ) async throws -> Bool {
         try await self.perform(on: target, of: principal) {
-            .making($0, statuses: [204], existing: .pushSubscriptionAlreadyExists, acceptsExisting: acceptsExisting)
+            .making(
+                $0, statuses: [204], existing: KiiErrorCode.pushSubscriptionAlreadyExists,
+                acceptsExisting: acceptsExisting)
         }
     }
 
@@ -35,7 +37,10 @@ extension KiiSession {
         try await self.perform(on: target, of: principal) { path in
             .asking(
                 path, statuses: [204],
-                absent: [.pushSubscriptionNotFound, .topicNotFound, .filterNotFound, .bucketNotFound])
+                absent: [
+                    KiiErrorCode.pushSubscriptionNotFound, KiiErrorCode.topicNotFound, KiiErrorCode.filterNotFound,
+                    KiiErrorCode.bucketNotFound,
+                ])
         }
     }
 

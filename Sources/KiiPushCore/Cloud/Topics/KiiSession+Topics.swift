@@ -11,7 +11,9 @@ extension KiiSession {
     @discardableResult
     public func createTopic(_ topic: Topic, acceptsExisting: Bool = true) async throws -> Bool {
         try await self.perform(
-            .making(topic.path(), statuses: [204], existing: .topicAlreadyExists, acceptsExisting: acceptsExisting))
+            .making(
+                topic.path(), statuses: [204], existing: KiiErrorCode.topicAlreadyExists,
+                acceptsExisting: acceptsExisting))
     }
 
     /// Asks whether a topic is there. A missing app, user, group or thing is an error.
@@ -21,7 +23,7 @@ extension KiiSession {
     ///
     /// - Source: `GET /apps/{appID}/{scope}/topics/{topicID}`; Kii's text says 200, its SDKs take 204 as well
     public func topicExists(_ topic: Topic) async throws -> Bool {
-        try await self.perform(.asking(topic.path(), statuses: [200, 204], absent: [.topicNotFound]))
+        try await self.perform(.asking(topic.path(), statuses: [200, 204], absent: [KiiErrorCode.topicNotFound]))
     }
 
     /// Removes a topic with its subscriptions.
@@ -48,19 +50,20 @@ extension KiiSession {
 
 /// A topic's access control list: for administrators, the owner of the topic's scope, and the topic's creator.
 extension KiiSession {
-    /// Reads all that is allowed on a topic.
+    /// Reads who has which right on a topic. A right that nobody has can be absent or empty; members of a group count
+    /// through the group alone.
     ///
     /// - Throws: ``KiiError`` with `TOPIC_NOT_FOUND` when there is no such topic.
     /// - Source: `GET …/topics/{topicID}/acl`; the reference gives each subject as an object with one of `userID`,
     ///   `groupID` and `thingID`, and the form of a path (`UserID:…`) is read as well
-    public func access(to topic: Topic) async throws -> TopicAccess {
+    public func access(to topic: Topic) async throws -> [TopicVerb: Set<AccessSubject>] {
         try await self.perform(
             .reading(topic.path().appending("acl")) { fields throws(KiiResponseError) in
-                var access = TopicAccess()
+                var access: [TopicVerb: Set<AccessSubject>] = [:]
                 for verb in fields.names {
                     var subjects: Set<AccessSubject> = []
                     for element in try fields.required(verb).elements() { subjects.insert(try element.accessSubject()) }
-                    access.subjects[TopicVerb(rawValue: verb)] = subjects
+                    if let verb = TopicVerb(rawValue: verb) { access[verb] = subjects }
                 }
                 return access
             })
@@ -72,7 +75,7 @@ extension KiiSession {
     /// - Source: `GET …/topics/{topicID}/acl/{verb}/{subject}`
     public func isGranted(_ verb: TopicVerb, on topic: Topic, to subject: AccessSubject) async throws -> Bool {
         let path = try topic.entry(of: subject, for: verb)
-        return try await self.perform(.asking(path, statuses: [200, 204], absent: [.aclNotFound]))
+        return try await self.perform(.asking(path, statuses: [200, 204], absent: [KiiErrorCode.aclNotFound]))
     }
 
     /// Allows `subject` to do `verb` with a topic. ``AccessSubject/anonymousUser`` is refused.
@@ -93,7 +96,9 @@ extension KiiSession {
         let path = try topic.entry(of: subject, for: verb)
         guard subject != .anonymousUser else { throw KiiInputError(.accessSubject, rule: "somebody who signs in") }
         return try await self.perform(
-            .making(path, statuses: [200, 201, 204], existing: .aclAlreadyExists, acceptsExisting: acceptsExisting))
+            .making(
+                path, statuses: [200, 201, 204], existing: KiiErrorCode.aclAlreadyExists,
+                acceptsExisting: acceptsExisting))
     }
 
     /// Takes back what was allowed on a topic. What somebody may do through a group or as one of all stays.
@@ -111,7 +116,7 @@ extension Topic {
     fileprivate func entry(of subject: AccessSubject, for verb: TopicVerb) throws(KiiInputError) -> KiiPath {
         let path = try self.path()
         try subject.validate()
-        return path.appending("acl").appending(verb.rawValue, as: .topicVerb)
+        return path.appending("acl").appending(verb.rawValue)
             .appending(subject.description, as: .accessSubject)
     }
 }

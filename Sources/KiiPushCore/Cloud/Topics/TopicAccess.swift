@@ -1,19 +1,11 @@
-/// What a principal may be allowed to do with a topic. A verb that has no constant here is kept as it is.
+/// A right on a topic.
 ///
-/// - Source: Kii's reference, ACL of a topic
-public struct TopicVerb: Sendable, Hashable, CustomStringConvertible {
-    /// The verb as the server spells it.
-    package let rawValue: String
-
-    package init(rawValue: String) { self.rawValue = rawValue }
-
+/// - Source: Kii's reference, ACL of a topic; the raw values are the server's words
+public enum TopicVerb: String, Sendable, Hashable {
     /// Subscribe itself, and receive what is sent.
-    public static let subscribe = Self(rawValue: "SUBSCRIBE_TO_TOPIC")
+    case subscribe = "SUBSCRIBE_TO_TOPIC"
     /// Send messages.
-    public static let send = Self(rawValue: "SEND_MESSAGE_TO_TOPIC")
-
-    /// As the server spells it.
-    public var description: String { self.rawValue }
+    case send = "SEND_MESSAGE_TO_TOPIC"
 }
 
 /// Who is allowed to do something.
@@ -77,16 +69,4 @@ public enum AccessSubject: Sendable, Hashable, CustomStringConvertible {
         case .anyAuthenticatedUser, .anonymousUser: return
         }
     }
-}
-
-/// All that is allowed on one topic; what is not in it is refused.
-public struct TopicAccess: Sendable, Hashable {
-    /// Who may do what. A verb that nobody may use can be absent or empty.
-    package var subjects: [TopicVerb: Set<AccessSubject>]
-
-    /// Lists what is allowed.
-    package init(_ subjects: [TopicVerb: Set<AccessSubject>] = [:]) { self.subjects = subjects }
-
-    /// Who may use `verb`. Members of a group count through the group alone.
-    public subscript(verb: TopicVerb) -> Set<AccessSubject> { self.subjects[verb] ?? [] }
 }

@@ -84,7 +84,7 @@ private let calls: [ClientCall] = [
                 let (_, result) = await exchange(error.answer) { try await row.call($0, variant) }
                 let told = #expect(throws: KiiError.self, "\(variant) \(code)") { try result.get() }
                 #expect(told?.status == error.status)
-                #expect(told?.errorCode == KiiErrorCode(rawValue: code))
+                #expect(told?.errorCode == code)
                 #expect(told?.message == error.meaning)
                 #expect(told?.context == error.expectedContext)
                 #expect(told?.retryAfter == (error.hasRetryAfter ? .seconds(3) : nil))
@@ -100,7 +100,7 @@ private let calls: [ClientCall] = [
                 try await $0.session(testToken).deleteTopic(Topic("news"))
             }
             let told = #expect(throws: KiiError.self, "\(error.code)") { try result.get() }
-            #expect(told?.status == error.status && told?.errorCode?.rawValue == error.code)
+            #expect(told?.status == error.status && told?.errorCode == error.code)
             #expect(told?.context == error.expectedContext)
         }
     }
