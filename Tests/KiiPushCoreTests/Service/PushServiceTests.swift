@@ -13,8 +13,9 @@ import Testing
 
     @Test(
         arguments: [
-            (PushAgentError.signInRefused(refusal(400, .invalidGrant)), 77),
-            (PushAgentError.pseudoUserLost(refusal(401)), 77), (refusal(403), 77), (refusal(400, .invalidGrant), 77),
+            (PushAgentError.signInRefused(refusal(400, KiiErrorCode.invalidGrant)), 77),
+            (PushAgentError.pseudoUserLost(refusal(401)), 77), (refusal(403), 77),
+            (refusal(400, KiiErrorCode.invalidGrant), 77),
             (PushAgentError.stateDirectoryInUse(path: "/a", processID: 1), 75),
             (PushAgentError.file(.system(path: "/a", operation: "write", code: ENOSPC)), 75), (refusal(503), 75),
             (TransportError(.connectionRefused, detail: ""), 75), (StopSignals.Failure("no thread"), 75),
