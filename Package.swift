@@ -32,6 +32,8 @@ let package = Package(
         .library(name: "KiiPushEmulator", targets: ["KiiPushEmulator"]),
         .library(name: "KiiPushPostgres", targets: ["KiiPushPostgres"]),
         .executable(name: "kii-push", targets: ["kii-push-program"]),
+        .executable(name: "kii-push-emulator", targets: ["kii-push-emulator"]),
+        .executable(name: "kii-push-gateway", targets: ["kii-push-gateway"]),
         .library(name: "kiipush", type: .dynamic, targets: ["KiiPushC"]),
     ],
     traits: [
@@ -62,12 +64,20 @@ let package = Package(
         // The files of the emulator's page, which are compiled in.
         .target(name: "CInspector", exclude: ["page"]),
         .target(name: "KiiPushEmulator", dependencies: ["KiiPushCore", "CInspector", "CMicroHTTPD", "CSQLite"]),
+        // What the three programs share.
+        .target(name: "KiiPushCommandLine", dependencies: ["KiiPushActivation", "KiiPushCore"]),
         // Apart from the program's entry, so that the fuzzer can be linked with it.
         .target(
             name: "kii-push",
-            dependencies: ["KiiPushActivation", "KiiPushCore", "KiiPushDesktop", "KiiPushEmulator", "KiiPushPostgres"],
+            dependencies: ["KiiPushActivation", "KiiPushCommandLine", "KiiPushCore", "KiiPushDesktop"],
             exclude: ["Program"]),
         .executableTarget(name: "kii-push-program", dependencies: ["kii-push"], path: "Sources/kii-push/Program"),
+        .executableTarget(
+            name: "kii-push-emulator", dependencies: ["KiiPushCommandLine", "KiiPushCore", "KiiPushEmulator"]),
+        // Without the trait it says that it was built without PostgreSQL.
+        .executableTarget(
+            name: "kii-push-gateway",
+            dependencies: ["KiiPushActivation", "KiiPushCommandLine", "KiiPushCore", "KiiPushPostgres"]),
         example("MinimalAgent"),
         example("CloudTour"),
         example("ActivatedAgent", "KiiPushActivation"),
@@ -99,7 +109,10 @@ let package = Package(
             ]),
         .testTarget(
             name: "CommandTests",
-            dependencies: ["kii-push", "kii-push-program", "KiiPushCore", "TestSupport", "TestTraits"]),
+            dependencies: [
+                "KiiPushCommandLine", "kii-push", "kii-push-program", "kii-push-emulator", "kii-push-gateway",
+                "KiiPushCore", "TestSupport", "TestTraits",
+            ]),
         .executableTarget(
             name: "CountingAgent", dependencies: ["KiiPushActivation", "KiiPushCore"], path: "Tests/CountingAgent"),
         .executableTarget(name: "MisusingAgent", dependencies: ["KiiPushCore"], path: "Tests/MisusingAgent"),
@@ -157,7 +170,9 @@ let package = Package(
             path: "Tests/SimulationRunner"),
         .target(
             name: "FuzzTargets",
-            dependencies: ["KiiPushActivation", "KiiPushCore", "KiiPushEmulator", "kii-push", "CSQLite"],
+            dependencies: [
+                "KiiPushActivation", "KiiPushCommandLine", "KiiPushCore", "KiiPushEmulator", "kii-push", "CSQLite",
+            ],
             path: "Tests/Fuzz/Targets"),
         // Replays inputs; built by script/fuzz it is libFuzzer's program.
         .executableTarget(name: "kii-push-fuzz", dependencies: ["FuzzTargets"], path: "Tests/Fuzz/Runner"),

@@ -42,7 +42,9 @@ struct BenchDatabase {
         let name = "bench\(try Self.sql("SELECT count(*) FROM pg_database", at: "\(self.server) dbname=postgres"))"
         _ = try Self.sql("CREATE DATABASE \(name)", at: "\(self.server) dbname=postgres")
         let target = "\(self.server) dbname=\(name)"
-        guard try ChildProcess([self.bench.program("kii-push"), "store", "init", "--store", target]).wait().succeeded
+        guard
+            try ChildProcess([self.bench.program("kii-push-gateway"), "store", "init", "--store", target]).wait()
+                .succeeded
         else { throw ChildProcess.Failure(description: "no tables in \(name)") }
         return Fleet(target: target, name: name)
     }

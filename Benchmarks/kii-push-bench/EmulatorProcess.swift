@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// A `kii-push emulator` of the benchmark's own, as it is shipped.
+/// A `kii-push-emulator` of the benchmark's own, as it is shipped.
 final class EmulatorProcess {
     let child: ChildProcess
     let app: EmulatedApp
@@ -16,7 +16,7 @@ final class EmulatorProcess {
         }
         // Quiet: a line for each request is for whoever looks, and is paid by who asks for it.
         self.child = try ChildProcess(
-            [program, "emulator", "--json", "--quiet"],
+            [program, "--json", "--quiet"],
             environment: ["XDG_RUNTIME_DIR": folder, "XDG_STATE_HOME": folder])
         guard self.child.nextLine() != nil else { throw ChildProcess.Failure(description: "the emulator ended") }
         let description = try JSONValue(parsing: try readFile("\(folder)/kii-push/emulator.json"))

@@ -8,7 +8,7 @@ enum EmulatorSection {
     static func run(_ bench: Workbench, into report: inout Report) async throws {
         let folder = bench.program("emulator")
         defer { Workbench.remove(folder) }
-        let emulator = try EmulatorProcess(program: bench.program("kii-push"), folder: folder)
+        let emulator = try EmulatorProcess(program: bench.program("kii-push-emulator"), folder: folder)
         defer { emulator.child.end() }
         let user = try await emulator.app.user()
         let installation = try await emulator.app.installation(token: user.token)

@@ -1,6 +1,7 @@
 import Foundation
 import Testing
 
+@testable import KiiPushCommandLine
 @testable import KiiPushCore
 @testable import kii_push
 

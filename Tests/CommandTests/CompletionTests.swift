@@ -4,6 +4,7 @@ import TestSupport
 import TestTraits
 import Testing
 
+@testable import KiiPushCommandLine
 @testable import kii_push
 
 /// What the shells themselves offer, each asked in its own way.
@@ -46,6 +47,7 @@ import Testing
         Case(line: "kii-push listen --only d", offers: ["direct-push"]),
         Case(line: "kii-push send topic a --fixture wa", offers: ["wake"]),
         Case(line: "kii-push send user --wait --data-f", offers: ["--data-file"]),
+        Case(line: "kii-push emulator --strict --temp", offers: ["--temporary"]),
         Case(line: "kii-push emulator --directory ~/", offers: ["config/", "run/", "state/"]),
         Case(line: "kii-push trace ", offers: ["1", "2"]),
         Case(line: "kii-push trace --profile work ", offers: ["1"]),

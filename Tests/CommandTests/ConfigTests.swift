@@ -3,6 +3,7 @@ import KiiPushCore
 import TestTraits
 import Testing
 
+@testable import KiiPushCommandLine
 @testable import kii_push
 
 /// What `config` says about the settings, their sources and their files.

@@ -95,7 +95,7 @@ import Testing
             ["emulator", option, "\(port)"] + EmulatorSession.freePorts(besides: [option])
         ).waitForExit()
         #expect(other.exit == 75)
-        #expect(other.error.hasPrefix("kii-push: port \(port) of 127.0.0.1 is taken; "))
+        #expect(other.error.hasPrefix("kii-push-emulator: port \(port) of 127.0.0.1 is taken; "))
     }
 }
 

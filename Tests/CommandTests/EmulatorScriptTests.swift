@@ -32,10 +32,10 @@ import Testing
         let script = try tool.write("renumber\n  anwser 503 for 5 s\n", to: "faults.txt")
         let result = try tool.start(Self.emulator + ["--script", script]).waitForExit()
         #expect(result.exit == 64)
-        #expect(result.error.hasPrefix("kii-push: \(script):2:3: 'anwser' is not known here; there is "))
+        #expect(result.error.hasPrefix("kii-push-emulator: \(script):2:3: 'anwser' is not known here; there is "))
         let typed = try tool.start(Self.emulator + ["--script", "-"], input: "renumber \u{1b}[2J").waitForExit()
         #expect(typed.exit == 64)
-        #expect(typed.error.hasPrefix(#"kii-push: standard input:1:10: '\u001b[2J' is not known here"#))
+        #expect(typed.error.hasPrefix(#"kii-push-emulator: standard input:1:10: '\u001b[2J' is not known here"#))
         #expect(try tool.start(Self.emulator + ["--script", "/nowhere"]).waitForExit().exit == 66)
     }
 }

@@ -1,8 +1,7 @@
+import KiiPushCommandLine
 import KiiPushCore
 import TestTraits
 import Testing
-
-@testable import kii_push
 
 /// A reader of this process's own events that is slow misses some, and is told how many.
 @Suite(.ownThreads) struct EventQueueTests {

@@ -4,6 +4,7 @@ import KiiPushCore
 import TestTraits
 import Testing
 
+@testable import KiiPushCommandLine
 @testable import kii_push
 
 /// `run --exec`: a command for each message.

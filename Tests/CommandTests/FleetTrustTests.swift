@@ -40,7 +40,7 @@ import Testing
             CREATE VIEW kii_push.migration AS SELECT kii_push.attack() AS version
             """
         try await PostgresServer.run("CREATE SCHEMA kii_push; \(prepared)", at: mallory.target)
-        let tool = try Tool()
+        let tool = try Tool("kii-push-gateway")
         for words in [
             ["store", "init"], ["store", "check"], ["fleet", "list"],
             ["run", "--exec", "true", "--gateway", "one"],
@@ -58,7 +58,7 @@ import Testing
     @Test func whatAnotherRoleHasAddedIsRefused() async throws {
         let target = try await PostgresServer.database()
         let mallory = try await self.stranger(at: target)
-        let tool = try Tool()
+        let tool = try Tool("kii-push-gateway")
         #expect(try tool("store", "init", "--store", target).exit == 0)
         try await PostgresServer.run(
             """
@@ -92,12 +92,12 @@ import Testing
         let role = "poor_" + UUID().uuidString.prefix(8).lowercased()
         try await PostgresServer.run("CREATE ROLE \(role) LOGIN", at: target)
         let words = ["store", "init", "--store", target.replacing("user=kii", with: "user=\(role)")]
-        let refused = try Tool().start(words).waitForExit()
+        let refused = try Tool("kii-push-gateway").start(words).waitForExit()
         #expect(refused.exit == 74, "\(refused.error)")
         #expect(refused.error.contains("as \(role) in \(database), a database of kii, failed"), "\(refused.error)")
         #expect(refused.error.contains("do it as that owner"), "\(refused.error)")
         try await PostgresServer.run("ALTER DATABASE \(database) OWNER TO \(role)", at: target)
-        #expect(try Tool().start(words).waitForExit().exit == 0)
+        #expect(try Tool("kii-push-gateway").start(words).waitForExit().exit == 0)
     }
 
     // MARK: - Where an address leads
@@ -134,7 +134,7 @@ import Testing
     func noPasswordGoesToAnotherMachineInTheClear(address: String) async throws {
         let elsewhere = try Loopback.listening()
         async let heard = onThread { Self.password(at: elsewhere.descriptor) }
-        let tool = try Tool()
+        let tool = try Tool("kii-push-gateway")
         // This machine under an address that is none of its own to those who look at names and numbers.
         let service = """
             [elsewhere]
@@ -178,7 +178,9 @@ import Testing
         ("host=db.invalid dbname=kii user=gw sslpassword=hunter2", [:], "PGPASSFILE names"),
     ])
     func whatWeakensAConnectionIsRefused(address: String, environment: [String: String], word: String) throws {
-        let result = try Tool().start(["store", "check", "--store", address], environment: environment).waitForExit()
+        let result = try Tool("kii-push-gateway").start(
+            ["store", "check", "--store", address], environment: environment
+        ).waitForExit()
         #expect(result.exit == 78, "\(result.error)")
         #expect(result.error.contains(word), "\(result.error)")
         #expect(!result.error.contains("hunter2"))
@@ -191,7 +193,9 @@ import Testing
     ])
     func whatDoesNotWeakenItIsTaken(environment: [String: String]) throws {
         let address = "postgres://kii@db.invalid/kii"
-        let result = try Tool().start(["store", "check", "--store", address], environment: environment).waitForExit()
+        let result = try Tool("kii-push-gateway").start(
+            ["store", "check", "--store", address], environment: environment
+        ).waitForExit()
         #expect(result.exit == 74, "\(result.error)")
     }
 }

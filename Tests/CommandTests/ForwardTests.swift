@@ -5,6 +5,7 @@ import TestSupport
 import TestTraits
 import Testing
 
+@testable import KiiPushCommandLine
 @testable import kii_push
 
 /// `run --forward-to`: every message is posted to a server.

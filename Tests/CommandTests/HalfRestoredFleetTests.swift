@@ -7,7 +7,7 @@ import Testing
 @Suite(.ownThreads) struct HalfRestoredFleetTests {
     private let tool: Tool
 
-    init() throws { self.tool = try Tool() }
+    init() throws { self.tool = try Tool("kii-push-gateway") }
 
     /// - Parameter lost: takes something away.
     @Test(arguments: [
@@ -25,7 +25,7 @@ import Testing
         let result = try self.tool.start(words + ["--store", target]).waitForExit()
         #expect(result.exit == 74, "\(result.error)")
         #expect(result.error.contains("as while a backup is being restored"), "\(result.error)")
-        #expect(result.error.contains("'kii-push store check'"), "\(result.error)")
+        #expect(result.error.contains("'kii-push-gateway store check'"), "\(result.error)")
         #expect(!result.error.contains("defect"), "\(result.error)")
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import TestTraits
 import Testing
 
+@testable import KiiPushCommandLine
 @testable import kii_push
 
 @Suite(.ownThreads) struct HelpTests {
@@ -12,7 +13,7 @@ import Testing
     }
 
     static let commands: [[String]] = [
-        ["emulator"], ["register"], ["subscribe"], ["unsubscribe"], ["send", "topic"],
+        ["register"], ["subscribe"], ["unsubscribe"], ["send", "topic"],
         ["send", "user"], ["send", "object"], ["send", "fixtures"], ["listen"], ["run"], ["trace"], ["replay"],
         ["explain"], ["doctor"], ["subscriptions"], ["config", "show"],
         ["inbox", "list"], ["inbox", "stats"], ["inbox", "retry"], ["inbox", "drop"],

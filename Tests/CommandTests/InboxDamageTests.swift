@@ -4,6 +4,7 @@ import TestSupport
 import TestTraits
 import Testing
 
+@testable import KiiPushCommandLine
 @testable import kii_push
 
 /// What the tool says of an inbox that is damaged, gone, or was written by who knows whom.

@@ -3,6 +3,7 @@ import KiiPushCore
 import TestTraits
 import Testing
 
+@testable import KiiPushCommandLine
 @testable import kii_push
 
 /// What a person decides about any message of the inbox, wherever it stands.

@@ -4,26 +4,26 @@ import TestSupport
 import TestTraits
 import Testing
 
+@testable import KiiPushCommandLine
 @testable import kii_push
 
-/// The manual page, which is written by hand, has what the program has.
+/// The manual pages, which are written by hand, have what the programs have.
 @Suite(.ownThreads) struct ManualTests {
-    #if Postgres
-    private static let names = ["kii-push.1", "kii-push-fleet.1"]
-    #else
-    private static let names = ["kii-push.1"]
-    #endif
+    private static let names = ["kii-push.1", "kii-push-emulator.1", "kii-push-gateway.1"]
 
     private static func path(_ name: String) -> String {
         URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "Packaging/\(name)").path
     }
 
+    private static func page(_ name: String) throws -> String {
+        try String(contentsOfFile: self.path(name), encoding: .utf8).replacing("\\-", with: "-")
+    }
+
     private let page: String
 
     init() throws {
-        self.page = try Self.names.map { try String(contentsOfFile: Self.path($0), encoding: .utf8) }.joined()
-            .replacing("\\-", with: "-")
+        self.page = try Self.page("kii-push.1")
     }
 
     /// The part below a heading, up to the next one.
@@ -34,10 +34,7 @@ import Testing
     }
 
     @Test func everyCommandWithEveryOptionIsOnThePage() throws {
-        var common = try self.part(".SH \"COMMON OPTIONS\"")
-        #if Postgres
-        common += try self.part(".SH OPTIONS")
-        #endif
+        let common = try self.part(".SH \"COMMON OPTIONS\"")
         let ofTopic = try self.part(".SS \"kii-push send topic ")
         let ofListen = try self.part(".SS \"kii-push listen\"")
         for command in CommandDescription(KiiPushCommand.self).withAllBelow where !command.isGroup {
@@ -75,12 +72,45 @@ import Testing
         let codes = try self.part(".SH \"EXIT STATUS\"")
         for code in ExitStatus.allCases { #expect(codes.contains("\n\\fB\(code.rawValue)\\fR\n"), "\(code)") }
         let variables = try self.part(".SH ENVIRONMENT")
-        for variable in EnvironmentVariable.allCases {
+        for variable in EnvironmentVariable.allCases where !EnvironmentVariable.ofGateways.contains(variable) {
             #expect(variables.contains("\n\\fB\(variable.name)\\fR\n"), "\(variable.name)")
         }
         let topics = try self.part(".SS \"kii-push help")
         for topic in HelpTopic.all { #expect(topics.contains(topic.name), "\(topic.name)") }
     }
+
+    /// The names of options on the help pages of a program's commands.
+    private func options(_ program: String, _ commands: [[String]]) throws -> Set<String> {
+        let tool = try Tool(program)
+        return try commands.reduce(into: []) { names, words in
+            let help = try tool.start(words + ["--help"]).waitForExit().output
+            for match in help.matches(of: /\n  (?:-\w, )?(--[a-z-]+)/) { names.insert(String(match.output.1)) }
+        }
+    }
+
+    private static func optionsOfPage(_ program: String) throws -> Set<String> {
+        let lines = try self.page("\(program).1").split(separator: "\n").filter { $0.hasPrefix("\\fB-") }
+        return Set(lines.flatMap { $0.matches(of: /\\fB(--[a-z-]+)/).map { String($0.output.1) } })
+    }
+
+    @Test func thePageOfTheEmulatorHasItsOptions() throws {
+        #expect(try self.options("kii-push-emulator", [[]]) == Self.optionsOfPage("kii-push-emulator"))
+    }
+
+    #if Postgres
+    @Test func thePageOfTheGatewayHasItsCommandsAndTheirOptions() throws {
+        let commands = [
+            ["run"], ["fleet", "status"], ["fleet", "list"], ["fleet", "add"], ["fleet", "remove"], ["fleet", "drain"],
+            ["store", "init"], ["store", "check"], ["inbox", "list"], ["inbox", "stats"],
+            ["inbox", "retry"], ["inbox", "drop"], ["trace"], ["doctor"],
+        ]
+        let page = try Self.page("kii-push-gateway.1")
+        for words in commands { #expect(page.contains(".SS \"kii-push-gateway \(words.joined(separator: " "))")) }
+        #expect(
+            try self.options("kii-push-gateway", [[]] + commands).union(["--version"])
+                == Self.optionsOfPage("kii-push-gateway"))
+    }
+    #endif
 
     @Test(arguments: names) func thePageRendersWithoutAWarning(name: String) throws {
         let environment = ["MANWIDTH": "80", "LC_ALL": "C.UTF-8"].merging(try Tool().environment) { $1 }

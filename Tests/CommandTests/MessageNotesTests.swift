@@ -1,6 +1,7 @@
 import TestTraits
 import Testing
 
+@testable import KiiPushCommandLine
 @testable import KiiPushCore
 @testable import kii_push
 

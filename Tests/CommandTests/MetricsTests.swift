@@ -4,6 +4,7 @@ import TestSupport
 import TestTraits
 import Testing
 
+@testable import KiiPushCommandLine
 @testable import KiiPushCore
 @testable import kii_push
 

@@ -2,6 +2,7 @@ import KiiPushCore
 import TestTraits
 import Testing
 
+@testable import KiiPushCommandLine
 @testable import kii_push
 
 /// What `--json` prints is what its schema says.

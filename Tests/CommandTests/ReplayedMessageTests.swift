@@ -2,6 +2,7 @@ import KiiPushCore
 import TestTraits
 import Testing
 
+@testable import KiiPushCommandLine
 @testable import kii_push
 
 /// What a message of `replay` goes through, without a process.

@@ -2,6 +2,7 @@ import KiiPushCore
 import TestTraits
 import Testing
 
+@testable import KiiPushCommandLine
 @testable import kii_push
 
 @Suite(.ownThreads) struct RunSessionTests {

@@ -1,6 +1,7 @@
 import KiiPushCore
 import Testing
 
+@testable import KiiPushCommandLine
 @testable import kii_push
 
 /// What `run` is to do: options, and the `run` object of config.json.

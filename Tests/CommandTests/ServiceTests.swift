@@ -5,6 +5,7 @@ import TestSupport
 import TestTraits
 import Testing
 
+@testable import KiiPushCommandLine
 @testable import kii_push
 
 /// `run` under a service manager, whose part the test plays.

@@ -2,6 +2,7 @@ import Glibc
 import TestTraits
 import Testing
 
+@testable import KiiPushCommandLine
 @testable import KiiPushCore
 @testable import kii_push
 

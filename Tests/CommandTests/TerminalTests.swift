@@ -4,6 +4,7 @@ import TestSupport
 import TestTraits
 import Testing
 
+@testable import KiiPushCommandLine
 @testable import kii_push
 
 /// What depends on where the output goes: colours and width. Terminals are those of script(1).

@@ -2,7 +2,7 @@ import Foundation
 import TestSupport
 import Testing
 
-/// Runs the built `kii-push` with a home directory of its own, so that nothing of the machine's user shows through.
+/// Runs the built `kii-push`, or another program beside it, with a home directory of its own, so that nothing of the machine's user shows through.
 final class Tool {
     /// How a run ended.
     struct Result {
@@ -14,7 +14,11 @@ final class Tool {
     /// The home directory; removed with this object.
     let home: URL
 
-    init() throws {
+    private let program: String
+
+    /// - Parameter program: the name of the program that runs.
+    init(_ program: String = "kii-push") throws {
+        self.program = program
         self.home = FileManager.default.temporaryDirectory.appending(path: "kii-push-tests-\(UUID().uuidString)")
         for name in ["config/kii-push", "state", "run/kii-push"] {
             try FileManager.default.createDirectory(
@@ -40,14 +44,16 @@ final class Tool {
         }
     }
 
-    /// Starts the tool; the caller ends it.
+    /// Starts the tool, or another program in its place; the caller ends it.
     func start(
         _ arguments: [String],
+        program: String? = nil,
         input: String? = nil,
         environment extra: [String: String] = [:]
     ) throws -> RunningTool {
         try RunningTool(
-            [Self.executable.path] + arguments, input: input, environment: self.environment.merging(extra) { $1 })
+            [Self.executable(program ?? self.program).path] + arguments, input: input,
+            environment: self.environment.merging(extra) { $1 })
     }
 
     /// Runs the tool to its end.
@@ -88,13 +94,13 @@ final class Tool {
         #expect(copying.exit == 0, "\(copying.error)")
     }
 
-    /// `kii-push` lies beside the test bundle, which is what runs now.
-    static var executable: URL {
-        get throws {
-            let bundle = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-            let tool = URL(filePath: bundle).deletingLastPathComponent().appending(path: "kii-push")
-            try #require(FileManager.default.isExecutableFile(atPath: tool.path), "not built: \(tool.path)")
-            return tool
-        }
+    static var executable: URL { get throws { try Self.executable("kii-push") } }
+
+    /// The programs lie beside the test bundle, which is what runs now.
+    static func executable(_ program: String) throws -> URL {
+        let bundle = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        let tool = URL(filePath: bundle).deletingLastPathComponent().appending(path: program)
+        try #require(FileManager.default.isExecutableFile(atPath: tool.path), "not built: \(tool.path)")
+        return tool
     }
 }

@@ -3,6 +3,7 @@ import Glibc
 import TestTraits
 import Testing
 
+@testable import KiiPushCommandLine
 @testable import kii_push
 
 /// `install-unit`: systemd itself says whether it is a unit.

@@ -37,10 +37,14 @@ import Testing
 
     /// Nobody needs libpq without the trait, whose import is the one of this folder (``Room/all``).
     @Test func whatNeedsLibpqIsBehindItsTrait() throws {
-        let files = try Self.swiftFiles(under: ["Sources/KiiPushPostgres"])
+        let folders = ["Sources/KiiPushPostgres", "Sources/kii-push-gateway"]
+        let files = try Self.swiftFiles(under: folders)
         #expect(files.count > 5)
         let bare = files.filter { !$0.text.hasPrefix("#if Postgres\n") || !$0.text.hasSuffix("\n#endif\n") }
         #expect(bare.map(\.path) == [])
+        // No other part of a program differs with the trait.
+        let others = try Self.swiftFiles(under: ["Sources"]).filter { $0.text.contains("#if Postgres") }
+        #expect(others.map(\.path).filter { path in !folders.contains { path.hasPrefix($0 + "/") } } == [])
     }
 
     /// What stands on the core has these, and no agent links them that does not use them.

@@ -125,16 +125,41 @@ struct Room {
             ]
         ),
         Room(
+            name: "KiiPushCommandLine",
+            folder: "Sources/KiiPushCommandLine",
+            modules: ["KiiPushActivation", "KiiPushCore", "Glibc"],
+            knows: [
+                "Values", "System", "JSON", "Message", "Cloud", "EventLoop", "Inbox", "Delivery", "Lifecycle", "Agent",
+                "Service", "KiiPushActivation",
+            ]
+        ),
+        Room(
             name: "kii-push",
             folder: "Sources/kii-push",
             // Its own name: the program's entry is a module by itself.
             modules: [
-                "KiiPushActivation", "KiiPushCore", "KiiPushDesktop", "KiiPushEmulator", "KiiPushPostgres", "Glibc",
-                "kii_push",
+                "KiiPushActivation", "KiiPushCommandLine", "KiiPushCore", "KiiPushDesktop", "Glibc", "kii_push",
             ],
             knows: [
                 "Values", "System", "JSON", "Message", "Cloud", "EventLoop", "Inbox", "Delivery", "Store", "Lifecycle",
-                "Agent", "Service", "KiiPushActivation", "KiiPushDesktop", "KiiPushEmulator", "KiiPushPostgres",
+                "Agent", "Service", "KiiPushActivation", "KiiPushCommandLine", "KiiPushDesktop",
+            ]
+        ),
+        Room(
+            name: "kii-push-emulator",
+            folder: "Sources/kii-push-emulator",
+            modules: ["KiiPushCommandLine", "KiiPushCore", "KiiPushEmulator"],
+            knows: [
+                "Values", "System", "JSON", "EventLoop", "Agent", "Service", "KiiPushCommandLine", "KiiPushEmulator",
+            ]
+        ),
+        Room(
+            name: "kii-push-gateway",
+            folder: "Sources/kii-push-gateway",
+            modules: ["KiiPushActivation", "KiiPushCommandLine", "KiiPushCore", "KiiPushPostgres", "Glibc"],
+            knows: [
+                "Values", "System", "JSON", "EventLoop", "Inbox", "Delivery", "Lifecycle", "Agent", "Service",
+                "KiiPushActivation", "KiiPushCommandLine", "KiiPushPostgres",
             ]
         ),
         Room(
@@ -194,9 +219,12 @@ struct Ceiling {
         Ceiling("Sources/KiiPushDesktop", [.bytes: 26_226, .types: 21]),
         Ceiling("Sources/KiiPushPostgres", [.bytes: 174_519, .types: 57]),
         Ceiling("Sources/KiiPushEmulator", [.bytes: 327_102, .types: 189]),
-        Ceiling("Sources/kii-push", [.bytes: 449_785, .types: 266]),
+        Ceiling("Sources/KiiPushCommandLine", [.bytes: 209_176, .types: 145]),
+        Ceiling("Sources/kii-push", [.bytes: 214_179, .types: 106]),
+        Ceiling("Sources/kii-push-emulator", [.bytes: 11_586, .types: 3]),
+        Ceiling("Sources/kii-push-gateway", [.bytes: 35_801, .types: 29]),
         Ceiling("Sources/KiiPushC", [.bytes: 36_439, .types: 12]),
-        Ceiling("Sources", [.bytes: 1_868_772, .types: 1_106, .errorTypes: 35]),
+        Ceiling("Sources", [.bytes: 1_889_190, .types: 1_122, .errorTypes: 35]),
     ]
 
     /// What to do if the folder has `count`, or `nil` for nothing. 5 % are left free, lest each change move a ceiling.

@@ -112,10 +112,10 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         case .badAddress:
             "write it as a URL of libpq's or as host=HOST user=USER dbname=NAME, on another machine with sslmode=verify-full"
         case .noSchema:
-            "run 'kii-push store init' with a database whose encoding is UTF8, unless a backup is to be restored there"
+            "run 'kii-push-gateway store init' with a database whose encoding is UTF8, unless a backup is to be restored there"
         case .halfMade:
             "the database has some of its tables and functions and lacks others, as while a backup is being restored; try "
-                + "again when that is done ('kii-push store check' says so), or restore one where nobody does"
+                + "again when that is done ('kii-push-gateway store check' says so), or restore one where nobody does"
         case .notTrusted:
             "look at them, then remove them, all with 'DROP SCHEMA kii_push CASCADE', or use another role: whoever owns tables "
                 + "has those who use them do what he likes"

@@ -1,3 +1,4 @@
+import KiiPushCommandLine
 import KiiPushCore
 
 /// How long the cloud may take: the same in every command that ends when the cloud has answered.

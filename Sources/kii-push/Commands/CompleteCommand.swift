@@ -1,3 +1,4 @@
+import KiiPushCommandLine
 import KiiPushCore
 
 /// The answer to the completion script of a shell: a candidate a line, with its description behind a tab; or `:file`,
@@ -18,13 +19,12 @@ struct CompleteCommand: ParsableCommand {
     var words: [String] = []
 
     func run() async throws {
-        let completion = Completion(tool: CommandDescription(KiiPushCommand.self), ask: Self.answer)
-        switch completion.answer(self.words) {
-        case .shell(let kind): try? StandardStream.output.write(":\(kind)\n")
-        case .candidates(let rows):
-            let lines = rows.map { $0.description.isEmpty ? $0.word : "\($0.word)\t\($0.description)" }
-            try? StandardStream.output.write(lines.map { $0 + "\n" }.joined())
+        let tool = CommandDescription(KiiPushCommand.self)
+        if self.words.count > 1, let program = tool.subcommand(self.words[0])?.configuration.program {
+            try? OtherProgram(name: program).run(["complete", "--"] + self.words.dropFirst())
+            return
         }
+        try? StandardStream.output.write(Completion(tool: tool, ask: Self.answer).text(self.words))
     }
 
     private static func answer(_ question: CompletionQuestion, _ words: [String]) -> [String] {

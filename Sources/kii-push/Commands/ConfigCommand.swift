@@ -1,10 +1,11 @@
+import KiiPushCommandLine
 import KiiPushCore
 
 struct ConfigCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "config", abstract: "Shows what is configured and where it was said. Asks no network.",
         examples: [
-            ("Which settings hold, and why", "kii-push config show --origin"),
+            ("Which settings hold, and why", "kii-push config show --origin")
         ],
         subcommands: [ConfigShowCommand.self]
     )

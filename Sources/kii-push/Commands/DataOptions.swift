@@ -1,3 +1,4 @@
+import KiiPushCommandLine
 import KiiPushCore
 
 /// The JSON object that is sent: in the command line, from a file, or from standard input.

@@ -1,3 +1,5 @@
+import KiiPushCommandLine
+
 struct HelpCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "help", abstract: "Shows the page of a command or topic.",
@@ -15,6 +17,9 @@ struct HelpCommand: ParsableCommand {
 
     func run() async throws {
         let page = try HelpPage(self.words, of: CommandDescription(KiiPushCommand.self))
+        if !self.tree, case .command(let command) = page, let program = command.configuration.program {
+            return try OtherProgram(name: program).run(["--help"])
+        }
         let output = StandardStream.output
         guard self.tree else { return try output.write(page.text(width: output.textWidth())) }
         guard case .command(let command) = page else {

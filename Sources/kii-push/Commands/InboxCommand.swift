@@ -1,5 +1,5 @@
+import KiiPushCommandLine
 import KiiPushCore
-import KiiPushPostgres
 
 /// Groups what looks into an inbox, and what decides about its dead letters.
 struct InboxCommand: ParsableCommand {
@@ -19,7 +19,7 @@ struct InboxCommand: ParsableCommand {
 
     static let readingExitCodes: [ExitStatus] = [.missingInput, .unreachable, .inputOutput, .configuration]
     static let environment: [EnvironmentVariable] =
-        [.profile, .stateHome, .stateDirectory] + EnvironmentVariable.ofFleetPasswords
+        [.profile, .stateHome, .stateDirectory]
 }
 
 struct InboxListCommand: ParsableCommand {
@@ -29,9 +29,7 @@ struct InboxListCommand: ParsableCommand {
             ("All that are not done", "kii-push inbox list"),
             ("Those that were given up on, and why", "kii-push inbox list --state dead"),
             ("The last three", "kii-push inbox list -n3 --state done --state dead --state waiting"),
-        ]
-            + CommandConfiguration.ofFleet(
-                "Of a fleet", "kii-push inbox list --store postgres://gateway@db.example.org/kii"),
+        ],
         discussion: ["It reads the inbox, also while 'listen' or another program receives with it."],
         exitCodes: InboxCommand.readingExitCodes, environment: InboxCommand.environment
     )
@@ -46,18 +44,12 @@ struct InboxListCommand: ParsableCommand {
 
     @OptionGroup(title: "Output") var output: OutputOptions
     @OptionGroup(title: "Inbox") var inbox: InboxOptions
-    @OptionGroup(title: "Inbox") var store: FleetInboxOptions
-
-    func validate() throws { try self.inbox.exclude(self.store) }
 
     func run() async throws {
         let states = Set(self.state.isEmpty ? MessageRecord.Standing.allCases.filter { $0 != .done } : self.state)
         let console = self.output.console
-        #if Postgres
-        if let fleet = try self.store.fleet() { return try await self.list(fleet, states) }
-        #endif
         let reader = try InboxReader(stateDirectory: self.inbox.directory())
-        self.tellZone()
+        console.tellZone()
         guard let limit = self.limit.map({ min($0.value, 1 << 32) }) else {
             return try reader.forEach(states) { try console.show(inList: $0) }
         }
@@ -81,23 +73,6 @@ struct InboxListCommand: ParsableCommand {
     }
 }
 
-extension InboxListCommand {
-    private func tellZone() {
-        let console = self.output.console
-        if !console.options.json { console.status("> Times are \(Timestamp.now().localZone).") }
-    }
-
-    #if Postgres
-    private func list(
-        _ fleet: Fleet, _ states: Set<MessageRecord.Standing>
-    ) async throws {
-        self.tellZone()
-        let console = self.output.console
-        try await fleet.forEachMessage(states, newest: self.limit?.value) { try console.show(inList: $0) }
-    }
-    #endif
-}
-
 struct InboxStatsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stats", abstract: "Shows how many messages were received, and where every one of them stands.",
@@ -112,38 +87,12 @@ struct InboxStatsCommand: ParsableCommand {
 
     @OptionGroup(title: "Output") var output: OutputOptions
     @OptionGroup(title: "Inbox") var inbox: InboxOptions
-    @OptionGroup(title: "Inbox") var store: FleetInboxOptions
-
-    func validate() throws { try self.inbox.exclude(self.store) }
 
     func run() async throws {
-        #if Postgres
-        if let fleet = try self.store.fleet() { return try self.show(try await fleet.ledger()) }
-        #endif
         let reader = try InboxReader(stateDirectory: self.inbox.directory())
-        try self.show(reader.ledger())
+        try self.output.console.show(reader.ledger())
         // What the file counts it may not hold any more.
         try reader.verify()
-    }
-
-    private func show(_ ledger: MessageLedger) throws {
-        let rows = ledger.counts + [("unaccounted", ledger.unaccounted)]
-        for (name, count) in rows where name != "unaccounted" || count != 0 {
-            try self.output.console.line("\(name.padded(to: 13)) \(count)")
-        }
-        try self.output.console.object("inbox", rows.map { ($0, JSONValue($1)) })
-    }
-}
-
-extension MessageRecord.Standing: ExpressibleByArgument {}
-
-extension MessageLedger {
-    var counts: [(String, Int64)] {
-        [
-            ("received", self.received), ("duplicates", self.duplicates), ("waiting", self.waiting),
-            ("running", self.running), ("presented", self.presented), ("done", self.done), ("dead", self.dead),
-            ("expired", self.expired), ("lost", self.lost), ("dropped", self.dropped),
-        ]
     }
 }
 

@@ -1,4 +1,5 @@
 import Glibc
+import KiiPushCommandLine
 import KiiPushCore
 
 struct InstallUnitCommand: ParsableCommand {
@@ -57,12 +58,9 @@ struct InstallUnitCommand: ParsableCommand {
     private static func isMissing(_ path: String) -> Bool { access(path, F_OK) != 0 && errno == ENOENT }
 
     private static func program() throws -> String {
-        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
-        let count = readlink("/proc/self/exe", &buffer, buffer.count)
-        guard count > 0 else {
+        guard let path = ProgramLookup.own else {
             throw CommandFailure(.failure, "cannot find out where this program is: \(errorText(errno))")
         }
-        let path = String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
         // A line end would begin another setting of the unit.
         guard path.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7f }) else {
             throw CommandFailure(

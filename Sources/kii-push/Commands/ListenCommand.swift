@@ -1,4 +1,5 @@
 import KiiPushActivation
+import KiiPushCommandLine
 import KiiPushCore
 
 struct ListenCommand: ParsableCommand {

@@ -1,3 +1,4 @@
+import KiiPushCommandLine
 import KiiPushCore
 
 /// The handler of `listen`: shows what an agent goes through, and has its messages answered.

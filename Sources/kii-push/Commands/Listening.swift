@@ -1,3 +1,4 @@
+import KiiPushCommandLine
 import KiiPushCore
 
 enum ListenEnding: Sendable {

@@ -1,4 +1,5 @@
-package import KiiPushCore
+import KiiPushCommandLine
+import KiiPushCore
 
 struct ReplayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -91,18 +92,6 @@ struct ReplayCommand: ParsableCommand {
             if filter.matches(message.received) { messages.append(message) }
         }
         return messages
-    }
-}
-
-package struct ReplayedMessage: Sendable {
-    package var id: Int64
-    package var receivedAt: Timestamp
-    package var received: ReceivedMessage
-
-    func context(attempt: Int) -> DeliveryContext {
-        DeliveryContext(
-            installationID: "", messageID: self.id, receivedAt: self.receivedAt, attempt: attempt,
-            deadlineInstant: .now() + HandlerOptions.longest)
     }
 }
 

@@ -1,5 +1,6 @@
 import Glibc
 import KiiPushActivation
+import KiiPushCommandLine
 import KiiPushCore
 import KiiPushDesktop
 
@@ -11,10 +12,7 @@ struct RunCommand: ParsableCommand {
             ("A few words of shell", "kii-push run --shell --exec 'jq -r .msg >> messages'"),
             ("A server on this machine", "kii-push run --forward-to 3000/push"),
             ("A program that receives with this library", "kii-push run --activate ./agent -- --quiet"),
-        ]
-            + CommandConfiguration.ofFleet(
-                "One gateway of a fleet ('kii-push fleet')",
-                "kii-push run --store postgres://gateway@db.example.org/kii --exec ./on-push"),
+        ],
         discussion: [
             "A command answers by its exit status: 0 newData, 10 noData, 65 never again, 75 or any other failed. It finds "
                 + "KII_PUSH_ID, KII_PUSH_KIND, KII_PUSH_TOPIC or KII_PUSH_BUCKET, KII_PUSH_ATTEMPT, KII_PUSH_DEADLINE "
@@ -36,58 +34,33 @@ struct RunCommand: ParsableCommand {
                 + "has begun is done; a second one at once. Under systemd ('kii-push install-unit') it says when it is "
                 + "ready, how it is, and that it is alive.",
             "It receives as the profile's own user or thing, of which the cloud lets one receiver connect at a time.",
-        ]
-            + CommandConfiguration.ofFleet(
-                "A gateway has no files to read again, and feeds no watchdog. Its commands find KII_PUSH_AGENT as well, and "
-                    + "its servers Kii-Push-Agent."),
+        ],
         exitCodes: ExitStatus.ofCloudCommands
             + [.missingInput, .cannotCreate, .inputOutput, .interrupted, .terminated],
         environment: EnvironmentVariable.ofCloudCommands + [
             .stateHome, .stateDirectory, .path, .credentialsDirectory, .notifySocket, .watchdogMicroseconds,
             .watchdogProcess, .journalStream,
-        ] + EnvironmentVariable.ofFleet
+        ]
     )
 
     @OptionGroup var options: RunOptions
-
-    #if Postgres
-    @OptionGroup(title: "Fleet") var fleet: FleetStoreOptions
-
-    @Option(
-        value: "NAME",
-        help: "Be this gateway of the fleet whose database --store or KII_PUSH_STORE names. Default, with --store: the "
-            + "machine's name.")
-    var gateway: String?
-    #endif
 
     @OptionGroup(title: "Output") var output: OutputOptions
     @OptionGroup(title: "Cloud") var profile: ProfileOptions
 
     func validate() throws {
-        #if Postgres
-        if self.isGateway { try self.validateGateway() }
-        if !self.isGateway, self.profile.profile == nil, EnvironmentVariable.store.text != nil {
+        // Whoever set it thinks of a fleet.
+        if self.profile.profile == nil, EnvironmentVariable.store.text != nil {
             throw ValidationError(
-                "KII_PUSH_STORE is set: be a gateway of that fleet with '--gateway NAME', or the profile's receiver with "
+                "KII_PUSH_STORE is set: be a gateway of that fleet with 'kii-push-gateway run', or the profile's receiver with "
                     + "'--profile NAME'")
         }
-        #else
-        // Whoever set it thinks of a fleet. No page of this build speaks of it.
-        if self.profile.profile == nil, let store = getenv("KII_PUSH_STORE"), store.pointee != 0 {
-            throw ValidationError(
-                "KII_PUSH_STORE is set, and this kii-push is built without PostgreSQL: be a gateway with another build, or "
-                    + "the profile's receiver with '--profile NAME'")
-        }
-        #endif
         // What needs another option may find it in the file.
         guard self.own.namesHandler, let problem = self.own.problem({ "'\(RunSettings.option($0))'" }) else { return }
         throw ValidationError(problem)
     }
 
     func run() async throws {
-        #if Postgres
-        guard !self.isGateway else { return try await self.runGateway() }
-        #endif
         let service = RunService(console: self.output.console)
         var session = try await self.session(service, nil, isFirst: true)
         // Not before: registering may take minutes, and a signal ends that at once.
@@ -141,7 +114,7 @@ struct RunCommand: ParsableCommand {
         let profile = try Profile(self.profile)
         let file = try ProfileConfiguration.read(profile.location.paths, profile: profile.name)
         var settings = self.own.completed(from: try file.runSettings())
-        settings.userAgent = self.profile.userAgent ?? file.userAgent?.value
+        settings.userAgent = self.profile.connection.userAgent ?? file.userAgent?.value
         if let problem = settings.problem({ "'\(RunSettings.option($0))'" }) {
             throw UsageError(problem, commandPath: "kii-push run")
         }
@@ -185,38 +158,3 @@ struct RunCommand: ParsableCommand {
             offline: offline, metrics: metrics, programEvents: programEvents)
     }
 }
-
-#if Postgres
-extension RunCommand {
-    private var isGateway: Bool { !self.fleet.store.isEmpty || self.gateway != nil }
-
-    /// A gateway has the agents of its share, and their credentials are in the database.
-    private func validateGateway() throws {
-        let others = [
-            ("activate", self.options.activate != nil), ("present", self.options.present),
-            ("exit-when-offline", self.options.exitWhenOffline != nil),
-            ("keep-alive", self.options.keepAlive != nil),
-            ("profile", self.profile.profile != nil),
-        ]
-        if let other = others.first(where: \.1) {
-            throw ValidationError("'--store' and '--\(other.0)' exclude each other")
-        }
-        try self.options.handler.validateAlone()
-    }
-
-    private func runGateway() async throws {
-        let store = try self.fleet.required()
-        // Each look asks the database.
-        let metrics = try await MetricsPublisher.start(self.own, interval: .seconds(15), console: self.output.console)
-        do {
-            try await GatewaySession(
-                self.own, store, name: self.gateway, self.profile, metrics, self.output.console
-            ).run()
-        } catch {
-            await metrics?.stop()
-            throw error
-        }
-        await metrics?.stop()
-    }
-}
-#endif

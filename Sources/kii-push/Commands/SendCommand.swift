@@ -1,3 +1,4 @@
+import KiiPushCommandLine
 import KiiPushCore
 
 struct SendCommand: ParsableCommand {

@@ -1,3 +1,4 @@
+import KiiPushCommandLine
 import KiiPushCore
 
 struct SubscribeCommand: ParsableCommand {
@@ -13,7 +14,7 @@ struct SubscribeCommand: ParsableCommand {
             "Without a name it subscribes to what the profile declares in \"subscriptions\" of config.json, as 'kii-push run' "
                 + "does ('kii-push help files').",
             "A topic that is missing is created: in the scope of the app with the admin's credentials if there are "
-                + "any, elsewhere as the profile itself. To be subscribed already is no error."
+                + "any, elsewhere as the profile itself. To be subscribed already is no error.",
         ],
         aliases: ["sub"],
         exitCodes: ExitStatus.ofCloudCommands, environment: EnvironmentVariable.ofCloudCommands

@@ -1,5 +1,5 @@
+import KiiPushCommandLine
 import KiiPushCore
-import KiiPushPostgres
 
 struct TraceCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -9,9 +9,7 @@ struct TraceCommand: ParsableCommand {
             ("With what it says", "kii-push trace 17 --payload"),
             ("Of another program's agent", "kii-push trace 17 --state-directory /var/lib/meter"),
             ("How long did its handler take?", "kii-push trace 17 --json | jq '.events[] | [.event, .offset_ms]'"),
-        ]
-            + CommandConfiguration.ofFleet(
-                "Of a fleet", "kii-push trace 65553 --store postgres://gateway@db.example.org/kii"),
+        ],
         discussion: [
             "It reads the inbox, also while 'listen' or another program receives with it. What happens to a message is "
                 + "written together with its answer, so a process that ends before takes the last of it along; the trace "
@@ -25,17 +23,10 @@ struct TraceCommand: ParsableCommand {
     @Argument(value: "ID", help: "The message's number in the inbox.") var number: MessageNumber
     @OptionGroup(title: "Output") var output: OutputOptions
     @OptionGroup(title: "Inbox") var inbox: InboxOptions
-    @OptionGroup(title: "Inbox") var store: FleetInboxOptions
 
-    func validate() throws { try self.inbox.exclude(self.store) }
-
-    func run() async throws { try self.output.console.show(try await self.trace(), withPayload: self.payload) }
-
-    private func trace() async throws -> MessageRecord {
-        #if Postgres
-        if let fleet = try self.store.fleet() { return try await fleet.trace(of: self.number.value) }
-        #endif
-        return try InboxReader(stateDirectory: self.inbox.directory()).trace(of: self.number.value)
+    func run() async throws {
+        let reader = try InboxReader(stateDirectory: self.inbox.directory())
+        try self.output.console.show(reader.trace(of: self.number.value), withPayload: self.payload)
     }
 }
 
@@ -53,12 +44,6 @@ struct InboxOptions: ParsableArguments {
     }
 
     func validate() throws { try self.exclude("state-directory", "profile") }
-
-    /// What is in a database is not in a directory here.
-    func exclude(_ other: FleetInboxOptions) throws {
-        guard !other.store.isEmpty, self.stateDirectory != nil || self.name.profile != nil else { return }
-        throw ValidationError("'--store' excludes '--profile' and '--state-directory'")
-    }
 
     /// Changes the inbox here, where no process receives with it.
     ///
@@ -84,19 +69,4 @@ struct InboxOptions: ParsableArguments {
         _ = try profile.registered()
         return profile.directory
     }
-}
-
-/// The number of a message, as `17` or, as it is shown, `#17`.
-struct MessageNumber: ExpressibleByArgument {
-    let value: Int64
-
-    init?(argument: String) {
-        guard let value = Int64(argument.hasPrefix("#") ? argument.dropFirst() : argument[...]), value > 0 else {
-            return nil
-        }
-        self.value = value
-    }
-
-    static var expectation: String { "the number of a message, such as 17" }
-    static var completion: CompletionKind { .asked(.messages) }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import KiiPushCommandLine
 import KiiPushCore
 
 /// How the terminal was before the first prompt made it silent, or why that cannot be told; for the signal handler, which

@@ -1,3 +1,4 @@
+import KiiPushCommandLine
 import KiiPushCore
 
 /// Carries the requests of a client, and remembers what the answers say about the time.

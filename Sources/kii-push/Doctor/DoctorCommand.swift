@@ -1,3 +1,4 @@
+import KiiPushCommandLine
 import KiiPushCore
 
 struct DoctorCommand: ParsableCommand {
@@ -41,11 +42,7 @@ struct DoctorCommand: ParsableCommand {
         var examination = Examination(time: self.timeout?.duration ?? .seconds(10)) { try console.show($0) }
         try await console.waiting { try await self.examine(&examination) }
         try examination.note(Check.Key(.service), ServiceContext.finding())
-        for check in examination.checks {
-            guard let fix = check.finding.fix else { continue }
-            try console.line("\(console.style(check.key.text, .bold)): \(fix.terminalSafe)")
-        }
-        if let exit = examination.firstFailure?.finding.exit { throw SilentExit(status: exit) }
+        try examination.end(on: console)
     }
 
     private func examine(_ examination: inout Examination) async throws {

@@ -1,3 +1,4 @@
+import KiiPushCommandLine
 import KiiPushCore
 
 /// The checks that connect to the broker as the profile: one connection for all of them.

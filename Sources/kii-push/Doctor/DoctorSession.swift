@@ -1,3 +1,4 @@
+import KiiPushCommandLine
 import KiiPushCore
 
 /// The checks of a profile that could be read, from the network to the push.

@@ -1,4 +1,5 @@
 import Glibc
+import KiiPushCommandLine
 import KiiPushCore
 
 struct FileChecks: Sendable {

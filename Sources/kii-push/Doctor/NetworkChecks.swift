@@ -1,3 +1,4 @@
+import KiiPushCommandLine
 import KiiPushCore
 
 /// What one attempt to connect to a server says about each part of the way.

@@ -1,3 +1,5 @@
+import KiiPushCommandLine
+
 enum FilesTopic {
     private enum Part {
         case file(String)

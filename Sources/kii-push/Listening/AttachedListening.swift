@@ -1,3 +1,4 @@
+import KiiPushCommandLine
 import KiiPushCore
 
 /// Shows what the process goes through that receives with the inbox, and whose handler answers.

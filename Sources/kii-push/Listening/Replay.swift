@@ -1,3 +1,4 @@
+import KiiPushCommandLine
 import KiiPushCore
 
 /// Hands messages to somebody outside, one after the other or several at once, and shows what comes of each.

@@ -1,3 +1,4 @@
+import KiiPushCommandLine
 import KiiPushCore
 
 /// `--since`: which messages of the inbox are shown before those that arrive.

@@ -1,3 +1,4 @@
+import KiiPushCommandLine
 import KiiPushCore
 
 /// Tells a person that a filter waits for a topic or bucket that the profile is not subscribed to.

@@ -1,3 +1,4 @@
+import KiiPushCommandLine
 import KiiPushCore
 
 enum SubscriptionSource: String, Sendable { case profile, configuration, cloud }

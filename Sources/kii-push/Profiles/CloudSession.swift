@@ -1,3 +1,4 @@
+import KiiPushCommandLine
 import KiiPushCore
 
 /// A profile's conversation with its cloud, over REST, for the length of one command. It takes no lock and opens no

@@ -1,3 +1,4 @@
+import KiiPushCommandLine
 import KiiPushCore
 
 /// The cloud that a command talks to, and where that was decided.
@@ -32,7 +33,7 @@ struct CloudSettings: Sendable {
         self.caFile = settings.caFile?.value
         self.clientCertificateFile = settings.clientCertificateFile?.value
         self.clientKeyFile = settings.clientKeyFile?.value
-        self.isInsecure = options.insecure
+        self.isInsecure = options.connection.insecure
         guard !settings.isOfEmulator else {
             if let path = settings.configuration.path {
                 throw CommandFailure(

@@ -1,3 +1,4 @@
+package import KiiPushCommandLine
 import KiiPushCore
 
 /// What the files of configuration say about one profile: the user's `config.json`, then those of the system. Each member

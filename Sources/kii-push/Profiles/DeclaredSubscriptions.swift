@@ -1,3 +1,4 @@
+import KiiPushCommandLine
 import KiiPushCore
 
 /// What a profile is to be subscribed to, as a file declares it: `{"topics": [...], "buckets": [...]}`.

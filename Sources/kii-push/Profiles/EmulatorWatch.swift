@@ -1,3 +1,4 @@
+import KiiPushCommandLine
 import KiiPushCore
 
 /// Notices that the emulator of a profile listens elsewhere than it did: it was restarted on other ports.

@@ -1,4 +1,5 @@
 import Glibc
+package import KiiPushCommandLine
 package import KiiPushCore
 
 /// The subscriptions made through a profile: `subscriptions.json` in its directory. The cloud has no call that lists

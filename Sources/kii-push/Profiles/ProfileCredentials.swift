@@ -1,3 +1,4 @@
+import KiiPushCommandLine
 import KiiPushCore
 
 /// The secrets of one profile: each from the first source that has it. The sources, in their order:

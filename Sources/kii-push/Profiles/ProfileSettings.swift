@@ -1,3 +1,4 @@
+import KiiPushCommandLine
 import KiiPushCore
 
 /// What is said about a profile's cloud, each from the first source that says it: an option, the environment, the user's
@@ -39,16 +40,16 @@ struct ProfileSettings: Sendable {
         // An option of 'register' holds for the address that stood beside it.
         let terms = named == nil ? saved?.terms : nil
         self.caFile =
-            Setting(try options.caFile.map(FilePaths.absolute), .option("--cacert"))
+            Setting(try options.connection.caFile.map(FilePaths.absolute), .option("--cacert"))
             ?? configuration.caFile ?? Setting(terms?.caFile, registration) ?? Setting(emulator?.caFile, found)
         self.clientCertificateFile =
-            Setting(try options.clientCertificateFile.map(FilePaths.absolute), .option("--client-cert"))
+            Setting(try options.connection.clientCertificateFile.map(FilePaths.absolute), .option("--client-cert"))
             ?? configuration.clientCertificateFile ?? Setting(terms?.clientCertificateFile, registration)
         self.clientKeyFile =
-            Setting(try options.clientKeyFile.map(FilePaths.absolute), .option("--client-key"))
+            Setting(try options.connection.clientKeyFile.map(FilePaths.absolute), .option("--client-key"))
             ?? configuration.clientKeyFile ?? Setting(terms?.clientKeyFile, registration)
-        self.proxy = Setting(options.proxy, .option("--proxy")) ?? configuration.proxy
-        self.userAgent = Setting(options.userAgent, .option("--user-agent")) ?? configuration.userAgent
+        self.proxy = Setting(options.connection.proxy, .option("--proxy")) ?? configuration.proxy
+        self.userAgent = Setting(options.connection.userAgent, .option("--user-agent")) ?? configuration.userAgent
         self.allowsPlainHTTP =
             Setting(options.allowPlainHTTP ? true : nil, .option("--allow-plain-http"))
             ?? configuration.allowsPlainHTTP ?? Setting(terms?.allowsPlainHTTP == true ? true : nil, registration)

@@ -1,3 +1,4 @@
+package import KiiPushCommandLine
 package import KiiPushCore
 
 /// What a profile was registered as, and with which cloud: `profile.json`, without secrets. What came of it is in the

@@ -1,3 +1,4 @@
+import KiiPushCommandLine
 import KiiPushCore
 
 struct ShownSetting: Sendable {
@@ -46,7 +47,9 @@ struct ShownSetting: Sendable {
             ShownSetting("proxy", settings.proxy.map { $0.withoutCredentials }),
             ShownSetting("userAgent", settings.userAgent),
             ShownSetting(
-                "insecure", Setting("\(options.insecure)", options.insecure ? .option("--insecure") : .standard)),
+                "insecure",
+                Setting(
+                    "\(options.connection.insecure)", options.connection.insecure ? .option("--insecure") : .standard)),
             ShownSetting(
                 "allowPlainHTTP",
                 settings.allowsPlainHTTP.map { Setting("\($0.value)", $0.origin) } ?? Setting("false", .standard)),

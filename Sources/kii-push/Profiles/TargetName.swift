@@ -1,3 +1,4 @@
+import KiiPushCommandLine
 import KiiPushCore
 
 /// How scopes, topics and buckets are written in every command: `alerts`, `user:me/alerts`, `group:ID/alerts`,

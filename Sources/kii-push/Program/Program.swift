@@ -1,3 +1,4 @@
+import KiiPushCommandLine
 import kii_push
 
 @main

@@ -1,3 +1,4 @@
+import KiiPushCommandLine
 import KiiPushCore
 
 /// A message put together: data or a fixture with changes of the data and the everyday options, or a body from a file.

@@ -1,3 +1,4 @@
+import KiiPushCommandLine
 import KiiPushCore
 
 /// `--set POINTER=VALUE`: one change of the data that is sent.

@@ -1,3 +1,4 @@
+import KiiPushCommandLine
 import KiiPushCore
 
 /// Waits for what the handlers of this machine make of a message: `--wait`. It sees what the emulator says about the

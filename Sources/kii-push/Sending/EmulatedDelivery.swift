@@ -1,3 +1,4 @@
+import KiiPushCommandLine
 import KiiPushCore
 
 /// An installation that the emulator has sent a message to over MQTT, with its payload.

@@ -1,3 +1,4 @@
+import KiiPushCommandLine
 import KiiPushCore
 
 /// Built-in examples of messages: `--fixture` of `send topic` and `send user`.

@@ -1,3 +1,4 @@
+import KiiPushCommandLine
 import KiiPushCore
 
 /// A profile of this state directory, as one that may receive what is sent.

@@ -1,3 +1,4 @@
+import KiiPushCommandLine
 import KiiPushCore
 
 /// Calls `whenReached` once the agent has been offline for longer than the limit. Time that the machine sleeps does not

@@ -1,4 +1,5 @@
 import Glibc
+import KiiPushCommandLine
 import KiiPushCore
 
 /// `run` as a service: one session after another, and what signals and the service manager want in between.

@@ -1,3 +1,4 @@
+import KiiPushCommandLine
 import KiiPushCore
 
 /// How an agent of `run` stands with its broker, and those who have to know: the service manager, and who minds the time

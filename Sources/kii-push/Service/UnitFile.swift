@@ -1,3 +1,4 @@
+import KiiPushCommandLine
 import KiiPushCore
 
 /// A systemd unit that runs `kii-push run`.

@@ -5,6 +5,7 @@ import TestSupport
 import TestTraits
 import Testing
 
+@testable import KiiPushCommandLine
 @testable import kii_push
 
 /// What `doctor` says where nothing is wrong, and what it leaves alone.

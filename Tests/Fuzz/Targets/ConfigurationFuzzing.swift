@@ -1,3 +1,4 @@
+import KiiPushCommandLine
 import KiiPushCore
 import kii_push
 

@@ -1,0 +1,120 @@
+package struct ArgumentDefinition {
+    package enum Kind: Equatable {
+        case option(valueName: String)
+        case flag
+        case positional(valueName: String)
+    }
+
+    package var kind: Kind
+    package var short: Character?
+    package var long: String?
+    package var help: String
+    var isRequired = false
+    package var isRepeating = false
+    /// What holds when it is not given, as it would be typed; `nil` says nothing.
+    var defaultText: String?
+    package var completion = CompletionKind.none
+    /// What stands for the value of an option that is given without one; `nil` where it needs one.
+    var bareText: String?
+    var section: String?
+
+    var isPositional: Bool { self.short == nil && self.long == nil }
+
+    var valueName: String? {
+        switch self.kind {
+        case .flag: nil
+        case .option(let valueName), .positional(let valueName): valueName
+        }
+    }
+
+    var needsValue: Bool { self.valueName != nil && self.bareText == nil }
+    package var names: [String] { [self.short.map { "-\($0)" }, self.long.map { "--\($0)" }].compactMap { $0 } }
+
+    /// As it is written in help and errors: `-n, --count N`.
+    var label: String {
+        let names = self.names.joined(separator: ", ")
+        switch self.kind {
+        case .flag: return names
+        case .option(let valueName): return "\(names) \(self.bareText == nil ? valueName : "[\(valueName)]")"
+        case .positional(let valueName): return self.isRepeating ? "\(valueName)..." : valueName
+        }
+    }
+
+    var helpWithDefault: String {
+        guard let defaultText = self.defaultText else { return self.help }
+        return "\(self.help) Default: \(defaultText)."
+    }
+
+    /// As it stands in a usage line: `[FILE]`, `TOPIC...`.
+    var usageLabel: String { self.isRequired ? self.label : "[\(self.label)]" }
+}
+
+extension ArgumentDefinition {
+    /// Defines a value whose default is `initial`. Without a default the value is required.
+    package init<Value: ArgumentValue>(_ kind: Kind, _ initial: Value?, _ help: String, _ completion: CompletionKind?) {
+        self.init(
+            kind: kind, help: help, isRequired: initial == nil, isRepeating: Value.isRepeating,
+            defaultText: initial?.argumentText, completion: completion ?? Value.Word.completion)
+    }
+}
+
+/// How an option or flag is called; the long name comes from the property, `completeAs` giving `--complete-as`.
+package enum NameSpecification {
+    case long
+    case shortAndLong
+    case customLong(String)
+    case shortAndCustomLong(Character, String)
+    case customShort(Character)
+
+    package func names(property: String) -> (short: Character?, long: String?) {
+        switch self {
+        case .long: (nil, property.kebabCase)
+        case .shortAndLong: (property.first, property.kebabCase)
+        case .customLong(let long): (nil, long)
+        case .shortAndCustomLong(let short, let long): (short, long)
+        case .customShort(let short): (short, property.kebabCase)
+        }
+    }
+}
+
+extension String {
+    /// A property's name as an option is written: `complete-as` for `completeAs`.
+    var kebabCase: String {
+        self.reduce(into: "") { name, character in
+            if character.isUppercase, !name.isEmpty { name.append("-") }
+            name.append(character.lowercased())
+        }
+    }
+}
+
+package struct BoundArgument {
+    /// The name of the declared property.
+    var property = ""
+    var definition: ArgumentDefinition
+    let box: any ArgumentBox
+}
+
+extension ParsableArguments {
+    /// The declared values in the order of the source, with those of the groups in their places.
+    package func boundArguments(section: String? = nil) -> [BoundArgument] {
+        Mirror(reflecting: self).children.flatMap { child -> [BoundArgument] in
+            if let group = child.value as? any DeclaredGroup { return group.boundArguments() }
+            guard let label = child.label, let declared = child.value as? any DeclaredArgument else { return [] }
+            // The compiler stores a wrapped property `count` as `_count`.
+            let property = String(label.drop { $0 == "_" })
+            var bound = declared.bound(property: property)
+            bound.property = property
+            bound.definition.section = bound.definition.section ?? section
+            return [bound]
+        }
+    }
+
+    package var given: [String] { self.boundArguments().filter { $0.box.isGiven }.compactMap(\.definition.long) }
+
+    /// - Throws: ``ValidationError`` when two of these options are given.
+    package func exclude(_ options: String...) throws {
+        let given = self.given
+        let both = options.filter(given.contains)
+        if both.count > 1 { throw ValidationError("'--\(both[0])' and '--\(both[1])' exclude each other") }
+    }
+}

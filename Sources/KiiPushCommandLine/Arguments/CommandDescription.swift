@@ -1,0 +1,70 @@
+/// A command as help and completions need it: what is said about it, its values, and the commands below.
+///
+/// Only what is asked for is looked up: a page that lists commands does not look into their values.
+package struct CommandDescription {
+    package let type: any ParsableCommand.Type
+    package let configuration: CommandConfiguration
+    /// What names it, from the tool's own name on.
+    package let words: [String]
+    /// The pages of help that belong to no command.
+    package let topics: [String]
+
+    package init(_ type: any ParsableCommand.Type, below parents: [String] = [], topics: [String]? = nil) {
+        self.type = type
+        self.configuration = type.configuration
+        self.words = parents + [self.configuration.commandName]
+        self.topics = topics ?? self.configuration.topics
+    }
+
+    /// Its values in the order of the source, then `--help` and, on the tool itself, `--version`.
+    package var arguments: [ArgumentDefinition] {
+        let help = ArgumentDefinition(kind: .flag, short: "h", long: "help", help: "Show this page.")
+        let version = ArgumentDefinition(kind: .flag, long: "version", help: "Print the version.")
+        return self.type.init().boundArguments().map(\.definition) + [help]
+            + (self.configuration.version == nil ? [] : [version])
+    }
+
+    /// Those below it, also those that are shown to nobody.
+    var withHiddenSubcommands: [CommandDescription] {
+        self.configuration.subcommands.map { CommandDescription($0, below: self.words, topics: self.topics) }
+    }
+
+    package var subcommands: [CommandDescription] { self.withHiddenSubcommands.filter { !$0.configuration.isHidden } }
+    package var name: String { self.configuration.commandName }
+    /// `kii-push send topic`.
+    package var path: String { self.words.joined(separator: " ") }
+    var isGroup: Bool { !self.subcommands.isEmpty }
+    package var options: [ArgumentDefinition] { self.arguments.filter { !$0.isPositional } }
+    var positionals: [ArgumentDefinition] { self.arguments.filter(\.isPositional) }
+    package var withAllBelow: [CommandDescription] { [self] + self.subcommands.flatMap(\.withAllBelow) }
+
+    /// `kii-push decode [OPTIONS] [FILE]`.
+    package var usage: String {
+        guard !self.isGroup else { return "\(self.path) COMMAND" }
+        let required = self.options.filter(\.isRequired).map(\.usageLabel)
+        return ([self.path] + required + ["[OPTIONS]"] + self.positionals.map(\.usageLabel)).joined(separator: " ")
+    }
+
+    /// The values below the headings of help: the command's own first, then what it shares with others.
+    package var sections: [(title: String, arguments: [ArgumentDefinition])] {
+        var titles: [String] = []
+        var members: [String: [ArgumentDefinition]] = [:]
+        for argument in self.arguments {
+            let title = argument.section ?? (argument.isPositional ? "Arguments" : "Options")
+            if members[title] == nil { titles.append(title) }
+            members[title, default: []].append(argument)
+        }
+        let own = ["Arguments", "Options"].filter(titles.contains)
+        return (own + titles.filter { !own.contains($0) }).map { ($0, members[$0] ?? []) }
+    }
+
+    package var exitCodes: [ExitStatus] {
+        guard !self.isGroup else { return self.configuration.version == nil ? [] : ExitStatus.allCases }
+        return Set([.success, .usage] + self.configuration.exitCodes).sorted { $0.rawValue < $1.rawValue }
+    }
+
+    package func subcommand(_ word: String) -> CommandDescription? {
+        self.subcommands.first { $0.names.contains(word) }
+    }
+    package var names: [String] { [self.name] + self.configuration.aliases }
+}

@@ -1,0 +1,91 @@
+enum CommandRequest {
+    case run(any ParsableCommand)
+    case show(String)
+    /// Another program carries it out, with these words.
+    case pass(OtherProgram, [String])
+}
+
+/// Finds the command that a command line names and fills it in.
+struct CommandLineParser {
+    let root: any ParsableCommand.Type
+    var width = 80
+
+    func parse(_ words: [String]) throws -> CommandRequest {
+        let tool = CommandDescription(self.root)
+        if words.first == "--version", let version = tool.configuration.version {
+            return .show("\(tool.name) \(version)\n")
+        }
+        if tool.configuration.subcommands.isEmpty, words.first == "complete" {
+            return .show(Completion(tool: tool, ask: { _, _ in [] }).text(Array(words.dropFirst(2))))
+        }
+        let (profile, behind) = Self.leadingProfile(words[...])
+        let (command, own) = try Self.command(below: tool, for: behind)
+        let rest = profile + own
+        if let program = command.configuration.program { return .pass(OtherProgram(name: program), Array(rest)) }
+        // Asking for help wins over whatever else is wrong with the line.
+        let isAsked = rest.prefix { $0 != "--" }.contains { $0 == "-h" || $0 == "--help" }
+        if isAsked || (words.isEmpty && command.isGroup) {
+            return .show(HelpText(command: command, width: self.width).text)
+        }
+        guard command.configuration.subcommands.isEmpty else {
+            let names = command.subcommands.map(\.name).joined(separator: ", ")
+            let problem =
+                own.first.map { "'\($0)' comes before a command; put it after the command" }
+                ?? "a command is missing: one of \(names)"
+            throw UsageError(problem, commandPath: command.path)
+        }
+        return .run(try Self.parse(command.type, rest, path: command.path))
+    }
+
+    /// The words before a command that name the profile, `-p NAME` in any of its forms, and the words behind them.
+    static func leadingProfile(
+        _ words: ArraySlice<String>
+    ) -> (profile: ArraySlice<String>, behind: ArraySlice<String>) {
+        guard let first = words.first else { return ([], words) }
+        let isAlone = first == "-p" || first == "--profile"
+        guard isAlone || first.hasPrefix("--profile=") || (first.hasPrefix("-p") && !first.hasPrefix("--")) else {
+            return ([], words)
+        }
+        let count = isAlone ? 2 : 1
+        return (words.prefix(count), words.dropFirst(count))
+    }
+
+    private static func command(
+        below tool: CommandDescription, for words: ArraySlice<String>
+    ) throws(UsageError) -> (command: CommandDescription, rest: ArraySlice<String>) {
+        var command = tool
+        var rest = words
+        while let word = rest.first, !word.hasPrefix("-"), !command.configuration.subcommands.isEmpty {
+            guard let next = command.withHiddenSubcommands.first(where: { $0.names.contains(word) }) else {
+                throw Self.unknownCommand(word, below: command)
+            }
+            command = next
+            rest = rest.dropFirst()
+        }
+        return (command, rest)
+    }
+
+    private static func parse<Command: ParsableCommand>(
+        _ type: Command.Type, _ words: ArraySlice<String>, path: String
+    ) throws(UsageError) -> Command {
+        let command = Command()
+        var parser = ArgumentParser(command.boundArguments(), words: words, commandPath: path)
+        try parser.parse()
+        do {
+            try command.validateAll()
+        } catch {
+            throw UsageError((error as? ValidationError)?.message ?? "\(error)", commandPath: path)
+        }
+        return command
+    }
+
+    private static func unknownCommand(_ word: String, below command: CommandDescription) -> UsageError {
+        // A guess leaves out the tool's own name.
+        let likely = command.configuration.likelySubcommand.map {
+            (command.words.dropFirst() + [$0, word]).joined(separator: " ")
+        }
+        let near = suggestion(for: word, among: command.subcommands.flatMap(\.names))
+        let guess = (near ?? likely).map { "; did you mean '\($0)'?" } ?? ""
+        return UsageError("unknown command '\(word)'\(guess)", commandPath: command.path)
+    }
+}

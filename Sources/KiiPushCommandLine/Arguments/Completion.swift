@@ -1,0 +1,119 @@
+/// Candidates for the word at the cursor of a command line.
+package struct Completion {
+    package typealias Candidate = (word: String, description: String)
+
+    package enum Answer {
+        case candidates([Candidate])
+        /// The shell completes a path or a program itself.
+        case shell(CompletionKind)
+    }
+
+    package let tool: CommandDescription
+    /// Answers a question about the state on this machine, for the words before the cursor.
+    package let ask: (CompletionQuestion, [String]) -> [String]
+
+    package init(tool: CommandDescription, ask: @escaping (CompletionQuestion, [String]) -> [String]) {
+        self.tool = tool
+        self.ask = ask
+    }
+
+    /// The answer to a shell's script: a candidate a line, with its description behind a tab, or the kind of what the shell
+    /// completes itself.
+    package func text(_ words: [String]) -> String {
+        switch self.answer(words) {
+        case .shell(let kind): ":\(kind)\n"
+        case .candidates(let rows):
+            rows.map { ($0.description.isEmpty ? $0.word : "\($0.word)\t\($0.description)") + "\n" }.joined()
+        }
+    }
+
+    /// - Parameter words: the words behind the tool's name; the last one is at the cursor, and may be empty.
+    package func answer(_ words: [String]) -> Answer {
+        let (before, current, isBroken) = Self.joined(words)
+        let (profile, behind) = CommandLineParser.leadingProfile(before[...])
+        if before.count == 1, profile.count == 1, behind.isEmpty, !before[0].contains("=") {
+            return self.values(.asked(.profiles), before, current)
+        }
+        var command = self.tool
+        var rest = behind
+        while let word = rest.first, let next = command.subcommand(word) {
+            command = next
+            rest = rest.dropFirst()
+        }
+        let place = Place(rest, options: command.options)
+        if let option = place.expecting { return self.values(option.completion, before, current) }
+        if !place.isBehindOptions, current.hasPrefix("--"), let sign = current.firstIndex(of: "=") {
+            let name = String(current[..<sign])
+            guard let option = command.options.first(where: { $0.names.contains(name) }) else { return .candidates([]) }
+            let value = String(current[current.index(after: sign)...])
+            return self.values(option.completion, before, value, prefix: isBroken ? "" : name + "=")
+        }
+        if !place.isBehindOptions, current.hasPrefix("-") {
+            let rows = command.options.flatMap { option in option.names.map { ($0, option.helpWithDefault) } }
+            return .candidates(rows.filter { $0.0.hasPrefix(current) })
+        }
+        if command.isGroup {
+            let rows = command.subcommands.map { ($0.name, $0.configuration.abstract) }
+            return .candidates(place.positionals > 0 ? [] : rows.filter { $0.0.hasPrefix(current) })
+        }
+        let positionals = command.positionals
+        let isBeyond = place.positionals >= positionals.count
+        let repeating = positionals.last.flatMap { $0.isRepeating ? $0 : nil }
+        guard let positional = isBeyond ? repeating : positionals[place.positionals] else { return .candidates([]) }
+        return self.values(positional.completion, before, current)
+    }
+
+    private func values(
+        _ completion: CompletionKind, _ before: [String], _ current: String, prefix: String = ""
+    ) -> Answer {
+        let words: [String]
+        switch completion {
+        case .none: words = []
+        case .words(let known): words = known
+        case .file, .directory, .program: return .shell(completion)
+        case .asked(let question): words = self.ask(question, before)
+        }
+        return .candidates(words.filter { $0.hasPrefix(current) }.map { (prefix + $0, "") })
+    }
+
+    /// The words with `--option`, `=` and `value` made one again, which bash breaks apart; and whether it broke the last.
+    private static func joined(_ words: [String]) -> (before: [String], current: String, isBroken: Bool) {
+        var joined: [String] = []
+        var isOpen = false
+        var isBroken = false
+        for word in words {
+            let isSign = word == "=" && joined.last?.hasPrefix("--") == true && joined.last?.contains("=") == false
+            isBroken = isSign || isOpen
+            if isBroken {
+                joined[joined.count - 1] += word
+            } else {
+                joined.append(word)
+            }
+            isOpen = isSign
+        }
+        let current = joined.popLast() ?? ""
+        return (joined, current, isBroken)
+    }
+
+    /// What the words of a command before the cursor leave open.
+    private struct Place {
+        /// The option whose value is at the cursor.
+        var expecting: ArgumentDefinition?
+        var isBehindOptions = false
+        var positionals = 0
+
+        init(_ words: ArraySlice<String>, options: [ArgumentDefinition]) {
+            for word in words {
+                if self.expecting != nil {
+                    self.expecting = nil
+                } else if self.isBehindOptions || !word.hasPrefix("-") || word == "-" {
+                    self.positionals += 1
+                } else if word == "--" {
+                    self.isBehindOptions = true
+                } else {
+                    self.expecting = options.first { $0.needsValue && $0.names.contains(word) }
+                }
+            }
+        }
+    }
+}

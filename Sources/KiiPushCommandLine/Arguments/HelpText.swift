@@ -1,0 +1,89 @@
+/// The help page of a command: purpose, examples, usage, values by group, exit codes, environment.
+package struct HelpText {
+    package let command: CommandDescription
+    /// How many columns a line may have; 40 to 100.
+    package let width: Int
+
+    package init(command: CommandDescription, width: Int) {
+        self.command = command
+        self.width = width
+    }
+
+    package var text: String {
+        let configuration = self.command.configuration
+        var sections = [wrapped(configuration.abstract, width: self.width)]
+        if !configuration.examples.isEmpty {
+            let lines = configuration.examples.map { "  # \($0.purpose)\n  \($0.line)" }
+            sections.append("Examples:\n" + lines.joined(separator: "\n"))
+        }
+        sections += configuration.discussion.map { wrapped($0, width: self.width) }
+        sections.append("Usage: \(self.command.usage)")
+        if self.command.isGroup { sections += self.subcommands }
+        sections += self.command.sections.map { title, arguments in
+            "\(title):\n" + self.columns(arguments.map { ($0.label, $0.helpWithDefault) })
+        }
+        if !self.command.isGroup {
+            sections.append("Exit codes:\n" + self.columns(self.command.exitCodes.map(\.row)))
+        }
+        if !configuration.environment.isEmpty {
+            sections.append("Environment:\n" + self.columns(configuration.environment.map(\.row)))
+        }
+        if self.command.isGroup {
+            let topics = self.command.topics.joined(separator: ", ")
+            let others = topics.isEmpty ? "" : "; '\(self.command.words[0]) help TOPIC' too: \(topics)"
+            sections.append(wrapped("'\(self.command.path) COMMAND --help' tells more\(others).", width: self.width))
+        }
+        return sections.joined(separator: "\n\n") + "\n"
+    }
+
+    private var subcommands: [String] {
+        let all = self.command.subcommands
+        let groups = self.command.configuration.groups
+        let column = (all.map(\.name.displayWidth).max() ?? 0) + 2
+        return (groups.isEmpty ? [("Commands", all.map(\.name))] : groups).compactMap { title, names in
+            let rows = all.filter { names.contains($0.name) }.map { ($0.name, $0.configuration.abstract) }
+            guard !rows.isEmpty else { return nil }
+            return "\(title):\n" + table(rows, width: self.width, column: column)
+        }
+    }
+
+    private func columns(_ rows: [(String, String)]) -> String { table(rows, width: self.width) }
+}
+
+/// Two columns within `width`; a label that is too wide has its text on the next line.
+package func table(_ rows: [(String, String)], width: Int = 80, column: Int? = nil) -> String {
+    let column = column ?? min(24, (rows.map(\.0.displayWidth).max() ?? 0) + 2)
+    let indent = String(repeating: " ", count: column + 2)
+    return rows.map { label, text in
+        let lines = wrapped(text, width: width - 2 - column).split(separator: "\n")
+        let body = lines.joined(separator: "\n\(indent)")
+        guard label.displayWidth + 2 <= column else { return "  \(label)\n\(indent)\(body)" }
+        return "  \(label.padded(to: column))\(body)"
+    }.joined(separator: "\n")
+}
+
+/// Breaks each line at spaces, so that none is longer than `width` unless one word is. Indented lines stay as they are.
+package func wrapped(_ text: String, width: Int = 80) -> String {
+    text.split(separator: "\n", omittingEmptySubsequences: false).map { line in
+        guard !line.hasPrefix(" ") else { return String(line) }
+        var broken = ""
+        var column = 0
+        for word in line.split(separator: " ") {
+            let length = word.displayWidth
+            if column > 0 {
+                let fits = column + 1 + length <= width
+                broken += fits ? " " : "\n"
+                column = fits ? column + 1 : 0
+            }
+            broken += word
+            column += length
+        }
+        return broken
+    }.joined(separator: "\n")
+}
+
+/// A page that is a table between two paragraphs.
+package func page(_ before: String, _ rows: [(String, String)], _ after: String, width: Int) -> String {
+    [wrapped(before, width: width), table(rows, width: width), wrapped(after, width: width)]
+        .joined(separator: "\n\n") + "\n"
+}

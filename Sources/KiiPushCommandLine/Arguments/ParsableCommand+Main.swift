@@ -1,0 +1,82 @@
+import Glibc
+import KiiPushCore
+
+/// A program: it runs the command that its words name, and ends with a status.
+extension ParsableCommand {
+    /// Runs the process's words as this command or one below it, and ends the process.
+    package static func main() async {
+        StandardStream.reserveDescriptors()
+        // A reader that goes away is met where the writing is done, not by dying in the middle of something.
+        signal(SIGPIPE, SIG_IGN)
+        // Whoever started the program may have SIGCHLD ignored, and then nobody learns how a program ended.
+        signal(SIGCHLD, SIG_DFL)
+        // A program that was started for a push may use this one; the messages are for that program.
+        unsetenv("KII_PUSH_LAUNCH_FD")
+        Self.actAsFirstProcess()
+        let words = Array(CommandLine.arguments.dropFirst())
+        exit(await Self.status(of: words).rawValue)
+    }
+
+    /// Does the duties of the first process of a container, or of a subreaper.
+    private static func actAsFirstProcess() {
+        guard OwnChildren.mayBeOrphans else { return }
+        // Without a thread they stay zombies, and all else goes on.
+        try? OwnChildren.reapOthers()
+        guard getpid() == 1 else { return }
+        // The kernel gives it no signal that it does not handle, so that nobody could end a command that handles none.
+        for number in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] { signal(number) { _exit(128 + $0) } }
+    }
+
+    private static func status(of words: [String]) async -> ExitStatus {
+        let status = await Self.statusOfCommand(words)
+        do {
+            try await StandardStream.finish()
+        } catch let failure as CommandFailure where status == .success {
+            Self.report(failure, words)
+            try? await StandardStream.finish()
+            return failure.exit
+        } catch {
+            // Nobody reads the output any more.
+        }
+        return status
+    }
+
+    private static func statusOfCommand(_ words: [String]) async -> ExitStatus {
+        do {
+            switch try CommandLineParser(root: Self.self, width: StandardStream.output.textWidth()).parse(words) {
+            case .show(let text): try StandardStream.output.write(text)
+            case .run(let command):
+                try DescriptorLimit.check()
+                try await command.run()
+            case .pass(let program, let words):
+                try DescriptorLimit.check()
+                try program.run(words)
+            }
+            return .success
+        } catch let exit as SilentExit {
+            return exit.status
+        } catch is BrokenPipe {
+            return .success
+        } catch {
+            return Self.report(error, words)
+        }
+    }
+
+    @discardableResult
+    private static func report(_ error: any Error, _ words: [String]) -> ExitStatus {
+        let report = FailureReport(
+            error, of: Self.configuration.commandName, hint: error is UsageError ? Self.hint(words) : nil)
+        let options = words.prefix { $0 != "--" }
+        report.write(
+            asJSON: options.contains("--json"), isVerbose: options.contains { $0 == "-v" || $0 == "--verbose" })
+        return report.failure.exit
+    }
+
+    /// Which program has a command or an option that this one lacks.
+    private static func hint(_ words: [String]) -> String? {
+        guard let elsewhere = Self.configuration.elsewhere else { return nil }
+        let options = words.prefix { $0 != "--" }.filter { $0.hasPrefix("--") }.map { $0.prefix { $0 != "=" } }
+        let names = words.prefix(1) + options.map(String.init)
+        return names.first(where: elsewhere.words.contains).map { "'\($0)' is of \(elsewhere.program)" }
+    }
+}

@@ -1,0 +1,82 @@
+package import KiiPushCore
+
+/// How a command talks: data on standard output, everything else on standard error.
+package struct Console: Sendable {
+    package let options: Options
+    package let style: TerminalStyle
+    let statusStyle: TerminalStyle
+    package let note: WaitingNote?
+
+    /// The part of ``OutputOptions`` that a console needs, as a value that can cross to other tasks.
+    package struct Options: Sendable {
+        package var json = false
+        package var quiet = false
+        package var verbose = false
+        var color = ColorChoice.auto
+
+        package init(json: Bool = false, quiet: Bool = false, verbose: Bool = false, color: ColorChoice = .auto) {
+            self.json = json
+            self.quiet = quiet
+            self.verbose = verbose
+            self.color = color
+        }
+    }
+
+    package init(_ options: Options) {
+        self.options = options
+        self.style = TerminalStyle(choice: options.color, stream: .output)
+        self.statusStyle = TerminalStyle(choice: options.color, stream: .error)
+        self.note = WaitingNote(options)
+    }
+
+    /// One line of data for people; says nothing with `--json`.
+    package func line(_ text: String) throws {
+        guard !self.options.json else { return }
+        self.note?.erase()
+        try StandardStream.output.write(text + "\n")
+    }
+
+    /// One line about what was done, for people; says nothing with `--json` or `--quiet`.
+    package func result(_ text: String) throws { if !self.options.quiet { try self.line(text) } }
+
+    /// One object for programs; says nothing without `--json`.
+    package func object(_ type: String, _ members: [(String, JSONValue)]) throws {
+        try self.object(type) { $0.add(members) }
+    }
+
+    package func object(_ type: String, _ members: JSONLiteral) throws {
+        try self.object(type, JSONMembers(members))
+    }
+
+    /// As above, with members that are written where they come from.
+    package func object(_ type: String, _ write: (inout JSONObjectWriter) -> Void) throws {
+        guard self.options.json else { return }
+        var bytes = EventLine.bytes(type, write)
+        // Almost all lines: nothing in them could drive a terminal.
+        guard bytes.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) else {
+            let text = String(decoding: bytes, as: UTF8.self).escapingTerminalControls
+            return try StandardStream.output.write(text + "\n")
+        }
+        bytes.append(UInt8(ascii: "\n"))
+        try StandardStream.output.write(bytes)
+    }
+
+    /// What is going on, on standard error, unless `--quiet`.
+    package func status(_ text: String) { if !self.options.quiet { self.error(text) } }
+
+    /// The state of a connection, on standard error; with `--json` there is an object for it.
+    package func state(_ text: String) { if !self.options.json { self.status(text) } }
+
+    /// Trouble, on standard error, also with `--quiet`; with `--json` there is an object for it.
+    package func trouble(_ text: String) { if !self.options.json { self.error(text) } }
+    package func detail(_ text: String) { if self.options.verbose { self.error(self.statusStyle(text, .dim)) } }
+
+    /// Something that should not be overlooked, also with `--quiet`.
+    package func warning(_ text: String) { self.error("\(self.statusStyle("warning:", .yellow)) \(text)") }
+
+    private func error(_ text: String) {
+        self.note?.erase()
+        // Where standard error itself cannot be written to, nobody can be told.
+        StandardStream.error.say(text.withoutCredentials + "\n")
+    }
+}

@@ -1,0 +1,59 @@
+import Glibc
+
+extension StringProtocol {
+    /// How many columns the text takes on a terminal: two for a wide character, none for a mark on the one before.
+    package var displayWidth: Int {
+        // Printable ASCII, which most text is, needs no look at characters: each byte is a column.
+        if self.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) { return self.utf8.count }
+        return self.reduce(0) { $0 + $1.displayWidth }
+    }
+}
+
+extension String {
+    /// The text with spaces behind it, at least `width` columns.
+    package func padded(to width: Int) -> String {
+        self + String(repeating: " ", count: Swift.max(0, width - self.displayWidth))
+    }
+}
+
+extension Character {
+    /// 0, 1 or 2. What a terminal shows as one picture is as wide as its widest part.
+    fileprivate var displayWidth: Int {
+        // Variation selector 16 asks for a picture in colour, which is wide.
+        if self.unicodeScalars.contains("\u{fe0f}"), self.unicodeScalars.count > 1 { return 2 }
+        return self.unicodeScalars.map(\.displayWidth).max() ?? 0
+    }
+}
+
+extension Unicode.Scalar {
+    /// Blocks of which every character is wide.
+    ///
+    /// - Source: Unicode Standard Annex 11, EastAsianWidth.txt: W and F.
+    private static let wideBlocks: [ClosedRange<UInt32>] = [
+        0x1100...0x115f, 0x2e80...0x303e, 0x3041...0x33ff, 0x3400...0x4dbf, 0x4e00...0x9fff, 0xa000...0xa4cf,
+        0xa960...0xa97f, 0xac00...0xd7a3, 0xf900...0xfaff, 0xfe10...0xfe19, 0xfe30...0xfe6f, 0xff01...0xff60,
+        0xffe0...0xffe6, 0x16fe0...0x18cff, 0x1aff0...0x1b2ff, 0x20000...0x3fffd,
+    ]
+
+    fileprivate var displayWidth: Int {
+        if self.isASCII { return self.value < 0x20 || self.value == 0x7f ? 0 : 1 }
+        switch self.properties.generalCategory {
+        case .nonspacingMark, .enclosingMark, .format, .control: return 0
+        default: break
+        }
+        // The vowels and ends of Hangul join the syllable that they follow.
+        if (0x1160...0x11ff).contains(self.value) { return 0 }
+        if self.properties.isEmojiPresentation { return 2 }
+        return Self.wideBlocks.contains { $0.contains(self.value) } ? 2 : 1
+    }
+}
+
+extension StandardStream {
+    /// How many columns text is broken at, 40 to 100: those of the terminal, which `COLUMNS` overrides; 80 without one.
+    package func textWidth() -> Int {
+        guard self.isTerminal else { return 80 }
+        let columns = EnvironmentVariable.columns.text.flatMap { Int($0) } ?? self.terminalColumns
+        guard let columns, columns > 0 else { return 80 }
+        return min(max(columns, 40), 100)
+    }
+}

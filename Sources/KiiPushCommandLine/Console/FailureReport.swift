@@ -1,0 +1,49 @@
+import KiiPushCore
+
+/// Says on standard error why the process ends, in one line (and one for what to do) or, with `--json`, in one object.
+struct FailureReport {
+    let failure: CommandFailure
+    private let program: String
+    /// The command whose help could be read, for a usage error.
+    let helpPath: String?
+
+    /// - Parameters:
+    ///   - program: the name of this one.
+    ///   - hint: what to do about a usage error, instead of its own advice.
+    init(_ error: any Error, of program: String, hint: String? = nil) {
+        let usage = error as? UsageError
+        var failure =
+            usage.map { CommandFailure(.usage, $0.message, hint: hint ?? $0.hint) } ?? CommandFailure(describing: error)
+        failure.message = failure.message.withoutCredentials
+        failure.hint = failure.hint?.withoutCredentials
+        self.failure = failure
+        self.program = program
+        self.helpPath = usage?.commandPath
+    }
+
+    /// Writes the report; where standard error cannot be written to, the exit code alone has to do.
+    func write(asJSON: Bool, isVerbose: Bool = false) {
+        var text = asJSON ? self.json : self.text
+        if isVerbose, !asJSON, let answer = self.failure.answer {
+            text += "          the server said: \(answer.terminalSafe)\n"
+        }
+        StandardStream.error.say(text)
+    }
+
+    private var hint: String? { self.failure.hint ?? self.helpPath.map { "see '\($0) --help'" } }
+
+    private var text: String {
+        // A backslash of the user's own words stays as the user has typed it.
+        "\(self.program): \(self.failure.message.escapingTerminalControls)\n"
+            + (self.hint.map { "          \($0.escapingTerminalControls)\n" } ?? "")
+    }
+
+    private var json: String {
+        let members: JSONLiteral = [
+            "v": 1, "type": "error", "category": self.failure.exit.category, "message": self.failure.message,
+            "code": self.failure.code, "http_status": self.failure.httpStatus,
+            "in_doubt": self.failure.isInDoubt ? true : nil, "hint": self.hint, "exit": self.failure.exit.rawValue,
+        ]
+        return JSONValue.object(.init(members)).terminalText + "\n"
+    }
+}

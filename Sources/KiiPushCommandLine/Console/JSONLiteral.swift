@@ -1,0 +1,16 @@
+package import KiiPushCore
+
+/// Members in the order of the literal: `["id": 7, "reason": nil]`. One without a value is left out.
+package typealias JSONLiteral = KeyValuePairs<String, (any JSONConvertible)?>
+
+extension JSONMembers {
+    package init(_ members: JSONLiteral) { self.init(present: members) }
+}
+
+extension Timestamp: JSONConvertible {
+    package var json: JSONValue { JSONValue(self.description) }
+}
+
+extension Int32: JSONConvertible {
+    package var json: JSONValue { JSONValue(self) }
+}

@@ -1,0 +1,13 @@
+/// `--json`, `--quiet`, `--verbose`, `--color`: the same in every command.
+package struct OutputOptions: ParsableArguments {
+    @Flag(help: "One JSON object a line on standard output ('kii-push help json').") package var json = false
+    @Flag(name: .customShort("q"), help: "Say only what was asked for and what went wrong.") package var quiet = false
+    @Flag(name: .customShort("v"), help: "Say more on standard error.") package var verbose = false
+    @Option(value: "WHEN", help: "Colours: auto, always or never.") var color = ColorChoice.auto
+
+    package init() {}
+
+    package var console: Console {
+        Console(Console.Options(json: self.json, quiet: self.quiet, verbose: self.verbose, color: self.color))
+    }
+}

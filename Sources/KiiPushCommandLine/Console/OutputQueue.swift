@@ -1,0 +1,201 @@
+import Glibc
+import KiiPushCore
+
+/// The command is to end, and the reader of its output read nothing for a while: the command ends without writing the rest.
+package struct UnreadOutput: Error {}
+
+/// Writes to a descriptor on a thread of its own. That thread alone waits for the reader at the other end.
+///
+/// Tasks share few threads. A task that waits in write(2) keeps its thread from the others: from messages, and from the
+/// signal that is to end the command.
+package final class OutputQueue: Sendable {
+    private struct State {
+        /// Bytes that the thread has not taken yet.
+        var waiting: [UInt8] = []
+        /// The number of bytes that were put in, and how many of them are out.
+        var put = 0
+        var written = 0
+        /// The first error of write(2).
+        var failure: (any Error)?
+        var hasThread = false
+        var isHurried = false
+        /// Whether nothing more is written, since nobody reads it.
+        var isAbandoned = false
+        /// The number of lines for which there was no room.
+        var leftOut = 0
+        var waiters: [(position: Int, written: OneShot<Void>)] = []
+
+        var pending: Int { self.put - self.written }
+
+        mutating func append(_ bytes: some Collection<UInt8>) {
+            guard !self.isAbandoned else { return }
+            self.waiting += bytes
+            self.put += bytes.count
+        }
+    }
+
+    /// The most that waits for the reader.
+    private static let mostBytes = 4 << 20
+    /// The time in which a reader has to read something once the command is to end.
+    private static let patience = Duration.seconds(2)
+
+    /// All queues of the process. It keeps each until its end.
+    private static let all = Locked<[OutputQueue]>([])
+
+    private let descriptor: Int32
+    private let name: String
+    private let state = Monitor(State())
+
+    /// - Parameters:
+    ///   - descriptor: stays open.
+    ///   - name: the descriptor's, for an error.
+    package init(descriptor: Int32, name: String) {
+        (self.descriptor, self.name) = (descriptor, name)
+        Self.all.withLock { $0.append(self) }
+    }
+
+    /// The command is to end: a reader that reads nothing for 2 s is not waited for any more. A file has none: it gets all,
+    /// however slow its disk is.
+    static func hurry() { for queue in self.all.withLock({ $0 }) { queue.hurry() } }
+
+    /// Puts a line in, and waits for nobody. Without room the line is left out, and the next line that has room says so.
+    func putLine(_ bytes: [UInt8]) {
+        self.put { state in
+            guard state.pending < Self.mostBytes else { return state.leftOut += 1 }
+            if state.leftOut > 0 {
+                state.append("> \(state.leftOut) lines are left out here, which nobody read in time.\n".utf8)
+                state.leftOut = 0
+            }
+            state.append(bytes)
+        }
+    }
+
+    /// Puts bytes in. It waits only while 4 MiB wait already: a caller that keeps up with the reader calls ``written()``.
+    ///
+    /// - Throws: why something that was put in before did not get out.
+    package func put(_ bytes: [UInt8]) throws {
+        self.state.wait { $0.pending < Self.mostBytes || $0.failure != nil ? .leave(()) : .sleep(until: nil) }
+        if let failure = self.state.withLock({ $0.failure }) { throw failure }
+        self.put { $0.append(bytes) }
+    }
+
+    /// Waits until all that was put in so far is out, without a thread.
+    ///
+    /// - Throws: ``BrokenPipe``; ``UnreadOutput``; ``CommandFailure`` with exit 74.
+    package func written() async throws {
+        let waiter = OneShot<Void>()
+        self.state.withLock { state in
+            if state.pending == 0 { waiter.resume(()) } else { state.waiters.append((state.put, waiter)) }
+        }
+        await waiter.value()
+        if let failure = self.state.withLock({ $0.failure }) { throw failure }
+    }
+
+    /// The same on a thread that may wait.
+    package func waitUntilWritten() throws {
+        let end = self.state.withLock { $0.put }
+        self.state.wait { $0.written >= end ? .leave(()) : .sleep(until: nil) }
+        if let failure = self.state.withLock({ $0.failure }) { throw failure }
+    }
+
+    private func hurry() {
+        var status = stat()
+        guard fstat(self.descriptor, &status) != 0 || status.st_mode & S_IFMT != S_IFREG else { return }
+        let isFirst = self.state.withLock { state in
+            defer { state.isHurried = true }
+            return !state.isHurried
+        }
+        guard isFirst else { return }
+        do throws(SystemError) {
+            // Not a task: tasks that wait here may have all of their threads.
+            try OSThread(name: "kii-output-end") {
+                var last: Int?
+                while case let (written, pending) = self.state.withLock({ ($0.written, $0.pending) }),
+                    pending == 0 || written != last
+                {
+                    last = pending == 0 ? nil : written
+                    let end = MonotonicInstant.now() + Self.patience
+                    self.state.wait { _ in MonotonicInstant.now() >= end ? .leave(()) : .sleep(until: end) }
+                }
+                self.abandon()
+            }.detach()
+        } catch {
+            self.abandon()
+        }
+    }
+
+    private func abandon() {
+        self.conclude { state in
+            state.failure = state.failure ?? UnreadOutput()
+            state.isAbandoned = true
+            state.waiting = []
+            state.written = state.put
+        }
+    }
+
+    private func put(_ change: (inout State) -> Void) {
+        let isMissing = self.state.withLock { state in
+            change(&state)
+            defer { state.hasThread = true }
+            return !state.hasThread
+        }
+        guard isMissing else { return self.state.signalAll() }
+        do {
+            try OSThread(name: "kii-output") { self.run() }.detach()
+        } catch {
+            // The machine gives no thread, so the caller's waits for the reader. The next call asks for a thread again.
+            repeat {
+                self.writeWaiting()
+            } while self.state.withLock({ state in
+                state.hasThread = !state.waiting.isEmpty
+                return state.hasThread
+            })
+        }
+    }
+
+    private func run() {
+        while true {
+            self.state.wait { $0.waiting.isEmpty ? .sleep(until: nil) : .leave(()) }
+            self.writeWaiting()
+        }
+    }
+
+    private func writeWaiting() {
+        var rest = self.state.withLock { state in
+            defer { state.waiting = [] }
+            return state.waiting[...]
+        }
+        while !rest.isEmpty {
+            let count = rest.withUnsafeBytes { write(self.descriptor, $0.baseAddress, $0.count) }
+            let code = errno
+            if count > 0 {
+                rest = rest.dropFirst(count)
+                self.conclude { $0.written = min($0.written + count, $0.put) }
+            } else if count < 0, code == EAGAIN {
+                // A descriptor inherited as non-blocking: wait until it takes more.
+                var entry = pollfd(fd: self.descriptor, events: Int16(POLLOUT), revents: 0)
+                poll(&entry, 1, -1)
+            } else if count == 0 || code != EINTR {
+                let failure: any Error =
+                    code == EPIPE
+                    ? BrokenPipe() : CommandFailure(.inputOutput, "cannot write \(self.name): \(errorText(code))")
+                self.conclude { state in
+                    state.failure = state.failure ?? failure
+                    state.written = min(state.written + rest.count, state.put)
+                }
+                return
+            }
+        }
+    }
+
+    /// Changes the state, and wakes all whose bytes are written now.
+    private func conclude(_ change: (inout State) -> Void) {
+        let waiters = self.state.withLock { state in
+            change(&state)
+            defer { state.waiters.removeAll { $0.position <= state.written } }
+            return state.waiters.filter { $0.position <= state.written }
+        }
+        self.state.signalAll()
+        for waiter in waiters { waiter.written.resume(()) }
+    }
+}

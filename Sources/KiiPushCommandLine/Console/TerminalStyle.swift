@@ -1,0 +1,35 @@
+package enum ColorChoice: String, CaseIterable, ExpressibleByArgument { case auto, always, never }
+
+/// Colour and weight of a piece of text. The words never depend on it.
+package enum TextStyle: String {
+    case bold = "1"
+    case dim = "2"
+    case red = "31"
+    case green = "32"
+    case yellow = "33"
+    case magenta = "35"
+}
+
+package struct TerminalStyle: Sendable {
+    let isColored: Bool
+
+    static let plain = TerminalStyle(choice: .never, stream: .output)
+
+    /// `--color`, then `NO_COLOR`, `CLICOLOR_FORCE`, `CLICOLOR`, `TERM`, then whether `stream` is a terminal.
+    package init(choice: ColorChoice, stream: StandardStream) {
+        switch choice {
+        case .always: self.isColored = true
+        case .never: self.isColored = false
+        case .auto:
+            let isForced = EnvironmentVariable.forceColor.text.map { $0 != "0" } ?? false
+            let isDumb = EnvironmentVariable.terminal.value == "dumb"
+            let isUsual = EnvironmentVariable.color.value != "0" && !isDumb && stream.isTerminal
+            self.isColored = EnvironmentVariable.noColor.text == nil && (isForced || isUsual)
+        }
+    }
+
+    package func callAsFunction(_ text: String, _ styles: TextStyle...) -> String {
+        guard self.isColored, !styles.isEmpty else { return text }
+        return "\u{1b}[\(styles.map(\.rawValue).joined(separator: ";"))m\(text)\u{1b}[0m"
+    }
+}

@@ -1,0 +1,94 @@
+import KiiPushCore
+
+/// Checks as they are made, each only when those that it needs came out well.
+package struct Examination {
+    private(set) var checks: [Check] = []
+    package let limit: Duration
+    private let end: ContinuousClock.Instant
+    private let report: (Check) throws -> Void
+
+    package init(time: Duration, report: @escaping (Check) throws -> Void) {
+        // The longest way through has four checks that may each run into their limit before the last one can be made.
+        self.limit = time * 3 / 10
+        self.end = .now + time
+        self.report = report
+    }
+
+    var firstFailure: Check? { self.checks.first { $0.finding.outcome == .failed } }
+
+    /// Whether nothing that `keys` name is in the way. What was not checked at all is.
+    package func isClear(_ keys: [Check.Key]) -> Bool { self.obstacle(among: keys) == nil }
+
+    /// Notes what a check found, unless another one is in its way.
+    package mutating func note(_ key: Check.Key, after needs: [Check.Key] = [], _ finding: Finding) throws {
+        let finding = self.obstacle(among: needs).map { Finding.unknown($0) } ?? finding
+        let check = Check(key: key, finding: finding)
+        self.checks.append(check)
+        try self.report(check)
+    }
+
+    /// Makes a check, unless another one is in its way or there is no time left.
+    package mutating func check(
+        _ key: Check.Key, after needs: [Check.Key] = [], _ body: @escaping @Sendable () async throws -> Finding
+    ) async throws {
+        guard self.isClear(needs) else { return try self.note(key, after: needs, .unknown("")) }
+        try self.note(key, await self.finding(body))
+    }
+
+    /// What `body` finds. That it throws, or takes too long, is a failure.
+    package func finding(_ body: @escaping @Sendable () async throws -> Finding) async -> Finding {
+        do {
+            return try await self.inTime(body) ?? self.outOfTime
+        } catch {
+            return .failed(error)
+        }
+    }
+
+    /// What `body` returns; `nil` when it took too long, `steps` times the limit, and was cancelled.
+    package func inTime<Result: Sendable>(
+        steps: Int = 1, _ body: @escaping @Sendable () async throws -> Result
+    ) async throws -> Result? {
+        let time = min(self.limit * steps, self.end - .now)
+        return time > .zero ? try await within(time, body) : nil
+    }
+
+    package var outOfTime: Finding {
+        self.end > .now
+            ? .unreachable("nothing came of it within \(self.limit.text)", fix: "allow more time with --timeout")
+            : .unknown("no time was left; allow more with --timeout")
+    }
+
+    /// Says what to do about the findings, and ends the command as the first failure does.
+    package func end(on console: Console) throws {
+        for check in self.checks {
+            guard let fix = check.finding.fix else { continue }
+            try console.line("\(console.style(check.key.text, .bold)): \(fix.terminalSafe)")
+        }
+        if let exit = self.firstFailure?.finding.exit { throw SilentExit(status: exit) }
+    }
+
+    private func obstacle(among keys: [Check.Key]) -> String? {
+        for key in keys {
+            guard let check = self.checks.last(where: { $0.key == key }) else { return "needs \(key.text)" }
+            guard check.finding.isInTheWay else { continue }
+            return "needs \(key.text), which " + (check.finding.outcome == .failed ? "failed" : "was skipped")
+        }
+        return nil
+    }
+}
+
+/// What `body` returns; `nil` when it takes longer than `time`, and was cancelled.
+package func within<Result: Sendable>(
+    _ time: Duration, _ body: @escaping @Sendable () async throws -> Result
+) async throws -> Result? {
+    try await withThrowingTaskGroup(of: Result?.self) { group in
+        group.addTask { try await body() }
+        group.addTask {
+            // Cancelled when `body` has ended.
+            try? await Task.sleep(for: time)
+            return nil
+        }
+        defer { group.cancelAll() }
+        return try await group.next() ?? nil
+    }
+}

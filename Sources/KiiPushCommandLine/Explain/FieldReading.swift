@@ -1,0 +1,44 @@
+package import KiiPushCore
+
+extension ReceivedMessage {
+    /// What the value of one of Kii's fields means in this message; `nil` if the value says it all.
+    package func reading(of field: MessageField) -> String? {
+        switch field {
+        case .when: self.when?.description
+        case .objectModifiedAt: self.modifiedAt?.description
+        case .type where self.kind == .pushToApp: self.eventType.flatMap { Self.events[$0] }
+        case .sender: if case .thing = self.sender { "a thing" } else { nil }
+        case .origin: self.origin.flatMap { Self.origins[$0] }
+        case .scopeType: self.scopeType.flatMap { Self.scopes[$0] }
+        case .bucketType: self.sourceBucketType.flatMap { Self.bucketTypes[$0] }
+        default: nil
+        }
+    }
+
+    /// Puts the value of a key of `aps`, or of an object in it, into words; `nil` if the value says it all.
+    package static func reading(ofAPS key: String, _ value: JSONValue) -> String? {
+        let isSet = APSLint.isSet(value)
+        return switch key {
+        case "content-available": isSet ? "it is woken" : "it is not woken"
+        case "mutable-content": isSet ? "it may" : "it may not"
+        case "show-view", "critical": isSet ? "it is" : "it is not"
+        default: nil
+        }
+    }
+
+    private static let events: [EventType: String] = [
+        .objectCreated: "an object was created", .objectUpdated: "an object was changed",
+        .objectDeleted: "an object was deleted", .objectBodyUpdated: "an object's body was changed",
+        .objectBodyDeleted: "an object's body was deleted",
+        .objectACLModified: "the rights to an object were changed", .bucketDeleted: "the bucket was deleted",
+    ]
+    private static let origins: [MessageOrigin: String] = [
+        .event: "a change in a bucket", .explicit: "somebody sent it",
+    ]
+    private static let scopes: [ScopeType: String] = [
+        .app: "the app's own", .user: "a user's", .group: "a group's", .thing: "a thing's",
+    ]
+    private static let bucketTypes: [BucketType: String] = [
+        .readWrite: "an ordinary bucket", .sync: "a bucket that is synchronised",
+    ]
+}

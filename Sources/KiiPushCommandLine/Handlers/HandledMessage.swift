@@ -1,0 +1,55 @@
+package import KiiPushCore
+
+/// A message as it is handed to somebody outside this process.
+package struct HandledMessage: Sendable {
+    package struct Source: Sendable, Hashable {
+        package enum Kind: String, Sendable { case topic = "Topic", bucket = "Bucket" }
+
+        package var kind: Kind
+        package var name: String
+    }
+
+    /// Of a fleet the agent that it is for.
+    package let agent: String?
+    package let payload: [UInt8]
+    /// `pushToApp`, `pushToUser`, `directPush`, or `thingCommand`.
+    package let kind: String
+    /// `nil` for one that comes from neither a topic nor a bucket.
+    package let source: Source?
+
+    package init(_ message: ReceivedMessage, of agent: String? = nil) {
+        self.agent = agent
+        self.payload = message.payloadBytes
+        self.kind = message.kind.name
+        self.source =
+            message.sourceTopic.map { Source(kind: .topic, name: $0.scope.text(of: $0.id)) }
+            ?? message.sourceBucket.map { Source(kind: .bucket, name: $0.scope.text(of: $0.id)) }
+    }
+
+    package init(_ command: ThingCommand, of agent: String? = nil) {
+        self.agent = agent
+        self.payload = command.rawPayload.serialized()
+        self.kind = "thingCommand"
+        self.source = nil
+    }
+
+    /// The facts that a handler gets beside the payload; each value is safe as a header field, a line or a word.
+    func facts(_ context: DeliveryContext) -> [(name: String, value: String)] {
+        let facts = [("Id", "\(context.messageID)"), ("Kind", self.kind), ("Attempt", "\(context.attempt)")]
+        return facts + (self.agent.map { [("Agent", $0)] } ?? [])
+            + (self.source.map { [($0.kind.rawValue, $0.name.visiblePercentEncoded)] } ?? [])
+    }
+}
+
+extension String {
+    /// The text with everything percent-encoded that is not visible ASCII, and with `%` itself: a name comes from outside.
+    fileprivate var visiblePercentEncoded: String {
+        self.utf8.reduce(into: "") { text, byte in
+            if byte > 0x20, byte < 0x7F, byte != UInt8(ascii: "%") {
+                text.unicodeScalars.append(Unicode.Scalar(byte))
+            } else {
+                text += "%" + (byte < 16 ? "0" : "") + String(byte, radix: 16, uppercase: true)
+            }
+        }
+    }
+}

@@ -1,0 +1,71 @@
+package import KiiPushActivation
+import KiiPushCore
+
+/// `--exec`, `--forward-to` and what belongs to them: the same in every command that hands messages to somebody outside.
+package struct HandlerOptions: ParsableArguments {
+    /// The longest that an attempt may take: what the handler contract allows.
+    package static let longest = Duration.seconds(30)
+
+    @Option(
+        name: .customShort("x"), value: "COMMAND",
+        help: "Run this for each message, the payload on its standard input."
+    )
+    var exec: CommandText?
+
+    @Flag(help: "Have sh run COMMAND. Otherwise it is split into words at blanks; quotes and \\ work, nothing else.")
+    var shell = false
+
+    @Option(value: "TIME", help: "How long COMMAND has before it is killed, 30s at most. Default: 30s.")
+    var execTimeout: TimeSpan?
+
+    @Option(
+        name: .shortAndLong, value: "URL",
+        help: "POST each message there: a URL, or 3000, 3000/path or /path on this machine."
+    )
+    var forwardTo: ForwardTarget?
+
+    @Option(value: "TIME", help: "How long the server has for its answer, 30s at most. Default: 30s.")
+    var forwardTimeout: TimeSpan?
+
+    @Option(value: "N", help: "How many messages are handled at once. Default: 1.") package var jobs: HandlerCount?
+
+    package init() {}
+
+    package var isGiven: Bool { self.exec != nil || self.forwardTo != nil }
+
+    package var settings: RunSettings { RunSettings(self) }
+
+    /// Refuses what contradicts itself, or belongs to an option that is missing: for commands that have no file to complete
+    /// the options from.
+    package func validateAlone() throws {
+        if let problem = self.settings.problem({ "'\(RunSettings.option($0))'" }) { throw ValidationError(problem) }
+    }
+}
+
+extension RunSettings {
+    /// Makes the handler of a command or a server; `nil` when neither is named. `report` is told what a command's processes
+    /// do, on a thread that it must not block. What runs is noted in `directory`, the profile's, for the next run to end what
+    /// a killed one left; without one nothing is noted.
+    ///
+    /// - Throws: ``CommandFailure`` with exit 66 for a program that is not there; ``TransportError``.
+    package func outsideHandler(
+        directory: String?, report: @escaping @Sendable (Activator.Event) -> Void
+    ) throws -> (any OutsideHandler)? {
+        let options = self.options
+        if let target = options.handler.forwardTo {
+            let timeout = options.handler.forwardTimeout?.duration ?? HandlerOptions.longest
+            return try ForwardHandler(target, timeout: timeout, userAgent: self.userAgent ?? UserAgent.ofTool) {
+                guard let directory else { return }
+                LeftoverPrograms.end(in: directory, beyond: 0, grace: nil, report: report)
+            }
+        }
+        guard let command = options.handler.exec else { return nil }
+        // What follows the command's text is $0, $1 and so on.
+        let shell = ["/bin/sh", "-c", command.text, "kii-push"]
+        let words = (options.handler.shell ? shell : command.words ?? []) + options.arguments
+        guard let program = words.first else { throw CommandFailure(.internalError, "the command has no words") }
+        try ProgramLookup.require(program)
+        return CommandHandler(
+            words, name: options.handler.shell ? "sh" : program, options, directory: directory, report: report)
+    }
+}

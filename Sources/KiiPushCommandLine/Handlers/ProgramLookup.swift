@@ -1,0 +1,33 @@
+import Glibc
+
+/// Looks for a program before anything is received: a message whose program cannot be started has failed an attempt, and
+/// has only so many.
+package enum ProgramLookup {
+    /// This program's own file; `nil`, with `errno` set, where the system does not tell it.
+    package static var own: String? {
+        var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
+        let count = readlink("/proc/self/exe", &buffer, buffer.count)
+        guard count > 0 else { return nil }
+        return String(decoding: buffer[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// - Throws: ``CommandFailure`` with exit 66 when there is no such program.
+    package static func require(_ program: String) throws {
+        guard self.path(of: program) == nil else { return }
+        throw CommandFailure(
+            .missingInput, "there is no program '\(program)' that could be started",
+            hint: "name it with its whole path, make it executable, or install it")
+    }
+
+    /// The program's file, which has the name or is found along the PATH; `nil` where there is none.
+    package static func path(of program: String) -> String? {
+        let path = EnvironmentVariable.path.value ?? "/bin:/usr/bin"
+        // As posix_spawnp(3) does: an empty part is the working directory.
+        let directories = path.split(separator: ":", omittingEmptySubsequences: false).map { $0.isEmpty ? "." : $0 }
+        let places = program.contains("/") ? [program] : directories.map { "\($0)/\(program)" }
+        return places.first { place in
+            var status = stat()
+            return stat(place, &status) == 0 && status.st_mode & S_IFMT == S_IFREG && access(place, X_OK) == 0
+        }
+    }
+}

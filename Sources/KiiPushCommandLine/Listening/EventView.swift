@@ -1,0 +1,183 @@
+package import KiiPushCore
+
+/// Shows what agents go through: their messages, what becomes of each, and what is in the way. `listen`, `run` and a gateway
+/// show by it, whether the agents run in this process or in another.
+package struct EventView {
+    package struct Style: Sendable {
+        package var console: Console
+        package var filter: MessageFilter
+        package var format: MessageFormat?
+        package var recorder: MessageRecorder?
+
+        package init(
+            console: Console, filter: MessageFilter = MessageFilter(), format: MessageFormat? = nil,
+            recorder: MessageRecorder? = nil
+        ) {
+            self.console = console
+            self.filter = filter
+            self.format = format
+            self.recorder = recorder
+        }
+
+        /// Waits until all is out that was shown and recorded.
+        package func written() async throws {
+            try await self.recorder?.written()
+            try await StandardStream.output.written()
+        }
+    }
+
+    /// An attempt that is under way.
+    private struct Open {
+        var attempt: Int
+        var since = ContinuousClock.now
+        /// `nil` where the message was not shown.
+        var line: MessageFormat.Line?
+    }
+
+    private let style: Style
+    private let installationID: String
+    private let notes: MessageNotes?
+    private let isWatching: Bool
+    private let journal: Journal?
+    private var open: [MessageKey: Open] = [:]
+    private let count: Int?
+    /// Which came to something, as far as they are counted.
+    private var completed: Set<Int64> = []
+    /// How many messages were shown and came to something, each counted once; nothing is counted where nobody waits.
+    package var completedCount: Int { self.formerCount + self.completed.count }
+    /// Of them, those of a process whose numbers are given out again.
+    private var formerCount = 0
+    /// Whether the inbox is a file; `nil` until a message is told of.
+    private var isKept: Bool?
+
+    /// - Parameters:
+    ///   - notes: the notes of the attempts, where a program or server outside handles the messages.
+    ///   - isWatching: whether the agents run in another process.
+    ///   - count: how many messages somebody waits for.
+    package init(
+        _ style: Style, of installationID: String, _ notes: MessageNotes? = nil, isWatching: Bool = false,
+        count: Int? = nil, journal: Journal? = nil
+    ) {
+        self.style = style
+        self.installationID = installationID
+        self.notes = notes
+        self.isWatching = isWatching
+        self.count = count
+        self.journal = journal
+    }
+
+    /// - Parameter agent: of a fleet the one that it happened to.
+    package mutating func show(_ notice: ControlNotice, of agent: String? = nil) throws {
+        switch notice {
+        case .event(.message(let event)): try self.show(event, MessageKey(agent: agent, id: event.messageID))
+        case .event(let event): try self.style.console.show(event, of: self.installationID)
+        case .missed(let count):
+            let events = count == 1 ? "event" : "events"
+            try self.style.console.show(
+                trouble: "missed", "\(count) \(events) missed; 'kii-push inbox list' has the messages")
+        }
+    }
+
+    /// Shows a message whose handler begins. Returns whether the recorder should keep the message: the filter lets it pass,
+    /// and this attempt has not been shown before.
+    package mutating func began(_ message: ReceivedMessage, _ context: DeliveryContext) throws -> Bool {
+        guard self.style.filter.matches(message) else { return false }
+        let key = MessageKey(id: context.messageID)
+        // Its handler could not be started before, and this is the same attempt.
+        guard self.open[key]?.line?.context.attempt != context.attempt else { return false }
+        let line = MessageFormat.Line(message: message, context: context, time: .now())
+        self.open[key] = Open(attempt: context.attempt, line: line)
+        guard let format = self.style.format else {
+            try self.style.console.show(message, context)
+            return true
+        }
+        if !format.wantsResult { try self.style.console.write(format, line) }
+        return true
+    }
+
+    /// Another process receives with the inbox. In memory it numbers its messages from 1.
+    package mutating func beganAnew() {
+        if self.isKept == false { self.forgetNumbers() }
+    }
+
+    private mutating func forgetNumbers() {
+        self.open = [:]
+        self.formerCount = self.completedCount
+        self.completed = []
+        self.isKept = nil
+    }
+
+    private mutating func show(_ event: MessageEvent, _ message: MessageKey) throws {
+        if self.isKept == true, !event.isKept { self.forgetNumbers() }
+        self.isKept = event.isKept
+        if case .started(let attempt) = event.kind { try self.started(event, message, attempt: attempt) }
+        let open = self.open[message]
+        let note = open.flatMap { self.notes?.note(of: message, attempt: $0.attempt) }
+        if event.isOutcome {
+            self.open[message] = nil
+            self.notes?.forget(message, attempt: open?.attempt)
+            if self.count != nil, open?.line != nil || self.isMeant(event) { self.completed.insert(message.id) }
+        }
+        // What never reached a handler can be one of those that are meant only where all are.
+        guard open?.line != nil || self.style.filter.isEmpty else { return }
+        let elapsed = open.map { ContinuousClock.now - $0.since }
+        let isWritten = self.write(event, elapsed, note)
+        // Both streams end in one journal: the entry with the fields is the better one.
+        if isWritten, self.journal?.hasStandardOutput == true, !self.style.console.options.json { return }
+        guard let format = self.style.format else {
+            return try self.style.console.show(event, after: elapsed, outcome: note?.outcome, of: message.agent)
+        }
+        if format.wantsResult, event.isOutcome, var line = open?.line, let word = event.resultWord {
+            line.result = word
+            try self.style.console.write(format, line)
+        }
+    }
+
+    /// Whether a message counts that was not shown: its attempt began before anybody watched, or was not told in full.
+    private func isMeant(_ event: MessageEvent) -> Bool {
+        guard self.isWatching, self.style.filter.isEmpty else { return false }
+        if case .dead(_, attempt: nil) = event.kind { return false }
+        return true
+    }
+
+    private mutating func started(_ event: MessageEvent, _ message: MessageKey, attempt: Int) throws {
+        if case .handler(let received, let context)? = event.call {
+            if try self.began(received, context) { try self.style.recorder?.record(received, context) }
+            return
+        }
+        self.open[message, default: Open(attempt: attempt)].attempt = attempt
+        guard case .omitted? = event.call else { return }
+        let place = event.isKept ? "; 'kii-push trace \(message.id)' has it" : ""
+        try self.style.console.show(
+            trouble: "not shown",
+            "#\(message.id): it is too long for the control socket, or was not read in time\(place)")
+    }
+
+    /// - Returns: whether the journal has it.
+    private func write(_ event: MessageEvent, _ elapsed: Duration?, _ note: MessageNotes.Note?) -> Bool {
+        guard let journal,
+            let verdict = self.style.console.verdict(event, after: elapsed, outcome: note?.outcome)
+        else { return false }
+        var fields = [("KII_MESSAGE_ID", String(event.messageID)), ("KII_RESULT", verdict.word)]
+        if let note { fields.append(("KII_KIND", note.kind)) }
+        if let source = note?.source { fields.append(("KII_\(source.kind.rawValue.uppercased())", source.name)) }
+        let priority: Journal.Priority =
+            switch verdict.word {
+            case "dead": .error
+            case "failed", "late": .warning
+            default: .information
+            }
+        return journal.write(verdict.text, priority, fields)
+    }
+}
+
+extension Console {
+    /// A line of a person's own. On a terminal what comes from outside is made harmless.
+    package func write(_ format: MessageFormat, _ line: MessageFormat.Line) throws {
+        try StandardStream.output.write(format.bytes(of: line, isSafe: StandardStream.output.isTerminal))
+    }
+
+    static func line(_ message: ReceivedMessage, _ context: DeliveryContext) -> String {
+        String(decoding: JSONObjectWriter.bytes { message.describe(context, in: &$0) }, as: UTF8.self)
+    }
+}

@@ -1,0 +1,77 @@
+package import KiiPushCore
+
+/// Messages on file, one JSON object a line, for `kii-push replay`. It holds what was received, with mode 0600; no token
+/// and no MQTT topic, which names the installation.
+package enum MessageRecording {
+    /// What a handler gets is JSON, and so UTF-8: the text is the payload byte for byte.
+    package static func line(_ message: ReceivedMessage, id: Int64, receivedAt: Timestamp) -> String {
+        JSONValue.object([
+            ("v", 1), ("type", "recorded"), ("id", JSONValue(id)),
+            ("received_at_ms", JSONValue(receivedAt.millisecondsSinceEpoch)),
+            ("payload", JSONValue(String(decoding: message.payloadBytes, as: UTF8.self))),
+        ]).text + "\n"
+    }
+
+    /// - Parameter leaveOut: gets each line that holds no message, such as one that a killed process has begun.
+    /// - Throws: ``CommandFailure`` with exit 66 for a file that cannot be read, with 65 and the first line for one without
+    ///   a message.
+    package static func read(_ path: String, leaveOut: (CommandFailure) -> Void) throws -> [ReplayedMessage] {
+        var flaws: [CommandFailure] = []
+        let messages = try self.messages(in: InputFile.read(path), of: path == "-" ? "standard input" : path) {
+            flaws.append($0)
+        }
+        if messages.isEmpty, let first = flaws.first { throw first }
+        flaws.forEach(leaveOut)
+        return messages
+    }
+
+    /// The messages of a recording. `refuse` gets each line that holds no message; where it returns, the next line follows.
+    package static func messages(
+        in recording: [UInt8], of name: String, refuse: (CommandFailure) throws -> Void = { throw $0 }
+    ) throws -> [ReplayedMessage] {
+        let lines = recording.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
+        return try lines.enumerated().filter { !$1.isEmpty }.compactMap { index, line -> ReplayedMessage? in
+            do {
+                return try self.message(JSONDocument(parsing: Array(line), in: ()))
+            } catch {
+                try refuse(
+                    CommandFailure(
+                        .badInput, "\(name):\(index + 1): this is no recorded message: \(error)",
+                        hint: "make a recording with: kii-push listen --record FILE"))
+                return nil
+            }
+        }
+    }
+
+    private static func message(_ line: JSONDocument) throws -> ReplayedMessage {
+        guard line.value["type"]?.string == "recorded", line.value["v"]?.int64 == 1 else {
+            throw line.failure("must have \"v\": 1 and \"type\": \"recorded\"")
+        }
+        // A number of JSON is exact up to here.
+        let time = (1 << 53) - 1 as Int64
+        return ReplayedMessage(
+            id: try line.required("id").integer(),
+            receivedAt: Timestamp(
+                millisecondsSinceEpoch: try line.required("received_at_ms").integer(in: -time...time)),
+            received: try ReceivedMessage(payload: Array(line.required("payload").text().utf8)))
+    }
+}
+
+/// A message that is handed over once more.
+package struct ReplayedMessage: Sendable {
+    package let id: Int64
+    package let receivedAt: Timestamp
+    package let received: ReceivedMessage
+
+    package init(id: Int64, receivedAt: Timestamp, received: ReceivedMessage) {
+        self.id = id
+        self.receivedAt = receivedAt
+        self.received = received
+    }
+
+    package func context(attempt: Int) -> DeliveryContext {
+        DeliveryContext(
+            installationID: "", messageID: self.id, receivedAt: self.receivedAt, attempt: attempt,
+            deadlineInstant: .now() + HandlerOptions.longest)
+    }
+}

@@ -1,0 +1,76 @@
+package import KiiPushCore
+
+package struct ProfileNameOptions: ParsableArguments {
+    @Option(
+        name: .shortAndLong, value: "NAME", help: "The profile: a principal and its state. Default: default.",
+        completion: .asked(.profiles))
+    package var profile: String?
+
+    package init() {}
+}
+
+/// How servers are reached, and which of them are trusted.
+package struct ConnectionOptions: ParsableArguments {
+    @Option(
+        name: .customLong("cacert"), value: "FILE", help: "Trust the certificate authorities in this file.",
+        completion: .file)
+    package var caFile: String?
+
+    @Option(
+        name: .customLong("client-cert"), value: "FILE", help: "Show this certificate to servers that ask for one.",
+        completion: .file)
+    package var clientCertificateFile: String?
+
+    @Option(
+        name: .customLong("client-key"), value: "FILE",
+        help: "The certificate's key, mode 0600. Default: in the certificate's file.", completion: .file)
+    package var clientKeyFile: String?
+
+    @Option(value: "URL", help: "Go through this HTTP or SOCKS proxy.") package var proxy: String?
+
+    @Option(value: "TEXT", help: "What to call oneself to HTTP servers. Default: the program's name and version.")
+    package var userAgent: String?
+
+    @Flag(help: "Do not check certificates. Anyone on the way can then read and change everything.")
+    package var insecure = false
+
+    package init() {}
+}
+
+/// Which profile, and which cloud: the same in every command that talks to one.
+package struct ProfileOptions: ParsableArguments {
+    @OptionGroup(title: "Cloud") package var name: ProfileNameOptions
+
+    @Option(
+        name: .shortAndLong, value: "FILE", help: "The configuration file ('kii-push help files').", completion: .file)
+    package var config: String?
+
+    @Option(value: "SITE", help: "One of Kii's sites: us, jp, sg, eu, cn3.") package var site: KiiSite?
+
+    @Option(name: .customLong("base-url"), value: "URL", help: "The cloud's address up to and with /api.")
+    package var baseURL: String?
+
+    @Option(name: .customLong("app-id"), value: "ID", help: "The ID of the app.") package var appID: String?
+
+    @Option(value: "FILE", help: "A file with the key of the app alone, mode 0600.", completion: .file)
+    package var appKeyFile: String?
+
+    @OptionGroup(title: "Cloud") package var connection: ConnectionOptions
+
+    @Flag(
+        name: .customLong("allow-plain-http"),
+        help: "Let the address be http with another machine. Everyone on the way then reads keys and tokens.")
+    package var allowPlainHTTP = false
+
+    package init() {}
+
+    package var profile: String? { self.name.profile }
+    package func validate() throws { try self.exclude("site", "base-url") }
+}
+
+extension UserAgent {
+    /// The tool, its library and libcurl, with their versions.
+    package static let ofTool = "kii-push/\(UserAgent.version) \(UserAgent.ofLibrary)"
+}
+
+extension KiiSite: ExpressibleByArgument {}

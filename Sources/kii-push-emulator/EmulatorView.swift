@@ -1,0 +1,58 @@
+import KiiPushCommandLine
+import KiiPushCore
+import KiiPushEmulator
+
+/// Shows what happens at an emulator, on a thread of its own: whoever reads the output may be slow, or stop reading without
+/// going away.
+final class EmulatorView: Sendable {
+    private let end: AsyncStream<Never>
+
+    init(_ emulator: Emulator, on console: Console) throws {
+        let (end, ended) = AsyncStream.makeStream(of: Never.self)
+        self.end = end
+        let (log, root) = (emulator.activity, "/api/apps/\(emulator.appID)")
+        log.follow()
+        try OSThread(name: "kii-view") {
+            EmulatorView.show(log, root: root, on: console)
+            ended.finish()
+        }.detach()
+    }
+
+    /// Whether all is shown; waits for it so long.
+    func hasEnded(within patience: Duration) async -> Bool {
+        await withTaskGroup(of: Bool.self) { group in
+            group.addTask {
+                for await _ in self.end {}
+                return !Task.isCancelled
+            }
+            group.addTask {
+                // Cancelled when all is shown.
+                try? await Task.sleep(for: patience)
+                return false
+            }
+            defer { group.cancelAll() }
+            return await group.next() ?? false
+        }
+    }
+
+    /// Until the emulator is stopped, or there is no place left to show it.
+    private static func show(_ log: ActivityLog, root: String, on console: Console) {
+        var last: Int64 = 0
+        while let activities = log.next(after: last) {
+            do {
+                if let first = activities.first, first.sequence > last + 1 {
+                    console.warning("\(first.sequence - last - 1) are left out: the output is too slow")
+                }
+                for activity in activities { try console.show(activity, root: root) }
+                try StandardStream.output.waitUntilWritten()
+            } catch is UnreadOutput {
+                return
+            } catch is BrokenPipe {
+                return console.warning("nobody reads the output any more; going on without it")
+            } catch {
+                return console.warning("the output cannot be written any more; going on without it: \(error)")
+            }
+            last = activities.last?.sequence ?? last
+        }
+    }
+}

@@ -1,0 +1,49 @@
+#if Postgres
+import KiiPushCommandLine
+import KiiPushPostgres
+
+/// Which database a fleet has: the same in every command that needs one.
+struct FleetStoreOptions: ParsableArguments {
+    @Option(
+        value: "URL",
+        help: "The database: postgres://USER@HOST/NAME. The password is PGPASSFILE's. Repeat it for several databases. "
+            + "Default: KII_PUSH_STORE, with spaces between several.")
+    var store: [String] = []
+
+    static let environment: [EnvironmentVariable] = EnvironmentVariable.ofGateways + [.credentialsDirectory]
+    static let exitCodes: [ExitStatus] = [.unreachable, .inputOutput, .configuration]
+
+    /// - Throws: ``CommandFailure`` with exit 78 where there is none, or where it holds a password.
+    func required() throws -> FleetStore {
+        let addresses = self.store.isEmpty ? Self.addresses(EnvironmentVariable.store.text ?? "") : self.store
+        guard !addresses.isEmpty else {
+            throw CommandFailure(
+                .configuration, "which database? '--store' and KII_PUSH_STORE are missing",
+                hint: "for instance: --store postgres://db.example.org/kii")
+        }
+        let store = FleetStore.postgres(addresses)
+        guard !store.holdsPassword else {
+            throw CommandFailure(
+                .configuration, "a password does not belong into the database's address, where others may see it",
+                hint: "put it into a file of mode 0600 that PGPASSFILE names, as HOST:PORT:DATABASE:USER:PASSWORD")
+        }
+        return store
+    }
+
+    /// Keywords (`host=… dbname=…`) have spaces as well, and are one database.
+    private static func addresses(_ text: String) -> [String] {
+        let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
+        return words.allSatisfy { $0.contains("://") } ? words : [text]
+    }
+}
+
+/// The options of every command of a fleet.
+struct FleetCommandOptions: ParsableArguments {
+    @OptionGroup(title: "Store") var store: FleetStoreOptions
+    @OptionGroup(title: "Output") var output: OutputOptions
+
+    var console: Console { self.output.console }
+
+    func fleet() throws -> Fleet { Fleet(try self.store.required()) }
+}
+#endif

@@ -1,4 +1,0 @@
-extension Int {
-    /// A number of things, such as `1 agent` or `3 agents`.
-    func text(of thing: String) -> String { "\(self) \(thing)\(self == 1 ? "" : "s")" }
-}

@@ -1,0 +1,28 @@
+import KiiPushCommandLine
+import KiiPushCore
+
+/// The switches that say which messages are meant.
+struct FilterOptions: ParsableArguments {
+    @Option(value: "KIND", help: "Only push-to-app, push-to-user or direct-push; may be given again.")
+    var only: [ReceivedMessage.Kind] = []
+
+    @Option(value: "TOPIC", help: "Only from this topic: alerts, user:me/todo, user:ID/todo; may be given again.")
+    var topic: [TargetName] = []
+
+    @Option(value: "BUCKET", help: "Only from this bucket: user:me/notes, user:ID/notes; may be given again.")
+    var bucket: [TargetName] = []
+
+    @Option(value: "SENDER", help: "Only of this sender: admin, user:me, user:ID, thing:ID; may be given again.")
+    var from: [String] = []
+
+    /// The filter with `me` replaced.
+    ///
+    /// - Parameter principal: who receives; `nil` where that is unknown.
+    /// - Throws: ``CommandFailure`` with exit 64 when `me` is unknown, or the other kind of principal.
+    func filter(for principal: Principal?) throws -> MessageFilter {
+        func text(_ name: TargetName) throws -> String { try name.scope.resolved(for: principal).text(of: name.id) }
+        return MessageFilter(
+            kinds: self.only, topics: try self.topic.map(text), buckets: try self.bucket.map(text),
+            senders: try self.from.map { try ScopeName($0)?.resolved(for: principal).text ?? $0 })
+    }
+}

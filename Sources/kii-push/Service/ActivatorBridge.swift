@@ -1,0 +1,25 @@
+import KiiPushActivation
+import KiiPushCommandLine
+import KiiPushCore
+
+/// The handler of an agent whose messages a program with this library handles: notes what they are, and hands them on.
+struct ActivatorBridge: RemoteNotificationHandler, ThingCommandHandler, BadgeFollower {
+    let activator: Activator
+    let notes: MessageNotes
+
+    func follow(_ badge: any KeptBadge) { self.activator.follow(badge) }
+
+    func didReceiveRemoteNotification(
+        _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
+    ) {
+        self.notes.begin(HandledMessage(message), context, isWatched: false)
+        self.activator.didReceiveRemoteNotification(message, context: context, fetchCompletionHandler: completion)
+    }
+
+    func didReceiveThingCommand(
+        _ command: ThingCommand, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
+    ) {
+        self.notes.begin(HandledMessage(command), context, isWatched: false)
+        self.activator.didReceiveThingCommand(command, context: context, fetchCompletionHandler: completion)
+    }
+}

@@ -1,0 +1,96 @@
+import KiiPushActivation
+import KiiPushCommandLine
+import KiiPushCore
+import KiiPushDesktop
+
+/// Who handles the messages of `run`.
+struct RunReceiver: Sendable {
+    enum Kind: Sendable {
+        case outside(any OutsideHandler)
+        /// A program with this library. The presentation shows its alerts; `endLeftovers` ends orphans of an earlier
+        /// run.
+        case activator(Activator, Presentation?, endLeftovers: @Sendable () -> Void)
+    }
+
+    /// Shows a program's alerts while the user does not have the program in front.
+    struct Presentation: Sendable {
+        let lifecycle = AgentLifecycle(state: .background)
+        let presenter: DesktopPresenter
+
+        /// - Parameter program: its path; the user sees the file's name.
+        init(of program: String, _ whenUnavailable: @escaping @Sendable (DesktopServiceError) -> Void) {
+            let name = program.split(separator: "/").last.map { String($0) } ?? program
+            self.presenter = DesktopPresenter(
+                configuration: .init(applicationName: name), whenUnavailable: whenUnavailable)
+        }
+    }
+
+    private let kind: Kind
+    let concurrency: Int
+    let notes = MessageNotes()
+
+    init(_ kind: Kind, concurrency: Int) { (self.kind, self.concurrency) = (kind, concurrency) }
+
+    func agent(runtime: PushRuntime, configuration: PushAgent.Configuration) -> PushAgent {
+        switch self.kind {
+        case .outside(let outside):
+            PushAgent(
+                runtime: runtime, configuration: configuration,
+                handler: OutsideBridge(outside: outside, notes: self.notes))
+        case .activator(let activator, let presentation, _):
+            PushAgent(
+                runtime: runtime, configuration: configuration,
+                handler: ActivatorBridge(activator: activator, notes: self.notes),
+                lifecycle: presentation?.lifecycle, presenter: presentation?.presenter)
+        }
+    }
+
+    func begin() {
+        switch self.kind {
+        case .outside(let outside): outside.begin()
+        case .activator(let activator, _, let endLeftovers):
+            activator.begin()
+            endLeftovers()
+        }
+    }
+
+    func stop() async {
+        switch self.kind {
+        case .outside(let outside): await outside.stop()
+        case .activator(let activator, let presentation, _):
+            await activator.stop()
+            // Nobody is there to be told of a click; the next run shows the alerts again.
+            presentation?.presenter.close()
+        }
+    }
+}
+
+extension RunSettings {
+    /// Makes what handles the messages; `nil` when nobody is named. Both closures are called on threads that they must not
+    /// block. Throws ``CommandFailure`` with exit 66 for a program that is not there; ``TransportError``.
+    func receiver(
+        directory: String, report: @escaping @Sendable (Activator.Event) -> Void,
+        whenUnpresentable: @escaping @Sendable (DesktopServiceError) -> Void
+    ) throws -> RunReceiver? {
+        let options = self.options
+        if let outside = try self.outsideHandler(directory: directory, report: report) {
+            return RunReceiver(.outside(outside), concurrency: options.handler.jobs?.value ?? 1)
+        }
+        guard let program = options.activate else { return nil }
+        try ProgramLookup.require(program)
+        var activation = Activator.Configuration(command: [program] + options.arguments)
+        activation.sendsOutputToStandardError = true
+        activation.withheldVariables = ChildEnvironment.withheld
+        let grace = options.grace?.duration
+        if let grace { activation.terminationGrace = grace }
+        activation.processFile = LeftoverPrograms.file(1, in: directory)
+        let presentation = options.present ? RunReceiver.Presentation(of: program, whenUnpresentable) : nil
+        let activator = Activator(configuration: activation, lifecycle: presentation?.lifecycle, report: report)
+        let endLeftovers = { @Sendable in
+            LeftoverPrograms.end(in: directory, beyond: 1, grace: grace, report: report)
+        }
+        return RunReceiver(
+            .activator(activator, presentation, endLeftovers: endLeftovers),
+            concurrency: options.concurrency?.value ?? 1)
+    }
+}

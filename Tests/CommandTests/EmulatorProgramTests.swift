@@ -1,0 +1,59 @@
+import Foundation
+import TestSupport
+import TestTraits
+import Testing
+
+/// How `kii-push emulator` finds the program that it runs.
+@Suite(.ownThreads) struct EmulatorProgramTests {
+    private let tool: Tool
+    /// A copy of kii-push in a folder of its own.
+    private let copy: String
+
+    init() throws {
+        self.tool = try Tool()
+        let folder = self.tool.home.appending(path: "bin")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        self.copy = folder.path + "/kii-push"
+        try Tool.copyExecutable(to: self.copy)
+    }
+
+    private func run(_ words: String..., path: String = "/nonexistent") throws -> Tool.Result {
+        let environment = self.tool.environment.merging(["PATH": path]) { $1 }
+        return try RunningTool([self.copy] + words, environment: environment).waitForExit()
+    }
+
+    @Test func whereItIsNotInstalledItsPackageIsNamed() throws {
+        for words in [["emulator"], ["emulator", "--help"], ["help", "emulator"]] {
+            let environment = self.tool.environment.merging(["PATH": "/nonexistent"]) { $1 }
+            let result = try RunningTool([self.copy] + words, environment: environment).waitForExit()
+            #expect(result.exit == 66)
+            #expect(
+                result.error
+                    == "kii-push: kii-push-emulator is not installed: the package kii-push-emulator has it\n")
+        }
+        // The tool's own page needs no other program.
+        #expect(try self.run("--help").output.contains("  emulator "))
+    }
+
+    @Test func oneOfAnotherVersionIsRefused() throws {
+        try self.tool.write(
+            "#!/bin/sh\n[ \"$*\" = --version ] && echo kii-push-emulator 0.0.1\n", to: "bin/kii-push-emulator",
+            mode: 0o700)
+        let result = try self.run("emulator", "--temporary")
+        #expect(result.exit == 78)
+        #expect(result.error.contains("is 'kii-push-emulator 0.0.1', and this is version "), "\(result.error)")
+    }
+
+    @Test func itIsFoundAlongThePathAndItsPageIsTheCommands() throws {
+        let program = try Tool.executable("kii-push-emulator")
+        let page = try Tool("kii-push-emulator")("--help").output
+        #expect(page.contains("--mqtts-port"))
+        let path = program.deletingLastPathComponent().path
+        for result in [
+            try self.run("emulator", "--help", path: path), try self.run("help", "emulator", path: path),
+        ] {
+            #expect(result.exit == 0, "\(result.error)")
+            #expect(result.output == page)
+        }
+    }
+}
