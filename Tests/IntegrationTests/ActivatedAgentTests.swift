@@ -151,7 +151,7 @@ import Testing
 
     @Test(arguments: [
         ("", "names a descriptor, over which no message came"),
-        ("{}\n", "names a descriptor that does not speak the protocol (/id is missing, or of the wrong type)"),
+        ("{}\n", "names a descriptor that does not speak the protocol (/id is missing)"),
         ("GET / HTTP/1.1\r\n\r\n", "(the document is not JSON at byte 0: a byte is out of place"),
     ])
     func aSocketThatIsNoActivatorsIsRefused(text: String, reason: String) throws {

@@ -153,7 +153,7 @@ import Testing
         ("{", "cannot be read"), (#"{"version":99}"#, "newer version"), (#"{"version":1}"#, "cannot be read"),
         (
             #"{"version":1,"appID":"kiilocal","account":"pseudo-user","principalType":"user","principalID":"u","#
-                + #""accessToken":"t"}"#, "no issuer"
+                + #""accessToken":"t"}"#, "/issuer is missing"
         ),
         (
             #"{"version":1,"appID":"other","account":"pseudo-user","principalType":"user","principalID":"u"#
