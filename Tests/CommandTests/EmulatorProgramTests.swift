@@ -44,6 +44,22 @@ import Testing
         #expect(result.error.contains("is 'kii-push-emulator 0.0.1', and this is version "), "\(result.error)")
     }
 
+    /// One that goes on, and one that says more than a socket holds.
+    @Test(arguments: ["exec tail -f /dev/null", "yes | head -c 1000000"])
+    func oneThatDoesNotTellItsVersionIsRefused(script: String) throws {
+        try self.tool.write("#!/bin/sh\n\(script)\n", to: "bin/kii-push-emulator", mode: 0o700)
+        let path = try #require(self.tool.environment["PATH"])
+        let result = try self.run("emulator", "--temporary", path: path)
+        #expect(result.exit == 78)
+        #expect(result.error.contains("/bin/kii-push-emulator "), "\(result.error)")
+    }
+
+    @Test func aFolderIsNoProgram() throws {
+        let folder = self.tool.home.appending(path: "bin/kii-push-emulator")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        #expect(try self.run("emulator").exit == 66)
+    }
+
     @Test func itIsFoundAlongThePathAndItsPageIsTheCommands() throws {
         let program = try Tool.executable("kii-push-emulator")
         let page = try Tool("kii-push-emulator")("--help").output

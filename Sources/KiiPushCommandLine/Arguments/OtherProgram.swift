@@ -27,20 +27,33 @@ package struct OtherProgram {
 
     private var besideThisOne: String? {
         guard let own = ProgramLookup.own, let end = own.lastIndex(of: "/") else { return nil }
-        let path = "\(own[...end])\(self.name)"
-        return access(path, X_OK) == 0 ? path : nil
+        return ProgramLookup.path(of: "\(own[...end])\(self.name)")
     }
 
-    /// The first line that the program says of its version; empty where it says nothing.
+    /// The first line that the program says of its version, within 5 s; empty where it says nothing.
     private static func version(of path: String) -> String {
-        guard let (own, output) = try? FileDescriptor.connectedPair() else { return "" }
+        guard let (output, program) = try? self.askVersion(of: path) else { return "" }
+        let deadline = MonotonicInstant.now() + .seconds(5)
+        var line: [UInt8] = []
+        while line.count < 256, !line.contains(UInt8(ascii: "\n")) {
+            var entry = pollfd(fd: output.number, events: Int16(POLLIN), revents: 0)
+            let left = deadline - MonotonicInstant.now()
+            guard left > .zero, poll(&entry, 1, Int32(clamping: left.wholeMillisecondsRoundedUp)) > 0 else { break }
+            var part = [UInt8](repeating: 0, count: 256)
+            let count = output.read(into: &part)
+            guard count > 0 else { break }
+            line += part[..<count]
+        }
+        program.end(with: SIGKILL)
+        _ = program.wait()
+        return String(decoding: line.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+    }
+
+    /// Starts the program; its end of the pair is closed here when this returns, so that the other one ends with it.
+    private static func askVersion(of path: String) throws -> (output: FileDescriptor, program: ChildProcess) {
+        let (own, output) = try FileDescriptor.connectedPair()
         var launch = ChildProcess.Launch([path, "--version"])
         launch.descriptors = [1: output]
-        // A version is short: the program can write it before anybody reads.
-        _ = try? ChildProcess(launch).wait()
-        own.makeNonBlocking()
-        var line = [UInt8](repeating: 0, count: 256)
-        let count = max(0, own.read(into: &line))
-        return String(decoding: line[..<count].prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
+        return (own, try ChildProcess(launch))
     }
 }

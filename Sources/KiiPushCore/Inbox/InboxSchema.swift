@@ -142,11 +142,18 @@ enum InboxSchema {
         else { throw InboxError(.corrupt, step: "looking for the inbox's tables") }
     }
 
-    /// What makes the tables and indexes of a file.
+    /// What makes the tables and indexes of a file, without comments and indentation: another build may have others.
     private static func objects(of connection: SQLiteConnection) throws(InboxError) -> Set<[String]> {
         let schema = SQLiteStatement(
             connection, "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema WHERE rootpage > 0",
             step: "reading the schema")
-        return Set(try schema.all { row in (0..<4).map { row.text(Int32($0)) ?? "" } })
+        return Set(try schema.all { row in (0..<4).map { self.bare(row.text(Int32($0)) ?? "") } })
+    }
+
+    private static func bare(_ sql: String) -> String {
+        let words = sql.split(separator: "\n").flatMap { line in
+            line.split(separator: " ").prefix { !$0.hasPrefix("--") }
+        }
+        return words.joined(separator: " ")
     }
 }

@@ -36,7 +36,7 @@ public struct Fleet: Sendable {
         var oldest = Int.max
         for target in self.store.targets {
             let version = try await self.onThread { () throws(InboxError) in
-                try PostgresSchema.installedVersion(BlockingPostgres(target, name: "kii-push store"))
+                try PostgresSchema.installedVersion(BlockingPostgres(target, name: "kii-push-gateway store"))
             }
             oldest = min(oldest, version)
         }
@@ -215,7 +215,7 @@ public struct Fleet: Sendable {
         _ target: String, _ body: @escaping @Sendable (BlockingPostgres) throws(InboxError) -> Value
     ) async throws(PushAgentError) -> Value {
         try await self.onThread { () throws(InboxError) in
-            let connection = try BlockingPostgres(target, name: "kii-push fleet")
+            let connection = try BlockingPostgres(target, name: "kii-push-gateway fleet")
             try PostgresSchema.check(connection)
             return try body(connection)
         }

@@ -11,7 +11,7 @@ package enum PostgresSchema {
     ///
     /// - Throws: ``InboxError``.
     package static func make(_ target: String) throws(InboxError) {
-        let connection = try BlockingPostgres(target, name: "kii-push store")
+        let connection = try BlockingPostgres(target, name: "kii-push-gateway store")
         let step = try self.making(on: connection)
         try connection.execute("BEGIN", step: step)
         // One change of the schema at a time.

@@ -169,6 +169,18 @@ import Testing
         #expect(#expect(throws: InboxError.self) { try fixture.open() }?.kind == .corrupt)
     }
 
+    /// As another build may have made it, with other comments.
+    @Test func aFileWhoseSchemaIsWrittenOtherwiseIsTheSame() throws {
+        let fixture = try InboxFixture()
+        _ = try fixture.open()
+        try SQLiteFile(fixture.path, for: .changing).execute(
+            """
+            PRAGMA writable_schema = ON;
+            UPDATE sqlite_schema SET sql = replace(sql, '-- ', '--  more of ') WHERE name IN ('message', 'event')
+            """)
+        _ = try fixture.open()
+    }
+
     @Test func refusesSomebodyElsesDatabase() throws {
         let fixture = try InboxFixture()
         _ = try fixture.open()
