@@ -39,7 +39,8 @@ package enum EnvironmentVariable: CaseIterable, Sendable {
         case .stateHome: ("XDG_STATE_HOME", "Where profiles are: below kii-push. Default ~/.local/state.")
         case .runtimeDirectory: ("XDG_RUNTIME_DIR", "Where the emulator is found: below kii-push.")
         case .stateDirectory: ("STATE_DIRECTORY", "Where profiles are, set by systemd. Wins over XDG_STATE_HOME.")
-        case .credentialsDirectory: ("CREDENTIALS_DIRECTORY", "Where systemd puts kii-push-credentials.json, or pgpass of a gateway.")
+        case .credentialsDirectory:
+            ("CREDENTIALS_DIRECTORY", "Where systemd puts kii-push-credentials.json, or pgpass of a gateway.")
         case .home: ("HOME", "The home directory.")
         case .path: ("PATH", "Where programs are that are named without a slash.")
         case .noColor: ("NO_COLOR", "Not empty: no colours.")
