@@ -82,7 +82,6 @@ struct ConnectionOptions {
             try easy.set(CURLOPT_CAINFO, caFile)
             try easy.set(CURLOPT_PROXY_CAINFO, caFile)
         }
-        self.trustChanges(easy)
         if self.trustsFileAlone {
             // A libcurl that has no such option has no folder.
             _ = ccurl_easy_set_string(easy.raw, CURLOPT_CAPATH, nil)
@@ -106,6 +105,12 @@ struct ConnectionOptions {
         }
     }
 
-    /// Has a connection of this handle's trust what the file of authorities says now.
-    func trustChanges(_ easy: CurlEasy) { self.authorities?.limitAge(for: easy) }
+    /// Has the next connection of this handle trust the authorities that their file lists now.
+    ///
+    /// - Parameter usesTLS: whether that connection does. Without TLS, to the server or to a proxy, the file is not looked at:
+    ///   the system call would be 8 % of a request.
+    func trustChanges(_ easy: CurlEasy, usesTLS: Bool) {
+        guard usesTLS || self.usesProxy else { return }
+        self.authorities?.limitAge(for: easy)
+    }
 }

@@ -135,6 +135,7 @@ final class StreamSet {
             try self.options.apply(to: easy)
             if self.options.usesProxy { try easy.set(CURLOPT_HTTPPROXYTUNNEL, 1) }
         }
+        self.options.trustChanges(easy, usesTLS: true)
         // 1, not 2: connect and stop there.
         try easy.set(CURLOPT_CONNECT_ONLY, 1)
         // No HTTP will be spoken, so none is offered to the server in the TLS handshake.

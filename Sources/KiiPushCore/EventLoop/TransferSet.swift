@@ -37,7 +37,7 @@ final class TransferSet {
         guard !ticket.isCancelled else { return continuation.resume(throwing: CancellationError()) }
         do {
             let easy = try self.spare.popLast() ?? self.freshHandle()
-            self.options.trustChanges(easy)
+            self.options.trustChanges(easy, usesTLS: !request.url.hasPrefix("http:"))
             let transfer = try Transfer(request, ticket: ticket, easy: easy, maximumBodyBytes: self.maximumBodyBytes)
             try self.multi.add(transfer.easy)
             // libcurl does not look at the time of a transfer that waits in line for a connection.
