@@ -13,13 +13,14 @@ public import KiiPushCore
 /// await activator.stop()
 /// ```
 ///
-/// A program with this library gives its `PushAgent` the feed `.activator`: started this way, the agent
-/// receives from here and opens no connection, and `LaunchOptions.current` has what it was started for. A program without it reads the message,
-/// and answers by its exit status: 0 is `newData`, 10 `noData`, 65 (`EX_DATAERR`) refuses the message for good, 75
-/// (`EX_TEMPFAIL`) and anything else mean `failed`. The lines that go over the descriptor are those of "Receiving pushes".
+/// A program with this library gives its `PushAgent` the feed `.activator`. The agent then receives from the activator
+/// and opens no connection, and `LaunchOptions.current` has the first message. A program without the library reads the
+/// message, and answers by its exit status: 0 is `newData`, 10 `noData`, 65 (`EX_DATAERR`) refuses the message for
+/// good, 75 (`EX_TEMPFAIL`) and anything else mean `failed`. The page "Receiving pushes" has the protocol of the
+/// descriptor.
 ///
-/// What waits for its turn uses up its 30 s. For a program that takes one message at a time (one that reads standard input,
-/// or does not say how many it takes) give the runtime one place for handlers
+/// The 30 s of a message include its wait for the program. For a program that takes one message at a time (it reads
+/// standard input, or does not say how many messages it takes) give the runtime one place for handlers
 /// (`PushRuntime.Configuration.concurrentHandlers`).
 ///
 /// The program's `PushAgent.badge` is that of the agent whose handler the activator is.

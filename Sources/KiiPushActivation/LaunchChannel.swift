@@ -157,10 +157,10 @@ private struct MessageReader {
 public enum LaunchError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The variable `KII_PUSH_LAUNCH_FD` names no socket of an ``Activator``; the reason is what follows its name.
     case invalid(reason: String)
-    /// Another agent of the process receives what it was started for.
+    /// Another agent of the process already receives the activator's messages.
     case taken
 
-    /// One line: what is wrong, and what to do.
+    /// The error and its remedy, in one line.
     public var description: String {
         switch self {
         case .invalid(let reason):
@@ -176,11 +176,11 @@ public enum LaunchError: Error, Sendable, Hashable, CustomStringConvertible {
 }
 
 extension LaunchOptions {
-    /// What this process was started for: the first message of an ``Activator`` (or `kii-push run --activate`); empty when
-    /// it was started in another way.
+    /// The first message of the ``Activator`` (or `kii-push run --activate`) that started this process; empty in any
+    /// other process.
     ///
-    /// Reads the message when it is first asked for, which takes next to no time. Where the variable `KII_PUSH_LAUNCH_FD` is
-    /// forged this is empty, and the `run()` of an agent with `feed: .activator` throws ``LaunchError/invalid(reason:)``.
+    /// The first access reads the message, which takes next to no time. If the variable `KII_PUSH_LAUNCH_FD` is forged,
+    /// the options are empty, and `run()` of an agent with `feed: .activator` throws ``LaunchError/invalid(reason:)``.
     ///
     /// ```swift
     /// let lifecycle = AgentLifecycle(launchOptions: .current)

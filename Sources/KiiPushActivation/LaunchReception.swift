@@ -1,14 +1,14 @@
 public import KiiPushCore
 
 extension MessageFeed {
-    /// The ``Activator`` that started this process, for `PushAgent(…, feed: .activator)`; `nil` in a process that was
-    /// started in another way, whose agent receives from the broker.
+    /// The ``Activator`` that started this process, for `PushAgent(…, feed: .activator)`; `nil` in any other process,
+    /// whose agent receives from the broker.
     ///
-    /// The agent's `run()` returns when the activator ends. If several agents of the process have this feed, the first one
-    /// that runs gets the message that the process was started for, and all later ones. For any other, and where
-    /// `KII_PUSH_LAUNCH_FD` is forged, `run()` throws a ``LaunchError``.
+    /// The agent's `run()` returns when the activator ends. If several agents of the process have this feed, the first
+    /// agent that runs gets all messages. `run()` of the others throws a ``LaunchError``, as it does if
+    /// `KII_PUSH_LAUNCH_FD` is forged.
     ///
-    /// Reads the message when it is first asked for, as `LaunchOptions.current` does.
+    /// The first access reads the first message, as `LaunchOptions.current` does.
     public static var activator: MessageFeed? {
         switch LaunchChannel.inherited {
         case .success(let channel): channel.map { MessageFeed($0) }

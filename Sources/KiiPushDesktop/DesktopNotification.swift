@@ -85,7 +85,7 @@ struct DesktopNotification {
         return nil
     }
 
-    /// How many there are, then the key, the type and the value of each.
+    /// The number of hints, then the key, the type and the value of each.
     private var hints: [SessionBus.Argument] {
         var hints: [[SessionBus.Argument]] = [[.text("urgency"), .text("y"), .number(self.urgency)]]
         if let entry = self.configuration.desktopEntry {

@@ -17,9 +17,9 @@ public import KiiPushCore
 /// without data (`PresentationResponse.expired`). What the user chooses comes back as `PresentationResponse.opened(_:)`.
 ///
 /// Without a session bus or a notification service, alerts are `PresentationOutcome.unavailable`, which has the agent
-/// call its handler. A service that ends takes with it what it shows: that is shown by the next one, and if none comes
-/// within 10 s, its messages are delivered again (`PresentationResponse.unavailable`). After a failure nothing is tried for
-/// 5 s, unless a service appears.
+/// call its handler. When a service ends, its notifications are gone: the next service shows them again. If none comes
+/// within 10 s, their messages are delivered again (`PresentationResponse.unavailable`). After a failure the presenter
+/// tries nothing for 5 s, unless a service appears.
 ///
 /// May be used from any thread. One presenter can serve several agents.
 ///

@@ -52,7 +52,7 @@ final class SessionBus {
         sd_bus_unref(self.bus)
     }
 
-    /// What to wait for, for the next ``received()``.
+    /// Becomes readable when ``received()`` may have a message.
     var descriptor: Int32 { sd_bus_get_fd(self.bus) }
     /// Whether something waits to be written.
     var hasOutput: Bool { sd_bus_get_events(self.bus) & Int32(POLLOUT) != 0 }
@@ -110,7 +110,7 @@ final class SessionBus {
 
     private static func error(_ code: Int32, named name: String) -> DesktopServiceError {
         let known = "org.freedesktop.DBus.Error."
-        // Of the bus, when the service is gone; sd-bus's own limit has another name.
+        // The bus answers NoReply when the service is gone. A timeout of sd-bus has another name.
         if name == known + "NoReply" { return .serviceEnded }
         switch code {
         case ETIMEDOUT: return .noAnswer
@@ -144,7 +144,7 @@ final class SessionBus {
 final class BusMessage {
     fileprivate let pointer: OpaquePointer
 
-    /// Takes over a message that somebody else would have to give back.
+    /// Takes over the caller's reference.
     fileprivate init(owning pointer: OpaquePointer) { self.pointer = pointer }
 
     deinit { sd_bus_message_unref(self.pointer) }

@@ -46,12 +46,12 @@ public enum PushEvent: Sendable {
         /// The inbox cannot be written: nothing is acknowledged, so nothing is lost. On a full disk the inbox has made room
         /// before, as far as it could (``Notice/historyCut``).
         case storing
-        /// Nothing is read from the network, so the broker keeps what is sent: the inbox holds as many dead letters as it may
-        /// (``PushRuntime/Bounds/deadLetters``, ``PushRuntime/Bounds/deadLetterBytes``). Retry or drop some of them. Messages
-        /// that are stored already go on being delivered.
+        /// The inbox is full of dead letters (``PushRuntime/Bounds/deadLetters``,
+        /// ``PushRuntime/Bounds/deadLetterBytes``). The agent reads nothing from the network, so the broker keeps new
+        /// messages. Retry or drop dead letters. The agent still delivers messages that are stored.
         case receiving
-        /// The agent's own file cannot be written: what it is to hold (a new token, the broker's endpoint) is used from
-        /// memory, and lost should the process end before the recovery. It is written with the next change.
+        /// The agent cannot write its own file. It uses the new state (a token, the broker's endpoint) from memory, and
+        /// loses it if the process ends before the recovery. The next change writes the file again.
         case saving
         /// Stored messages cannot be read back from the inbox. The agent tries again every second, and stores and
         /// acknowledges meanwhile what arrives.
@@ -59,20 +59,21 @@ public enum PushEvent: Sendable {
         /// Fewer handlers run than may, or none, and stored messages wait. Either the system gives no thread for another
         /// handler, as at the limit of the user or the container: the agent asks for one every second. Or a program that
         /// handles messages cannot be started, as without a free descriptor: the agent tries that every second too, and no
-        /// attempt counts that way. Or so many calls of handlers have not returned long after their deadlines that no more
-        /// threads are given up to them.
+        /// attempt counts that way. Or too many calls of handlers keep their threads long after their deadlines, so
+        /// that the agent replaces no more threads.
         case handling
     }
 
     /// Something that people should know of. The raw value is its word for people and programs. New cases may be added.
     public enum Notice: String, Sendable, Hashable, CaseIterable {
-        /// The broker has no session although it was asked to keep one, or the cloud replaced the installation or its topic
-        /// and what was sent before the new session began is gone: messages may be missing.
+        /// Messages may be missing. The broker has lost the session that it was to keep, or the cloud has replaced the
+        /// installation or its topic, and messages sent before the new session are gone.
         case sessionLost = "session lost"
         /// Another receiver probably uses this agent's installation: the broker closes connection after connection and takes
-        /// each next one at once. A user or thing has one MQTT installation, for one receiver at a time; what is sent reaches
-        /// now the one, now the other. Stop the other receiver, or receive as another user or thing. Until then the agent leaves
-        /// pauses of up to 5 min between connections that do not stand for 30 s. Said once; anew after one that did.
+        /// each next one at once. A user or thing has one MQTT installation, for one receiver at a time: with two, each
+        /// receives some of the messages. Stop the other receiver, or receive as another user or thing. Until then the
+        /// agent pauses for up to 5 min after a connection that stood for less than 30 s. It tells this once, and again
+        /// after a connection that stood for longer.
         case takenOver = "taken over"
         /// The disk was full, and the inbox has removed the records of so many handled messages, earlier than
         /// ``PushRuntime/Bounds/handledKeptFor`` and ``PushRuntime/Bounds/handledKeptBytes`` say. If the broker sends one of
@@ -81,7 +82,7 @@ public enum PushEvent: Sendable {
         /// So many dead letters were removed to make room for newer ones: undecodable or oversized messages, or messages on
         /// an unexpected topic, which took half of what dead letters may take. Told once a minute at most.
         case deadLettersRemoved = "letters dropped"
-        /// There is no writable state directory, so messages are kept in memory alone, with the smaller promise of
+        /// There is no writable state directory, so the inbox is in memory alone, with the smaller promise of
         /// ``PushRuntime/Configuration/Inbox/memory``.
         case inboxInMemory = "in memory only"
         /// The control socket (``PushRuntime/Configuration/hasControlSocket``) could not be made: the agent receives, and

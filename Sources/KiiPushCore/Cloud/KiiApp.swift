@@ -10,8 +10,8 @@ public struct KiiApp: Sendable, Hashable {
     package var thingIFBaseURL: String
     /// `localhost`, `127.0.0.0/8` and `[::1]` need no permission.
     package var allowsPlainHTTP: Bool
-    /// Whom tokens belong to, where that is not the server of ``baseURL``: a server of this machine may come back at
-    /// another port.
+    /// The tokens' issuer, if it is not the server of ``baseURL``: a server of this machine may restart at another
+    /// port.
     package var issuer: String?
 
     /// Names an app at an address of its own.

@@ -14,7 +14,7 @@ extension KiiFields {
         return nil
     }
 
-    /// The error that says what is wrong with the value, or with its member `key`.
+    /// The error that the value, or its member `key`, has this problem.
     func error(_ problem: KiiResponseError.Problem, at key: String? = nil) -> KiiResponseError {
         KiiResponseError(problem, at: key.map { self.pointer.appending($0) } ?? self.pointer, in: self.document)
     }

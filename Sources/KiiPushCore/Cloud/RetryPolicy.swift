@@ -32,13 +32,13 @@ public struct RetryPolicy: Sendable {
     /// Describes the repetition.
     ///
     /// - Parameters:
-    ///   - maximumRequests: How many requests are made for one call, the first included; less than 2 means no repetition.
-    ///   - budget: How long after a call began a further request may still be made.
+    ///   - maximumRequests: The most requests of one call, the first included; less than 2 means no repetition.
+    ///   - budget: The time from the start of a call in which a further request may begin.
     ///   - firstDelay: The wait before the second request when the server does not say how long.
-    ///   - maximumDelay: What the doubled waits do not exceed, unless `firstDelay` does.
-    ///   - clock: What is waited on. Default: the machine's continuous clock.
-    ///   - jitter: Lengthens each wait by this share of it, so that a fleet does not ask in step: called once a wait, must
-    ///     return 0 to 1. Default: at random from 0 to 0.25.
+    ///   - maximumDelay: The limit of the doubled waits, unless `firstDelay` is longer.
+    ///   - clock: The clock that measures the waits and `budget`. Default: the machine's continuous clock.
+    ///   - jitter: The share by which each wait is lengthened, so that a fleet does not ask in step. Called once a
+    ///     wait; must return 0 to 1. Default: random from 0 to 0.25.
     public init(
         maximumRequests: Int = 3, budget: Duration = .seconds(30), firstDelay: Duration = .milliseconds(500),
         maximumDelay: Duration = .seconds(8), clock: any Clock<Duration> = ContinuousClock(),
@@ -56,8 +56,8 @@ public struct RetryPolicy: Sendable {
 }
 
 extension RetryPolicy {
-    /// Runs `request`, again and again as the policy allows. It is told whether an earlier one, whose answer is not known,
-    /// may have been carried out.
+    /// Repeats `request` as the policy allows. `isInDoubt`: the cloud may have carried out an earlier request of this
+    /// call, whose answer is unknown.
     ///
     /// - Throws: What the last request threw; `CancellationError` when the task is cancelled during a wait.
     func repeating<Output>(
@@ -88,7 +88,7 @@ extension RetryPolicy {
         return { start.duration(to: clock.now) }
     }
 
-    /// `wait`, lengthened by ``jitter``; `nil` when it does not fit into what is left.
+    /// `wait`, lengthened by ``jitter``; `nil` when it does not fit into the rest of ``budget``.
     private func delay(_ wait: Duration, spent: Duration) -> Duration? {
         let left = self.budget - spent
         return wait <= left ? min(wait + wait * min(max(self.jitter(), 0), 1), left) : nil

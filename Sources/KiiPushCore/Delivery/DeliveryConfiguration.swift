@@ -28,12 +28,12 @@ package struct DeliveryConfiguration: Sendable, Hashable {
     var maximumAttempts: Int { self.retryDelays.count + 1 }
 }
 
-/// What a message weighs in delivery's memory, of which there is as much as for so many messages of the usual size: 1,
-/// and more if it is large. So one number bounds both how many messages are in memory and how many bytes.
+/// Weighs messages in delivery's memory: 1 for a message of the usual size, more for a large one. One bound on the sum
+/// of the weights then limits both the number of messages and their bytes.
 package struct DeliveryScale: Sendable, Hashable {
-    /// From every so many bytes on a message weighs 1 more.
+    /// The bytes that make a message heavier by 1.
     package let step: Int
-    /// No message weighs more, or it might never find room.
+    /// The largest weight. A heavier message might never find room.
     package let heaviest: Int
 
     package static let uniform = DeliveryScale(messages: 1, bytes: .max)

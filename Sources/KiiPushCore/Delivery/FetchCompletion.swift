@@ -77,7 +77,7 @@ public final class FetchCompletion: Sendable {
     private static func cut(_ text: String) -> String { String(text.unicodeScalars.prefix(500)) }
 }
 
-/// What a handler made of a message.
+/// A handler's answer to a message.
 ///
 /// - Source: UIKit's `UIBackgroundFetchResult`, as Kii's "Reception Handler" page lists its cases.
 public enum FetchResult: Sendable, Hashable, CaseIterable {
@@ -89,22 +89,22 @@ public enum FetchResult: Sendable, Hashable, CaseIterable {
     case failed
 }
 
-/// How one call of a handler came out.
+/// The outcome of one attempt to deliver a message.
 package enum HandlerVerdict: Sendable, Hashable {
     case result(FetchResult)
-    /// The message is done once the store has written this with it.
+    /// The message is done once the store has written this work with it.
     case committing(FetchResult, AnswerWork)
     case rejected(String)
-    /// `retryAfter`: how long to wait at least until the next attempt.
+    /// `retryAfter`: the shortest wait until the next attempt.
     case threw(String, retryAfter: Duration? = nil)
-    /// The completion was let go of without an answer.
+    /// The handler released the completion without an answer.
     case unanswered
-    /// Nobody was called: the message is shown to the user instead.
+    /// No handler was called: a presenter shows the message to the user.
     case presented
-    /// Nobody was called, since there is nobody whom the message is for.
+    /// No handler was called: there is none for this message.
     case unreached
-    /// Nobody was called, since the machine is short of what starting somebody takes, for this reason.
-    /// `retryAfter`: how long to wait before anybody is called, where nobody is to be called until then.
+    /// No handler was called: none could be started, for this reason. `retryAfter`: the time for which no handler
+    /// is to be called; `nil` if nothing named one.
     case unstarted(String, retryAfter: Duration? = nil)
     /// The message is left to a later run, and this attempt does not count.
     case setAside

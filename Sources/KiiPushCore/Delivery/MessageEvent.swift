@@ -30,7 +30,8 @@ public struct MessageEvent: Sendable, Hashable {
         case dismissed
         /// The attempt failed; the next one follows after the pause.
         case failed(attempt: Int, DeliveryFailure, retryAfter: Duration)
-        /// It was given up on, after an attempt or without one. It is a dead letter then, except in memory.
+        /// Delivery gave up, after an attempt or without one. The message is a dead letter, unless the inbox is in
+        /// memory.
         case dead(DeadLetterReason, attempt: Int?)
         /// The attempt failed, and another process keeps the message, which it has handed over: that one tries it again, or
         /// gives it up. Told, and not recorded.
@@ -60,7 +61,7 @@ public struct MessageEvent: Sendable, Hashable {
     /// What a handler is called with. By reference, since most events have none.
     package indirect enum Call: Sendable, Hashable {
         case handler(ReceivedMessage, DeliveryContext)
-        /// A message that is too long for the control socket, or for what a watcher has left unread.
+        /// The message is too long for the control socket, or for a watcher that has much unread.
         case omitted
     }
 

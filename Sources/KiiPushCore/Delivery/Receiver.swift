@@ -21,7 +21,7 @@ package enum DeliveryRoute: Sendable {
     case invoke(@Sendable (FetchCompletion) -> Void)
 }
 
-/// Whom the messages of one installation go to, and how.
+/// The receiver of one installation's messages, with the form of its handler.
 final class DeliveryAttachment: Sendable {
     let id: String
     let receiver: any Receiver
@@ -36,7 +36,7 @@ final class DeliveryAttachment: Sendable {
     }
 }
 
-/// Which of a handler's forms is called, found out once.
+/// The form in which delivery calls a handler.
 enum HandlerForm: Sendable {
     case completion(any RemoteNotificationHandler)
     case async(any AsyncRemoteNotificationHandler)

@@ -2,14 +2,13 @@
 /// everything that the same turn writes is durable.
 package struct StoreClaim: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
-        /// Rows that wait and belong to no source, after this sequence: set aside.
-        /// They stay as they are.
+        /// Waiting rows without a source, after this sequence: set aside. They stay as they are.
         case unsettled(after: Int64)
         /// Rows that wait for their retry, after this sequence. They stay as they are. Asked for with strict order alone.
         case paused(after: Int64)
         /// Rows that were in hand when an earlier process ended, after this sequence. They stay in hand.
         case suspects(after: Int64)
-        /// The numbers of sources that have rows that wait: those after this number, in the order of numbers.
+        /// The numbers of sources with waiting rows: those after this number, in the order of numbers.
         case sources(after: Int64?)
         /// Rows of a source that wait, from the lowest sequence on, below `before`. They are in hand from then on.
         case source(Int64, before: Int64?)

@@ -77,12 +77,13 @@ public protocol UserActionHandler: Sendable {
     )
 }
 
-/// That the user opened what showed a message.
+/// The user's choice in the notification of a message.
 package struct DeliveryOpening: Sendable, Hashable {
-    /// A store that has kept it needs its numbers and the choice alone; one that has let go of it takes it from here.
+    /// A store that still has the message needs its numbers and the choice alone. A store that has dropped it restores
+    /// it from this copy.
     package var message: StoredMessage
     package var action: UserAction
-    /// Whether the store was told before, while the message was in hand: the record says so already.
+    /// Whether the store has recorded the choice already, while the message was in hand.
     package var isRecorded = false
 
     package init(_ message: StoredMessage, action: UserAction) {
@@ -94,13 +95,13 @@ package struct DeliveryOpening: Sendable, Hashable {
     }
 }
 
-/// Takes what users do with notifications, on any thread. Each returns false when it is too late in this process: the
-/// message is shown again by the next one.
+/// Takes what users do with notifications, on any thread. Each method returns false when it is too late in this
+/// process: the next process shows the message again.
 package protocol ReactionTaker: AnyObject, Sendable {
-    /// The user opened what showed a message: it is delivered (again), by the next run if its agent does not run now.
+    /// The user opened a notification: its message is delivered (again), by the next run if its agent does not run now.
     func opened(_ opening: DeliveryOpening) -> Bool
-    /// What showed a message, for whose sake nobody was called, is gone.
+    /// A notification is gone unopened, and no handler was called: its message is done, without data.
     func dismissed(_ sequence: Int64, installation: Int64) -> Bool
-    /// What showed a message, for whose sake nobody was called, has ended: it is delivered again.
+    /// A presenter lost a notification, and no handler was called: its message is delivered again.
     func withdrawn(_ sequence: Int64, installation: Int64) -> Bool
 }

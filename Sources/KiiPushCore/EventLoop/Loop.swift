@@ -107,7 +107,7 @@ package enum StreamTarget: Sendable, Hashable {
         }
     }
 
-    // What could end the host part of a URL early would connect us elsewhere than the caller said.
+    // A character that ends the host part of a URL early would lead the connection to another host.
     private static func authority(_ host: String) throws(TransportError) -> String {
         let isPlain = host.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7F && !$0.isOne(of: "/?#@\\[]") }
         guard !host.isEmpty, isPlain else {

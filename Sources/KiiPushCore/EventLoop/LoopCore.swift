@@ -96,9 +96,9 @@ final class LoopCore {
     }
 }
 
-/// What a loop's thread knows of itself: whose thread it is, and the core as long as there is one.
+/// The thread-local state of a loop's thread.
 final class LoopPlace {
-    /// The loop's own, by which it knows its thread.
+    /// The loop's queue; a loop recognises its thread by it.
     let queue: CommandQueue
     private(set) var core: LoopCore?
 
@@ -107,7 +107,7 @@ final class LoopPlace {
         self.queue = queue
     }
 
-    /// The place of this thread; `nil` on a thread that is no loop's.
+    /// The place of this thread; `nil` outside loops.
     static var current: LoopPlace? {
         pthread_getspecific(LoopPlace.slot).map { Unmanaged<LoopPlace>.fromOpaque($0).takeUnretainedValue() }
     }
@@ -119,10 +119,10 @@ final class LoopPlace {
         return slot
     }()
 
-    /// The life of the loop's thread.
+    /// Runs the loop on its thread.
     ///
-    /// The place is ``current`` until the core has been let go of: what ends with the core may ask whether this is the
-    /// loop's thread, and a loop that is let go of there must not wait for its own thread.
+    /// The place stays ``current`` until the core is released. The core may release the last reference to its loop,
+    /// which then must not wait for its own thread.
     func live() {
         let code = pthread_setspecific(LoopPlace.slot, Unmanaged.passUnretained(self).toOpaque())
         precondition(code == 0, "pthread_setspecific failed with \(code)")

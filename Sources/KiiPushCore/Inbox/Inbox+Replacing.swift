@@ -78,15 +78,14 @@ extension Inbox {
     }
 }
 
-/// What became of a damaged file. It stays in the new file until an agent has told it.
+/// The notice that a damaged file was replaced. The new file keeps it until an agent has told it.
 package struct InboxNotice: Equatable {
-    /// The name under which what was left of the file is kept.
+    /// The path of the damaged file, which the inbox has renamed.
     package var path: String
-    /// What was wrong with it.
     package var reason: String
-    /// How many messages were taken over.
+    /// The number of messages that the new file has from the damaged one.
     package var takenOver: Int
-    /// How many were lost; `nil` when that is not known.
+    /// The number of lost messages; `nil` if it is unknown.
     package var lost: Int?
 
     package init(path: String, reason: String, takenOver: Int, lost: Int?) {

@@ -36,7 +36,7 @@ struct InboxLedger: Equatable {
     }
 }
 
-/// How many messages stand where, and how many bytes they take. Kept with every transaction, so reading it is free.
+/// The number and the bytes of the messages in each state. Every transaction updates them, so reading them is free.
 package struct InboxCounts: Sendable, Hashable {
     package struct Tally: Sendable, Hashable {
         package var rows: Int64 = 0
@@ -53,9 +53,9 @@ package struct InboxCounts: Sendable, Hashable {
         func isMore(than limit: Tally) -> Bool { self.rows > limit.rows || self.bytes > limit.bytes }
     }
 
-    /// What a row costs beside its payload and topic, about.
+    /// The estimated bytes of a row beside its payload and topic.
     package static let rowOverhead: Int64 = 64
-    /// What a row can take: a packet, and what it costs beside.
+    /// The bytes that a row can have; no packet has more. A damaged file may hold other numbers.
     static let rowBytes: ClosedRange<Int64> = 0...(1 << 30)
 
     package static func bytes(topic: Int, payload: Int) -> Int64 { Int64(topic + payload) + InboxCounts.rowOverhead }
@@ -69,7 +69,8 @@ package struct InboxCounts: Sendable, Hashable {
         set { self.tallies[Int(state.rawValue)] = newValue }
     }
 
-    /// Bytes that wait for a handler: what back-pressure is measured by. What is shown to the user may wait for ever.
+    /// Bytes of the messages that wait for a handler, the measure of back-pressure. Presented messages do not count:
+    /// they may wait for ever.
     package var pendingBytes: Int64 { self[.waiting].bytes + self[.inHand].bytes + self[.retry].bytes }
     var rows: Int64 { self.tallies.reduce(0) { $0 + $1.rows } }
 }

@@ -74,7 +74,6 @@ extension Inbox {
 /// signed in. `kii-push inbox adopt` has another installation handle them.
 package struct StrandedMessages: Sendable, Hashable {
     package let installationID: String
-    /// How many there are.
     package let messages: Int
     /// The first and the last of their numbers.
     package let numbers: ClosedRange<Int64>

@@ -98,9 +98,10 @@ package struct InboxRoom {
     }
 }
 
-/// How an inbox shares out the room on its disk: what is free and what its own files take.
-/// On a disk with less than 64 MiB of room every share is a fraction of it, so that no kind of message can take the
-/// room that the others need. A row's bytes (``InboxCounts/bytes(topic:payload:)``) may take twice as many in the file.
+/// The shares of the disk's room that parts of an inbox may take. The room is the free space plus the inbox's own
+/// files. On a disk with less than 64 MiB of room every share is a fraction of it, so that no kind of message can take
+/// the room that the others need. A row's bytes (``InboxCounts/bytes(topic:payload:)``) may take twice as many in the
+/// file.
 package struct InboxShares: Sendable, Hashable {
     /// The least room that an inbox works in.
     package static let leastRoom: Int64 = 2 << 20
@@ -110,12 +111,12 @@ package struct InboxShares: Sendable, Hashable {
     // The largest message, the log of its transaction and that of a few small ones.
     static let leastReserve: Int64 = 512 << 10
 
-    /// How long the log may get before it is written into the file.
+    /// The length at which the log is written into the file.
     package private(set) var logBytes: Int64
-    /// How large the file beside the inbox is that a full disk is given back. Writing the log into the file may need as
-    /// much as the log holds, which is ``logBytes`` and one transaction. What is removed then needs a log of its own.
+    /// The size of the reserve, a file beside the inbox that is removed when the disk is full. Writing the log into the
+    /// inbox may need the bytes of the log: ``logBytes`` and one transaction. Removing messages then needs a new log.
     package var reserveBytes: Int64 { max(3 * self.logBytes, InboxShares.leastReserve) }
-    /// How much one transaction should write; `nil`: as much as there is.
+    /// The most that one transaction should write; `nil`: no limit.
     package var transactionBytes: Int64? { self.logBytes < InboxShares.mostLog ? self.logBytes / 2 : nil }
     package let doneBytes: Int64
     package let waitingBytes: Int64
@@ -129,8 +130,8 @@ package struct InboxShares: Sendable, Hashable {
     /// Keeps the log as short as a smaller reserve allows.
     mutating func limitLog(toReserve bytes: Int64) { self.logBytes = min(self.logBytes, bytes / 3) }
 
-    /// How much one transaction should write where there is no room for the reserve.
+    /// The most that one transaction should write without a reserve.
     package static let mostInScarcity: Int64 = InboxShares.mostLog / 2
-    /// Where the room is not known, or is no matter.
+    /// For an unknown room, or one that does not matter.
     package static let unlimited = InboxShares(of: .max)
 }

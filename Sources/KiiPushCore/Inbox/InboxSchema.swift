@@ -133,8 +133,8 @@ enum InboxSchema {
         return true
     }
 
-    /// Throws where one of the tables and indexes is not what this version makes: a statement may fail by it at any time, and
-    /// reading a view in the place of a table may run for ever. What else the file holds is nobody's concern.
+    /// Throws if a table or an index differs from this version's. With such a file a statement may fail at any time,
+    /// and reading a view in the place of a table may run for ever. Other objects in the file do not matter.
     private static func requireTables(_ connection: SQLiteConnection) throws(InboxError) {
         let fresh = try Inbox.emptyDatabase()
         try fresh.execute(self.tables, step: "making the tables")
@@ -142,7 +142,7 @@ enum InboxSchema {
         else { throw InboxError(.corrupt, step: "looking for the inbox's tables") }
     }
 
-    /// What makes the tables and indexes of a file, without comments and indentation: another build may have others.
+    /// The tables and indexes of a file with their SQL, without comments and indentation, which differ between builds.
     private static func objects(of connection: SQLiteConnection) throws(InboxError) -> Set<[String]> {
         let schema = SQLiteStatement(
             connection, "SELECT type, name, tbl_name, coalesce(sql, '') FROM sqlite_schema WHERE rootpage > 0",

@@ -68,7 +68,7 @@ public struct MessageRecord: Sendable, Hashable {
     public var attempts: Int
     /// When it last came to something else: of a dead letter, when it was given up on.
     package var updatedAt: Timestamp
-    /// What happened, in the order of time. Empty in a dead letter among others (``PushRuntime/deadLetters(after:)``).
+    /// The message's events, in the order of time. Empty in the records of ``PushRuntime/deadLetters(after:)``.
     package var events: [MessageEvent] = []
     /// What is not among the events.
     package var missing: [Gap] = []

@@ -4,7 +4,7 @@
 /// pointer: a parsed value knows its place in the document, and an error finds the way to it from there.
 package struct JSONReader<Failure: JSONReaderError>: Sendable {
     package let value: JSONValue
-    /// What the errors need to know about the document.
+    /// The document's description for errors, such as its path.
     package let document: Failure.Document
 
     package init(_ value: JSONValue, in document: Failure.Document) {
@@ -130,9 +130,9 @@ extension JSONDocument {
     }
 }
 
-/// The error of whoever reads a document.
+/// An error of a ``JSONReader``'s caller.
 package protocol JSONReaderError: Error {
-    /// What the error tells about the document, such as its path.
+    /// The document's description in the error, such as its path.
     associatedtype Document: Sendable
 
     init(_ error: JSONMemberError, in document: Document)

@@ -90,8 +90,8 @@ public final class AgentLifecycle: Sendable {
     /// program shows its window and calls ``didBecomeActive()``. Without such a `body` the program stays in the background:
     /// the handler is called, and nothing counts as opened from a notification.
     ///
-    /// - Parameter body: shows the program's window, or has that done; called on the thread of the presenter, or, where
-    ///   another process hands the messages over (``MessageFeed``), on a thread of the agent's. Replaces what was given before.
+    /// - Parameter body: shows the program's window, or has that done; called on the thread of the presenter, or, with
+    ///   a ``MessageFeed``, on a thread of the agent's. Replaces an earlier `body`.
     public func onForegroundRequest(_ body: @escaping @Sendable (ReceivedMessage) -> Void) {
         self.core.withLock { $0.foregroundRequest = body }
     }

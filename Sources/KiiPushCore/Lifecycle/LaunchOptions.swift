@@ -1,4 +1,5 @@
-/// What the program was started for. For a program that a push started, `KiiPushActivation` has it as `LaunchOptions.current`.
+/// The reason why the program was started. If a push started it, `LaunchOptions.current` of `KiiPushActivation` has the
+/// message.
 ///
 /// - Source: `launchOptions` of UIKit's `application(_:didFinishLaunchingWithOptions:)`, of which
 ///   ``remoteNotification`` is `UIApplication.LaunchOptionsKey.remoteNotification`.

@@ -12,12 +12,11 @@ public struct NotificationRequest: Sendable, Identifiable {
     }
 
     package let key: Key
-    /// Which message it is: the message's number and the installation, such as `12@abc`. It is the same after a restart.
+    /// The message's number and installation, such as `12@abc`. It is the same after a restart.
     public var id: String { "\(self.key.messageID)@\(self.key.installationID)" }
     /// The message, for titles and texts of one's own.
     public let message: ReceivedMessage
-    /// What is to be shown: title, subtitle, body, and whether there is a View button. It
-    /// always has a text.
+    /// The alert to show: title, subtitle, body, and whether there is a View button. It always has a text.
     public let alert: NotificationAlert
     /// The name of the sound to play; `default` is the default sound, `nil` none.
     public let sound: String?

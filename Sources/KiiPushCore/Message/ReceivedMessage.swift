@@ -104,7 +104,7 @@ public enum MessageError: Error, Sendable, Hashable, CustomStringConvertible {
     /// It is no push but a thing-if command, which arrives on the same MQTT topic.
     case thingCommand(ThingCommand)
 
-    /// One line: what is wrong and what to do about it.
+    /// The error and its remedy, in one line.
     public var description: String {
         switch self {
         case .malformed(let error): "the payload is \(error)"

@@ -35,10 +35,10 @@ struct DeadLetters: AsyncSequence, Sendable {
     }
 }
 
-/// How many dead letters an inbox file holds, and how many it may hold before reading from the network stops.
+/// The number of dead letters in an inbox file, and the limit at which reading from the network stops.
 package struct DeadLetterStock: Sendable, Hashable {
     package var count: Int64
-    /// How many bytes they take: payload, topic and 64 bytes for each.
+    /// The bytes of all dead letters: payload, topic and 64 bytes for each.
     package var bytes: Int64
     /// ``PushRuntime/Bounds/deadLetters``.
     package var countLimit: Int64
@@ -60,7 +60,7 @@ package struct DeadLetterStock: Sendable, Hashable {
         return self.count <= count && self.bytes / 9 <= self.bytesLimit / 10
     }
 
-    /// One line: how many there are, and what to do about it when there are too many.
+    /// The number of dead letters, and the remedy if there are too many, in one line.
     package var advice: String {
         "the inbox holds \(self.count) dead letters (\(self.bytes >> 10) KiB), as many as it may hold: retry or drop some"
     }

@@ -161,9 +161,9 @@ package struct TurnClock: Sendable {
 
     /// Reads both clocks.
     package init(_ clocks: Clocks) {
-        // This one first: should the thread be held up in between, what is asked for comes out as later than it was.
+        // First the monotonic clock: a pause between the two readings makes timestamps later, never earlier.
         self.monotonic = clocks.monotonic().nanoseconds
-        // Not from a Timestamp, whose whole milliseconds would put it before, too.
+        // Not a Timestamp: its whole milliseconds would make timestamps earlier.
         self.calendar = clocks.calendarNanoseconds()
     }
 

@@ -2,17 +2,17 @@ import Glibc
 
 /// Wakes a thread that waits: for a descriptor as well, or for the bell alone, which then takes no descriptors.
 package final class Bell: Sendable {
-    /// `nil` for a bell that is waited for alone.
+    /// `nil` for a bell without descriptors.
     private let waker: Waker?
-    /// Whether it was rung, where there is no waker.
+    /// Whether the bell was rung, without a waker.
     private let isRung = Monitor(false)
 
-    /// - Parameter watchesDescriptors: whether who waits for it waits for a descriptor, too.
+    /// - Parameter watchesDescriptors: whether ``wait(for:writing:until:)`` may get a descriptor.
     package init(watchesDescriptors: Bool = true) throws(SystemError) {
         self.waker = watchesDescriptors ? try Waker() : nil
     }
 
-    /// Has the next ``wait(for:writing:until:)``, or the one that goes on, return.
+    /// Ends the wait in progress, or the next one.
     package func ring() {
         if let waker { return waker.wakeUp() }
         self.isRung.withLock { $0 = true }
@@ -21,7 +21,7 @@ package final class Bell: Sendable {
 
     /// Waits until the bell is rung, the descriptor can be read (or written to), or the time has come.
     ///
-    /// - Parameter descriptor: `nil` unless it was made for one who watches descriptors.
+    /// - Parameter descriptor: `nil` unless the bell watches descriptors.
     /// - Returns: whether the descriptor can be read, its end included.
     package func wait(for descriptor: Int32?, writing: Bool, until instant: MonotonicInstant?) -> Bool {
         guard let waker else {

@@ -31,7 +31,7 @@ package struct OSThread: Sendable {
 }
 
 extension SystemError {
-    /// - Parameter code: What `pthread_create` returned, an `errno` value.
+    /// - Parameter code: the result of `pthread_create`, an `errno` value.
     package init(noThread code: Int32) { self.init("no thread can be started", code: code) }
 }
 

@@ -1,7 +1,7 @@
 import Glibc
 
-/// The folder by which a cloud on this machine finds the programs that receive from it here: a link for each to the state
-/// directory that the program receives with. What is below the link (the control socket, the inbox) says the rest.
+/// A folder of links to the state directories of the programs that receive from a cloud on this machine. The cloud
+/// finds the programs by it, and the control socket and the inbox behind each link.
 package struct ReceiverFolder: Sendable {
     /// A program that receives, or that was killed while it did.
     package struct Entry: Sendable, Hashable {

@@ -9,7 +9,7 @@ package struct AgentState: Sendable, Hashable {
     var account: String
     var principal: Principal
     var token: AccessToken
-    /// Who issued the token, as ``KiiApp/tokenIssuer``; it is sent to nobody else.
+    /// The token's issuer (``KiiApp/tokenIssuer``). The agent sends the token to no other server.
     var issuer: String?
     package var installationID: String?
     /// The further members that the installation was made with. They outlive the installation.

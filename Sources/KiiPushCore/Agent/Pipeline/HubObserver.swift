@@ -13,7 +13,7 @@ package struct HubObserver {
     var isListening: Bool { self.listeners.withLock { $0 } > 0 }
     var running: Set<Int64> { self.hubs.withLock { Set($0.keys) } }
 
-    /// Where messages are kept; `elsewhere`: by the process that hands them over.
+    /// The place of stored messages; `elsewhere`: the agent's ``MessageFeed`` keeps them.
     package enum Keeping: Sendable { case file, memory, elsewhere }
 
     /// These things happened, in this order.

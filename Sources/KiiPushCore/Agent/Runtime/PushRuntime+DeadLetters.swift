@@ -6,10 +6,10 @@ extension PushRuntime {
     /// for try await letter in runtime.deadLetters() { print(letter.messageID, letter.state) }
     /// ```
     ///
-    /// Each says what the message is and why it was given up on, and not what happened to it before: `kii-push trace`
-    /// does. Every loop begins anew. A loop over them may have them tried again, or drop them, as it goes. They are read
-    /// 32 at a time, in the order of reception: one that dies meanwhile is in it if it was received after the last one
-    /// that was read, and otherwise not. It throws what ``ledger()`` throws.
+    /// A record has the message and the reason why it is dead, without earlier events; `kii-push trace` lists these.
+    /// Every loop begins anew. The body of the loop may retry or drop dead letters. The sequence reads 32 at a time, in
+    /// the order of reception: a message that dies during the loop is listed if its number follows the last one read.
+    /// It throws what ``ledger()`` throws.
     ///
     /// - Parameter messageID: lists the messages with a greater number. Default: all.
     public func deadLetters(after messageID: Int64 = 0) -> some AsyncSequence<MessageRecord, any Error> & Sendable {

@@ -1,8 +1,8 @@
 extension PushRuntime {
-    /// What has become of every message that was received with this runtime's inbox, whichever agent it was for.
+    /// Counts the messages that this runtime's inbox has received, by outcome, for all agents together.
     ///
-    /// The numbers are those of the last transaction, in which everything is that was answered before this call, unless
-    /// the inbox cannot be written at the moment. They add up at any time: what was received is what became of it.
+    /// The numbers are those of the last transaction. It holds every answer given before this call, unless the inbox
+    /// cannot be written at the moment. The numbers of all outcomes always add up to the number of received messages.
     ///
     /// - Throws: ``PushAgentError`` when this is the first use of the state directory, which is opened and locked, and
     ///   that fails; ``TransportError`` with code `shutDown` after ``shutdown()``.

@@ -80,11 +80,11 @@ extension KiiSession {
     /// Asks where and as whom an installation connects to the broker.
     ///
     /// - Parameters:
-    ///   - installationID: Which installation.
-    ///   - waiting: How often, and for how long, to ask again while the cloud is still making it. A connection that fails stays a matter of ``KiiClient/retry``.
-    ///     Default `nil`: as any other call.
-    /// - Throws: ``KiiError`` with `MQTT_ENDPOINT_NOT_READY` and ``KiiError/retryAfter`` when the cloud has not made it
-    ///   in that time.
+    ///   - installationID: The installation's ID.
+    ///   - waiting: The limits of repeated requests while the cloud still makes the endpoint. ``KiiClient/retry``
+    ///     applies to failed connections. Default `nil`: as any other call.
+    /// - Throws: ``KiiError`` with `MQTT_ENDPOINT_NOT_READY` and ``KiiError/retryAfter`` when the cloud has not made
+    ///   the endpoint in that time.
     /// - Source: `GET /apps/{appID}/installations/{installationID}/mqtt-endpoint`
     public func mqttEndpoint(of installationID: String, waiting: RetryPolicy? = nil) async throws -> MQTTEndpoint {
         let path = KiiPath("installations").appending(installationID, as: .installationID).appending("mqtt-endpoint")

@@ -17,7 +17,8 @@ extension PushMessage {
         /// Default `nil`: no limit was found in Kii's documents.
         package var jpush: Int?
 
-        /// Sets the limits, in bytes. The defaults are those that Kii documents; of two for APNs the smaller.
+        /// Sets the limits, in bytes. The defaults are Kii's documented limits; Kii has two for APNs, and this is the
+        /// smaller.
         public init(mqtt: Int? = 4096, gcm: Int? = 4096, fcm: Int? = 4096, apns: Int? = 2048, jpush: Int? = nil) {
             (self.mqtt, self.gcm, self.fcm, self.apns, self.jpush) = (mqtt, gcm, fcm, apns, jpush)
         }

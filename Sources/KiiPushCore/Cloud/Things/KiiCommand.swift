@@ -2,7 +2,7 @@
 public struct KiiCommand: Sendable, Hashable {
     /// The ID that the cloud chose.
     public var commandID: String
-    /// How far it has come, as the server spells it: `SENDING`, `DELIVERED`, `INCOMPLETE`, `DONE` or `SEND_FAILED`.
+    /// The command's progress, in the server's spelling: `SENDING`, `DELIVERED`, `INCOMPLETE`, `DONE` or `SEND_FAILED`.
     public var state: String
     /// What the thing is told to do: an array of objects.
     public var actions: JSONValue

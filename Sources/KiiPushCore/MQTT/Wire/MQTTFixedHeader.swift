@@ -99,7 +99,7 @@ package enum MQTTVersion: UInt8, Sendable, Hashable {
     package var protocolName: String { self == .v3_1 ? "MQIsdp" : "MQTT" }
 }
 
-/// How hard a message is delivered, as asked for, granted, or used by one PUBLISH (MQTT 3.1.1, 4.3).
+/// A quality of service: requested, granted, or used by one PUBLISH (MQTT 3.1.1, 4.3).
 package enum QoS: UInt8, Sendable, Hashable, Comparable {
     // In the order of their values on the wire.
     case atMostOnce, atLeastOnce, exactlyOnce

@@ -102,8 +102,8 @@ extension FrameDecoder {
     }
 }
 
-/// The first packet of a client: who it is, and what it wants of the session (MQTT 3.1.1, 3.1; MQTT 3.1, 3.1). No client
-/// here has a will.
+/// The first packet of a client: its ID, its credentials and the session that it wants (MQTT 3.1.1, 3.1; MQTT 3.1,
+/// 3.1). No client here has a will.
 package struct MQTTConnect: Sendable, Hashable {
     package var version: MQTTVersion
     package var clientID: String
@@ -190,8 +190,8 @@ package struct MQTTConnack: Sendable, Hashable {
         bytes.append(self.code.rawValue)
     }
 
-    /// A refusal that claims a session is taken as a refusal, against [MQTT-3.2.2-4]: its code says more than an error
-    /// about the flag would.
+    /// Accepts a refusal that claims a session, against [MQTT-3.2.2-4]: its code says more than an error about the
+    /// flag.
     init(decoding body: RawSpan, version: MQTTVersion) throws(MQTTError) {
         var position = 0
         let flags = try body.takeByte(at: &position)
@@ -203,7 +203,7 @@ package struct MQTTConnack: Sendable, Hashable {
     }
 }
 
-/// What a broker answers to CONNECT (MQTT 3.1.1, table 3.1).
+/// The return code of CONNACK (MQTT 3.1.1, table 3.1).
 package enum ConnackCode: Sendable, Hashable, CustomStringConvertible {
     case accepted, unacceptableProtocolVersion, identifierRejected, serverUnavailable, badUserNameOrPassword
     case notAuthorized
@@ -237,7 +237,7 @@ package enum ConnackCode: Sendable, Hashable, CustomStringConvertible {
     /// Whether the endpoint's credentials should be fetched again before the next attempt.
     package var refusesCredentials: Bool { self == .badUserNameOrPassword || self == .notAuthorized }
 
-    /// One line: what the broker said, and what to do about it.
+    /// The broker's answer and its remedy, in one line.
     package var description: String {
         switch self {
         case .accepted: "the broker accepted the connection"
@@ -258,7 +258,7 @@ package enum ConnackCode: Sendable, Hashable, CustomStringConvertible {
 package struct MQTTSubscribe: Sendable, Hashable {
     package struct Entry: Sendable, Hashable {
         package var filter: String
-        /// The most that is asked for; the broker may grant less.
+        /// The maximum QoS; the broker may grant a lower one.
         package var qos: QoS
 
         package init(filter: String, qos: QoS) {
@@ -307,7 +307,7 @@ package struct MQTTSuback: Sendable, Hashable {
     private static let failure: UInt8 = 0x80
 
     package var packetID: UInt16
-    /// What was granted; `nil` where the broker refused.
+    /// The granted QoS of each entry; `nil` where the broker refused.
     package var grants: [QoS?]
 
     package init(packetID: UInt16, grants: [QoS?]) {
