@@ -13,7 +13,7 @@
 #include <sys/timerfd.h>
 #include <unistd.h>
 
-// Headers before glibc 2.38 do not have it. A kernel may demand it (vm.memfd_noexec); one before 6.3 does not know it.
+// Missing from headers before glibc 2.38. A kernel may demand the flag (vm.memfd_noexec); kernels before 6.3 reject it.
 #ifndef MFD_NOEXEC_SEAL
 #define MFD_NOEXEC_SEAL 0x0008U
 #endif
@@ -29,7 +29,7 @@ int csystem_accept(int listener, int waits) {
 }
 
 int csystem_clock_alarm(void) {
-    // The time itself is of no interest, and far away.
+    // The time does not matter; this one is far away.
     const struct itimerspec time = {.it_value = {.tv_sec = 0x7fffffff}};
     const int descriptor = timerfd_create(CLOCK_REALTIME, TFD_NONBLOCK | TFD_CLOEXEC);
     if (descriptor < 0) return -1;
@@ -54,7 +54,7 @@ int csystem_is_subreaper(void) {
 }
 
 void csystem_name_thread(const char *name) {
-    // pthread_setname_np(3) refuses longer names. A thread works as well without one, so failing is right here.
+    // pthread_setname_np(3) refuses longer names. The result does not matter: a thread works without a name.
     char kept[16] = {0};
     strncpy(kept, name, sizeof kept - 1);
     pthread_setname_np(pthread_self(), kept);

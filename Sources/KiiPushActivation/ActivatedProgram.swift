@@ -167,7 +167,6 @@ final class ActivatedProgram {
             self.nonsense = Self.mostNonsense
             return self.misunderstand("a line is longer than 64 KiB", &heard)
         }
-        // An empty line is nothing.
         guard !line.isEmpty else { return }
         do throws(JSONMemberError) {
             heard.append(.answer(try ActivationAnswer(line: line)))

@@ -86,9 +86,9 @@ package enum ActivationLine: Sendable, Hashable {
 
 /// What a started program says: one line of JSON.
 package enum ActivationAnswer: Sendable, Hashable {
-    /// The program has read its first message and takes this many at once: `{"ready":4}`. Without this line it gets the
-    /// next message when it has answered the one before. With `"badge":true` it hears of the number on the icon
-    /// whenever that changes.
+    /// The program has read its first message and takes this many at once: `{"ready":4}`. Without this line the
+    /// activator sends the next message after the answer to the one before. With `"badge":true` the activator sends the
+    /// number on the icon whenever it changes.
     case ready(Int, wantsBadge: Bool = false)
     /// `{"id":7,"result":"newData"}`, or `noData`, `failed`, or `reject` with a `reason`.
     case verdict(id: Int64, ActivationVerdict)

@@ -95,10 +95,10 @@ package final class LaunchChannel: Sendable {
         self.output.signalAll()
     }
 
-    /// Sends the bytes that the other side did not take at once, and returns when all are out after ``close()``. It ends the
-    /// socket then: ``next()`` returns, and the activator sends no further message. It blocks its thread.
+    /// Sends the bytes that the activator did not take at once. Blocks its thread until all are sent after ``close()``,
+    /// then ends the socket: ``next()`` returns, and the activator sends no further message.
     ///
-    /// - Parameter patience: how long it waits after ``close()`` for a side that takes nothing.
+    /// - Parameter patience: the longest wait after ``close()`` for an activator that takes nothing.
     package func sendRest(patience: Duration) {
         // Looks each second whether the channel is closed.
         self.socket.limit(SO_SNDTIMEO, to: .seconds(1))

@@ -89,7 +89,7 @@ final class DesktopMailbox: Sendable {
 /// A notification on its way to the screen, and the call that waits for it to be there.
 final class PendingPresentation: Sendable {
     let request: NotificationRequest
-    /// It replaces a notification on the screen with the same one.
+    /// The notification replaces another on the screen with the same ID.
     let collapseID: String?
     private let outcome = Monitor<PresentationOutcome?>(nil)
 
@@ -98,9 +98,9 @@ final class PendingPresentation: Sendable {
         self.collapseID = collapseID
     }
 
-    /// Has the call return.
+    /// Ends ``wait()``.
     ///
-    /// - Returns: false if it has returned before.
+    /// - Returns: false if there was a decision before.
     @discardableResult
     func decide(_ outcome: PresentationOutcome) -> Bool {
         let isFirst = self.outcome.withLock { decided in
@@ -111,7 +111,7 @@ final class PendingPresentation: Sendable {
         return isFirst
     }
 
-    /// It cannot be shown, or not any more.
+    /// Reports that the notification cannot be shown, or is lost.
     func refuse() { if !self.decide(.unavailable) { self.request.respond(.unavailable) } }
 
     /// Waits for the decision.

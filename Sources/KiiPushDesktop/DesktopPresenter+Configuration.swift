@@ -18,8 +18,8 @@ extension DesktopPresenter {
         /// The program's own text for a key (`loc-key`, `title-loc-key`, `subtitle-loc-key`, `action-loc-key`) with its
         /// arguments (`loc-args` and so on). Where it says `nil`, as it does by default, the key itself is shown.
         public var localizedText: @Sendable (_ key: String, _ arguments: [String]) -> String? = { _, _ in nil }
-        /// The alert of a message, as `NotificationPresenter.alert(for:)`: makes one from the data of messages that carry
-        /// none, as those of Kii's own cloud. Default: the alert of the payload's `aps`.
+        /// The alert of a message, as `NotificationPresenter.alert(for:)`: makes an alert from the data of messages
+        /// without one, such as those of Kii's own cloud. Default: the alert of the payload's `aps`.
         public var alert: @Sendable (ReceivedMessage) -> NotificationAlert? = { $0.content?.alert }
         /// A message's collapse ID. A notification replaces another on the screen with the same ID, of the same
         /// installation, and the replaced message is done without data. To Apple the ID is a header of the request,
@@ -66,7 +66,7 @@ public struct NotificationCategory: Sendable, Hashable {
 ///
 /// - Source: the shape of `UNNotificationAction`.
 public struct NotificationAction: Sendable, Hashable {
-    /// What `UserAction.custom(_:)` or `UserAction.background(_:)` says when the user chooses it. Not empty.
+    /// The value of `UserAction.custom(_:)` or `UserAction.background(_:)` when the user chooses the action. Not empty.
     public var identifier: String
     /// The text on the button.
     public var title: String

@@ -2,7 +2,7 @@ import CSystemd
 import Glibc
 import KiiPushCore
 
-/// A connection to the bus of the session. On one thread.
+/// A connection to the session bus, for use on one thread.
 ///
 /// - Source: sd-bus(3).
 final class SessionBus {
@@ -14,10 +14,10 @@ final class SessionBus {
         var member: String
     }
 
-    /// A part of what a call passes, as sd_bus_message_append(3) takes it beside the types.
+    /// One argument of sd_bus_message_append(3).
     enum Argument {
         case text(String)
-        /// A number, a flag, or how many elements an array has.
+        /// A number, a flag, or an array's number of elements.
         case number(Int32)
     }
 
@@ -25,7 +25,7 @@ final class SessionBus {
 
     /// Connects, and waits until the bus has let this program in.
     ///
-    /// - Parameter address: that of the bus; `nil` for the session's.
+    /// - Parameter address: the bus's address; `nil` for the session bus.
     init(address: String?, within time: Duration) throws(DesktopServiceError) {
         var pointer: OpaquePointer?
         let made = address == nil ? sd_bus_open_user(&pointer) : sd_bus_new(&pointer)
@@ -72,14 +72,14 @@ final class SessionBus {
         throw SessionBus.error(-code, named: error.name.map { String(cString: $0) } ?? errorText(-code))
     }
 
-    /// Calls a method, and wants no answer.
+    /// Calls a method without an answer.
     func send(_ method: Method, _ types: String, _ arguments: [Argument]) {
         guard let message = try? self.message(method, types, arguments) else { return }
-        // Without a cookie sd-bus has the message say that no reply is expected: sd_bus_send(3).
+        // Without a cookie, sd-bus marks the message as one that expects no reply: sd_bus_send(3).
         sd_bus_send(self.bus, message.pointer, nil)
     }
 
-    /// - Throws: ``DesktopServiceError/refused(name:)`` for what does not fit into a message.
+    /// - Throws: ``DesktopServiceError/refused(name:)`` if the arguments do not fit into a message.
     private func message(
         _ method: Method, _ types: String, _ arguments: [Argument]
     ) throws(DesktopServiceError) -> BusMessage {
@@ -140,7 +140,7 @@ final class SessionBus {
     }
 }
 
-/// A message of the bus. On one thread, as its bus is.
+/// A message of the bus, for use on the bus's thread.
 final class BusMessage {
     fileprivate let pointer: OpaquePointer
 
@@ -168,10 +168,10 @@ final class BusMessage {
         return Array(sequence(state: ()) { _ in self.readString() })
     }
 
-    /// The bus's name for the connection that sent it.
+    /// The bus's name for the sender's connection.
     var sender: String? { sd_bus_message_get_sender(self.pointer).map { String(cString: $0) } }
 
-    /// Whether it answers a call.
+    /// Whether the message answers a call.
     var isReply: Bool {
         var cookie: UInt64 = 0
         return sd_bus_message_get_reply_cookie(self.pointer, &cookie) >= 0

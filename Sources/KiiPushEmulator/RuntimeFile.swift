@@ -1,7 +1,7 @@
 import Glibc
 import KiiPushCore
 
-/// `emulator.json`: where a running emulator is found, and the app's credentials. The command line tool reads it.
+/// `emulator.json`: the addresses of a running emulator, and the app's credentials. The command line tool reads it.
 struct RuntimeFile: Sendable {
     private let path: String
     private let bytes: [UInt8]

@@ -13,7 +13,7 @@ int csystem_socket(int family, int is_datagram);
 // Two ends of a local stream that no program inherits.
 int csystem_socket_pair(int ends[2]);
 
-// Takes the next connection of a listening socket. No program inherits it that is started meanwhile.
+// Takes the next connection of a listening socket. No program inherits it.
 int csystem_accept(int listener, int waits);
 
 // A descriptor that becomes readable when the calendar is set.
@@ -22,7 +22,7 @@ int csystem_clock_alarm(void);
 // A file in memory without a name, which no program can execute and no program inherits.
 int csystem_memory_file(void);
 
-// Has nobody change a file in memory any more, whoever opens it.
+// Makes a file in memory read-only for everybody, for good.
 int csystem_seal(int memory_file);
 
 // Whether orphans of the processes that this one has started become its children.

@@ -1,7 +1,7 @@
 /// An agent's badge: in memory, told to those who listen, and in a file of its own.
 ///
-/// The file holds a number, and which message has set it; one that cannot be read is as good as none. Where a
-/// feed has the number there is no file: the process over there counts, and this badge passes on what the program sets.
+/// The file holds the number and the message that has set it. An unreadable file counts as none. If a feed has the
+/// number, there is no file: the feed's process counts, and this badge passes on the numbers that the program sets.
 package final class AgentBadge: KeptBadge {
     private struct State {
         var count = BadgeCount()
@@ -21,7 +21,7 @@ package final class AgentBadge: KeptBadge {
 
     private let path: String
     private let loop: EventLoop
-    /// `nil` unless it has the number.
+    /// `nil` unless the feed has the number.
     private let feed: MessageFeed?
     private let report: @Sendable (PushEvent) -> Void
     private let state = Locked(State())
@@ -64,18 +64,18 @@ package final class AgentBadge: KeptBadge {
     }
 
     func apply(_ badge: NotificationContent.Badge, _ context: DeliveryContext) {
-        // The other process has counted the message, and others that never come here.
+        // The feed's process has counted the message, and others that never arrive here.
         guard self.feed == nil else { return }
         self.change { $0.apply(badge, messageID: context.messageID, receivedAt: context.receivedAt, now: .now()) }
     }
 
     package func set(_ number: Int?) {
         self.change { $0.set(number) }
-        // The other process hears of it even if nothing changes here: an older number may be on its way.
+        // Sent even if nothing changes here: an older number from the feed may be on its way.
         self.feed?.setBadge(max(number ?? 0, 0))
     }
 
-    /// Takes over the number of the process that hands messages over.
+    /// Takes over the feed's number.
     package func told(_ number: Int) {
         if self.feed != nil { self.change { $0.set(number) } }
     }

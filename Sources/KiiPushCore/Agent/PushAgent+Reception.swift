@@ -3,8 +3,8 @@ extension PushAgent {
     ///
     /// A payload whose `aps` has no `badge` takes the number away, and so does one of zero or less; a payload without
     /// `aps`, as Kii sends it over MQTT, leaves the number alone. It is kept in the state directory, where there is one,
-    /// at most one second after a change. Where another process hands the messages over (``MessageFeed``) and has a number,
-    /// it is that one, which counts whatever becomes of the messages here; setting it here sets it there.
+    /// at most one second after a change. If a ``MessageFeed`` has a number, the badge is that number, which does not
+    /// depend on the handler's answers; setting the badge sets the feed's number.
     ///
     /// - Source: UIKit's `applicationIconBadgeNumber`; the key `badge` of `aps`.
     public var badge: Int? { self.keptBadge.number }

@@ -56,12 +56,12 @@ extension PushAgent {
     /// taken, running handlers get ``PushRuntime/Configuration/shutdownGrace``, what they answered is stored, and the
     /// broker is told.
     ///
-    /// An agent that has a ``MessageFeed`` receives from that instead, and opens neither a connection nor the inbox. The
-    /// handler is called by the same rules, and alerts reach it too. `run` returns when no more messages come.
+    /// An agent with a ``MessageFeed`` receives from the feed, and opens neither a connection nor the inbox. It calls
+    /// the handler by the same rules, also for alerts. `run` returns when the feed ends.
     ///
     /// - Throws: ``PushAgentError``, or a ``KiiError`` that will not pass, when only a person can help; ``KiiInputError``
-    ///   for a subscription that can never be made, before anything is sent; what the feed throws. Returns normally when cancelled, and when
-    ///   the runtime is shut down meanwhile.
+    ///   for a subscription that can never be made, before anything is sent; errors of the feed. Returns normally when
+    ///   cancelled, and when the runtime is shut down meanwhile.
     public func run() async throws {
         try await self.exclusively {
             try self.requireUsableSubscriptions()
@@ -94,7 +94,7 @@ extension PushAgent {
         try await self.receive(at: endpoint, core, &policy)
     }
 
-    /// Where a cloud on this machine looks for who receives from it; `nil` with another cloud.
+    /// The folder in which a cloud on this machine looks for its receivers; `nil` with another cloud.
     private var receiverFolder: ReceiverFolder? {
         guard self.configuration.app.origin?.isLoopback ?? false else { return nil }
         let directory = self.runtime.configuration.environment.runtimeDirectory

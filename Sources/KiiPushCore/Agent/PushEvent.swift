@@ -17,12 +17,12 @@ public enum PushEvent: Sendable {
     /// that is not there, after 5 s and, while it goes on, after up to 5 min. `nil` when the cloud refuses what the agent
     /// signs in with: then ``PushAgent/run()`` ends and throws that.
     case subscriptionFailed(SubscriptionTarget, reason: String, retryIn: Duration?)
-    /// Something is in the way of messages, until ``recovered(_:)``. The agent says so once for each reason.
+    /// The agent cannot do part of its work, until ``recovered(_:)``. It tells this once for each reason.
     case trouble(Trouble, reason: String)
-    /// It is in the way no more.
+    /// The agent does this work again.
     case recovered(Trouble)
-    /// Something happened that people should know of, and that has no end of its own. `messages` counts the messages that it
-    /// is about; `nil` where it is about none.
+    /// An incident that people should know of, and that has no end of its own. `messages` counts the messages
+    /// concerned; `nil` where it concerns none.
     case notice(Notice, reason: String, messages: Int? = nil)
     /// The inbox file was damaged, or messages were gone with it: it was removed, emptied, or replaced by an older one. What
     /// was left is kept under this path (its log with `-wal` added, the mark that counts its messages with `-mark`). A new
@@ -40,8 +40,8 @@ public enum PushEvent: Sendable {
     /// The agent was asked to stop: no handler is started any more, and those that run are waited for.
     case stopping
 
-    /// Work that cannot be done. Its word for people and programs is `not storing` while that lasts, `storing again` at the
-    /// end. New cases may be added.
+    /// Work that the agent cannot do. Its word for people and programs is `not storing` until the recovery, and then
+    /// `storing again`. New cases may be added.
     public enum Trouble: String, Sendable, Hashable, CaseIterable {
         /// The inbox cannot be written: nothing is acknowledged, so nothing is lost. On a full disk the inbox has made room
         /// before, as far as it could (``Notice/historyCut``).
@@ -64,7 +64,8 @@ public enum PushEvent: Sendable {
         case handling
     }
 
-    /// Something that people should know of. The raw value is its word for people and programs. New cases may be added.
+    /// An incident that people should know of. The raw value is its word for people and programs. New cases may be
+    /// added.
     public enum Notice: String, Sendable, Hashable, CaseIterable {
         /// Messages may be missing. The broker has lost the session that it was to keep, or the cloud has replaced the
         /// installation or its topic, and messages sent before the new session are gone.

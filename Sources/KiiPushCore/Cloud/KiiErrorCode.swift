@@ -92,7 +92,7 @@ package enum KiiErrorCode {
     /// 503: the cloud is not available for the moment.
     package static let temporaryUnavailableError = "TEMPORARY_UNAVAILABLE_ERROR"
 
-    // Codes of this project, where none of Kii's is known.
+    // This project's own codes, for refusals that have no known code of Kii's.
 
     /// 405: the path does not have this method.
     package static let methodNotAllowed = "METHOD_NOT_ALLOWED"

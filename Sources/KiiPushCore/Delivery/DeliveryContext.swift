@@ -44,7 +44,7 @@ public struct DeliveryContext: Sendable, Hashable {
 ///
 /// - Source: `UIApplication.State`; "not running" is that of the launch detection document.
 public enum LifecycleState: String, Sendable, Hashable, CaseIterable {
-    /// The program does not run. A running one never sees this: it is where a message finds it that it is launched for.
+    /// The program does not run: the state of the message that launches it. A running program never sees this state.
     case notRunning
     /// In the foreground without the user's attention: on the way in or out, or behind an app switcher.
     case inactive

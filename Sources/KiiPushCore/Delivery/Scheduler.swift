@@ -165,11 +165,11 @@ enum Reaction: Sendable {
 
 /// A time without new handlers: the machine lacks memory, descriptors or processes, or the handler asked for a pause.
 struct HandlerShortage: Sendable {
-    /// No more calls may run at once: as many as had their handlers when another one could not be started.
+    /// The most calls at once: the number that ran when another handler could not be started.
     var places = Int.max
-    /// When as many as ever are tried again or, once they are, the shortage is over unless it shows again.
+    /// When `places` is lifted and, a pause later, the shortage ends unless a start fails again.
     var over: MonotonicInstant
-    /// The reason that observers know.
+    /// The stall that observers know.
     var stall: DeliveryStall?
 }
 

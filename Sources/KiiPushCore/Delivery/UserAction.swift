@@ -64,10 +64,10 @@ extension UserAction {
 public protocol UserActionHandler: Sendable {
     /// The user opened the notification that showed `message`, or chose one of its actions.
     ///
-    /// Called as ``RemoteNotificationHandler`` is, with the same rules for the answer: what fails is tried again.
+    /// Called as ``RemoteNotificationHandler`` is, with the same rules for the answer: failed attempts are retried.
     ///
     /// - Parameters:
-    ///   - action: what the user chose.
+    ///   - action: the user's choice.
     ///   - message: the message that was shown.
     ///   - context: which attempt this is, and until when an answer counts.
     ///   - completion: takes the answer, once, within 30 seconds.

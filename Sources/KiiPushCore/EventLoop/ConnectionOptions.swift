@@ -105,10 +105,10 @@ struct ConnectionOptions {
         }
     }
 
-    /// Has the next connection of this handle trust the authorities that their file lists now.
+    /// Makes the next connection of this handle trust the authorities that their file lists now.
     ///
-    /// - Parameter usesTLS: whether that connection does. Without TLS, to the server or to a proxy, the file is not looked at:
-    ///   the system call would be 8 % of a request.
+    /// - Parameter usesTLS: whether that connection does. Without TLS, and without a proxy, which may use TLS, the
+    ///   method skips the file: the system call would be 8 % of a request.
     func trustChanges(_ easy: CurlEasy, usesTLS: Bool) {
         guard usesTLS || self.usesProxy else { return }
         self.authorities?.limitAge(for: easy)

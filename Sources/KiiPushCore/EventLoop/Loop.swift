@@ -98,7 +98,7 @@ package enum StreamTarget: Sendable, Hashable {
         if case .tls = self { true } else { false }
     }
 
-    /// The URL that tells libcurl whom to connect to. Its path is never sent.
+    /// The URL of the peer for libcurl. Its path is never sent.
     func url() throws(TransportError) -> String {
         switch self {
         case .tcp(let host, let port): "http://\(try StreamTarget.authority(host)):\(port)/"

@@ -204,7 +204,7 @@ final class Transfer {
 final class TransferTicket: Sendable {
     typealias Continuation = CheckedContinuation<HTTPResponse, any Error>
 
-    // A cancellation that overtakes the start would find no transfer yet; it leaves word here.
+    // Set also by a cancellation that overtakes the start, before there is a transfer.
     private let wasCancelled = Atomic<Bool>(false)
 
     var isCancelled: Bool { self.wasCancelled.load(ordering: .acquiring) }

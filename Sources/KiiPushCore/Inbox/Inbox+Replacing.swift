@@ -78,12 +78,12 @@ extension Inbox {
     }
 }
 
-/// The notice that a damaged file was replaced. The new file keeps it until an agent has told it.
+/// The notice that a new file replaces a damaged or missing one. The new file keeps it until an agent has told it.
 package struct InboxNotice: Equatable {
-    /// The path of the damaged file, which the inbox has renamed.
+    /// The path of the old file's remains.
     package var path: String
     package var reason: String
-    /// The number of messages that the new file has from the damaged one.
+    /// The number of messages that the new file has from the old one.
     package var takenOver: Int
     /// The number of lost messages; `nil` if it is unknown.
     package var lost: Int?

@@ -1,8 +1,8 @@
 extension Inbox {
     /// Reads every row, up to its payload, and holds the tables, their indexes and the ledger against each other. It takes
     /// about a second for a million rows, twice that if they wait, and does not look at payloads, nor at pages that hold
-    /// nothing else. Returns the counts of the rows, whose bytes may differ from the ledger's. Throws `corrupt` where rows
-    /// are missing, too.
+    /// nothing else. Returns the counts of the rows, whose bytes may differ from the ledger's. Throws `corrupt` also if
+    /// rows are missing.
     @discardableResult
     package func verify() throws(InboxError) -> InboxCounts {
         try self.connection.execute("BEGIN", step: "looking at every message")

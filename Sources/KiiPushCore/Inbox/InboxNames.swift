@@ -21,7 +21,7 @@ enum InboxNames {
             }
             return try body()
         }
-        // Closing alone would not do: a child that is being forked right now has the same open file, until it execs.
+        // Closing is not enough: a child that is being forked right now has the same open file until it calls exec.
         defer { flock(directory.number, LOCK_UN) }
         let deadline = MonotonicInstant.now() + limit
         // A file system without such locks is used without.

@@ -70,8 +70,8 @@ extension Inbox {
     }
 }
 
-/// Messages that wait for an installation that nobody receives as, as after the agent registered anew and another user
-/// signed in. `kii-push inbox adopt` has another installation handle them.
+/// Messages that wait for an installation without an agent, as after the agent registered anew and another user signed
+/// in. `kii-push inbox adopt` has another installation handle them.
 package struct StrandedMessages: Sendable, Hashable {
     package let installationID: String
     package let messages: Int

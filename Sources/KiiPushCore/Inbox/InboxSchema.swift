@@ -86,7 +86,7 @@ enum InboxSchema {
         CREATE TABLE notice (path TEXT NOT NULL, reason TEXT NOT NULL, taken_over INTEGER NOT NULL, lost INTEGER);
         """
 
-    /// Makes the tables in an empty file, or checks that it is of this version.
+    /// Makes the tables in an empty file, or checks the tables of any other.
     static func open(_ connection: SQLiteConnection, isReadOnly: Bool) throws(InboxError) {
         guard !isReadOnly else { return try self.check(connection) }
         guard try self.isNew(connection) else { return try self.requireTables(connection) }
@@ -108,7 +108,7 @@ enum InboxSchema {
         }
     }
 
-    /// Checks a file that is only read, in one look: another process may be making it.
+    /// Checks a read-only file in one transaction: another process may be making it.
     private static func check(_ connection: SQLiteConnection) throws(InboxError) {
         try connection.execute("BEGIN", step: "reading the schema")
         // Nothing was changed, and the connection is closed if this is not an inbox.

@@ -195,8 +195,8 @@ final class InboxStatements {
                 OR sequence <= (SELECT proven_sequence FROM installation WHERE key = message.installation))
             ORDER BY sequence LIMIT ?3
             """, "looking for done rows")
-        // Each open or dead row is searched for as deliveries search: a damaged page of an index may hold every entry and
-        // lead past some of them.
+        // Searches for each open or dead row as deliveries do: a damaged page of an index may hold every entry and
+        // still lead past some.
         func isFound(_ index: String, _ condition: String) -> String {
             """
             EXISTS (SELECT 1 FROM message INDEXED BY message_\(index)

@@ -1,4 +1,4 @@
-/// Reads the members of a JSON document by type, and throws the caller's own error for whatever is wrong.
+/// Reads the members of a JSON document by type, and throws the caller's own error for every fault.
 ///
 /// Unknown members are ignored unless ``object(_:)`` gets the names of all members that there may be. A reader keeps no
 /// pointer: a parsed value knows its place in the document, and an error finds the way to it from there.
@@ -12,7 +12,7 @@ package struct JSONReader<Failure: JSONReaderError>: Sendable {
         self.document = document
     }
 
-    /// Parses a document. Of a key that an object has twice the last one counts.
+    /// Parses a document. If an object has a key twice, the last member counts.
     package init(
         parsing bytes: [UInt8], limits: JSONLimits = .default, in document: Failure.Document
     ) throws(Failure) {
@@ -145,7 +145,7 @@ package struct JSONMemberError: Hashable, CustomStringConvertible {
         case missing
         /// The value is of another kind than this one.
         case kind(JSONValue.Kind)
-        /// The object has none but these members.
+        /// The object has only these members.
         case unknown([String])
         /// The words that follow the pointer.
         case other(String)

@@ -9,7 +9,7 @@ package protocol KeptBadge: AnyObject, Sendable {
     func onChange(_ body: @escaping @Sendable () -> Void)
 }
 
-/// A handler that passes messages on to another process, which sees the number of the agent and may set it.
+/// A handler that passes messages on to another process. That process reads and sets the agent's number.
 package protocol BadgeFollower {
     /// Called by the agent that is made with the handler. Of several agents the last one has the number.
     func follow(_ badge: any KeptBadge)

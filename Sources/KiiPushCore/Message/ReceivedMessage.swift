@@ -94,8 +94,8 @@ public struct ReceivedMessage: Sendable, Hashable, CustomStringConvertible {
 
 /// Why a payload is not a push message.
 ///
-/// A value of the wrong type in a payload is no such reason: it is left out, which ``ReceivedMessage/findings`` tells. Safe
-/// to log: it prints positions, keys and kinds of values, never a value.
+/// A value of the wrong type is no such reason: the message lacks that value, and ``ReceivedMessage/findings`` tells
+/// so. Safe to log: the error prints positions, keys and kinds of values, never a value.
 public enum MessageError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The bytes are not JSON, or too many (4 MiB).
     case malformed(JSONError)

@@ -29,10 +29,10 @@ public struct PushService: Sendable {
     /// ``PushAgent/Configuration/keepAlive`` and 40 s, where that is longer) or another connection is tried, and no handler
     /// is more than 60 s past its deadline.
     ///
-    /// - Returns: the status to exit with, and why an agent stopped by itself, or what stopping brought to light (`nil` when
-    ///   the status is 0). The status is 0 after a signal; 75 (`EX_TEMPFAIL`) for a failure that may pass, so that starting
-    ///   again may help; 77 (`EX_NOPERM`) when the cloud refuses what an agent signs in with; 78 (`EX_CONFIG`) for anything
-    ///   else that only a person can mend. A unit has `RestartPreventExitStatus=77 78`.
+    /// - Returns: the status to exit with, and the error that stopped an agent or came up while stopping (`nil` when
+    ///   the status is 0). The status is 0 after a signal; 75 (`EX_TEMPFAIL`) for a failure that may pass, so that
+    ///   starting again may help; 77 (`EX_NOPERM`) when the cloud refuses an agent's credentials; 78 (`EX_CONFIG`) for
+    ///   anything else that only a person can mend. A unit has `RestartPreventExitStatus=77 78`.
     public func run() async -> (status: Int32, error: (any Error)?) {
         let failure: (any Error)?
         do {

@@ -1,6 +1,7 @@
 import Glibc
 
-/// Wakes a thread that waits: for a descriptor as well, or for the bell alone, which then takes no descriptors.
+/// Wakes a thread that waits for the bell, or for the bell and a descriptor. A bell without descriptors takes none
+/// itself.
 package final class Bell: Sendable {
     /// `nil` for a bell without descriptors.
     private let waker: Waker?

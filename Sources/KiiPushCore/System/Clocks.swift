@@ -23,8 +23,8 @@ package struct Clocks: Sendable {
 extension MonotonicInstant {
     package static func now() -> Self { Self(nanoseconds: clockNanoseconds(CLOCK_MONOTONIC)) }
 
-    /// For poll(2): the milliseconds until this moment, rounded up, since to wake a moment early would be to wake twice; 0
-    /// when it has passed.
+    /// The milliseconds until this moment, for poll(2); 0 when it has passed. Rounded up, since a thread that wakes too
+    /// early wakes twice.
     package var millisecondsLeft: Int32 { Int32(clamping: max(self - .now(), .zero).wholeMillisecondsRoundedUp) }
 }
 

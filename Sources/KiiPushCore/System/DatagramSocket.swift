@@ -18,7 +18,7 @@ package final class DatagramSocket: Sendable {
         default: return nil
         }
         guard let file = FileDescriptor(socket: AF_UNIX, isDatagram: true) else { return nil }
-        // Zero would be for ever.
+        // Zero would mean no limit.
         file.limit(SO_SNDTIMEO, to: max(.milliseconds(1), patience))
         self.file = file
         self.address = name

@@ -2,8 +2,8 @@ import Glibc
 
 /// Lists, resolves and removes directories.
 package enum Directory {
-    /// The names in a directory but for `.` and `..`, in no order; `nil`, with the reason in `errno`, where it is not there
-    /// or cannot be read.
+    /// The names in a directory without `.` and `..`, in no order; `nil`, with the reason in `errno`, if it is missing
+    /// or unreadable.
     package static func names(in path: String) -> [String]? {
         guard let stream = opendir(path) else { return nil }
         defer { closedir(stream) }
@@ -17,13 +17,13 @@ package enum Directory {
         return names
     }
 
-    /// The directory that the last name of `path` is in.
+    /// The parent directory of `path`.
     package static func parent(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// The path from the root without links; `nil`, with the reason in `errno`, where there is nothing.
+    /// The absolute path without links; `nil`, with the reason in `errno`, where there is nothing.
     package static func resolved(_ path: String) -> String? {
         guard let resolved = realpath(path, nil) else { return nil }
         defer { free(resolved) }

@@ -1,7 +1,7 @@
 import CSystem
 import Glibc
 
-/// A file descriptor that is closed with its owner, and that no program inherits that is started.
+/// A file descriptor that closes with its owner, and that no started program inherits.
 package final class FileDescriptor: Sendable {
     package let number: Int32
 
@@ -54,7 +54,7 @@ package final class FileDescriptor: Sendable {
         let file = FileDescriptor(number)
         var position = 0
         while position < bytes.count {
-            // Where room is short a part is written, and only the next call says why not more.
+            // If room is short, a call writes a part, and only the next call gives the error.
             let count = bytes[position...].withUnsafeBytes { pwrite(number, $0.baseAddress, $0.count, off_t(position)) }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
@@ -76,7 +76,7 @@ package final class FileDescriptor: Sendable {
         }
     }
 
-    /// Has reading and writing fail with `EAGAIN` where they would wait.
+    /// Makes reading and writing fail with `EAGAIN` where they would wait.
     package func makeNonBlocking() { _ = fcntl(self.number, F_SETFL, fcntl(self.number, F_GETFL) | O_NONBLOCK) }
 }
 
@@ -98,7 +98,7 @@ extension FileDescriptor {
         return number >= 0 ? FileDescriptor(number) : nil
     }
 
-    /// Sends once, again where a signal interrupts. A peer that is gone costs an error (`EPIPE`) and no signal.
+    /// Sends once, again where a signal interrupts. A peer that is gone is an error (`EPIPE`), without a signal.
     ///
     /// - Returns: how many bytes were taken; -1 with the reason in `errno`.
     package func send(_ bytes: ArraySlice<UInt8>, flags: Int = 0) -> Int {

@@ -2,8 +2,8 @@ import Glibc
 
 /// Holds a file's exclusive `flock` for as long as it lives, so that one process at a time owns what the file stands for.
 ///
-/// The kernel lets go of the lock when the process ends, however it ends, and when every child that inherited
-/// ``file`` has ended too. The holder writes its process ID into the file, for the message that the second one gets.
+/// The kernel releases the lock when the process, however it ends, and every child that inherited ``file`` have ended.
+/// The holder writes its process ID into the file, for the message that the second one gets.
 package final class FileLock: Sendable {
     /// For a child process that is to hold the lock as well.
     package let file: FileDescriptor
@@ -23,10 +23,10 @@ package final class FileLock: Sendable {
         if ftruncate(self.file.number, 0) == 0 { _ = pwrite(self.file.number, text, text.count, 0) }
     }
 
-    // Closing alone would not do: a child that is being forked right now has the same open file, until it execs.
+    // Closing is not enough: a child that is being forked right now has the same open file until it calls exec.
     deinit { self.release() }
 
-    /// Lets go of the lock, however many still own it, child processes included.
+    /// Releases the lock for all its owners, child processes included.
     package func release() { flock(self.file.number, LOCK_UN) }
 
     private static func processID(in file: FileDescriptor) -> Int? {

@@ -5,8 +5,8 @@ import Glibc
 package struct OSThread: Sendable {
     private let handle: pthread_t
 
-    /// - Throws: ``SystemError`` when the system gives none: the user's limit or the container's is reached, or no memory
-    ///   is left for its stack.
+    /// - Throws: ``SystemError`` when the system gives no thread: the user's limit or the container's is reached, or no
+    ///   memory is left for the stack.
     package init(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
         let start = Unmanaged.passRetained(ThreadStart(name: name, body: body))
         var handle = pthread_t()

@@ -15,8 +15,8 @@ package final class Waker: Sendable {
 
     package func wakeUp() { eventfd_write(self.descriptor, 1) }
 
-    /// Makes the descriptor unreadable until the next wake-up. An edge-triggered epoll set does without: it looks at
-    /// changes, not at the count, which would be full after 2^64 wake-ups.
+    /// Makes the descriptor unreadable until the next wake-up. An edge-triggered epoll set needs no call: it reports
+    /// changes of the count, which is full only after 2^64 wake-ups.
     package func clear() {
         var count: eventfd_t = 0
         eventfd_read(self.descriptor, &count)

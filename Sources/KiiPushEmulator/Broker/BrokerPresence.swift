@@ -52,7 +52,7 @@ final class BrokerPresence: Sendable {
     func statuses() -> [String: BrokerConnections.Status]? {
         self.state.withLock { state -> [String: BrokerConnections.Status]? in
             guard let file = FileDescriptor(opening: self.path, O_RDONLY) else {
-                // No log: the broker that is to write it has not started yet.
+                // No log: the broker, which writes it, has not started yet.
                 return errno == ENOENT ? state.connections.statuses : nil
             }
             var pending: [UInt8] = []

@@ -1,14 +1,14 @@
 import Glibc
 import KiiPushCore
 
-/// A child process that is gone, at the latest, when the thread that started it is gone.
+/// A child process that the kernel terminates when the thread that started it ends.
 ///
-/// It is started through `setpriv --pdeathsig TERM`: the kernel ends it when its parent thread ends, however that came
-/// about. The thread that calls ``init(program:arguments:output:inherited:launcher:)`` therefore has to live as long as
-/// the child is wanted.
+/// `setpriv --pdeathsig TERM` starts the child: the kernel sends SIGTERM when the parent thread ends, for any reason.
+/// The thread that calls ``init(program:arguments:output:inherited:launcher:)`` therefore has to live as long as the
+/// child is wanted.
 struct TetheredProcess {
     private let process: ChildProcess
-    /// Reads as ended (`POLLHUP`) once the child has: the child holds the other end and nobody else does.
+    /// Reads as ended (`POLLHUP`) once the child has ended: the child alone holds the other end.
     let lifeline: FileDescriptor
 
     /// Starts `program`, with standard output and error in the file `output`.
@@ -48,7 +48,7 @@ struct TetheredProcess {
         switch self.process.wait() {
         case .exited(let status): status
         case .signalled(let signal): 128 + signal
-        // SIGCHLD is ignored: the child's work has to speak for itself.
+        // SIGCHLD is ignored, so the status is lost: the child's work has to show its success.
         case .unknown: 0
         }
     }

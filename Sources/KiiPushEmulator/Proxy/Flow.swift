@@ -55,8 +55,8 @@ struct Flow {
     /// When the next bytes are to be sent.
     var due: MonotonicInstant? { self.queue.first?.due }
 
-    /// Sends what is due and the socket takes, one byte where bytes are split; `false` when the socket is broken. What is
-    /// for a socket that is gone disappears.
+    /// Sends the due bytes that the socket takes, one byte where bytes are split; `false` when the socket is broken.
+    /// Drops the bytes if the socket is gone.
     mutating func send(to socket: FileDescriptor?, byteByByte: Bool) -> Bool {
         guard let socket else {
             self.queue.removeAll()

@@ -54,7 +54,7 @@ struct EmulatorDirectory: Sendable {
                 return try EmulatorDirectory.lock(path, "the broker of an earlier emulator holds \(path)")
             } catch {
                 guard case .directoryInUse = error.code else { throw error }
-                // In the file is the process that has started the broker, and is gone.
+                // The file names the emulator that started the broker, and is gone.
                 guard MonotonicInstant.now() < deadline else {
                     throw EmulatorError(.directoryInUse(pid: nil), error.detail)
                 }
@@ -64,7 +64,7 @@ struct EmulatorDirectory: Sendable {
         }
     }
 
-    /// Closes an empty directory to others: it was made for us. One with things in it may be somebody's home, or /tmp.
+    /// Makes an empty directory private: it was made for us. A directory with files may be somebody's home, or /tmp.
     private static func makePrivate(_ path: String) throws(EmulatorError) {
         var status = stat()
         guard stat(path, &status) == 0 else { throw .system("look at \(path)", errno) }
@@ -78,7 +78,7 @@ struct EmulatorDirectory: Sendable {
 
     /// Makes a directory below `/tmp`.
     private static func makeTemporary() throws(EmulatorError) -> String {
-        // mkdtemp(3) wants six of them at the end, in whose place it puts a name that is free.
+        // mkdtemp(3) replaces six of them at the end by a free name.
         let placeholder = String(repeating: "X", count: 6)
         var template = Array("/tmp/kii-push-emulator.\(placeholder)".utf8CString)
         guard mkdtemp(&template) != nil else { throw .system("make a temporary directory", errno) }

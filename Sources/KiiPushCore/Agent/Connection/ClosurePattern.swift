@@ -66,7 +66,7 @@ package struct ClosurePattern: Sendable {
     /// The broker closed a connection whose subscription stood for `lifetime`.
     ///
     /// - Parameter hadSession: whether the broker had kept the session of the connection before, or cannot say.
-    /// - Returns: the evidence and what to do about it, if this closure is the one by which another receiver is recognised.
+    /// - Returns: the evidence and the remedy, if this closure is the first that shows another receiver.
     package mutating func closed(after lifetime: Duration, hadSession: Bool) -> String? {
         guard lifetime < self.stableAfter else {
             let lifetimes = self.lifetimes

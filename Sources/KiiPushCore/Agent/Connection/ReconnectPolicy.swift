@@ -116,7 +116,7 @@ package struct ReconnectPolicy: Sendable {
         if let retryAfter {
             decision.delay = retryAfter + retryAfter / 10 * jitter
         } else if loss == .closedByPeer, self.pattern.isTakenOver {
-            // Never short: however the two draw, each leaves the other half of the longest pause at least.
+            // Never short: whatever the jitter, each receiver leaves the other at least half of the longest pause.
             decision.delay = self.disputed.next(jitter: jitter)
         } else if wasStable {
             decision.delay = self.firstDelay(after: loss, jitter)

@@ -59,7 +59,7 @@ final class ControlServer: Sendable {
     let waker: Waker
     private let directory: String
     private let thread = Locked<OSThread?>(nil)
-    /// Tells programs on this machine of the directory, and the agents for which it does.
+    /// The link that announces the directory to programs on this machine, and the agents that need it.
     private let announcement = Locked<(hubs: Set<ObjectIdentifier>, link: ReceiverLink?)>(([], nil))
 
     /// Listens in a state directory whose lock is held.

@@ -47,7 +47,7 @@ enum ControlSocket {
         guard let socket = FileDescriptor(socket: AF_UNIX) else {
             throw .system(path: path, operation: "make", code: errno)
         }
-        // A process that is stopped, or has as many clients as it takes, is not waited for without end.
+        // A stopped process, or one with the most clients that it takes, must not block connect(2) for ever.
         socket.limit(SO_SNDTIMEO, to: patience)
         let address = sockaddr_un(ControlSocket.path(in: "/proc/self/fd/\(parent.number)").utf8)
         let failed = withExtendedLifetime(parent) { address.withAddress { body(socket.number, $0, $1) } }

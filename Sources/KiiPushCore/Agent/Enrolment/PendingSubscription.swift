@@ -5,10 +5,9 @@ package struct PendingSubscription: Sendable {
     package private(set) var due: MonotonicInstant
     /// After failures that may pass by themselves.
     private var reconnect: ReconnectPolicy
-    /// After everything else. A person has to do something about it, so there is no hurry, and nobody knows when it will
-    /// be done.
+    /// After all other failures. A person has to act, at an unknown time, so there is no hurry.
     private var retry: Backoff
-    /// How often in a row the cloud refused what the agent signs in with.
+    /// The number of consecutive refusals of the agent's credentials.
     package private(set) var refusals = 0
 
     package init(

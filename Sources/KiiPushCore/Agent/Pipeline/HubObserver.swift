@@ -63,7 +63,7 @@ extension MessageEvent {
 }
 
 extension PushEvent {
-    /// Why work cannot be done; `nil`: it can be done again.
+    /// - Parameter reason: why the work fails; `nil` when it works again.
     static func change(of kind: Trouble, _ reason: String?) -> PushEvent {
         reason.map { .trouble(kind, reason: $0) } ?? .recovered(kind)
     }

@@ -1,7 +1,7 @@
 extension PushRuntime {
     /// Counts the messages that this runtime's inbox has received, by outcome, for all agents together.
     ///
-    /// The numbers are those of the last transaction. It holds every answer given before this call, unless the inbox
+    /// The numbers are as of the last transaction. It holds every answer given before this call, unless the inbox
     /// cannot be written at the moment. The numbers of all outcomes always add up to the number of received messages.
     ///
     /// - Throws: ``PushAgentError`` when this is the first use of the state directory, which is opened and locked, and

@@ -2,7 +2,8 @@
 package struct RuntimeEnvironment: Sendable {
     /// Below which the locks of installations are; `nil` for `/tmp`.
     package var lockDirectory: String?
-    /// Where an agent tells a cloud on this machine of itself; `nil` for ``RuntimeDirectory/standard(environment:)``.
+    /// The folder in which agents announce themselves to a cloud on this machine; `nil` for
+    /// ``RuntimeDirectory/standard(environment:)``.
     package var runtimeDirectory: String?
     /// The largest size of the inbox file in bytes, to simulate a full disk. Default: no limit.
     package var maximumInboxBytes: Int64?

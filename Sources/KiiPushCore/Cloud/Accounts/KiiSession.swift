@@ -23,7 +23,7 @@ public struct KiiSession: Sendable {
     /// Makes a session; nothing happens before a token is needed.
     ///
     /// - Parameters:
-    ///   - client: What calls are made with. Its clock decides when a token ends.
+    ///   - client: The client for all calls. Its clock decides when a token ends.
     ///   - token: A token from where `changed` stored it. Default `nil`: the session begins by signing in.
     ///   - signIn: Gets a token without one, or `nil` when there is nothing to sign in with. Default: `nil`.
     ///   - changed: Stores a new token. When it throws, the token is used all the same, and every further call

@@ -50,7 +50,7 @@ extension KiiSession {
 
 /// A topic's access control list: for administrators, the owner of the topic's scope, and the topic's creator.
 extension KiiSession {
-    /// Reads who has which right on a topic. A right that nobody has can be absent or empty; members of a group count
+    /// Reads a topic's access control list. A right that nobody has can be absent or empty; members of a group count
     /// through the group alone.
     ///
     /// - Throws: ``KiiError`` with `TOPIC_NOT_FOUND` when there is no such topic.

@@ -1,5 +1,5 @@
 /// A packet of MQTT 3.1.1 and 3.1, in either direction: receivers, publishers and the brokers of the tests share one codec.
-/// Nobody here unsubscribes.
+/// UNSUBSCRIBE and UNSUBACK are missing: nobody here unsubscribes.
 package enum MQTTPacket: Sendable, Hashable {
     case connect(MQTTConnect)
     case connack(MQTTConnack)
@@ -154,7 +154,7 @@ package struct MQTTConnect: Sendable, Hashable {
         var position = 0
         let name = try body.takeText(at: &position)
         let level = try body.takeByte(at: &position)
-        // [MQTT-3.1.2-1], [MQTT-3.1.2-2]: whoever reads this answers CONNACK 1, or hangs up.
+        // [MQTT-3.1.2-1], [MQTT-3.1.2-2]: the broker answers CONNACK 1, or closes the connection.
         guard let version = MQTTVersion(rawValue: level), version.protocolName == name else {
             throw MQTTError(.unsupportedProtocol(level: level))
         }
@@ -321,7 +321,7 @@ package struct MQTTSuback: Sendable, Hashable {
         for grant in self.grants { bytes.append(grant?.rawValue ?? Self.failure) }
     }
 
-    /// A refusal is read in 3.1 too, which has no word for it: brokers send it all the same.
+    /// Reads a refusal in MQTT 3.1 too, which does not define one: brokers send it all the same.
     init(decoding body: RawSpan) throws(MQTTError) {
         var position = 0
         self.packetID = try body.takePacketID(at: &position)
@@ -342,7 +342,7 @@ package struct MQTTPublish: Sendable, Hashable {
     package var payload: [UInt8]
     package var qos: QoS
     package var retain: Bool
-    /// Set where the sender has sent this before; never at QoS 0.
+    /// DUP: the sender has sent this message before; never set at QoS 0.
     package var duplicate: Bool
     /// `nil` at QoS 0, else not 0.
     package var packetID: UInt16?

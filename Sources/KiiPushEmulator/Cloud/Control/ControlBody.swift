@@ -1,7 +1,7 @@
 import KiiPushCore
 
-/// The body of a control below `/__kii`. A control is typed by a person or written in a script, so whatever it does not
-/// know is refused and named.
+/// The body of a control below `/__kii`. People type controls or write them into scripts, so a control refuses unknown
+/// members, and names them.
 typealias ControlBody = JSONReader<KiiFailure>
 
 extension KiiFailure: JSONReaderError {
@@ -15,7 +15,7 @@ extension KiiFailure: JSONReaderError {
 }
 
 extension ControlBody {
-    /// The body of `call`; an empty one counts as `{}`. The media type is not looked at, so that `curl -d` will do.
+    /// The body of `call`; an empty one counts as `{}`. The media type does not matter, so that `curl -d` works.
     ///
     /// - Throws: ``KiiFailure`` 400 for any other member than those named.
     init(_ call: CloudCall, members: [String]? = nil) throws(KiiFailure) {
