@@ -11,10 +11,10 @@ package struct ArgumentDefinition {
     package var help: String
     var isRequired = false
     package var isRepeating = false
-    /// What holds when it is not given, as it would be typed; `nil` says nothing.
+    /// The default, spelled as on a command line; `nil`: help shows none.
     var defaultText: String?
     package var completion = CompletionKind.none
-    /// What stands for the value of an option that is given without one; `nil` where it needs one.
+    /// The value of an option that is given without one; `nil` where a value is required.
     var bareText: String?
     var section: String?
 
@@ -30,7 +30,7 @@ package struct ArgumentDefinition {
     var needsValue: Bool { self.valueName != nil && self.bareText == nil }
     package var names: [String] { [self.short.map { "-\($0)" }, self.long.map { "--\($0)" }].compactMap { $0 } }
 
-    /// As it is written in help and errors: `-n, --count N`.
+    /// The name in help and errors: `-n, --count N`.
     var label: String {
         let names = self.names.joined(separator: ", ")
         switch self.kind {
@@ -45,7 +45,7 @@ package struct ArgumentDefinition {
         return "\(self.help) Default: \(defaultText)."
     }
 
-    /// As it stands in a usage line: `[FILE]`, `TOPIC...`.
+    /// The name in a usage line: `[FILE]`, `TOPIC...`.
     var usageLabel: String { self.isRequired ? self.label : "[\(self.label)]" }
 }
 
@@ -58,7 +58,7 @@ extension ArgumentDefinition {
     }
 }
 
-/// How an option or flag is called; the long name comes from the property, `completeAs` giving `--complete-as`.
+/// The spelling of an option or flag. The long name comes from the property: `completeAs` gives `--complete-as`.
 package enum NameSpecification {
     case long
     case shortAndLong
@@ -78,7 +78,7 @@ package enum NameSpecification {
 }
 
 extension String {
-    /// A property's name as an option is written: `complete-as` for `completeAs`.
+    /// The spelling of an option with this property name: `complete-as` for `completeAs`.
     var kebabCase: String {
         self.reduce(into: "") { name, character in
             if character.isUppercase, !name.isEmpty { name.append("-") }

@@ -70,7 +70,7 @@ struct ArgumentParser {
         } else if let attached {
             try self.give(attached, to: argument)
         } else if let bare = argument.definition.bareText {
-            // The next word belongs to it only if it can be its value.
+            // The option takes the next word only if the word is a valid value.
             if let next = self.words.first, argument.box.take(next) == nil {
                 self.words.removeFirst()
             } else {

@@ -1,10 +1,10 @@
-/// A command as help and completions need it: what is said about it, its values, and the commands below.
+/// A command for help and completion: its texts, its values, and its subcommands.
 ///
-/// Only what is asked for is looked up: a page that lists commands does not look into their values.
+/// Values are read on demand: a page that lists commands reads none of them.
 package struct CommandDescription {
     package let type: any ParsableCommand.Type
     package let configuration: CommandConfiguration
-    /// What names it, from the tool's own name on.
+    /// The words that name the command, beginning with the tool's name.
     package let words: [String]
     /// The pages of help that belong to no command.
     package let topics: [String]
@@ -24,7 +24,7 @@ package struct CommandDescription {
             + (self.configuration.version == nil ? [] : [version])
     }
 
-    /// Those below it, also those that are shown to nobody.
+    /// All subcommands, hidden ones included.
     var withHiddenSubcommands: [CommandDescription] {
         self.configuration.subcommands.map { CommandDescription($0, below: self.words, topics: self.topics) }
     }

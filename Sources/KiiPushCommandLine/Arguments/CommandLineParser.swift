@@ -1,7 +1,7 @@
 enum CommandRequest {
     case run(any ParsableCommand)
     case show(String)
-    /// Another program carries it out, with these words.
+    /// Another program runs the command, with these words.
     case pass(OtherProgram, [String])
 }
 

@@ -76,7 +76,7 @@ package struct Completion {
         return .candidates(words.filter { $0.hasPrefix(current) }.map { (prefix + $0, "") })
     }
 
-    /// The words with `--option`, `=` and `value` made one again, which bash breaks apart; and whether it broke the last.
+    /// Rejoins `--option`, `=` and `value`, which bash splits, and reports whether bash split the last word.
     private static func joined(_ words: [String]) -> (before: [String], current: String, isBroken: Bool) {
         var joined: [String] = []
         var isOpen = false
@@ -95,7 +95,7 @@ package struct Completion {
         return (joined, current, isBroken)
     }
 
-    /// What the words of a command before the cursor leave open.
+    /// The open ends of a command line before the cursor.
     private struct Place {
         /// The option whose value is at the cursor.
         var expecting: ArgumentDefinition?

@@ -1,13 +1,13 @@
-/// What the shell may offer for a value.
+/// The candidates that a shell offers for a value.
 package enum CompletionKind: Equatable, Sendable {
-    /// Nothing: what fits is known to nobody here.
+    /// No candidates.
     case none
     case words([String])
     case file
     case directory
     /// A program along the PATH, or a file.
     case program
-    /// What only the tool itself can tell, at the time.
+    /// Candidates that only the tool can list, at the moment of completion.
     case asked(CompletionQuestion)
 }
 

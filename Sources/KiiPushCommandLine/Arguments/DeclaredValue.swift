@@ -1,18 +1,18 @@
 import KiiPushCore
 
-/// What the words of a command line become: one value, at most one, or many.
+/// A value made of the words of a command line: one value, at most one, or many.
 package protocol ArgumentValue {
     associatedtype Word: ExpressibleByArgument
 
     static var isRepeating: Bool { get }
 
-    /// What holds when no word is given; `nil` where one has to be.
+    /// The value without any word; `nil` where a word is required.
     static var absent: Self? { get }
 
     /// The value with another word; `earlier` is what the words before it made, `nil` for the first.
     static func taking(_ word: Word, after earlier: Self?) -> Self
 
-    /// The value as it would be typed; `nil` says nothing of a default.
+    /// The value, spelled as on a command line; `nil`: help shows no default.
     var argumentText: String? { get }
 }
 
@@ -37,20 +37,20 @@ extension Array: ArgumentValue where Element: ExpressibleByArgument {
     package static func taking(_ word: Element, after earlier: Self?) -> Self { (earlier ?? []) + [word] }
 }
 
-/// A property wrapper that stands for something on the command line.
+/// A property wrapper that declares an argument of the command line.
 package protocol DeclaredArgument {
     func bound(property: String) -> BoundArgument
 }
 
-/// What the parser gives words to. The wrapper that holds it is copied with its command; the copies share it.
+/// The storage that the parser fills. A command and its copies share it.
 package protocol ArgumentBox: AnyObject {
     /// The words that made the value; an empty one for a flag.
     var words: [String] { get }
 
-    /// Takes one occurrence; `text` is `nil` for a flag. Returns why, if it is no such value.
+    /// Takes one occurrence; `text` is `nil` for a flag. Returns the error for an invalid word.
     func take(_ text: String?) -> String?
 
-    /// Takes the member of a file that says the same.
+    /// Takes the value of a member of config.json.
     func take(_ member: ConfigurationDocument) throws(CommandFailure)
 }
 
@@ -67,7 +67,7 @@ final class ValueBox<Value: ArgumentValue>: ArgumentBox {
     }
 
     var value: Value {
-        // A required value that was not given is reported by the parser, before any command can read it.
+        // The parser reports a missing required value before any command can read it.
         guard let value = self.stored else { preconditionFailure("read before it was parsed") }
         return value
     }

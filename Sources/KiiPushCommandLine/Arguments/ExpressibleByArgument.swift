@@ -1,22 +1,22 @@
 package import KiiPushCore
 
-/// A type that one word of a command line can stand for.
+/// A type that one word of a command line can express.
 package protocol ExpressibleByArgument: ArgumentValue where Word == Self {
     init?(argument: String)
 
-    /// What a word has to be, for the error: "a whole number".
+    /// The expected form of a word, for the error: "a whole number".
     static var expectation: String { get }
 
-    /// Why a word is none, for the end of the error.
+    /// The reason why a word is invalid, for the end of the error.
     static func problem(with argument: String) -> String
 
-    /// The word for a member of config.json that says the same; `nil` for one of another type.
+    /// The word for a member of config.json; `nil` for a member of another JSON type.
     static func argument(from json: JSONValue) -> String?
 
-    /// As ``expectation``, of such a member.
+    /// As ``expectation``, for a member of config.json.
     static var memberExpectation: String { get }
 
-    /// What the shell may offer, unless the declaration of the value says something else.
+    /// The candidates for completion, unless the declaration of the value names others.
     static var completion: CompletionKind { get }
 }
 

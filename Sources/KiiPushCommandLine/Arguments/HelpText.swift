@@ -1,7 +1,7 @@
 /// The help page of a command: purpose, examples, usage, values by group, exit codes, environment.
 package struct HelpText {
     package let command: CommandDescription
-    /// How many columns a line may have; 40 to 100.
+    /// The most columns of a line; 40 to 100.
     package let width: Int
 
     package init(command: CommandDescription, width: Int) {

@@ -1,13 +1,13 @@
 import KiiPushCore
 
-/// A named value, `--count N`. Given twice, the last one holds, unless the property is an array.
+/// A named value, `--count N`. The last of several occurrences wins, unless the property is an array.
 @propertyWrapper
 package struct Option<Value: ArgumentValue>: DeclaredArgument {
     private let name: NameSpecification
     private let unnamed: ArgumentDefinition
     private let value: ValueBox<Value>
 
-    /// - Parameter bare: what stands for the value when the option is given without one.
+    /// - Parameter bare: the value of an option that is given without one.
     package init(
         name: NameSpecification = .long, bare: String? = nil, value: String, help: String,
         completion: CompletionKind? = nil

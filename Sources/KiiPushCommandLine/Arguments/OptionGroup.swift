@@ -1,10 +1,10 @@
-/// Values that several commands share, in help below a heading of their own.
+/// Values that several commands share. Help lists them below their own heading.
 @propertyWrapper
 package struct OptionGroup<Group: ParsableArguments>: DeclaredGroup {
     private let title: String?
     package let wrappedValue = Group()
 
-    /// - Parameter title: the heading; without one they stand among the command's own.
+    /// - Parameter title: the heading; without one, help lists the values among the command's own.
     package init(title: String? = nil) {
         self.title = title
     }

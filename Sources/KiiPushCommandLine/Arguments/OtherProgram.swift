@@ -1,13 +1,13 @@
 import Glibc
 import KiiPushCore
 
-/// A program of a package of its own, which carries a command of this one out.
+/// A program in a separate package that runs a command of this program.
 package struct OtherProgram {
     package let name: String
 
     package init(name: String) { self.name = name }
 
-    /// Goes on as that program, which lies beside this one or along the PATH.
+    /// Replaces this process with that program, which lies beside this one or along the PATH.
     ///
     /// - Throws: ``CommandFailure`` with exit 66 where it is not installed, with 78 where it is of another version.
     package func run(_ words: [String]) throws {
@@ -30,7 +30,7 @@ package struct OtherProgram {
         return ProgramLookup.path(of: "\(own[...end])\(self.name)")
     }
 
-    /// The first line that the program says of its version, within 5 s; empty where it says nothing.
+    /// The first line of the program's `--version`, within 5 s; empty without one.
     private static func version(of path: String) -> String {
         guard let (output, program) = try? self.askVersion(of: path) else { return "" }
         let deadline = MonotonicInstant.now() + .seconds(5)

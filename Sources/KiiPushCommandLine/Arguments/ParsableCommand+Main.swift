@@ -6,11 +6,11 @@ extension ParsableCommand {
     /// Runs the process's words as this command or one below it, and ends the process.
     package static func main() async {
         StandardStream.reserveDescriptors()
-        // A reader that goes away is met where the writing is done, not by dying in the middle of something.
+        // A write to a closed pipe returns an error where it happens, instead of killing the process.
         signal(SIGPIPE, SIG_IGN)
-        // Whoever started the program may have SIGCHLD ignored, and then nobody learns how a program ended.
+        // The parent may have SIGCHLD ignored; no exit status of a child would then reach this process.
         signal(SIGCHLD, SIG_DFL)
-        // A program that was started for a push may use this one; the messages are for that program.
+        // A launched program may run this one; the messages on the descriptor are for that program alone.
         unsetenv("KII_PUSH_LAUNCH_FD")
         Self.actAsFirstProcess()
         let words = Array(CommandLine.arguments.dropFirst())
@@ -20,10 +20,10 @@ extension ParsableCommand {
     /// Does the duties of the first process of a container, or of a subreaper.
     private static func actAsFirstProcess() {
         guard OwnChildren.mayBeOrphans else { return }
-        // Without a thread they stay zombies, and all else goes on.
+        // Without the thread, orphans stay zombies; everything else works.
         try? OwnChildren.reapOthers()
         guard getpid() == 1 else { return }
-        // The kernel gives it no signal that it does not handle, so that nobody could end a command that handles none.
+        // The kernel drops signals that process 1 does not handle, so nobody could end a command without handlers.
         for number in [SIGHUP, SIGINT, SIGQUIT, SIGTERM] { signal(number) { _exit(128 + $0) } }
     }
 
@@ -72,7 +72,7 @@ extension ParsableCommand {
         return report.failure.exit
     }
 
-    /// Which program has a command or an option that this one lacks.
+    /// A hint at the program that has a command or an option that this program lacks.
     private static func hint(_ words: [String]) -> String? {
         guard let elsewhere = Self.configuration.elsewhere else { return nil }
         let options = words.prefix { $0 != "--" }.filter { $0.hasPrefix("--") }.map { $0.prefix { $0 != "=" } }

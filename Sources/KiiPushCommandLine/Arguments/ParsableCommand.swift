@@ -31,7 +31,7 @@ package struct CommandConfiguration: Sendable {
     package var commandName: String
     /// One line, with a full stop.
     package var abstract: String
-    /// Command lines to copy, with what they do. Shown before every option.
+    /// Example command lines, each with its purpose. Help shows them before the options.
     package var examples: [(purpose: String, line: String)] = []
     /// Paragraphs below the examples; each line is wrapped on its own.
     package var discussion: [String] = []

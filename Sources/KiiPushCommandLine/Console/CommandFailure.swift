@@ -6,7 +6,7 @@ package struct CommandFailure: Error {
     /// The server's own code, such as `TOPIC_NOT_FOUND`.
     package var code: String?
     var httpStatus: Int?
-    /// Whether it may have been done all the same, and would be done twice by the same command.
+    /// Whether the command may have taken effect, so that repeating it could do so twice.
     package var isInDoubt = false
     package var answer: String?
 

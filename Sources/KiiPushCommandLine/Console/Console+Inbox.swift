@@ -1,6 +1,6 @@
 package import KiiPushCore
 
-/// What the commands `inbox` and `trace` of both programs share.
+/// Output that the commands `inbox` and `trace` of both programs share.
 extension Console {
     package func tellZone() { if !self.options.json { self.status("> Times are \(Timestamp.now().localZone).") } }
 

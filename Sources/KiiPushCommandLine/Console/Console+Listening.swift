@@ -17,10 +17,12 @@ extension Console {
         try self.line(([head] + details).joined(separator: "\n                 "))
     }
 
-    /// What became of a message. `elapsed` is the time since its handler was called, and `outcome` what is known of an
-    /// attempt outside this process.
+    /// Shows the outcome of a message.
     ///
-    /// - Parameter agent: whose message it is, in a fleet.
+    /// - Parameters:
+    ///   - elapsed: the time since the handler was called.
+    ///   - outcome: the outcome of an attempt outside this process, where it is known.
+    ///   - agent: the message's agent, in a fleet.
     package func show(
         _ event: MessageEvent, after elapsed: Duration?, outcome: HandlerOutcome? = nil, of agent: String? = nil,
         at time: Timestamp = .now()
@@ -29,7 +31,7 @@ extension Console {
         try self.show(verdict, of: MessageKey(agent: agent, id: event.messageID), elapsed, outcome, at: time)
     }
 
-    /// A message of the inbox that came to something, as it was shown when it did.
+    /// Shows a message of the inbox with its outcome, as a view shows it live.
     package func show(_ message: ReceivedMessage, _ context: DeliveryContext, endedAs trace: MessageRecord) throws {
         try self.show(message, context, at: trace.receivedAt)
         guard let (verdict, time) = MessageVerdict.last(of: trace) else { return }
@@ -52,7 +54,7 @@ extension Console {
             "verdict", verdict.members(of: message.id, at: time, after: elapsed) + agent + (outcome?.members ?? []))
     }
 
-    /// A connection that carries messages; only said once the broker has granted the subscription.
+    /// Shows a connection that carries messages, once the broker has granted the subscription.
     private func show(_ connection: PushEvent.Connection, of installationID: String) throws {
         let version = "MQTT \(connection.protocolVersion)"
         let qos = connection.qualityOfService
@@ -75,7 +77,7 @@ extension Console {
             + "\(connection.session)\(promise)\(trust))"
     }
 
-    /// What became of a message, for a log that has the time and no colours; `nil` for an event that is no answer.
+    /// The outcome of a message, for a log with timestamps and without colours; `nil` for an event that is no outcome.
     package func verdict(
         _ event: MessageEvent, after elapsed: Duration?, outcome: HandlerOutcome?
     ) -> (word: String, text: String)? {
@@ -103,7 +105,7 @@ extension Console {
         try self.object("state", note.members(at: .now()))
     }
 
-    /// The events of an agent that are about no message.
+    /// Shows an event of an agent that concerns no message.
     package func show(_ event: PushEvent, of installationID: String) throws {
         switch event {
         case .connected(let connection): try self.show(connection, of: installationID)
@@ -111,7 +113,7 @@ extension Console {
         case .connecting(let host, let port, let usesTLS):
             self.detail("connecting to \(host.terminalSafe):\(port)" + (usesTLS ? " with TLS" : ""))
         case .subscribed(let target): self.detail("subscribed \(target.text)")
-        // Messages, and the stop, are shown by those who know what belongs to them.
+        // The callers show messages and the stop, with their context.
         default: if let note = StateNote(event) { try self.show(note) }
         }
     }
@@ -124,7 +126,7 @@ extension PushEvent.Connection {
 }
 
 extension MessageEvent {
-    /// Whether an attempt, or the message, is over by it.
+    /// Whether the event ends an attempt or the message.
     package var isOutcome: Bool {
         switch self.kind {
         case .done(_, _, let isLate): !isLate
@@ -142,7 +144,7 @@ extension MessageEvent {
         }
     }
 
-    /// What became of the message in one word; `nil` for an event that is no answer.
+    /// The outcome of the message in one word; `nil` for an event that is no outcome.
     package var resultWord: String? { MessageVerdict(self)?.word }
 }
 
@@ -157,7 +159,7 @@ extension MessageVerdict {
         }
     }
 
-    /// What became of a message of the inbox, and when; `nil` where that is not recorded.
+    /// The last outcome of a message of the inbox, and its time; `nil` where the inbox has not recorded them.
     fileprivate static func last(of trace: MessageRecord) -> (verdict: MessageVerdict, at: Timestamp)? {
         for event in trace.events.reversed() {
             switch event.kind {

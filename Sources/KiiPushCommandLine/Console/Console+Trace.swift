@@ -1,6 +1,6 @@
 package import KiiPushCore
 
-/// What `trace` shows: what the message is, and a line for each thing that happened to it.
+/// The output of `trace`: the message, and a line for each event of its life.
 extension Console {
     package func show(_ trace: MessageRecord, withPayload: Bool) throws {
         let (content, state) = (TracedContent(trace), TraceWords(trace.state))
@@ -62,7 +62,7 @@ private struct TraceWords {
 
     init(_ kind: MessageEvent.Kind) {
         switch kind {
-        // Some of these are told by a process, and not recorded.
+        // Processes report some of these events without recording them.
         case .received, .stored, .acknowledged, .presented, .unreached, .setAside, .dismissed, .late, .stuck:
             self.init(kind.word)
         case .duplicate: self.init(kind.word, "the broker delivered it again; acknowledged again")
@@ -106,7 +106,7 @@ private struct TraceWords {
 
 extension MessageRecord {
     fileprivate func offset(of event: MessageEvent) -> Int64 {
-        // Wrapping: the record may say anything.
+        // Wrapping: a damaged record may hold any number.
         event.at.millisecondsSinceEpoch &- self.receivedAt.millisecondsSinceEpoch
     }
 
@@ -124,10 +124,10 @@ extension MessageRecord {
         return words.joined(separator: ", ")
     }
 
-    /// How many attempts were begun, as far as it is recorded.
+    /// The number of recorded attempts.
     package var begunAttempts: Int {
-        // They are counted from 1 again whenever the message begins anew. One that was to run alone and has not started is
-        // what ended the process.
+        // `opened` and `retried` restart the numbers at 1. An isolated attempt without a start is the attempt that
+        // ended the process.
         var (before, latest) = (0, 0)
         for event in self.events {
             switch event.kind {

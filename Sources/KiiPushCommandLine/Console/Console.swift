@@ -1,6 +1,6 @@
 package import KiiPushCore
 
-/// How a command talks: data on standard output, everything else on standard error.
+/// The output of a command: data on standard output, everything else on standard error.
 package struct Console: Sendable {
     package let options: Options
     package let style: TerminalStyle
@@ -48,7 +48,7 @@ package struct Console: Sendable {
         try self.object(type, JSONMembers(members))
     }
 
-    /// As above, with members that are written where they come from.
+    /// As above, with members that `write` writes directly.
     package func object(_ type: String, _ write: (inout JSONObjectWriter) -> Void) throws {
         guard self.options.json else { return }
         var bytes = EventLine.bytes(type, write)
@@ -61,22 +61,22 @@ package struct Console: Sendable {
         try StandardStream.output.write(bytes)
     }
 
-    /// What is going on, on standard error, unless `--quiet`.
+    /// Writes progress to standard error, unless `--quiet`.
     package func status(_ text: String) { if !self.options.quiet { self.error(text) } }
 
-    /// The state of a connection, on standard error; with `--json` there is an object for it.
+    /// Writes the state of a connection to standard error; `--json` has an object for it.
     package func state(_ text: String) { if !self.options.json { self.status(text) } }
 
-    /// Trouble, on standard error, also with `--quiet`; with `--json` there is an object for it.
+    /// Writes trouble to standard error, also with `--quiet`; `--json` has an object for it.
     package func trouble(_ text: String) { if !self.options.json { self.error(text) } }
     package func detail(_ text: String) { if self.options.verbose { self.error(self.statusStyle(text, .dim)) } }
 
-    /// Something that should not be overlooked, also with `--quiet`.
+    /// Writes a warning, also with `--quiet`.
     package func warning(_ text: String) { self.error("\(self.statusStyle("warning:", .yellow)) \(text)") }
 
     private func error(_ text: String) {
         self.note?.erase()
-        // Where standard error itself cannot be written to, nobody can be told.
+        // A failure to write to standard error has no place to be reported.
         StandardStream.error.say(text.withoutCredentials + "\n")
     }
 }

@@ -1,12 +1,12 @@
 package import KiiPushCore
 
-/// What came of a decision about several messages, told one after the other.
+/// Reports the results of one decision, retry or drop, for several messages.
 package struct DecisionReport: Sendable {
     private let decision: PushRuntime.Decision
     private let console: Console
     private var missing: [Int64] = []
     private var running: [(id: Int64, age: Duration)] = []
-    /// The messages that no gateway has answered for.
+    /// Messages that no gateway has answered for.
     package private(set) var asked: [Int64] = []
 
     package init(_ decision: PushRuntime.Decision, on console: Console) {
@@ -26,8 +26,8 @@ package struct DecisionReport: Sendable {
     }
 
     /// - Parameter list: the command that lists the messages.
-    /// - Throws: ``CommandFailure`` with exit 66 for a number that is no message's, else with 75 for one whose handler runs, or
-    ///   that no gateway has answered for.
+    /// - Throws: ``CommandFailure`` with exit 66 for an unknown message; else with 75 for a message whose handler runs,
+    ///   or that no gateway has answered for.
     package func end(list: String) throws {
         if !self.missing.isEmpty {
             let them = self.missing.map { "#\($0)" }.joined(separator: ", ")

@@ -1,11 +1,11 @@
 import Glibc
 
-/// The limit of the files that this process may have open.
+/// The limit of open files of this process.
 enum DescriptorLimit {
-    /// A command needs so many. The parts of Swift's runtime that wait and sleep end the process where they get none.
+    /// The fewest descriptors for a command. Swift's runtime ends the process where waiting or sleeping gets none.
     private static let least: rlim_t = 64
 
-    /// - Throws: ``CommandFailure`` with exit 75 where the limit is below what any command needs.
+    /// - Throws: ``CommandFailure`` with exit 75 below that limit.
     static func check() throws {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur < Self.least else {

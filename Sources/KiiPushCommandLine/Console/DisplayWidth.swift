@@ -1,7 +1,7 @@
 import Glibc
 
 extension StringProtocol {
-    /// How many columns the text takes on a terminal: two for a wide character, none for a mark on the one before.
+    /// The number of columns on a terminal: two for a wide character, none for a combining mark.
     package var displayWidth: Int {
         // Printable ASCII, which most text is, needs no look at characters: each byte is a column.
         if self.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) { return self.utf8.count }
@@ -49,7 +49,7 @@ extension Unicode.Scalar {
 }
 
 extension StandardStream {
-    /// How many columns text is broken at, 40 to 100: those of the terminal, which `COLUMNS` overrides; 80 without one.
+    /// The number of columns at which text is broken, 40 to 100: `COLUMNS`, else the terminal's; 80 without one.
     package func textWidth() -> Int {
         guard self.isTerminal else { return 80 }
         let columns = EnvironmentVariable.columns.text.flatMap { Int($0) } ?? self.terminalColumns

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The environment variables that the programs read, and what each is for.
+/// The environment variables that the programs read, each with its purpose.
 package enum EnvironmentVariable: CaseIterable, Sendable {
     case profile, configurationFile, baseURL, appID, appKey, clientID, clientSecret, password
     case configurationHome, configurationDirectories, stateHome, runtimeDirectory, stateDirectory
@@ -12,7 +12,7 @@ package enum EnvironmentVariable: CaseIterable, Sendable {
         .profile, .configurationFile, .baseURL, .appID, .appKey, .clientID, .clientSecret,
     ]
 
-    /// The variables that lead to a fleet's database: its address, and its passwords.
+    /// The variables for a fleet's database: its address and its password file.
     package static let ofGateways: [EnvironmentVariable] = [.store, .passwordFile]
 
     package var name: String { self.texts.name }
@@ -65,6 +65,6 @@ extension EnvironmentVariable {
     /// The value when it is set and not empty.
     package var text: String? { self.value.flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// The directory that it names. XDG: a relative path is to be ignored.
+    /// The directory that it names. XDG: relative paths are ignored.
     package var directory: String? { self.text.flatMap { $0.hasPrefix("/") ? $0 : nil } }
 }

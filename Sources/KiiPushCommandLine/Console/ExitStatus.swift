@@ -1,6 +1,6 @@
 import Glibc
 
-/// How the process ends. The numbers are those of sysexits.h, of timeout(1) and of the shell.
+/// The exit status of the process. The numbers are those of sysexits.h, of timeout(1) and of the shell.
 package enum ExitStatus: Int32, CaseIterable, Sendable {
     case success = 0
     case failure = 1
@@ -45,7 +45,7 @@ package enum ExitStatus: Int32, CaseIterable, Sendable {
         }
     }
 
-    /// How the process ends after a graceful stop that a signal asked for: with what a service manager calls success.
+    /// The exit status after a graceful stop: 130 after ^C; else 0, which is success for a service manager.
     package static func afterStop(signal: Int32) -> ExitStatus { signal == SIGINT ? .interrupted : .success }
 
     package static let ofCloudCommands: [ExitStatus] = [

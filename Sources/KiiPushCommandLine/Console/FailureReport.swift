@@ -1,15 +1,15 @@
 import KiiPushCore
 
-/// Says on standard error why the process ends, in one line (and one for what to do) or, with `--json`, in one object.
+/// Reports on standard error why the process ends: one line and one of advice or, with `--json`, one object.
 struct FailureReport {
     let failure: CommandFailure
     private let program: String
-    /// The command whose help could be read, for a usage error.
+    /// The command whose help the report recommends, for a usage error.
     let helpPath: String?
 
     /// - Parameters:
-    ///   - program: the name of this one.
-    ///   - hint: what to do about a usage error, instead of its own advice.
+    ///   - program: this program's name.
+    ///   - hint: advice about a usage error, instead of the error's own.
     init(_ error: any Error, of program: String, hint: String? = nil) {
         let usage = error as? UsageError
         var failure =
@@ -21,7 +21,7 @@ struct FailureReport {
         self.helpPath = usage?.commandPath
     }
 
-    /// Writes the report; where standard error cannot be written to, the exit code alone has to do.
+    /// Writes the report. If standard error cannot be written to, only the exit code remains.
     func write(asJSON: Bool, isVerbose: Bool = false) {
         var text = asJSON ? self.json : self.text
         if isVerbose, !asJSON, let answer = self.failure.answer {
@@ -33,7 +33,7 @@ struct FailureReport {
     private var hint: String? { self.failure.hint ?? self.helpPath.map { "see '\($0) --help'" } }
 
     private var text: String {
-        // A backslash of the user's own words stays as the user has typed it.
+        // A backslash of the user's own words stays as typed.
         "\(self.program): \(self.failure.message.escapingTerminalControls)\n"
             + (self.hint.map { "          \($0.escapingTerminalControls)\n" } ?? "")
     }

@@ -1,9 +1,9 @@
 import Glibc
 import KiiPushCore
 
-/// Reads what a person or a program hands in: a file, or standard input for `-`.
+/// Reads a caller's input: a file, or standard input for `-`.
 package enum InputFile {
-    /// What more than this is is no payload and no data, but a mistake.
+    /// The size limit; anything larger is no payload or data, but a mistake.
     package static let maximumBytes = 16 * 1024 * 1024
 
     /// - Throws: ``CommandFailure`` with exit 66 for a file that is missing, unreadable, a directory or too large.
@@ -23,7 +23,7 @@ package enum InputFile {
         return String(decoding: bytes.prefix { $0 != end && $0 != UInt8(ascii: "\r") }, as: UTF8.self)
     }
 
-    /// - Parameter end: the byte with which enough was read; whoever writes may go on, or keep the pipe open.
+    /// - Parameter end: the byte that ends the input; the writer may keep the pipe open after it.
     private static func read(descriptor: Int32, name: String, until end: UInt8? = nil) throws -> [UInt8] {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65_536)

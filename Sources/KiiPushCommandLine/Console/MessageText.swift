@@ -1,6 +1,6 @@
 package import KiiPushCore
 
-/// A message in words for people. Everything that came from outside is made safe for a terminal.
+/// A message as text for people. Everything from outside is escaped for a terminal.
 struct MessageText {
     private let message: ReceivedMessage
     private let style: TerminalStyle
@@ -33,7 +33,7 @@ struct MessageText {
         return self.message.sender.map { "from=\($0.text.terminalSafe)" } ?? ""
     }
 
-    /// What it says, in one line: the alert, the event, and the custom keys.
+    /// The content in one line: the alert, the event, and the custom keys.
     var summary: String {
         var parts: [String] = []
         if let alert = self.message.content?.alert {
@@ -60,7 +60,7 @@ struct MessageText {
         return self.text(of: .bucketID).map { $0 + type + self.scopeNote }
     }
 
-    /// Why a topic or bucket that is named is not the message's source: without its scope, nobody can tell which it is.
+    /// The note that a topic or bucket lacks a usable scope, so that the source is unknown.
     private var scopeNote: String {
         self.message.scopeType == nil ? " (no scope: source unknown)" : " (no usable scope: source unknown)"
     }
@@ -70,7 +70,7 @@ struct MessageText {
         return text.terminalSafe
     }
 
-    /// Said where neither a topic nor a bucket does.
+    /// The scope, shown where neither a topic nor a bucket shows it.
     private var scope: String? {
         guard self.message.sourceTopic == nil, self.message.sourceBucket == nil else { return nil }
         return self.message.scope?.text.terminalSafe ?? self.text(of: .scopeType)

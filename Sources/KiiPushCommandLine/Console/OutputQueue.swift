@@ -1,27 +1,27 @@
 import Glibc
 import KiiPushCore
 
-/// The command is to end, and the reader of its output read nothing for a while: the command ends without writing the rest.
+/// The command ends without writing the rest of its output, since the reader has read nothing for a while.
 package struct UnreadOutput: Error {}
 
 /// Writes to a descriptor on a thread of its own. That thread alone waits for the reader at the other end.
 ///
-/// Tasks share few threads. A task that waits in write(2) keeps its thread from the others: from messages, and from the
-/// signal that is to end the command.
+/// Tasks share few threads. A task that waits in write(2) blocks one of them, and with it messages and the signal that
+/// ends the command.
 package final class OutputQueue: Sendable {
     private struct State {
         /// Bytes that the thread has not taken yet.
         var waiting: [UInt8] = []
-        /// The number of bytes that were put in, and how many of them are out.
+        /// The number of bytes put in, and the number of bytes written.
         var put = 0
         var written = 0
         /// The first error of write(2).
         var failure: (any Error)?
         var hasThread = false
         var isHurried = false
-        /// Whether nothing more is written, since nobody reads it.
+        /// Whether the queue has stopped writing, since nobody reads.
         var isAbandoned = false
-        /// The number of lines for which there was no room.
+        /// The number of dropped lines.
         var leftOut = 0
         var waiters: [(position: Int, written: OneShot<Void>)] = []
 
@@ -34,12 +34,12 @@ package final class OutputQueue: Sendable {
         }
     }
 
-    /// The most that waits for the reader.
+    /// The most bytes that wait for the reader.
     private static let mostBytes = 4 << 20
-    /// The time in which a reader has to read something once the command is to end.
+    /// The time in which a reader must read something once the command is ending.
     private static let patience = Duration.seconds(2)
 
-    /// All queues of the process. It keeps each until its end.
+    /// All queues of the process; none is ever removed.
     private static let all = Locked<[OutputQueue]>([])
 
     private let descriptor: Int32
@@ -48,17 +48,17 @@ package final class OutputQueue: Sendable {
 
     /// - Parameters:
     ///   - descriptor: stays open.
-    ///   - name: the descriptor's, for an error.
+    ///   - name: the descriptor's name, for an error.
     package init(descriptor: Int32, name: String) {
         (self.descriptor, self.name) = (descriptor, name)
         Self.all.withLock { $0.append(self) }
     }
 
-    /// The command is to end: a reader that reads nothing for 2 s is not waited for any more. A file has none: it gets all,
-    /// however slow its disk is.
+    /// Announces the end of the command: the queues give up on a reader that reads nothing for 2 s. A file is written
+    /// to its end, however slow its disk is.
     static func hurry() { for queue in self.all.withLock({ $0 }) { queue.hurry() } }
 
-    /// Puts a line in, and waits for nobody. Without room the line is left out, and the next line that has room says so.
+    /// Puts a line in without waiting. Without room the line is dropped, and the next line reports the gap.
     func putLine(_ bytes: [UInt8]) {
         self.put { state in
             guard state.pending < Self.mostBytes else { return state.leftOut += 1 }
@@ -72,14 +72,14 @@ package final class OutputQueue: Sendable {
 
     /// Puts bytes in. It waits only while 4 MiB wait already: a caller that keeps up with the reader calls ``written()``.
     ///
-    /// - Throws: why something that was put in before did not get out.
+    /// - Throws: the error that kept earlier bytes from being written.
     package func put(_ bytes: [UInt8]) throws {
         self.state.wait { $0.pending < Self.mostBytes || $0.failure != nil ? .leave(()) : .sleep(until: nil) }
         if let failure = self.state.withLock({ $0.failure }) { throw failure }
         self.put { $0.append(bytes) }
     }
 
-    /// Waits until all that was put in so far is out, without a thread.
+    /// Waits, without blocking a thread, until all earlier bytes are written.
     ///
     /// - Throws: ``BrokenPipe``; ``UnreadOutput``; ``CommandFailure`` with exit 74.
     package func written() async throws {
@@ -91,7 +91,7 @@ package final class OutputQueue: Sendable {
         if let failure = self.state.withLock({ $0.failure }) { throw failure }
     }
 
-    /// The same on a thread that may wait.
+    /// The same, blocking the thread.
     package func waitUntilWritten() throws {
         let end = self.state.withLock { $0.put }
         self.state.wait { $0.written >= end ? .leave(()) : .sleep(until: nil) }
@@ -107,7 +107,7 @@ package final class OutputQueue: Sendable {
         }
         guard isFirst else { return }
         do throws(SystemError) {
-            // Not a task: tasks that wait here may have all of their threads.
+            // A thread, since waiting tasks may occupy all threads of tasks.
             try OSThread(name: "kii-output-end") {
                 var last: Int?
                 while case let (written, pending) = self.state.withLock({ ($0.written, $0.pending) }),
@@ -143,7 +143,7 @@ package final class OutputQueue: Sendable {
         do {
             try OSThread(name: "kii-output") { self.run() }.detach()
         } catch {
-            // The machine gives no thread, so the caller's waits for the reader. The next call asks for a thread again.
+            // The system gives no thread, so the caller waits for the reader. The next call tries again to start one.
             repeat {
                 self.writeWaiting()
             } while self.state.withLock({ state in
@@ -188,7 +188,7 @@ package final class OutputQueue: Sendable {
         }
     }
 
-    /// Changes the state, and wakes all whose bytes are written now.
+    /// Changes the state, and resumes every waiter whose bytes are written.
     private func conclude(_ change: (inout State) -> Void) {
         let waiters = self.state.withLock { state in
             change(&state)

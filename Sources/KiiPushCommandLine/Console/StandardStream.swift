@@ -1,7 +1,7 @@
 import Glibc
 package import KiiPushCore
 
-/// The reader of standard output went away: nobody is left to talk to, so the process ends without a word.
+/// The reader of standard output is gone, so the process ends silently.
 package struct BrokenPipe: Error {}
 
 /// Standard output or error. An ``OutputQueue`` writes them in the order of the calls, and both share one where they are the
@@ -30,7 +30,7 @@ package struct StandardStream: Sendable {
 
     package var isTerminal: Bool { isatty(self.descriptor) == 1 }
 
-    /// How wide the terminal is; `nil` where there is none, or one that does not know.
+    /// The terminal's width in columns; `nil` without a terminal, or if it does not know.
     var terminalColumns: Int? {
         var size = winsize()
         guard ioctl(self.descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return nil }
@@ -46,28 +46,28 @@ package struct StandardStream: Sendable {
         }
     }
 
-    /// Has data written. An error of earlier data is thrown; ``written()`` waits for the end of this.
+    /// Queues data. Throws an error of earlier data; ``written()`` waits until this data is written.
     package func write(_ text: String) throws { try self.write(Array(text.utf8)) }
     package func write(_ bytes: [UInt8]) throws { try self.queue.put(bytes) }
 
-    /// Has something written that nobody waits for: where that fails, or nobody reads it, there is nobody to tell.
+    /// Queues data without waiting, and ignores errors: they could be reported nowhere.
     package func say(_ text: String) { self.queue.putLine(Array(text.utf8)) }
 
-    /// Waits until all is out that was written; throws ``BrokenPipe``, ``UnreadOutput``, ``CommandFailure`` with exit 74.
+    /// Waits until all data is written; throws ``BrokenPipe``, ``UnreadOutput``, ``CommandFailure`` with exit 74.
     package func written() async throws { try await self.queue.written() }
-    /// The same on a thread that may wait.
+    /// The same, blocking the thread.
     package func waitUntilWritten() throws { try self.queue.waitUntilWritten() }
 
-    /// Waits until all is out; throws as ``written()`` of standard output does.
+    /// Waits until both streams are written; throws as ``written()`` of standard output does.
     package static func finish() async throws {
-        // Where nobody reads standard error, there is nobody to tell.
+        // Errors of standard error could be reported nowhere.
         try? await self.error.written()
         try await self.output.written()
     }
 }
 
 extension StopSignals {
-    /// Takes ^C and SIGTERM over for a command. From the first signal on it does not wait for a reader that reads nothing.
+    /// Handles ^C and SIGTERM for a command. After the first signal, output gives up on a reader that reads nothing.
     package static func ofCommand(asks: [Int32] = []) throws(Failure) -> StopSignals {
         try StopSignals(asks: asks, whenStopped: { OutputQueue.hurry() })
     }

@@ -1,7 +1,7 @@
 package import KiiPushCore
 
 extension SubscriptionTarget {
-    /// As it is written on a command line; a bucket says that it is one. Safe on a terminal, whoever chose the name.
+    /// The target as a command line spells it; a bucket is marked as one. Safe on a terminal, whoever chose the name.
     package var text: String {
         switch self {
         case .topic(let topic): topic.scope.text(of: topic.id).terminalSafe

@@ -36,7 +36,7 @@ extension Unicode.Scalar {
     private var isJoiner: Bool { self.value == 0x200c || self.value == 0x200d }
     private var selectsVariant: Bool { (0xfe00...0xfe0f).contains(self.value) }
 
-    /// Whether it is invisible, and yet needed within emoji and in scripts of Asia: a joiner, or a variant's selector.
+    /// Whether it is invisible, yet emoji and Asian scripts need it: a joiner, or a variation selector.
     fileprivate var shapesNeighbours: Bool { self.isJoiner || self.selectsVariant }
 
     /// Whether it has a meaning behind `previous`, if it is one that shapes its neighbours. Behind Latin, Greek and

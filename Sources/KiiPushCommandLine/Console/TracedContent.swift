@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// What a traced message says: what it is to anybody, and its payload to those who ask for it.
+/// The content of a traced message: a summary, and the payload on demand.
 struct TracedContent {
     let text: String
     let members: [(String, JSONValue)]
@@ -23,7 +23,7 @@ struct TracedContent {
             self.text = "thing-if command"
             self.members = [("kind", "thingCommand")]
         } catch {
-            // It holds positions and kinds of values, never a value.
+            // The error holds positions and types of values, never a value.
             self.text = "unknown: \(error.description.terminalSafe)"
             self.members = []
         }
@@ -34,7 +34,7 @@ struct TracedContent {
         return self.utf8?.terminalSafe ?? hexadecimal(self.payload)
     }
 
-    /// The payload for programs, as what it is: JSON, other text, or bytes.
+    /// The payload for programs, by its form: JSON, other text, or bytes.
     var payloadMember: (String, JSONValue) {
         if let json = try? JSONValue(parsing: self.payload) { return ("payload", json) }
         if let text = self.utf8 { return ("payload_text", JSONValue(text)) }

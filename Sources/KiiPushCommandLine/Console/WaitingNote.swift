@@ -1,7 +1,7 @@
 import KiiPushCore
 
-/// `waiting 3 s` on a person's terminal while a command has nothing to say for longer than a second. It is gone again when
-/// there is something, or when the command ends.
+/// `waiting 3 s` on a person's terminal when a command has written nothing for longer than a second. Output erases it,
+/// and so does the end of the command.
 package final class WaitingNote: Sendable {
     private struct State {
         var since = ContinuousClock.now
@@ -10,20 +10,20 @@ package final class WaitingNote: Sendable {
 
     private let state = Locked(State())
 
-    /// `nil` where nobody could see it, or it could not be taken back.
+    /// `nil` without a terminal that could show and erase it.
     package init?(_ options: Console.Options) {
         guard !options.json, !options.quiet, StandardStream.error.isTerminal,
             EnvironmentVariable.terminal.value != "dumb"
         else { return nil }
     }
 
-    /// Takes it back; the time begins anew.
+    /// Erases the note and restarts its time.
     func erase() {
         self.state.withLock { state in
             state.since = .now
             guard state.isShown else { return }
             state.isShown = false
-            // Where standard error cannot be written to, it is not shown either.
+            // If standard error cannot be written to, the note is not visible either.
             StandardStream.error.say(Self.lineStart)
         }
     }
@@ -33,7 +33,7 @@ package final class WaitingNote: Sendable {
     }
 
     private func show() {
-        // The line is written with the lock held, so that none comes after the one that erases it.
+        // Written with the lock held, so that no note follows the one that is erased.
         self.state.withLock { state in
             let silence = ContinuousClock.now - state.since
             guard !Task.isCancelled, silence >= .seconds(1) else { return }
@@ -47,7 +47,7 @@ package final class WaitingNote: Sendable {
 }
 
 extension Console {
-    /// Runs what may take its time, and tells a person that it does.
+    /// Runs `body`, and shows a waiting note meanwhile.
     package func waiting<Result>(for body: () async throws -> Result) async rethrows -> Result {
         guard let note = self.note else { return try await body() }
         note.erase()

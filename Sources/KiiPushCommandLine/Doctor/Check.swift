@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// What `doctor` looks at. The codes are stable: programs go by them.
+/// The checks of `doctor`. The codes are stable, for programs.
 package enum CheckCode: Sendable, Hashable, CaseIterable {
     case fileModes, configuration, stateDirectory, inbox, proxy, dns, tcp, tlsExpiry, tlsChain, tlsName, clock
     case app, signIn, installation, connack, suback, roundTrip, store, gateways, service
@@ -54,12 +54,12 @@ package struct Finding: Sendable {
     package enum Outcome: String, Sendable { case ok, warning, failed, skipped }
 
     package let outcome: Outcome
-    /// What was seen, in one line, without a secret.
+    /// The observation in one line, without a secret.
     let evidence: String
     package let fix: String?
-    /// How the command ends if this is the first check that failed; `nil` unless it failed.
+    /// The command's exit status if this is the first failed check; `nil` unless the check failed.
     package let exit: ExitStatus?
-    /// Whether checks that need this one make no sense either.
+    /// Whether the checks that need this one are skipped.
     package let isInTheWay: Bool
 
     private init(
@@ -76,7 +76,7 @@ package struct Finding: Sendable {
         Finding(.failed, evidence, fix: fix, exit: exit, isInTheWay: isInTheWay)
     }
 
-    /// The server cannot be reached, or not safely.
+    /// The server is unreachable, or the connection is not secure.
     package static func unreachable(_ evidence: String, fix: String) -> Finding {
         .failed(evidence, fix: fix, exit: .unreachable)
     }
@@ -84,7 +84,7 @@ package struct Finding: Sendable {
     /// There is nothing to check.
     package static func needless(_ reason: String) -> Finding { Finding(.skipped, reason) }
 
-    /// It could not be checked, and neither can what needs it.
+    /// The check could not be made, and the checks that need it are skipped.
     package static func unknown(_ reason: String) -> Finding { Finding(.skipped, reason, isInTheWay: true) }
 
     package static func failed(_ error: any Error, fix: String? = nil) -> Finding {

@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// Looks for what is wrong in `aps`.
+/// Looks for mistakes in `aps`.
 ///
 /// - Source: Apple's page "Generating a remote notification"; Kii's guide on what its iOS handlers are called for.
 struct APSLint {
@@ -101,7 +101,7 @@ struct APSLint {
         }
     }
 
-    /// What one member alone does not tell.
+    /// Checks combinations of members.
     private mutating func checkTogether(_ aps: JSONValue) {
         let shown = ["alert", "sound", "badge"].filter { !(aps[$0]?.isNull ?? true) }
         if aps["content-available"].map(Self.isSet) ?? false, !shown.isEmpty {

@@ -1,7 +1,7 @@
 package import KiiPushCore
 
 extension ReceivedMessage {
-    /// What the value of one of Kii's fields means in this message; `nil` if the value says it all.
+    /// The meaning of a Kii field's value in this message; `nil` if the value is self-explanatory.
     package func reading(of field: MessageField) -> String? {
         switch field {
         case .when: self.when?.description
@@ -15,7 +15,7 @@ extension ReceivedMessage {
         }
     }
 
-    /// Puts the value of a key of `aps`, or of an object in it, into words; `nil` if the value says it all.
+    /// The meaning of the value of a key in `aps`, or of an object in it; `nil` if the value is self-explanatory.
     package static func reading(ofAPS key: String, _ value: JSONValue) -> String? {
         let isSet = APSLint.isSet(value)
         return switch key {

@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// What a key of a payload stands for, in plain words, and where that is written.
+/// The meaning of a payload's key in plain words, with its source.
 struct KeyMeaning {
     let text: String
     /// A page of Kii's or Apple's documents, in a few words.
@@ -40,10 +40,10 @@ struct KeyMeaning {
         }
     }
 
-    /// Whether a key that stands beside `aps` is most likely meant for it.
+    /// Whether a key beside `aps` was most likely meant for `aps`.
     ///
-    /// - Parameter aps: what there is; `nil` for none, as over MQTT. Then words that senders use for themselves, such as
-    ///   `badge`, are theirs.
+    /// - Parameter aps: the payload's `aps`; `nil` without one, as over MQTT. Common words of senders, such as `badge`,
+    ///   are then custom keys.
     static func belongsIntoAPS(_ key: String, beside aps: JSONValue?) -> Bool {
         let dashed = Self.dashed(key)
         guard Self.aps[dashed] != nil, aps?[dashed] == nil else { return false }

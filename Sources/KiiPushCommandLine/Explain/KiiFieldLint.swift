@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// Looks for what is wrong beside `aps`: Kii's own fields, and custom keys that could be taken for them.
+/// Looks for mistakes beside `aps`: Kii's fields, and custom keys that resemble them.
 struct KiiFieldLint {
     private let message: ReceivedMessage
     private(set) var findings: [LintFinding] = []
@@ -61,7 +61,7 @@ struct KiiFieldLint {
 
     private func has(_ field: MessageField) -> Bool { self.message[field.key(in: self.message.keyFamily)] != nil }
 
-    /// A key that speaks for another kind than the one that was found.
+    /// A key that contradicts the kind of the message, and why.
     private var otherKind: (MessageField, String)? {
         switch self.message.kindReason {
         case .field(.topic), .noKey:
@@ -81,7 +81,7 @@ struct KiiFieldLint {
         }
     }
 
-    /// A short word is easily one of the sender's own. Kii writes the scope beside those that decide.
+    /// A short word is easily a custom key. Kii writes the scope beside the keys that decide.
     private var missingScope: (MessageField, String)? {
         guard self.message.keyFamily == .short, let field = self.message.kindReason.field, !self.has(.scopeType)
         else { return nil }
@@ -102,7 +102,7 @@ struct KiiFieldLint {
         if KeyMeaning.belongsIntoAPS(member.key, beside: aps) {
             self.report(.apsKeyOutside, at: pointer, "it belongs into aps; here nobody looks at it")
         }
-        // What is wrong with `aps` is said once, where `aps` is looked at.
+        // ``APSLint`` reports mistakes of `aps`.
         if member.key != "aps", member.value.kind == .array || member.value.kind == .object {
             self.report(.customNested, at: pointer, "it is \(member.value.kind.phrase)")
         }
@@ -113,9 +113,9 @@ struct KiiFieldLint {
     }
 }
 
-/// A key of the sender's own.
+/// A custom key of the sender.
 struct CustomKey {
-    /// The field of Kii's that has this key on other networks; `nil` for a key that is nobody else's.
+    /// The Kii field with this key on other networks; `nil` for a key that is no Kii field's.
     let field: MessageField?
     private let family: KeyFamily
 

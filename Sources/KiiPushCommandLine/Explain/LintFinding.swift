@@ -1,13 +1,13 @@
 package import KiiPushCore
 
-/// Something in a payload that does not do what its sender probably wants.
+/// A part of a payload that probably does not do what its sender intends.
 package struct LintFinding {
     enum Level: String {
         /// Receivers leave that part of the payload out.
         case error
-        /// It is taken, and means something else than it seems, or depends on the receiver.
+        /// Receivers accept it, but its meaning is another than it seems, or depends on the receiver.
         case warning
-        /// Right where certain conditions hold; `--lint` lets it pass.
+        /// Correct under certain conditions; `--lint` lets it pass.
         case note
     }
 
@@ -22,7 +22,7 @@ package struct LintFinding {
     var isProblem: Bool { self.code.level != .note }
 }
 
-/// What findings are called. The names are stable: programs compare them.
+/// The names of findings. The names are stable, for programs.
 package enum LintCode: CaseIterable {
     case duplicateKey, customKeyCollides, customNested, fieldValue, kindAmbiguous, apsNotObject, apsEmpty
     case apsWrongType, apsNull, apsUnknownKey, apsKeyOutside, flagNotOne, backgroundWithAlert, mutableWithoutAlert

@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// Sorts the keys of a payload: Kii's fields, `aps`, the sender's own, and what nobody looks at.
+/// Sorts the keys of a payload: Kii's fields, `aps`, custom keys, and keys that nobody reads.
 struct MemberListing {
     private let message: ReceivedMessage
     private(set) var fields: [PayloadExplanation.Member] = []
@@ -47,7 +47,7 @@ struct MemberListing {
         case .when where self.message.when == nil, .objectModifiedAt where self.message.modifiedAt == nil:
             "no whole number of milliseconds, so no time"
         case _ where self.message.value(of: field) == "": "an empty text names nothing"
-        // Why an ID does not lead to what it names.
+        // The reason why an ID does not lead to its topic or bucket.
         case .topic where self.message.sourceTopic == nil, .bucketID where self.message.sourceBucket == nil: noScope
         case .objectID where self.message.sourceObject == nil:
             self.message.value(of: .bucketID) == nil ? "without a bucket nobody can tell which one it is" : noScope

@@ -1,6 +1,6 @@
 package import KiiPushCore
 
-/// Everything that can be said about one payload without asking a network.
+/// The explanation of one payload, without a network.
 package struct PayloadExplanation {
     package enum Keys: String, CaseIterable, ExpressibleByArgument { case auto, short, long }
 
@@ -8,10 +8,10 @@ package struct PayloadExplanation {
         let pointer: JSONPointer
         /// Kii's name of the field, or the key below `aps`.
         let name: String
-        /// `nil` for a key that is not there, and means something by that.
+        /// `nil` for a missing key whose absence has a meaning.
         let value: JSONValue?
         let meaning: KeyMeaning
-        /// What this value tells, beyond what is written; `nil` where there is nothing to add.
+        /// The meaning of this value; `nil` if the value is self-explanatory.
         let reading: String?
     }
 
@@ -67,7 +67,7 @@ package struct PayloadExplanation {
         return findings
     }
 
-    /// How many bytes a payload may have on the networks that write keys like these, the smallest limit first.
+    /// The payload limits of networks with keys like these, in bytes, the smallest limit first.
     ///
     /// - Source: APNs before iOS 8: 256; Kii's reference: 2,048 for APNs, 4,096 for MQTT, GCM and FCM; Apple: 4,096.
     private static func limits(of family: KeyFamily) -> [(bytes: Int, network: String, code: LintCode)] {
@@ -81,7 +81,7 @@ package struct PayloadExplanation {
         }
     }
 
-    /// Which key decided about the kind, in words.
+    /// The key that decided the kind, in words.
     package var why: String {
         let isShort = self.message.keyFamily == .short
         switch self.message.kindReason {

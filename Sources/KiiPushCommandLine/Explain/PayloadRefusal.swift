@@ -1,6 +1,6 @@
 package import KiiPushCore
 
-/// Why receivers refuse a payload, and where in it the reason is.
+/// The reason why receivers refuse a payload, and its place in the payload.
 package struct PayloadRefusal {
     private let error: MessageError
     private let place: (line: Int, column: Int)?

@@ -1,9 +1,9 @@
 package import KiiPushCore
 
-/// What a command finds in its environment about its message, and what of this process's is kept from it.
+/// The environment of a command: the facts of its message, without this process's secrets.
 package enum ChildEnvironment {
-    /// The secrets of this program, and what a service manager says to it alone. Programs with this library do not get
-    /// them either: they have nothing to ask the cloud as this profile.
+    /// Variables with this program's secrets, and those that a service manager sets for it alone. Programs with this
+    /// library do not get them either, since they never call the cloud as this profile.
     package static let withheld = Set(
         [
             .notifySocket, .watchdogProcess, .watchdogMicroseconds, .appKey, .clientID, .clientSecret, .password,
@@ -15,7 +15,7 @@ package enum ChildEnvironment {
     ) -> [String: String] {
         var variables = [
             "KII_PUSH_DEADLINE": String((Timestamp.now() + limit).millisecondsSinceEpoch),
-            // Standard input is a file, which can be opened as often as one likes.
+            // Standard input is a file, which a command can open repeatedly.
             "KII_PUSH_PAYLOAD_FILE": "/dev/stdin",
             // Not inherited from a kii-push that started this one.
             "KII_PUSH_TOPIC": "", "KII_PUSH_BUCKET": "", "KII_PUSH_AGENT": "",

@@ -10,10 +10,10 @@ final class CommandHandler: OutsideHandler {
     private let report: @Sendable (Activator.Event) -> Void
     /// Each runs one process at a time.
     private let activators: [Activator]
-    /// How many messages each of them has.
+    /// The number of messages of each activator.
     private let loads: Locked<[Int]>
 
-    /// - Parameter directory: where it is kept which processes run; `nil` for nowhere.
+    /// - Parameter directory: the place of the files that name running processes; `nil` for none.
     init(
         _ words: [String], name: String, _ options: RunOptions, directory: String?,
         report: @escaping @Sendable (Activator.Event) -> Void
@@ -38,7 +38,7 @@ final class CommandHandler: OutsideHandler {
 
     func begin() {
         guard let directory else { return }
-        // The others begin with their first message, so that places which nobody needs cost no thread.
+        // The other activators begin with their first message, so that an unused one costs no thread.
         for number in LeftoverPrograms.numbers(in: directory) where number <= self.activators.count {
             self.activators[number - 1].begin()
         }

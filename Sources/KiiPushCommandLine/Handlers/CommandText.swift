@@ -1,8 +1,8 @@
 /// A command as it is written in one word of the command line, or in a file.
 ///
-/// Without a shell it is split by a rule that is smaller than a shell's: blanks separate words; between single quotes
-/// everything stands for itself, between double quotes everything but a backslash; a backslash has the character after it
-/// stand for itself. Nothing is expanded: no variables, no patterns, no pipes.
+/// Without a shell, simple rules split the text. Blanks separate words. Everything between single quotes is literal.
+/// Between double quotes, everything but a backslash is literal. A backslash makes the next character literal. Nothing
+/// is expanded: no variables, no patterns, no pipes.
 struct CommandText: ExpressibleByArgument, Sendable, Hashable {
     let text: String
 

@@ -2,38 +2,37 @@ import KiiPushCore
 
 /// Posts each message to a server, whose status is the answer.
 ///
-/// Redirects are not followed: the address is wrong then, not the message, so the attempt has failed. A server that names a
-/// time with `Retry-After` is sent nothing until then, or for 5 min if it names more: messages wait for it, which is no
-/// attempt.
+/// Redirects are not followed: a redirect means a wrong address, so the attempt fails. After `Retry-After`, the server
+/// gets no message until that time, 5 min at most. Messages wait meanwhile, which is no attempt.
 final class ForwardHandler: OutsideHandler {
     private static let longestPause = Duration.seconds(300)
-    /// The time for the body, whose end is awaited so that the connection can be used again.
+    /// The time limit for the response body. Reading its end lets the connection be reused.
     private static let bodyPatience = Duration.seconds(1)
-    /// The field with which a handler refuses a message for good, where its status may be the web server's own.
+    /// The field with which a handler rejects a message for good, since a web server may send the status itself.
     private static let refusal = HTTPField("Kii-Push-Result", "rejected")
 
     private let target: ForwardTarget
     private let timeout: Duration
     private let endLeftovers: @Sendable () -> Void
     private let loop: EventLoop
-    /// The pause that the server wants.
+    /// The pause that the server asked for.
     private let pause = Locked<Pause?>(nil)
 
     private struct Pause {
         var end: ContinuousClock.Instant
-        /// For people, the same in every word about it.
+        /// The end of the pause for people, the same in every text.
         var until: String
     }
 
     /// - Parameters:
     ///   - userAgent: the field `User-Agent` of each request.
-    ///   - endLeftovers: ends the programs of an earlier run that had some.
+    ///   - endLeftovers: ends programs of an earlier run.
     /// - Throws: ``TransportError`` when the system gives no thread.
     init(
         _ target: ForwardTarget, timeout: Duration, userAgent: String, endLeftovers: @escaping @Sendable () -> Void
     ) throws {
         (self.target, self.timeout, self.endLeftovers) = (target, timeout, endLeftovers)
-        // Its own: what was said about the cloud's proxy and certificates is not said about this server.
+        // A separate configuration: the cloud's proxy and certificates do not apply to this server.
         var configuration = EventLoop.Configuration()
         configuration.userAgent = userAgent
         self.loop = try EventLoop(configuration: configuration)
@@ -89,7 +88,7 @@ final class ForwardHandler: OutsideHandler {
         case 204: return .done(.noData)
         case 200...299: return .done(.newData)
         case 300...399: return .failed("the server redirects (HTTP \(status)): forward to its new address")
-        // A handler says these about a message. Others a web server or a proxy may say that does not reach the handler.
+        // A handler sends these statuses. Others may come from a web server or proxy before the handler.
         case 400, 409, 410, 413, 415, 422: return .rejected("the server refused it (HTTP \(status))")
         case 400...499 where response.field(Self.refusal.name)?.lowercased() == Self.refusal.value:
             return .rejected("the server refused it (HTTP \(status))")

@@ -1,6 +1,6 @@
 package import KiiPushCore
 
-/// A message as it is handed to somebody outside this process.
+/// A message for a handler outside this process.
 package struct HandledMessage: Sendable {
     package struct Source: Sendable, Hashable {
         package enum Kind: String, Sendable { case topic = "Topic", bucket = "Bucket" }
@@ -9,12 +9,12 @@ package struct HandledMessage: Sendable {
         package var name: String
     }
 
-    /// Of a fleet the agent that it is for.
+    /// The message's agent, in a fleet.
     package let agent: String?
     package let payload: [UInt8]
     /// `pushToApp`, `pushToUser`, `directPush`, or `thingCommand`.
     package let kind: String
-    /// `nil` for one that comes from neither a topic nor a bucket.
+    /// `nil` for a message from neither a topic nor a bucket.
     package let source: Source?
 
     package init(_ message: ReceivedMessage, of agent: String? = nil) {

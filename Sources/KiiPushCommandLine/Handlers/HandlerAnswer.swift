@@ -3,12 +3,12 @@ package import KiiPushCore
 package struct HandlerAnswer: Sendable, Hashable {
     package enum Verdict: Sendable, Hashable {
         case done(FetchResult)
-        /// The attempt failed for this reason, and another may follow, at the earliest after the time that was named.
+        /// The attempt failed for this reason. Another may follow, `retryAfter` at the earliest.
         case failed(String, retryAfter: Duration? = nil)
-        /// Not to be tried again, for this reason.
+        /// The handler refused the message for good, for this reason.
         case rejected(String)
-        /// Not handed over, for this reason, which is none of the message's: it was no attempt. Nothing is to be handed over
-        /// before the time that was named.
+        /// The message was not handed over, for a reason that is not its own: this was no attempt. No message follows
+        /// before `retryAfter`.
         case postponed(String, retryAfter: Duration? = nil)
     }
 
@@ -16,17 +16,18 @@ package struct HandlerAnswer: Sendable, Hashable {
     package var outcome: HandlerOutcome
 }
 
-/// How an attempt went outside this process, for people and for JSON lines: never with a body, an argument or a path.
+/// The result of an attempt outside this process, for people and for JSON lines. Never has a body, an argument or a
+/// path.
 package struct HandlerOutcome: Sendable, Hashable {
     package enum Ending: Sendable, Hashable {
         case exit(Int32)
-        /// The program was ended by this signal; `limit` when that was since its time was up.
+        /// A signal ended the program; `limit` is the time limit that it exceeded, if any.
         case signal(Int32, limit: Duration?)
         case http(Int)
         case none(String)
     }
 
-    /// Who was asked: `exec ./on-push`, `POST localhost:3000`.
+    /// The handler: `exec ./on-push`, `POST localhost:3000`.
     package var target: String
     package var ending: Ending
     package var elapsed: Duration

@@ -1,7 +1,7 @@
 package import KiiPushActivation
 import KiiPushCore
 
-/// `--exec`, `--forward-to` and what belongs to them: the same in every command that hands messages to somebody outside.
+/// `--exec`, `--forward-to` and their options: the same in every command with a handler outside this process.
 package struct HandlerOptions: ParsableArguments {
     /// The longest that an attempt may take: what the handler contract allows.
     package static let longest = Duration.seconds(30)
@@ -35,17 +35,17 @@ package struct HandlerOptions: ParsableArguments {
 
     package var settings: RunSettings { RunSettings(self) }
 
-    /// Refuses what contradicts itself, or belongs to an option that is missing: for commands that have no file to complete
-    /// the options from.
+    /// Refuses contradictory options, and options without the one that they need. For commands without a file that
+    /// could complete the options.
     package func validateAlone() throws {
         if let problem = self.settings.problem({ "'\(RunSettings.option($0))'" }) { throw ValidationError(problem) }
     }
 }
 
 extension RunSettings {
-    /// Makes the handler of a command or a server; `nil` when neither is named. `report` is told what a command's processes
-    /// do, on a thread that it must not block. What runs is noted in `directory`, the profile's, for the next run to end what
-    /// a killed one left; without one nothing is noted.
+    /// Makes the handler of a command or a server; `nil` when neither is named. `report` hears what the processes of a
+    /// command do, on a thread that it must not block. Files in `directory`, the profile's, name the running processes;
+    /// after a crash, the next run ends them. Without a directory there are no such files.
     ///
     /// - Throws: ``CommandFailure`` with exit 66 for a program that is not there; ``TransportError``.
     package func outsideHandler(

@@ -13,7 +13,7 @@ package struct Journal: Sendable {
     }
 
     private let socket: DatagramSocket
-    /// Whether standard output is read by the journal too, so that what is written there would come twice.
+    /// Whether standard output goes to the journal as well, where its lines would appear twice.
     let hasStandardOutput: Bool
 
     package init?(path: String, hasStandardOutput: Bool) {
@@ -22,14 +22,14 @@ package struct Journal: Sendable {
         self.hasStandardOutput = hasStandardOutput
     }
 
-    /// The journal that standard error is connected to; `nil` when it is none. `stream` is `$JOURNAL_STREAM`.
+    /// The journal behind standard error; `nil` if there is none. `stream` is `$JOURNAL_STREAM`.
     package static func connected(stream: String?, path: String = "/run/systemd/journal/socket") -> Journal? {
         guard let stream, Self.isStream(stream, STDERR_FILENO) else { return nil }
         return Journal(path: path, hasStandardOutput: Self.isStream(stream, STDOUT_FILENO))
     }
 
-    /// Whether a descriptor is the stream that `$JOURNAL_STREAM` names by device and inode: a variable that is inherited
-    /// says nothing about descriptors that are others meanwhile.
+    /// Whether a descriptor is the stream that `$JOURNAL_STREAM` names by device and inode. A process inherits the
+    /// variable even when its descriptors are others.
     ///
     /// - Source: systemd.exec(5).
     static func isStream(_ stream: String, _ descriptor: Int32) -> Bool {

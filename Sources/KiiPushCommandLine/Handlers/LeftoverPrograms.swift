@@ -1,18 +1,18 @@
 package import KiiPushActivation
 import KiiPushCore
 
-/// What an earlier run of a profile has left running: each process is named in a file of the profile's directory.
+/// Processes of an earlier run of a profile. A file in the profile's directory names each.
 package enum LeftoverPrograms {
     private static let firstFile = "activated"
 
-    /// Where it is kept which process runs as the number-th, from 1, of those that run at once.
+    /// The file for the process with this number, from 1, among processes that run at once.
     package static func file(_ number: Int, in directory: String) -> String {
         "\(directory)/\(Self.firstFile)" + (number == 1 ? "" : "-\(number)")
     }
 
-    /// Ends those that no activator of this run takes the place of: `count` files are left to them. The earlier run may have
-    /// had more. `grace` is how long a process has to end after SIGTERM, `nil` for the usual. Returns at once; `report` is
-    /// told of each that is ended, on a thread that it must not block.
+    /// Ends processes of an earlier run that had more activators than this one, which takes over `count` files. `grace`
+    /// is the time between SIGTERM and SIGKILL, `nil` for the default. Returns at once. `report` hears of each process
+    /// that is ended, on a thread that it must not block.
     package static func end(
         in directory: String, beyond count: Int, grace: Duration?, report: @escaping @Sendable (Activator.Event) -> Void
     ) {
@@ -20,7 +20,7 @@ package enum LeftoverPrograms {
             var configuration = Activator.Configuration(command: [])
             configuration.processFile = Self.file(number, in: directory)
             if let grace { configuration.terminationGrace = grace }
-            // Its thread ends what the file names, and then itself, since nobody has a use for it.
+            // The thread of this activator ends the process that the file names, and then exits.
             Activator(configuration: configuration, report: report).begin()
         }
     }

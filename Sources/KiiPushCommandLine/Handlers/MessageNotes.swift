@@ -1,7 +1,7 @@
 package import KiiPushCore
 
-/// What is known about the messages that are being handled, for those who show and watch it: how attempts went, and what
-/// each message is, which the events of an agent do not say.
+/// Facts about messages with a handler, for output and the watchdog: results of attempts, and the kind and source of
+/// each message, which events do not have.
 ///
 /// An attempt whose time is over may still be under way when the next one begins, so each has a note of its own.
 package final class MessageNotes: Sendable {
@@ -9,24 +9,24 @@ package final class MessageNotes: Sendable {
         package var attempt: Int
         package var kind: String
         package var source: HandledMessage.Source?
-        /// `nil` while the attempt is under way, and where nobody tells how it went.
+        /// `nil` during the attempt, and where nobody reports its result.
         package var outcome: HandlerOutcome?
-        /// When the attempt is over at the latest. As the attempt's own, this time stands still while the machine sleeps.
+        /// The latest end of the attempt. Like the attempt's own limit, it stands still while the machine sleeps.
         var deadline: SuspendingClock.Instant
         package var isWatched: Bool
-        /// Whether nobody asks for it any more, so that it goes when the attempt ends.
+        /// Whether nobody reads the note any more; the end of the attempt then removes it.
         var isForgotten = false
     }
 
-    /// Notes of attempts that are over are let go of beyond so many messages.
+    /// Beyond this number of messages, notes of finished attempts are dropped.
     private static let most = 10_000
 
-    /// By the message, in the order in which its attempts began.
+    /// By message, in the order of its attempts.
     private let notes = Locked<[MessageKey: [Note]]>([:])
 
     package init() {}
 
-    /// An attempt begins. Of a watched one ``end(_:attempt:_:)`` tells the end.
+    /// Notes the begin of an attempt. A watched attempt ends with ``end(_:attempt:_:)``.
     package func begin(_ message: HandledMessage, _ context: DeliveryContext, isWatched: Bool) {
         let note = Note(
             attempt: context.attempt, kind: message.kind, source: message.source,
@@ -47,12 +47,12 @@ package final class MessageNotes: Sendable {
         }
     }
 
-    /// What is known about an attempt; `nil` of one that this process did not make.
+    /// The note of an attempt; `nil` for an attempt of another process.
     package func note(of message: MessageKey, attempt: Int) -> Note? {
         self.notes.withLock { $0[message]?.last { $0.attempt == attempt } }
     }
 
-    /// Lets go of what is known about a message. An attempt that goes on behind its deadline is known until it ends.
+    /// Forgets a message. The note of an attempt past its deadline stays until the attempt ends.
     ///
     /// - Parameter attempt: this attempt alone. Default: all of them.
     package func forget(_ message: MessageKey, attempt: Int? = nil) {
@@ -68,7 +68,7 @@ package final class MessageNotes: Sendable {
         }
     }
 
-    /// How long the attempt that should have ended first is past its deadline; zero when none is.
+    /// The time since the earliest missed deadline of an attempt; zero without one.
     package func overdue(at now: SuspendingClock.Instant = .now) -> Duration {
         self.notes.withLock { notes in
             notes.values.joined().filter { $0.outcome == nil && $0.isWatched }
@@ -76,7 +76,7 @@ package final class MessageNotes: Sendable {
         }
     }
 
-    /// What a person is told who asks for the end amid attempts, which have `limit` to end; `nil` while none is under way.
+    /// The text for a person who stops the command during attempts, which have `limit` to end; `nil` without attempts.
     package func waitingText(_ limit: Duration) -> String? {
         let ids = self.notes.withLock { notes in
             notes.filter { $0.value.contains { $0.outcome == nil } }.keys.map(\.id).sorted()
@@ -90,7 +90,7 @@ package final class MessageNotes: Sendable {
     package var inHand: Int { self.notes.withLock { $0.values.joined().count { $0.outcome == nil } } }
 }
 
-/// A message among all that a process handles: of a fleet's databases each has numbers of its own.
+/// The identity of a message in a process: each database of a fleet numbers its messages separately.
 package struct MessageKey: Hashable {
     /// Its agent, in a fleet.
     package var agent: String?

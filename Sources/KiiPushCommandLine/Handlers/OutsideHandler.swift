@@ -1,23 +1,23 @@
 package import KiiPushCore
 
-/// Somebody outside this process who handles messages: a command, or a server.
+/// A handler outside this process: a command or a server.
 package protocol OutsideHandler: Sendable {
-    /// Gets ready: ends what an earlier run has left.
+    /// Prepares: ends processes of an earlier run.
     func begin()
 
-    /// Hands a message over and waits for what comes of it: until the deadline of `context` at most, and as long as a
-    /// program takes to end when it is told to.
+    /// Hands a message over and waits for the answer: until the deadline of `context`, and then as long as a program
+    /// takes to end after SIGTERM.
     func answer(to message: HandledMessage, _ context: DeliveryContext) async -> HandlerAnswer
 
-    /// Ends what runs. Returns when nothing does any more.
+    /// Ends everything that runs, and returns afterwards.
     func stop() async
 }
 
-/// The handler of an agent whose messages somebody outside handles.
+/// The handler of an agent with an ``OutsideHandler``.
 package struct OutsideBridge: RemoteNotificationHandler, ThingCommandHandler {
     package let outside: any OutsideHandler
     package let notes: MessageNotes
-    /// Of a fleet the agent whose messages they are.
+    /// The agent of the messages, in a fleet.
     package var agent: String?
 
     package init(outside: any OutsideHandler, notes: MessageNotes, agent: String? = nil) {
@@ -40,13 +40,13 @@ package struct OutsideBridge: RemoteNotificationHandler, ThingCommandHandler {
 
     private func handle(_ message: HandledMessage, _ context: DeliveryContext, _ completion: FetchCompletion) {
         self.notes.begin(message, context, isWatched: true)
-        // The delivery's thread is not held up; the answer comes from here within the deadline.
+        // A task, since the delivery's thread must not wait.
         Task {
             let answer = await self.outside.answer(to: message, context)
-            // Before the answer, with which the verdict is shown.
+            // Before the answer: the verdict shows this outcome.
             self.notes.end(message.key(context), attempt: context.attempt, answer.outcome)
             if case .postponed = answer.verdict {
-                // It begins again with the same number.
+                // The next attempt has the same number.
                 self.notes.forget(message.key(context), attempt: context.attempt)
             }
             switch answer.verdict {
@@ -60,7 +60,7 @@ package struct OutsideBridge: RemoteNotificationHandler, ThingCommandHandler {
     }
 }
 
-/// Why an attempt outside failed, as it is kept with the message.
+/// The reason why an attempt outside failed, as the inbox stores it.
 private struct OutsideFailure: Error, CustomStringConvertible {
     let description: String
 }

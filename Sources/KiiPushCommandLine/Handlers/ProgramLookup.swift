@@ -1,9 +1,8 @@
 import Glibc
 
-/// Looks for a program before anything is received: a message whose program cannot be started has failed an attempt, and
-/// has only so many.
+/// Finds a program before anything is received: a program that cannot be started would use up the attempts of messages.
 package enum ProgramLookup {
-    /// This program's own file; `nil`, with `errno` set, where the system does not tell it.
+    /// This program's own file; `nil`, with `errno` set, if the system does not know it.
     package static var own: String? {
         var buffer = [CChar](repeating: 0, count: Int(PATH_MAX))
         let count = readlink("/proc/self/exe", &buffer, buffer.count)
@@ -19,10 +18,10 @@ package enum ProgramLookup {
             hint: "name it with its whole path, make it executable, or install it")
     }
 
-    /// The program's file, which has the name or is found along the PATH; `nil` where there is none.
+    /// The program's file, by its path or along the PATH; `nil` if there is none.
     package static func path(of program: String) -> String? {
         let path = EnvironmentVariable.path.value ?? "/bin:/usr/bin"
-        // As posix_spawnp(3) does: an empty part is the working directory.
+        // Like posix_spawnp(3): an empty part is the working directory.
         let directories = path.split(separator: ":", omittingEmptySubsequences: false).map { $0.isEmpty ? "." : $0 }
         let places = program.contains("/") ? [program] : directories.map { "\($0)/\(program)" }
         return places.first { place in

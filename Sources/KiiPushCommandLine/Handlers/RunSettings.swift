@@ -1,7 +1,7 @@
 import KiiPushCore
 
-/// What `run` is to do. Each property is an option and the member of "run" in config.json that says the same: parsing, the
-/// file, help and completion go by these declarations.
+/// The options of `run`. Each property is both an option and a member of "run" in config.json. Parsing, the file, help
+/// and completion read these declarations.
 package struct RunOptions: ParsableArguments {
     @OptionGroup(title: "Handler") package var handler: HandlerOptions
 
@@ -38,9 +38,9 @@ package struct RunOptions: ParsableArguments {
     package init() {}
 }
 
-/// What was said of ``RunOptions``, by options or by a profile's part of config.json.
+/// The values of ``RunOptions``, from options or from a profile's part of config.json.
 package struct RunSettings: Sendable, Hashable {
-    /// The words that were said, by property.
+    /// The given words, by property.
     private var words: [String: [String]] = [:]
     /// The field `User-Agent` of a forwarded message: the profile's own, as in a request to the cloud.
     package var userAgent: String?
@@ -52,13 +52,13 @@ package struct RunSettings: Sendable, Hashable {
         ("concurrency", ["activate"]), ("present", ["activate"]), ("grace", ["exec", "activate"]),
         ("arguments", ["exec", "activate"]),
     ]
-    /// Members that say nothing about a handler.
+    /// Members that do not concern a handler.
     private static let general = ["exitWhenOffline", "keepAlive", "metricsFile", "metricsSocket"]
     private static let longestKeepAlive = Duration.seconds(18 * 3600)
 
     package static var members: [String] { RunOptions().boundArguments().map(\.property) }
 
-    /// As `member` is written on a command line.
+    /// The spelling of `member` on a command line.
     package static func option(_ member: String) -> String { member == "arguments" ? "ARG" : "--\(member.kebabCase)" }
 
     /// - Parameter arguments: ``RunOptions``, or a part of them.
@@ -68,7 +68,7 @@ package struct RunSettings: Sendable, Hashable {
 
     /// Reads the `run` object of a profile in config.json.
     ///
-    /// - Throws: ``CommandFailure`` with exit 78 for what is wrong, contradicts itself, or would be overlooked.
+    /// - Throws: ``CommandFailure`` with exit 78 for a member that is wrong, unknown, or contradicts another one.
     package init(_ part: ConfigurationDocument) throws {
         let options = RunOptions()
         let bound = options.boundArguments()
@@ -83,13 +83,13 @@ package struct RunSettings: Sendable, Hashable {
     package var options: RunOptions {
         let options = RunOptions()
         for bound in options.boundArguments() {
-            // They were taken once already.
+            // No errors: `box` has accepted these words before.
             for word in self.words[bound.property] ?? [] { _ = bound.box.take(word) }
         }
         return options
     }
 
-    /// Who handles messages, in a few words; never with arguments or a path of a URL.
+    /// The handler of messages, in a few words; never with arguments or the path of a URL.
     package var handlerText: String {
         let options = self.options
         if let exec = options.handler.exec { return "exec " + (options.handler.shell ? "sh" : exec.words?.first ?? "") }
@@ -99,8 +99,8 @@ package struct RunSettings: Sendable, Hashable {
 
     package var namesHandler: Bool { Self.handlers.contains { self.words[$0] != nil } }
 
-    /// These settings, with those of a file where they say nothing. A handler that they name takes the place of all that
-    /// the file says about handlers.
+    /// These settings, completed from a file. A handler in these settings replaces all settings of the file about
+    /// handlers.
     package func completed(from file: RunSettings?) -> RunSettings {
         var settings = self
         for (member, words) in file?.words ?? [:] where self.words[member] == nil {
@@ -109,9 +109,9 @@ package struct RunSettings: Sendable, Hashable {
         return settings
     }
 
-    /// What contradicts itself; `nil` when nothing does.
+    /// The first error, such as two handlers at once; `nil` without one.
     ///
-    /// - Parameter name: how a member is named where it was said.
+    /// - Parameter name: the spelling of a member at its source: an option or a place in the file.
     package func problem(_ name: (String) -> String) -> String? {
         let handlers = Self.handlers.filter { self.words[$0] != nil }
         if handlers.count > 1 { return "\(name(handlers[0])) and \(name(handlers[1])) exclude each other" }

@@ -1,6 +1,6 @@
 extension Task where Success == Void, Failure == Never {
-    /// Waits for the end of the task, also when the one that waits is cancelled: output that nobody reads does not hold up
-    /// the end of others, and what somebody reads is written to its end.
+    /// Waits until the task ends, or until `limit` is over, even in a cancelled caller. Unread output then delays
+    /// shutdown by `limit` at most, and a reader that keeps up gets all of it.
     package func wait(atMost limit: Duration) async {
         let (end, continuation) = AsyncStream.makeStream(of: Void.self)
         let sides = [
@@ -13,7 +13,7 @@ extension Task where Success == Void, Failure == Never {
                 continuation.finish()
             },
         ]
-        // By a task of its own, since a stream ends at once for one that is cancelled.
+        // A separate task, since a stream ends at once in a cancelled one.
         await Task { for await _ in end {} }.value
         for side in sides { side.cancel() }
     }

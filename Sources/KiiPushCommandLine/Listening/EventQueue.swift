@@ -1,13 +1,13 @@
 package import KiiPushCore
 
-/// The events of agents of this process, in the form in which ``ControlNotices`` has those of another one. A slow reader holds
-/// nobody up: it misses events, and reads how many.
+/// The events of this process's agents, in the form of ``ControlNotices``. A slow reader delays no agent: it misses
+/// events, and learns how many.
 package final class EventQueue: Sendable {
     package typealias Told = (agent: String?, notice: ControlNotice)
 
     private typealias State = (waiting: Int, missed: Int)
 
-    /// As many events wait for the reader.
+    /// The most events that wait for the reader.
     package static let most = 4096
 
     private let told = AsyncStream.makeStream(of: Told.self)
@@ -15,7 +15,7 @@ package final class EventQueue: Sendable {
 
     package init() {}
 
-    /// For one reader. Ends after ``finish()``, when all is read.
+    /// The notices, for a single reader. Ends after ``finish()``, once all are read.
     package var notices: AsyncMapSequence<AsyncStream<Told>, Told> {
         self.told.stream.map { [self] told in
             self.state.withLock { state in
@@ -26,12 +26,12 @@ package final class EventQueue: Sendable {
         }
     }
 
-    /// On the thread where it happens.
+    /// Adds an event, on the thread where it happens.
     ///
-    /// - Parameter agent: of a fleet the one that it happened to.
+    /// - Parameter agent: the event's agent, in a fleet.
     package func put(_ event: PushEvent, of agent: String? = nil) {
         self.state.withLock { state in
-            // The reader hears of the gap before it hears of anything behind it.
+            // The reader gets the number of missed events before any later event.
             guard state.missed == 0, state.waiting < Self.most else {
                 state.missed += 1
                 return

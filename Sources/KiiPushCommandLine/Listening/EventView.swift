@@ -1,7 +1,7 @@
 package import KiiPushCore
 
-/// Shows what agents go through: their messages, what becomes of each, and what is in the way. `listen`, `run` and a gateway
-/// show by it, whether the agents run in this process or in another.
+/// Shows the work of agents: messages, their outcomes, and trouble. `listen`, `run` and a gateway use it, for agents in
+/// this process or in another.
 package struct EventView {
     package struct Style: Sendable {
         package var console: Console
@@ -19,14 +19,14 @@ package struct EventView {
             self.recorder = recorder
         }
 
-        /// Waits until all is out that was shown and recorded.
+        /// Waits until everything shown and recorded is written.
         package func written() async throws {
             try await self.recorder?.written()
             try await StandardStream.output.written()
         }
     }
 
-    /// An attempt that is under way.
+    /// An attempt without an outcome.
     private struct Open {
         var attempt: Int
         var since = ContinuousClock.now
@@ -41,19 +41,19 @@ package struct EventView {
     private let journal: Journal?
     private var open: [MessageKey: Open] = [:]
     private let count: Int?
-    /// Which came to something, as far as they are counted.
+    /// Messages with an outcome, where the caller waits for a number of them.
     private var completed: Set<Int64> = []
-    /// How many messages were shown and came to something, each counted once; nothing is counted where nobody waits.
+    /// Number of messages with an outcome, each counted once; 0 without a `count`.
     package var completedCount: Int { self.formerCount + self.completed.count }
-    /// Of them, those of a process whose numbers are given out again.
+    /// The part of ``completedCount`` from earlier processes, whose message numbers may be reused.
     private var formerCount = 0
-    /// Whether the inbox is a file; `nil` until a message is told of.
+    /// Whether the inbox is a file; `nil` before the first event of a message.
     private var isKept: Bool?
 
     /// - Parameters:
-    ///   - notes: the notes of the attempts, where a program or server outside handles the messages.
+    ///   - notes: the notes of attempts by a program or server outside.
     ///   - isWatching: whether the agents run in another process.
-    ///   - count: how many messages somebody waits for.
+    ///   - count: the number of messages that the caller waits for.
     package init(
         _ style: Style, of installationID: String, _ notes: MessageNotes? = nil, isWatching: Bool = false,
         count: Int? = nil, journal: Journal? = nil
@@ -66,7 +66,7 @@ package struct EventView {
         self.journal = journal
     }
 
-    /// - Parameter agent: of a fleet the one that it happened to.
+    /// - Parameter agent: the notice's agent, in a fleet.
     package mutating func show(_ notice: ControlNotice, of agent: String? = nil) throws {
         switch notice {
         case .event(.message(let event)): try self.show(event, MessageKey(agent: agent, id: event.messageID))
@@ -83,7 +83,7 @@ package struct EventView {
     package mutating func began(_ message: ReceivedMessage, _ context: DeliveryContext) throws -> Bool {
         guard self.style.filter.matches(message) else { return false }
         let key = MessageKey(id: context.messageID)
-        // Its handler could not be started before, and this is the same attempt.
+        // The handler could not be started before; this is the same attempt.
         guard self.open[key]?.line?.context.attempt != context.attempt else { return false }
         let line = MessageFormat.Line(message: message, context: context, time: .now())
         self.open[key] = Open(attempt: context.attempt, line: line)
@@ -95,7 +95,7 @@ package struct EventView {
         return true
     }
 
-    /// Another process receives with the inbox. In memory it numbers its messages from 1.
+    /// Notes that another process receives with the inbox. An inbox in memory numbers its messages from 1.
     package mutating func beganAnew() {
         if self.isKept == false { self.forgetNumbers() }
     }
@@ -118,11 +118,11 @@ package struct EventView {
             self.notes?.forget(message, attempt: open?.attempt)
             if self.count != nil, open?.line != nil || self.isMeant(event) { self.completed.insert(message.id) }
         }
-        // What never reached a handler can be one of those that are meant only where all are.
+        // A message that never reached a handler matches only an empty filter.
         guard open?.line != nil || self.style.filter.isEmpty else { return }
         let elapsed = open.map { ContinuousClock.now - $0.since }
         let isWritten = self.write(event, elapsed, note)
-        // Both streams end in one journal: the entry with the fields is the better one.
+        // The journal reads standard output too, and one entry is enough: the one with fields.
         if isWritten, self.journal?.hasStandardOutput == true, !self.style.console.options.json { return }
         guard let format = self.style.format else {
             return try self.style.console.show(event, after: elapsed, outcome: note?.outcome, of: message.agent)
@@ -133,7 +133,8 @@ package struct EventView {
         }
     }
 
-    /// Whether a message counts that was not shown: its attempt began before anybody watched, or was not told in full.
+    /// Whether a message counts that was not shown: its attempt began before the watching, or its notice was
+    /// incomplete.
     private func isMeant(_ event: MessageEvent) -> Bool {
         guard self.isWatching, self.style.filter.isEmpty else { return false }
         if case .dead(_, attempt: nil) = event.kind { return false }
@@ -153,7 +154,7 @@ package struct EventView {
             "#\(message.id): it is too long for the control socket, or was not read in time\(place)")
     }
 
-    /// - Returns: whether the journal has it.
+    /// - Returns: whether the journal has the entry.
     private func write(_ event: MessageEvent, _ elapsed: Duration?, _ note: MessageNotes.Note?) -> Bool {
         guard let journal,
             let verdict = self.style.console.verdict(event, after: elapsed, outcome: note?.outcome)
@@ -172,7 +173,7 @@ package struct EventView {
 }
 
 extension Console {
-    /// A line of a person's own. On a terminal what comes from outside is made harmless.
+    /// Writes a user-defined line. On a terminal, text from outside is escaped.
     package func write(_ format: MessageFormat, _ line: MessageFormat.Line) throws {
         try StandardStream.output.write(format.bytes(of: line, isSafe: StandardStream.output.isTerminal))
     }

@@ -1,6 +1,6 @@
 package import KiiPushCore
 
-/// Which messages are meant: those that fit one of each list that is not empty.
+/// Selects messages by kind, topic, bucket and sender. Each list must be empty or hold the message's value.
 package struct MessageFilter: Sendable {
     private let kinds: [ReceivedMessage.Kind]
     private let topics: [String]

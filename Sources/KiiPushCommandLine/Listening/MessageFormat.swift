@@ -1,6 +1,6 @@
 package import KiiPushCore
 
-/// A line of a person's own for each message: text with `%{name}`, or `%` and a letter, for what is known of it.
+/// A user-defined line for each message: text with `%{name}`, or `%` and a letter, for the message's fields.
 package struct MessageFormat: ExpressibleByArgument, Sendable {
     private struct Field: Sendable {
         var name: String
@@ -53,7 +53,7 @@ package struct MessageFormat: ExpressibleByArgument, Sendable {
         var message: ReceivedMessage
         var context: DeliveryContext
         var time: Timestamp
-        /// What became of the message; empty as long as nothing has.
+        /// The outcome of the message; empty before there is one.
         var result: String
 
         package init(message: ReceivedMessage, context: DeliveryContext, time: Timestamp, result: String = "") {
@@ -97,7 +97,7 @@ package struct MessageFormat: ExpressibleByArgument, Sendable {
         return "there is no '\(unknown)'; expected \(Self.expectation)"
     }
 
-    /// A part of a format that stands for nothing.
+    /// An unknown placeholder or escape in a format.
     private struct UnknownPart: Error {
         let text: String
 
@@ -127,7 +127,7 @@ package struct MessageFormat: ExpressibleByArgument, Sendable {
         return .success(pieces + [.text(text)])
     }
 
-    /// The first character, with what belongs to it: `%{name}`, or `%` and `\` with one more.
+    /// The first part: a character, `%{name}`, or `%` or `\` with one more character.
     private static func part(_ rest: Substring) -> Substring {
         guard rest.first == "%" || rest.first == "\\" else { return rest.prefix(1) }
         guard rest.hasPrefix("%{") else { return rest.prefix(2) }
@@ -141,7 +141,7 @@ package struct MessageFormat: ExpressibleByArgument, Sendable {
         return Field.all.first { "%{\($0.name)}" == part }
     }
 
-    /// The line of a message. With `isSafe`, what comes from outside is made harmless for a terminal.
+    /// The line of a message. With `isSafe`, text from outside is escaped for a terminal.
     func bytes(of line: Line, isSafe: Bool) -> [UInt8] {
         self.pieces.flatMap { piece in
             switch piece {

@@ -8,23 +8,23 @@ package final class MessageRecorder: Sendable {
 
     private let output: OutputQueue
 
-    /// Opens a recording to write behind its last message, or makes one of mode 0600.
+    /// Opens a recording to append to it, or makes one of mode 0600.
     ///
-    /// - Throws: ``CommandFailure`` with exit 73 for what cannot be written, for a file of somebody else, and for one that
-    ///   is not empty and no recording: what senders say is not to get into a file that is read as something else.
+    /// - Throws: ``CommandFailure`` with exit 73 if the file cannot be written, belongs to another user, or is neither
+    ///   empty nor a recording: text of senders must not enter other files.
     package init(_ path: String) throws {
         func failure(_ reason: String, _ hint: String? = nil) -> CommandFailure {
             CommandFailure(.cannotCreate, "cannot write \(path): \(reason)", hint: hint)
         }
         var before = stat()
         let isFile = stat(path, &before) != 0 || before.st_mode & S_IFMT == S_IFREG
-        // A file is read first. A pipe that was opened to be read would have a reader for ever.
+        // A file is read first. A pipe opened for reading would count this process as a reader for ever.
         let descriptor = open(path, (isFile ? O_RDWR : O_WRONLY) | O_CREAT | O_APPEND | O_NOCTTY | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw failure(errorText(errno)) }
         self.output = OutputQueue(descriptor: descriptor, name: path)
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { throw failure(errorText(errno)) }
-        // A device or a pipe has modes of its own.
+        // Devices and pipes keep their modes.
         guard status.st_mode & S_IFMT == S_IFREG else { return }
         guard isFile, status.st_uid == geteuid() else { throw failure("it belongs to user \(status.st_uid)") }
         guard status.st_size == 0 || Self.isRecording(descriptor) else {
@@ -36,15 +36,14 @@ package final class MessageRecorder: Sendable {
         if status.st_size > 0 { try self.endLastLine(status.st_size, descriptor) }
     }
 
-    /// Ends what a process has begun to record that was killed, or had no room on the disk: the next message is to have a line
-    /// of its own.
+    /// Ends a line that a killed process or a full disk cut short, so that the next message has its own line.
     private func endLastLine(_ size: off_t, _ descriptor: Int32) throws {
         var last: UInt8 = 0
         let isRead = pread(descriptor, &last, 1, size - 1) == 1
         if !isRead || last != Self.end { try self.output.put([Self.end]) }
     }
 
-    /// Whether the first line is a recorded message. Lines longer than any message are none.
+    /// Whether the first line is a recorded message. A line longer than any message is not.
     private static func isRecording(_ descriptor: Int32) -> Bool {
         var line: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65_536)
@@ -60,7 +59,7 @@ package final class MessageRecorder: Sendable {
 
     /// Adds a message. It is in the file when ``written()`` has returned.
     package func record(_ message: ReceivedMessage, _ context: DeliveryContext) throws {
-        // Once a message: a retry is the same one again.
+        // Once for each message, and not for each attempt.
         guard context.attempt == 1 else { return }
         try self.output.put(
             Array(MessageRecording.line(message, id: context.messageID, receivedAt: context.receivedAt).utf8))

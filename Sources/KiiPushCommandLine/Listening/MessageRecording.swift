@@ -3,7 +3,7 @@ package import KiiPushCore
 /// Messages on file, one JSON object a line, for `kii-push replay`. It holds what was received, with mode 0600; no token
 /// and no MQTT topic, which names the installation.
 package enum MessageRecording {
-    /// What a handler gets is JSON, and so UTF-8: the text is the payload byte for byte.
+    /// A handler's payload is JSON, and so UTF-8: the text is the payload byte for byte.
     package static func line(_ message: ReceivedMessage, id: Int64, receivedAt: Timestamp) -> String {
         JSONValue.object([
             ("v", 1), ("type", "recorded"), ("id", JSONValue(id)),
@@ -12,7 +12,7 @@ package enum MessageRecording {
         ]).text + "\n"
     }
 
-    /// - Parameter leaveOut: gets each line that holds no message, such as one that a killed process has begun.
+    /// - Parameter leaveOut: gets each line without a message, such as a line that a killed process began.
     /// - Throws: ``CommandFailure`` with exit 66 for a file that cannot be read, with 65 and the first line for one without
     ///   a message.
     package static func read(_ path: String, leaveOut: (CommandFailure) -> Void) throws -> [ReplayedMessage] {
@@ -25,7 +25,7 @@ package enum MessageRecording {
         return messages
     }
 
-    /// The messages of a recording. `refuse` gets each line that holds no message; where it returns, the next line follows.
+    /// The messages of a recording. `refuse` gets each line without a message; the next line follows if it returns.
     package static func messages(
         in recording: [UInt8], of name: String, refuse: (CommandFailure) throws -> Void = { throw $0 }
     ) throws -> [ReplayedMessage] {
@@ -47,7 +47,7 @@ package enum MessageRecording {
         guard line.value["type"]?.string == "recorded", line.value["v"]?.int64 == 1 else {
             throw line.failure("must have \"v\": 1 and \"type\": \"recorded\"")
         }
-        // A number of JSON is exact up to here.
+        // Numbers in JSON are exact up to here.
         let time = (1 << 53) - 1 as Int64
         return ReplayedMessage(
             id: try line.required("id").integer(),
@@ -57,7 +57,7 @@ package enum MessageRecording {
     }
 }
 
-/// A message that is handed over once more.
+/// A recorded message.
 package struct ReplayedMessage: Sendable {
     package let id: Int64
     package let receivedAt: Timestamp

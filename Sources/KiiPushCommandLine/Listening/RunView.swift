@@ -1,15 +1,15 @@
 package import KiiPushActivation
 package import KiiPushCore
 
-/// Shows what agents and their program go through: on the console, and in the journal. An actor, so that lines come out one
-/// after the other.
+/// Shows the work of agents and their program, on the console and in the journal. An actor, so that lines come out in
+/// order.
 package actor RunView {
     private let console: Console
     private var view: EventView
     private let failed: @Sendable (any Error) -> Void
     private var isRead = true
 
-    /// - Parameter failed: told that nothing can be shown any more.
+    /// - Parameter failed: called when output fails.
     package init(
         console: Console, installationID: String, notes: MessageNotes, journal: Journal? = nil,
         failed: @escaping @Sendable (any Error) -> Void = { _ in }
@@ -19,10 +19,10 @@ package actor RunView {
         self.failed = failed
     }
 
-    /// Shows it, and waits until it is read. That the reader of standard output has gone away ends nothing: messages are
-    /// handled all the same, and standard error has its own reader.
+    /// Shows a notice, and waits until the output is read. A closed standard output ends nothing: messages are still
+    /// handled, and standard error has its own reader.
     ///
-    /// - Parameter agent: of a fleet the one that it happened to.
+    /// - Parameter agent: the notice's agent, in a fleet.
     package func show(_ notice: ControlNotice, of agent: String? = nil) async {
         do {
             try self.view.show(notice, of: agent)
@@ -31,7 +31,7 @@ package actor RunView {
             if self.isRead { self.console.warning("nobody reads the output any more; going on without it") }
             self.isRead = false
         } catch is UnreadOutput {
-            // It is to end.
+            // The command is ending.
         } catch {
             self.failed(error)
         }

@@ -56,7 +56,7 @@ extension AgentMetrics {
 }
 
 extension MessageLedger {
-    /// How much waits in the inbox, in the same format.
+    /// The backlog of the inbox, in the same format.
     package var prometheusText: String {
         var page = PrometheusPage()
         page.family(

@@ -1,7 +1,6 @@
 import KiiPushCore
 
-/// What is counted of an agent, or of all agents of a gateway, from their events. A duration is the time between two of
-/// them as they happen.
+/// Counters of an agent, or of all agents of a gateway, from their events. A duration is the time between two events.
 ///
 /// - Source: OpenTelemetry semantic conventions for messaging metrics: `messaging.client.consumed.messages`,
 ///   `messaging.process.duration`. What they have no name for begins with `kii_push`.
@@ -19,7 +18,7 @@ struct AgentMetrics {
     private(set) var durations: [Attempt: DurationHistogram] = [:]
     private var started: [MessageKey: ContinuousClock.Instant] = [:]
 
-    /// What came of an attempt. The words are few: none is made of what came from outside.
+    /// The result of an attempt. The set of words is fixed: none comes from outside.
     struct Attempt: Hashable {
         var outcome: String
         var errorType: String?
@@ -39,7 +38,7 @@ struct AgentMetrics {
     }
 
     private mutating func disconnected(_ agent: String) {
-        // An attempt that came to nothing is none.
+        // A failed try to connect is no disconnection.
         if self.connected.remove(agent) != nil { self.disconnections += 1 }
     }
 
@@ -62,7 +61,7 @@ struct AgentMetrics {
         }
     }
 
-    /// A message that was never handed to anybody, such as an undecodable one, has an end and no attempt.
+    /// A message without a handler's attempt, such as an undecodable one, has an end only.
     private mutating func end(
         _ message: MessageKey, _ outcome: String, _ errorType: String? = nil, settles: Bool,
         at now: ContinuousClock.Instant
@@ -83,7 +82,7 @@ struct DurationHistogram: Hashable {
         ("0.5", 500), ("0.75", 750), ("1", 1000), ("2.5", 2500), ("5", 5000), ("7.5", 7500), ("10", 10_000),
     ].map { ($0, .milliseconds($1)) }
 
-    /// For each bound, how many were not longer.
+    /// The number of durations up to each bound.
     private(set) var counts = [UInt64](repeating: 0, count: Self.bounds.count)
     private(set) var count: UInt64 = 0
     private(set) var sum = Duration.zero

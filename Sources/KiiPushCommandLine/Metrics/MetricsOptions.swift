@@ -1,4 +1,4 @@
-/// Where the numbers of a long run are published.
+/// The destinations of the metrics of a long run.
 package struct MetricsOptions: ParsableArguments {
     @Option(
         value: "FILE",

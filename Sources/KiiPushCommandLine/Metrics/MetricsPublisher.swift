@@ -1,22 +1,22 @@
 import Glibc
 package import KiiPushCore
 
-/// Counts the events of agents and publishes the numbers. An actor, since questions come at any time; events are counted
-/// where they happen, so that none is missed.
+/// Counts the events of agents and publishes the numbers. An actor, since requests come at any time. Events are counted
+/// on the threads where they happen, so that none is missed.
 package actor MetricsPublisher {
     private let file: String?
     private let interval: Duration
     private let console: Console
     private let counted = Locked(AgentMetrics())
-    /// Said once, until the file can be written again.
+    /// Whether the failure to write the file has been reported; cleared by the next success.
     private var isFileFailing = false
     private var socket: MetricsSocket?
-    /// What is published besides.
+    /// Further metrics to publish.
     private var others: (@Sendable () async -> String)?
     private var written: String?
     private var tasks: [Task<Void, Never>] = []
 
-    /// - Parameter interval: between two looks at whether the file is still right.
+    /// - Parameter interval: the time between two checks whether the file is up to date.
     package init(file: String?, interval: Duration = .seconds(5), console: Console) {
         (self.file, self.interval, self.console) = (file, interval, console)
     }
@@ -34,8 +34,8 @@ package actor MetricsPublisher {
 
     /// Writes the file for the first time, and listens on the socket.
     ///
-    /// - Throws: ``CommandFailure`` with exit 73 when the file or the socket cannot be made, or the file is somebody's who
-    ///   wrote something else into it, 75 when another process answers on the socket.
+    /// - Throws: ``CommandFailure`` with exit 73 when the file or the socket cannot be made, or the file holds
+    ///   something other than metrics; with 75 when another process answers on the socket.
     package func start(socket path: String?) async throws {
         let socket = try path.map { try MetricsSocket(path: $0) }
         if let file = self.file {
@@ -54,18 +54,18 @@ package actor MetricsPublisher {
         self.tasks.append(Task { for await request in socket.requests { request.answer(await self.text()) } })
     }
 
-    /// Takes an event into account, on whatever thread it happens; `agent` is whose, where there are several.
+    /// Counts an event, on any thread. `agent` is its agent, where there are several.
     package nonisolated func count(_ event: PushEvent, of agent: String = "") {
         self.counted.withLock { $0.count(event, of: agent) }
     }
 
-    /// Has the inbox of a runtime counted, which is open; `nil` when it ends.
+    /// Counts the open inbox of a runtime; `nil` when the runtime ends.
     package func count(inboxOf runtime: PushRuntime?) {
         guard let runtime else { return self.others = nil }
         self.others = { (try? await runtime.ledger())?.prometheusText ?? "" }
     }
 
-    /// Publishes what `others` says besides, whenever somebody asks.
+    /// Adds the metrics of `others` to each page.
     package func add(_ others: @escaping @Sendable () async -> String) { self.others = others }
 
     private func text() async -> String {
@@ -73,7 +73,7 @@ package actor MetricsPublisher {
         return self.counted.withLock { $0 }.prometheusText + others
     }
 
-    /// Writes the last numbers, and takes the socket away.
+    /// Writes the last numbers, and removes the socket.
     package func stop() async {
         self.socket?.close()
         for task in self.tasks { task.cancel() }
@@ -82,23 +82,23 @@ package actor MetricsPublisher {
         await self.writeFile()
     }
 
-    /// Anybody may read it. A crash of the machine may lose it: the next run writes it at once.
+    /// Writes the file, readable by all. A crash of the machine may lose it: the next run writes it at once.
     private func replace(_ file: String, with text: String) throws(FileError) {
         try OwnFile.replace(file, with: Array(text.utf8), mode: 0o644, isDurable: false)
         self.written = text
     }
 
-    /// Looks whether what would be replaced is empty, or metrics.
+    /// Checks that the file to be replaced is empty, or holds metrics.
     private static func checkIsOwn(_ file: String) throws {
         guard let opened = FileDescriptor(opening: file, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else {
-            // It is not there, or a link, which is replaced and not followed.
+            // The file is missing, or a link, which is replaced and not followed.
             if [ENOENT, ELOOP].contains(errno) { return }
             throw CommandFailure(.cannotCreate, "cannot read \(file), which would be replaced: \(errorText(errno))")
         }
         let start = Array("# HELP ".utf8)
         var bytes = [UInt8](repeating: 0, count: start.count)
         let count = opened.read(into: &bytes)
-        // A folder, which cannot be read, is refused where it would be replaced.
+        // A folder cannot be read; replacing it fails later.
         guard count > 0, bytes != start else { return }
         throw CommandFailure(
             .cannotCreate, "\(file) holds something else than metrics, and would be replaced",

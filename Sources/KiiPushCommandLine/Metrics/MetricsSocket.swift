@@ -8,7 +8,7 @@ final class MetricsSocket: Sendable {
         fileprivate let socket: FileDescriptor
         fileprivate let isUnderstood: Bool
 
-        /// Answers, and ends the connection. The page is smaller than a socket's buffer, so this waits for nobody.
+        /// Answers, and closes the connection. The page fits into the socket's buffer, so this does not block.
         func answer(_ page: String) {
             let body = self.isUnderstood ? page : "only GET is understood\n"
             let head =
@@ -17,7 +17,7 @@ final class MetricsSocket: Sendable {
             var rest = Array((head + body).utf8)[...]
             while !rest.isEmpty {
                 let count = self.socket.send(rest)
-                // One that went away, or does not read, has no use for the rest.
+                // A client that is gone or does not read gets no more.
                 guard count > 0 else { break }
                 rest = rest.dropFirst(count)
             }
@@ -25,19 +25,19 @@ final class MetricsSocket: Sendable {
         }
     }
 
-    /// Who asks. Ends after ``close()``.
+    /// The requests. Ends after ``close()``.
     let requests: AsyncStream<Request>
     private let path: String
     private let socket: FileDescriptor
 
-    /// Listens, open to this user alone. A socket at `path` on which nobody answers any more is replaced.
+    /// Listens, for this user alone. Replaces a socket at `path` on which nobody answers.
     ///
     /// - Throws: ``CommandFailure`` with exit 75 when another process answers there, 73 when no socket can be made.
     init(path: String) throws {
         let address = try Self.address(path)
         try Self.removeStale(path, address)
         guard let socket = FileDescriptor(socket: AF_UNIX) else { throw Self.failure(path) }
-        // On Linux the file gets the mode of the socket: it is never open to others, not even for a moment.
+        // On Linux the file gets the mode of the socket, so others never have access.
         guard fchmod(socket.number, 0o600) == 0, address.withAddress({ bind(socket.number, $0, $1) }) == 0,
             listen(socket.number, 16) == 0
         else { throw Self.failure(path) }
@@ -53,10 +53,10 @@ final class MetricsSocket: Sendable {
         self.socket = socket
     }
 
-    /// Ends it, and removes the socket. To be called once.
+    /// Stops listening, and removes the socket. Call it once.
     func close() {
         unlink(self.path)
-        // Wakes the thread.
+        // Wakes the thread of `accept`.
         self.socket.shutDown(.both)
     }
 
@@ -66,7 +66,7 @@ final class MetricsSocket: Sendable {
                 let isUnderstood = Self.readRequest(client)
                 requests.yield(Request(socket: client, isUnderstood: isUnderstood))
             } else if errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS {
-                // It waits in the queue until there is room; the end of the socket is noticed meanwhile.
+                // The connection waits in the queue until a descriptor is free; the poll notices the end of the socket.
                 var entry = pollfd(fd: socket.number, events: 0, revents: 0)
                 poll(&entry, 1, 100)
             } else if errno != EINTR, errno != ECONNABORTED {
@@ -81,7 +81,7 @@ final class MetricsSocket: Sendable {
         client.limit(SO_SNDTIMEO, to: .seconds(1))
         var request: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 1024)
-        // For all of it: nobody is to keep the others waiting byte by byte.
+        // For the whole request: a client that sends byte by byte must not delay the others.
         let end = ContinuousClock.now + .seconds(1)
         while request.count < 8192, ContinuousClock.now < end {
             let count = client.receive(into: &chunk)

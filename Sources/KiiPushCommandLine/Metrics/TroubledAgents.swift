@@ -1,23 +1,23 @@
 package import KiiPushCore
 
-/// Which agents cannot do which work. Every agent tells of its store, which those of a gateway share.
+/// Agents in trouble, by kind of trouble. Every agent reports its store's trouble; agents of a gateway share a store.
 package struct TroubledAgents {
     package enum Change: Equatable {
         case began(PushEvent.Trouble, reason: String)
         case ended(PushEvent.Trouble)
     }
 
-    /// The names of those that have said so.
+    /// The names of the agents in trouble.
     private var agents: [PushEvent.Trouble: Set<String>] = [:]
     private var reasons: [PushEvent.Trouble: Set<String>] = [:]
-    /// The last that is heard of an agent that was asked to stop may be a trouble.
+    /// Stopping agents, whose last event may still report trouble.
     private var stopped: Set<String> = []
 
     package init() {}
 
     package func count(_ kind: PushEvent.Trouble) -> Int { self.agents[kind]?.count ?? 0 }
 
-    /// - Returns: what is new of it for all agents together.
+    /// - Returns: the change for all agents together, if there is one.
     package mutating func noted(_ event: PushEvent, of agent: String) -> Change? {
         switch event {
         case .trouble(let kind, let reason):
@@ -33,7 +33,7 @@ package struct TroubledAgents {
         }
     }
 
-    /// - Returns: whether it was the last one.
+    /// - Returns: whether this was the last agent with the trouble.
     private mutating func remove(_ agent: String, _ kind: PushEvent.Trouble) -> Bool {
         guard self.agents[kind]?.remove(agent) != nil, self.count(kind) == 0 else { return false }
         self.reasons[kind] = nil

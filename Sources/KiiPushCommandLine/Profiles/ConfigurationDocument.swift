@@ -1,10 +1,10 @@
 import Glibc
 package import KiiPushCore
 
-/// A JSON document of the user's, or a value in it. ``JSONReader/document`` is the file's path.
+/// A JSON document of the user, or a value in it. ``JSONReader/document`` is the file's path.
 package typealias ConfigurationDocument = JSONReader<CommandFailure>
 
-/// A mistake in a document of the user's, with file, line, column and JSON pointer.
+/// A mistake in a user's document, with file, line, column and JSON pointer.
 extension CommandFailure: JSONReaderError {
     package init(_ error: JSONMemberError, in path: String) { self.init(.configuration, error, in: path) }
 
@@ -13,7 +13,7 @@ extension CommandFailure: JSONReaderError {
         let name = error.pointer.tokens.isEmpty ? "it" : error.pointer.description
         switch error.rule {
         case .notJSON(let cause) where cause.code == .unexpectedEnd || cause.code == .empty:
-            // The library's advice is for who sends a payload.
+            // The library's advice is for senders of a payload.
             self.init(
                 exit, "\(place): the file is \(cause.code == .empty ? "empty" : "cut short")",
                 hint: exit == .configuration
@@ -48,14 +48,15 @@ extension ConfigurationDocument {
 extension ConfigurationDocument {
     private static var version: Int { 1 }
 
-    /// Reads a file that anybody may read and that decides where secrets go and what is executed: refused unless it and
-    /// its folder are ours or root's, and only we or root can write them. `nil` when there is none that we can reach.
+    /// Reads a public file that decides where secrets go and which programs run. It and its folder must belong to us or
+    /// root, and only we or root may write them; otherwise it is refused. `nil` if no file is reachable.
     package static func read(trustedAt path: String) throws -> Self? {
         guard access(path, F_OK) == 0, let bytes = try TrustedFile.read(path) else { return nil }
         return try self.read(bytes, path: path)
     }
 
-    /// Reads a file with secrets: refused unless it is ours and closed to others. `nil` when there is none.
+    /// Reads a file with secrets. It must be ours and closed to others; otherwise it is refused. `nil` if there is
+    /// none.
     package static func read(privateAt path: String) throws -> Self? {
         try PrivateFile.read(path).map { try self.read($0, path: path) }
     }
@@ -83,9 +84,9 @@ extension ConfigurationDocument {
         return JSONValue.object(head + members).serialized(.lines) + [UInt8(ascii: "\n")]
     }
 
-    /// The part for `profile` of a file that has one for each; `nil` when it has none.
+    /// The part for `profile` in a file with a part for each profile; `nil` if there is none.
     ///
-    /// - Throws: ``CommandFailure`` with exit 78 when that part, or the file, has a member that would be overlooked.
+    /// - Throws: ``CommandFailure`` with exit 78 when that part, or the file, has an unknown member.
     package func part(of profile: String, files: [String], members: [String]) throws -> Self? {
         try self.object(files)["profiles"]?.object()[profile]?.object(members)
     }

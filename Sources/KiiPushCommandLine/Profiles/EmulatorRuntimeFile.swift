@@ -1,20 +1,21 @@
 package import KiiPushCore
 
-/// What a running emulator says about itself, so that nothing about the cloud needs to be configured.
+/// The file in which a running emulator publishes its address and credentials, so that the cloud needs no
+/// configuration.
 package struct EmulatorRuntimeFile: Sendable {
     package let app: KiiApp
     package let admin: AdminCredentials
     package let caFile: String?
-    /// The process that wrote the file; `nil` when the file does not tell it from a later one of the same ID.
+    /// The process that wrote the file; `nil` if the file cannot tell it from a later one with the same ID.
     package let process: ProcessIdentity?
 
-    /// The emulator that runs now; `nil` when none does.
+    /// The running emulator; `nil` if none runs.
     ///
-    /// A file that is left behind by an emulator that was killed names a process ID that may be anybody's by now, and a
-    /// port on which anybody may listen. So the process has to be the one that wrote the file, and this user's.
+    /// A killed emulator leaves its file behind. Any process may have its ID by now, and listen on its port. So the
+    /// process must be the one that wrote the file, and this user's.
     ///
-    /// - Throws: ``FileError`` when the file belongs to somebody else or is open to others: its server would be given
-    ///   what the user sends. ``CommandFailure`` with exit 78 when it is no such file.
+    /// - Throws: ``FileError`` when the file belongs to somebody else or is open to others: its server would get the
+    ///   user's requests. ``CommandFailure`` with exit 78 when its content is wrong.
     package static func find(at path: String) throws -> EmulatorRuntimeFile? {
         guard let file = try ConfigurationDocument.read(privateAt: path) else { return nil }
         do throws(CommandFailure) {
@@ -28,7 +29,7 @@ package struct EmulatorRuntimeFile: Sendable {
         }
     }
 
-    /// - Throws: ``CommandFailure`` with exit 78 when it is no such file.
+    /// - Throws: ``CommandFailure`` with exit 78 when the content is wrong.
     package init(_ file: ConfigurationDocument) throws(CommandFailure) {
         let clientID = try file.required("clientID").text()
         self.admin = AdminCredentials(
@@ -36,7 +37,7 @@ package struct EmulatorRuntimeFile: Sendable {
         var app = KiiApp(
             appID: try file.required("appID").text(), appKey: Secret(try file.required("appKey").text()),
             baseURL: try file.required("baseURL").text())
-        // Random, and kept with the emulator's state: it is the same emulator on whatever port.
+        // The ID is random and part of the emulator's state: it names the same emulator on any port.
         app.issuer = "emulator \(clientID)"
         self.app = app
         self.caFile = try file["caFile"]?.text()
@@ -49,7 +50,7 @@ package struct EmulatorRuntimeFile: Sendable {
     }
 }
 
-/// What signs in as the administrator of an app, where the cloud demands one.
+/// The credentials of an app's administrator, for calls that the cloud reserves to one.
 package struct AdminCredentials: Sendable, Hashable {
     package var clientID: String
     package var clientSecret: Secret

@@ -1,27 +1,26 @@
 import Glibc
 import KiiPushCore
 
-/// Where the files are: the XDG base directories, and what systemd sets in their place.
+/// The paths of files: the XDG base directories, and the directories of systemd.
 ///
 /// - Source: XDG Base Directory Specification 0.8; systemd.exec(5) for `STATE_DIRECTORY`, `CREDENTIALS_DIRECTORY`.
 package struct FilePaths: Sendable {
     package let configuration: String
-    /// Whether the configuration file was named by the user, so that it has to exist.
+    /// Whether the user named the configuration file, so that it must exist.
     package let isConfigurationNamed: Bool
-    /// The system's `config.json` files, of which an earlier one wins, and over all of them the user's.
+    /// The system's `config.json` files; an earlier one wins, and the user's file wins over all.
     package let systemConfigurations: [String]
     package let credentials: String
-    /// The file of the same form that systemd hands to this service alone, owned by root and closed to others by access
-    /// control lists; `nil` when it hands over none. What it says wins over the environment, which wins over
-    /// ``credentials``.
+    /// The credentials file that systemd passes to this service alone, owned by root and closed to others by access
+    /// control lists; `nil` if systemd passes none. It wins over the environment, which wins over ``credentials``.
     package let systemCredentials: String?
     package let profiles: String
-    /// What gateways of a fleet keep on this machine.
+    /// The directory for the state of a fleet's gateways on this machine.
     package let gateways: String
     package let emulator: String
     package let emulatorState: String
 
-    /// - Throws: ``CommandFailure`` with exit 78 when there is no home directory to look in.
+    /// - Throws: ``CommandFailure`` with exit 78 without a home directory.
     package init(configurationFile: String? = nil) throws {
         let configurationHome = try EnvironmentVariable.configurationHome.directory ?? (Self.home() + "/.config")
         let directory = configurationHome + "/kii-push"
@@ -42,14 +41,14 @@ package struct FilePaths: Sendable {
         self.emulator = Self.emulatorFile()
     }
 
-    /// XDG's directories, whose default is `/etc/xdg`. `/etc/kii-push` is the service's, whose secrets users do not have.
+    /// XDG's directories, by default `/etc/xdg`. `/etc/kii-push` is the service's, whose secrets users do not have.
     private static func systemConfigurations() -> [String] {
         let named = EnvironmentVariable.configurationDirectories.text?.split(separator: ":").map(String.init)
         // XDG: relative paths are to be ignored.
         return (named ?? ["/etc/xdg"]).filter { $0.hasPrefix("/") }.map { $0 + "/kii-push/config.json" }
     }
 
-    /// The path as it is found from anywhere.
+    /// The absolute path.
     package static func absolute(_ path: String) throws -> String {
         guard !path.hasPrefix("/") else { return path }
         guard let directory = getcwd(nil, 0) else {

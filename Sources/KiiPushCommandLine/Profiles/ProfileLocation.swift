@@ -23,7 +23,7 @@ package struct ProfileLocation: Sendable {
     package var option: String { Self.option(of: self.name) }
     package static func option(of name: String) -> String { name == self.defaultName ? "" : " --profile \(name)" }
 
-    /// The files that may be looked at, by what they are.
+    /// The files that concern the profile, by kind.
     package var files: [(kind: String, path: String)] {
         [("config", self.paths.configuration)]
             + self.paths.systemConfigurations.map { ("system", $0) }
@@ -33,7 +33,7 @@ package struct ProfileLocation: Sendable {
             + [("state", self.directory), ("emulator", self.paths.emulator)]
     }
 
-    /// The name becomes a directory's: no slash, no leading dot.
+    /// The name becomes a directory's name: no slash, no leading dot.
     package static func isValid(_ name: String) -> Bool {
         let isAlphanumeric = { (character: Character) in
             character.isASCII && (character.isLetter || character.isNumber)

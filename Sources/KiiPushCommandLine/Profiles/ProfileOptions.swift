@@ -9,7 +9,7 @@ package struct ProfileNameOptions: ParsableArguments {
     package init() {}
 }
 
-/// How servers are reached, and which of them are trusted.
+/// Options for reaching servers, and for trusting them.
 package struct ConnectionOptions: ParsableArguments {
     @Option(
         name: .customLong("cacert"), value: "FILE", help: "Trust the certificate authorities in this file.",
@@ -37,7 +37,7 @@ package struct ConnectionOptions: ParsableArguments {
     package init() {}
 }
 
-/// Which profile, and which cloud: the same in every command that talks to one.
+/// The profile and the cloud: the same in every command that talks to a cloud.
 package struct ProfileOptions: ParsableArguments {
     @OptionGroup(title: "Cloud") package var name: ProfileNameOptions
 

@@ -1,6 +1,6 @@
 package import KiiPushCore
 
-/// Where the value of a setting was said.
+/// The origin of a setting's value.
 package enum SettingOrigin: Sendable, Hashable {
     case option(String)
     case environment(EnvironmentVariable)
@@ -35,7 +35,7 @@ package enum SettingOrigin: Sendable, Hashable {
     }
 }
 
-/// A value, and who said so.
+/// A value with its origin.
 package struct Setting<Value: Sendable>: Sendable {
     package var value: Value
     package var origin: SettingOrigin
