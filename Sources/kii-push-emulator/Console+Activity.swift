@@ -2,9 +2,9 @@ import KiiPushCommandLine
 import KiiPushCore
 import KiiPushEmulator
 
-/// What happens at an emulator, one line each.
+/// The activity of an emulator, one line each.
 extension Console {
-    /// - Parameter root: what the paths of the app begin with, which people need not read again.
+    /// - Parameter root: the common start of the app's paths, left out for people.
     func show(_ activity: Activity, root: String) throws {
         guard self.options.verbose || !activity.isDetail else { return }
         guard !self.options.json else {

@@ -2,7 +2,7 @@ import KiiPushCommandLine
 import KiiPushCore
 import KiiPushEmulator
 
-/// The program `kii-push-emulator`, which `kii-push emulator` starts as well.
+/// The program `kii-push-emulator`, which `kii-push emulator` runs as well.
 struct EmulatorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "kii-push-emulator",
@@ -91,14 +91,14 @@ struct EmulatorCommand: ParsableCommand {
                 .temporary, "an emulator is running already, as process \(processID), at \(other.app.baseURL)",
                 hint: "use it, or stop it: kill \(processID)")
         }
-        // Taken over before anything is started, so that nothing started is left behind.
+        // Before anything starts, so that a signal leaves nothing behind.
         let signals = try StopSignals.ofCommand()
         let emulator = try await Self.start(configuration)
         do {
             try Self.announce(emulator, file: file, on: console)
             try await StandardStream.output.written()
         } catch is UnreadOutput {
-            // It is to end.
+            // The command is ending.
         } catch {
             await emulator.stop()
             throw error

@@ -2,8 +2,7 @@ import KiiPushCommandLine
 import KiiPushCore
 import KiiPushEmulator
 
-/// Shows what happens at an emulator, on a thread of its own: whoever reads the output may be slow, or stop reading without
-/// going away.
+/// Shows the activity of an emulator on a separate thread: the reader of output may be slow, or stop reading.
 final class EmulatorView: Sendable {
     private let end: AsyncStream<Never>
 
@@ -18,7 +17,7 @@ final class EmulatorView: Sendable {
         }.detach()
     }
 
-    /// Whether all is shown; waits for it so long.
+    /// Whether all activity has been shown; waits up to `patience`.
     func hasEnded(within patience: Duration) async -> Bool {
         await withTaskGroup(of: Bool.self) { group in
             group.addTask {
@@ -35,7 +34,7 @@ final class EmulatorView: Sendable {
         }
     }
 
-    /// Until the emulator is stopped, or there is no place left to show it.
+    /// Shows activity until the emulator stops, or output fails.
     private static func show(_ log: ActivityLog, root: String, on console: Console) {
         var last: Int64 = 0
         while let activities = log.next(after: last) {

@@ -3,7 +3,7 @@ import KiiPushCommandLine
 import KiiPushCore
 import KiiPushPostgres
 
-/// Groups what looks after the agents and the gateways of a fleet.
+/// The commands for the agents and gateways of a fleet.
 struct FleetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fleet", abstract: "Declares and removes agents of a fleet, and shows and drains its gateways.",
@@ -119,7 +119,7 @@ struct FleetAddCommand: ParsableCommand {
             let file = try JSONDocument(strict: bytes)
             let agents = file.value.kind == .array ? try file.elements() : [file]
             return try agents.map { agent throws(JSONMemberError) in
-                // A program's own agent has a name without being given one. One of many has none.
+                // Unlike a single agent, an agent of a fleet has no default name.
                 _ = try agent.required("name")
                 return try PushAgent.Configuration(agent)
             }

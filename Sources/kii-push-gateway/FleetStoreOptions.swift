@@ -2,7 +2,7 @@
 import KiiPushCommandLine
 import KiiPushPostgres
 
-/// Which database a fleet has: the same in every command that needs one.
+/// The database of a fleet: the same in every command that needs one.
 struct FleetStoreOptions: ParsableArguments {
     @Option(
         value: "URL",
@@ -13,7 +13,7 @@ struct FleetStoreOptions: ParsableArguments {
     static let environment: [EnvironmentVariable] = EnvironmentVariable.ofGateways + [.credentialsDirectory]
     static let exitCodes: [ExitStatus] = [.unreachable, .inputOutput, .configuration]
 
-    /// - Throws: ``CommandFailure`` with exit 78 where there is none, or where it holds a password.
+    /// - Throws: ``CommandFailure`` with exit 78 without a database, or for an address with a password.
     func required() throws -> FleetStore {
         let addresses = self.store.isEmpty ? Self.addresses(EnvironmentVariable.store.text ?? "") : self.store
         guard !addresses.isEmpty else {
@@ -30,7 +30,7 @@ struct FleetStoreOptions: ParsableArguments {
         return store
     }
 
-    /// Keywords (`host=… dbname=…`) have spaces as well, and are one database.
+    /// Splits the text into URLs. Keywords (`host=… dbname=…`) contain spaces as well, but name one database.
     private static func addresses(_ text: String) -> [String] {
         let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
         return words.allSatisfy { $0.contains("://") } ? words : [text]

@@ -14,7 +14,7 @@ struct GatewaySession: Sendable {
         case trouble(TroubledAgents.Change)
         case fleet(database: Int, FleetEvent)
         case program(Activator.Event)
-        /// Nothing can be shown any more.
+        /// Output has failed for good.
         case failed(any Error)
     }
 
@@ -30,7 +30,7 @@ struct GatewaySession: Sendable {
     private let metrics: MetricsPublisher?
     private let events = AsyncStream.makeStream(of: Event.self)
 
-    /// - Parameter name: the gateway's; `nil` for that of this machine.
+    /// - Parameter name: the gateway's name; `nil` for this machine's.
     init(
         _ settings: RunSettings, _ store: FleetStore, name: String?, _ connection: ConnectionOptions,
         _ metrics: MetricsPublisher?, _ console: Console
@@ -83,7 +83,7 @@ struct GatewaySession: Sendable {
             return shares.withLock { $0 }.prometheusText(backlogs)
         }
         let trouble = Locked(TroubledAgents())
-        // Output may have to wait for its reader. The end does not.
+        // Buffered, since output may have to wait for its reader, and the end of the gateway must not.
         let shown = EventQueue()
         let showing = Task {
             var told: [String: ContinuousClock.Instant] = [:]
@@ -205,13 +205,14 @@ struct GatewaySession: Sendable {
         }
     }
 
-    /// Messages are data. Of a thousand connections only those are worth a line that somebody asks for.
+    /// Shows every message and every failed subscription. An agent that goes offline gets a warning, once a minute for
+    /// each reason. Other connections are details for `--verbose`.
     ///
-    /// - Parameter told: when each reason for being offline was told. That of many agents is told once a minute.
+    /// - Parameter told: the time of the last warning, by reason.
     private func show(
         _ notice: ControlNotice, of agent: String?, _ told: inout [String: ContinuousClock.Instant]
     ) async {
-        // What is about all agents together is of none.
+        // A notice without an agent concerns all agents.
         guard let agent, case .event(let event) = notice else { return await self.view.show(notice) }
         switch event {
         case .message: await self.view.show(notice, of: agent)

@@ -3,7 +3,7 @@ import KiiPushCommandLine
 import KiiPushCore
 import KiiPushPostgres
 
-/// Groups what looks at the messages of a fleet, and what decides about its dead letters.
+/// The commands for the messages of a fleet and its dead letters.
 struct InboxCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inbox", abstract: "Shows what gateways keep in the database; retries or drops messages.",
@@ -107,7 +107,7 @@ struct DecisionOptions: ParsableArguments {
             self.all ? "'--all' and numbers exclude each other" : "name the messages, or all with '--all'")
     }
 
-    /// Has the gateways decide, and waits for their answers.
+    /// Asks the gateways for a decision, and waits for their answers.
     ///
     /// - Throws: As ``DecisionReport/end(list:)``.
     func ask(for decision: PushRuntime.Decision) async throws {
@@ -117,7 +117,7 @@ struct DecisionOptions: ParsableArguments {
         while !rest.isEmpty {
             let next = Array(rest.prefix(Fleet.requestsAtOnce))
             rest.removeFirst(next.count)
-            // Where none answers, the others are asked for all the same.
+            // After an unanswered request, further requests are made without waiting.
             let patience: Duration = report.asked.isEmpty ? .seconds(8) : .zero
             let answers = try await fleet.decide(decision, next, patience: patience)
             for id in next { try report.note(answers[id], of: id) }

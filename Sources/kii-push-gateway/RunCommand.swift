@@ -46,7 +46,7 @@ struct RunCommand: ParsableCommand {
         var settings = RunSettings(self.options)
         settings.userAgent = self.connection.userAgent
         let store = try self.store.required()
-        // Each look asks the database.
+        // Each reading of the metrics queries the database.
         let metrics = try await MetricsPublisher.start(
             settings, interval: .seconds(15), console: self.output.console)
         do {
@@ -61,7 +61,7 @@ struct RunCommand: ParsableCommand {
     }
 }
 
-/// The part of ``RunOptions`` that a gateway has.
+/// The options of ``RunOptions`` that apply to a gateway.
 struct GatewayOptions: ParsableArguments {
     @OptionGroup(title: "Handler") var handler: HandlerOptions
     @OptionGroup(title: "Metrics") var metrics: MetricsOptions

@@ -1,9 +1,8 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// The answer to the completion script of a shell: a candidate a line, with its description behind a tab; or `:file`,
-/// `:directory` or `:program`, which the shell completes itself. It says nothing rather than to fail: there is nobody to
-/// tell while somebody is typing.
+/// The answer to a shell's completion script: a candidate a line, with its description behind a tab; or `:file`,
+/// `:directory` or `:program`, which the shell completes itself. Errors print nothing, since the user is typing.
 struct CompleteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "complete",
@@ -41,7 +40,7 @@ struct CompleteCommand: ParsableCommand {
         return (Directory.names(in: directory) ?? []).filter { ProfileLocation.isValid($0) }.sorted()
     }
 
-    /// What is not done yet comes before what is, where there are too many.
+    /// Where there are too many, open messages come before done ones.
     private static func messages(_ standings: Set<MessageRecord.Standing>, _ words: [String]) throws -> [String] {
         let directory =
             try self.value(of: "--state-directory", nil, in: words)
@@ -59,7 +58,7 @@ struct CompleteCommand: ParsableCommand {
         return HelpPage.next(after: Array(pages), of: CommandDescription(KiiPushCommand.self))
     }
 
-    /// What the line says for an option already: `--profile NAME`, `--profile=NAME`, `-p NAME`, `-pNAME`.
+    /// The value of an option that the line has already: `--profile NAME`, `--profile=NAME`, `-p NAME`, `-pNAME`.
     private static func value(of long: String, _ short: String?, in words: [String]) -> String? {
         var value: String?
         for (index, word) in words.enumerated() {

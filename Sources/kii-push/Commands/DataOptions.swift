@@ -1,7 +1,7 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// The JSON object that is sent: in the command line, from a file, or from standard input.
+/// The JSON object to send: in the command line, from a file, or from standard input.
 struct DataOptions: ParsableArguments {
     @Option(name: .shortAndLong, value: "JSON", help: "A JSON object; '-' reads it from standard input.")
     var data: String?
@@ -16,8 +16,8 @@ struct DataOptions: ParsableArguments {
 
     /// Reads and checks the object, if there is one. Touches no network.
     ///
-    /// - Throws: ``CommandFailure`` with exit 65 when it is no JSON object or has a key twice, of which a receiver would
-    ///   see one only; with exit 66 when the file cannot be read.
+    /// - Throws: ``CommandFailure`` with exit 65 when it is no JSON object, or has a key twice, of which a receiver
+    ///   would see only one; with exit 66 when the file cannot be read.
     func given() throws -> JSONValue? {
         guard self.isGiven else { return Optional.none }
         let bytes = try self.bytes()

@@ -57,7 +57,8 @@ struct DeadLetterOptions: ParsableArguments {
             self.all ? "'--all' and numbers exclude each other" : "name the messages, or all with '--all'")
     }
 
-    /// Does something to each of them: by whatever receives with the inbox, or where there is none on this machine, here.
+    /// Carries out a decision about each message: through the process that receives with the inbox, or here if there is
+    /// none.
     ///
     /// - Throws: As ``DecisionReport/end(list:)``.
     func change(
@@ -65,7 +66,7 @@ struct DeadLetterOptions: ParsableArguments {
         _ remoteChange: (ControlClient, Int64) throws -> MessageDecision
     ) async throws {
         let directory = try self.inbox.directory()
-        // Where there is none, none is made.
+        // Reading fails without an inbox, so that this command makes none.
         let reader = try InboxReader(stateDirectory: directory)
         let numbers = try self.all ? Self.deadLetters(reader) : self.numbers.map(\.value)
         var report = DecisionReport(decision, on: self.output.console)

@@ -1,6 +1,6 @@
 import KiiPushCommandLine
 
-/// Another program has the emulator, with a second stack of TLS. Its page is the command's.
+/// Runs the emulator's own program, which has a second TLS stack and its own help.
 struct EmulatorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "emulator", abstract: "Runs a Kii-style cloud with an MQTT broker on this machine, until stopped.",

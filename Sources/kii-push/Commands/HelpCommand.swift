@@ -30,7 +30,7 @@ struct HelpCommand: ParsableCommand {
 }
 
 extension CommandDescription {
-    /// It and all below it, one a line, indented by how deep they are.
+    /// The command and all commands below it, one a line, indented by their depth.
     fileprivate var tree: String {
         let rows = self.withAllBelow.map { command in
             let indent = String(repeating: "  ", count: command.words.count - self.words.count)
@@ -45,7 +45,7 @@ enum HelpPage {
     case command(CommandDescription)
     case topic(HelpTopic)
 
-    /// - Throws: ``UsageError`` naming the topics and the nearest page when the words are none's.
+    /// - Throws: ``UsageError`` naming the topics and the nearest page when no page has these words.
     init(_ words: [String], of tool: CommandDescription) throws(UsageError) {
         if words.count == 1, let topic = HelpTopic.all.first(where: { $0.name == words[0] }) {
             self = .topic(topic)

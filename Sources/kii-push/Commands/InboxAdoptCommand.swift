@@ -34,7 +34,7 @@ struct InboxAdoptCommand: ParsableCommand {
     func run() async throws {
         let former = self.from ?? ""
         let directory = try self.inbox.directory()
-        // Where there is none, none is made.
+        // Reading fails without an inbox, so that this command makes none.
         _ = try InboxReader(stateDirectory: directory)
         let installation = try self.to ?? Self.installation(of: directory)
         guard installation != former else {

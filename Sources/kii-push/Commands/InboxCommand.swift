@@ -1,7 +1,7 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// Groups what looks into an inbox, and what decides about its dead letters.
+/// The commands that read an inbox, and those that decide about its dead letters.
 struct InboxCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inbox", abstract: "Shows what is stored on this machine; retries, drops or adopts messages.",
@@ -53,7 +53,7 @@ struct InboxListCommand: ParsableCommand {
         guard let limit = self.limit.map({ min($0.value, 1 << 32) }) else {
             return try reader.forEach(states) { try console.show(inList: $0) }
         }
-        // From further and further back, until there are enough.
+        // Reads from further and further back, until there are enough.
         let newest = try reader.lastMessageID()
         var reach = Int64(limit) * 4
         while true {
@@ -91,13 +91,13 @@ struct InboxStatsCommand: ParsableCommand {
     func run() async throws {
         let reader = try InboxReader(stateDirectory: self.inbox.directory())
         try self.output.console.show(reader.ledger())
-        // What the file counts it may not hold any more.
+        // The file may have lost messages that it still counts.
         try reader.verify()
     }
 }
 
 extension InboxReader {
-    /// Goes through the messages in these states, a page at a time: a backlog may be larger than the memory.
+    /// Reads the messages in these states, a page at a time: a backlog may exceed the memory.
     func forEach(
         _ states: Set<MessageRecord.Standing>, after start: Int64 = 0, _ body: (MessageRecord) throws -> Void
     ) throws {

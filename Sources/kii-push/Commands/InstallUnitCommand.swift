@@ -79,7 +79,7 @@ struct InstallUnitCommand: ParsableCommand {
         return home + "/.config/systemd/user"
     }
 
-    /// - Returns: whether there was anything to write.
+    /// - Returns: whether the file changed.
     private func write(_ text: String, to path: String) throws -> Bool {
         if access(path, F_OK) == 0 {
             if let bytes = try? InputFile.read(path), bytes == Array(text.utf8) { return false }

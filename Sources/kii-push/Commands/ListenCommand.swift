@@ -126,8 +126,8 @@ struct ListenCommand: ParsableCommand {
         var configuration = cloud.runtimeConfiguration(stateDirectory: profile.directory)
         configuration.hasControlSocket = true
         if self.inMemory { configuration.inbox = .memory }
-        // One at a time, if nothing else is said: what is shown is in order. With --count also if more is said: none is
-        // taken up beside the last one.
+        // By default one message at a time, so that output is in order. With --count always: no message starts beside
+        // the last one.
         configuration.concurrentHandlers = count == nil ? self.handler.jobs?.value ?? 1 : 1
         if self.handler.isGiven { configuration.shutdownGrace = HandlerOptions.longest }
         var settings = self.handler.settings
@@ -149,7 +149,7 @@ struct ListenCommand: ParsableCommand {
                 PushAgent(runtime: runtime, configuration: identity, handler: view)
             }
         if let bridge {
-            // What runs for another process that receives with the directory is not ended.
+            // Another process that receives with the directory keeps its programs.
             if try await runtime.locksStateDirectory() { bridge.outside.begin() }
         }
         let ending = try await Listening(
@@ -167,7 +167,7 @@ struct ListenCommand: ParsableCommand {
             recorder: try self.record.map { try MessageRecorder($0) })
     }
 
-    /// Shows what a program goes through that is none of the profiles.
+    /// Watches a program with this library that receives outside of all profiles.
     private func watchProgram(in directory: String) async throws {
         guard let client = try ControlClient(stateDirectory: directory) else {
             throw CommandFailure(
@@ -180,7 +180,7 @@ struct ListenCommand: ParsableCommand {
             try self.style(for: registration?.principal))
     }
 
-    /// Shows what the process goes through that receives.
+    /// Watches the process that receives.
     private func watch(
         _ client: ControlClient, in directory: String, installationID: String, _ style: EventView.Style
     ) async throws {
@@ -193,7 +193,7 @@ struct ListenCommand: ParsableCommand {
         if !style.filter.isEmpty {
             style.console.status("> Messages that the filter hides are not kept for later: that process handles them.")
         }
-        // Before what is kept is listed: what happens meanwhile waits to be told.
+        // Attached before the inbox is listed: events that happen meanwhile wait.
         let listening = try AttachedListening(
             client, directory: directory, style, installationID: installationID, count: self.count?.value)
         try await self.since?.show(from: directory, style)

@@ -1,12 +1,12 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// The handler of `listen`: shows what an agent goes through, and has its messages answered.
+/// The handler of `listen`: shows the work of an agent, and answers its messages.
 ///
-/// A message is shown on the thread that calls its handler, which waits until the line is out, so that nothing is taken up
-/// faster than it is read. Everything else is told where it happens, which may be on the event loop: it is kept, and shown
-/// by a task or before the next message. A task shows those messages, too, that came before the state of the connection
-/// was shown; it waits without a thread.
+/// The thread that calls the handler shows the message and waits until the line is written, so that no message is taken
+/// faster than the reader reads. Other events come on any thread, such as the event loop's: a task or the next message
+/// shows them. The task also shows messages that came before the state of the connection was shown; it blocks no
+/// thread.
 final class ListenView: RemoteNotificationHandler {
     private struct Call {
         var message: ReceivedMessage
@@ -14,18 +14,18 @@ final class ListenView: RemoteNotificationHandler {
         var completion: FetchCompletion
     }
 
-    /// What those look at who wait for nobody.
+    /// State that the event loop may touch: its lock is never held while writing.
     private struct State {
         var setsAside: Bool
         var setAsideCount = 0
         var completedCount = 0
-        /// Which messages were taken up; with a count, no more than that are answered.
+        /// Messages taken from the agent. With a count, only these are answered.
         var admitted: Set<Int64> = []
         var answerLast: (@Sendable () -> Void)?
         var isStopping = false
         var lastTrouble: String?
         var told: [PushEvent] = []
-        /// Whether the state of the connection was shown. What the inbox held before waits for that.
+        /// Whether the state of the connection has been shown. Messages of the inbox wait for that.
         var isOpen = false
         var held: [Call] = []
     }
@@ -37,13 +37,13 @@ final class ListenView: RemoteNotificationHandler {
     private let count: Int?
     private let bridge: OutsideBridge?
     private let state: Locked<State>
-    /// The part that a writer of lines looks at.
+    /// State of the output, for the thread or task that writes.
     private let output: Locked<EventView>
     private let endings = AsyncStream.makeStream(of: ListenEnding.self, bufferingPolicy: .bufferingOldest(1))
     private let connections = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingOldest(1))
     private let news = AsyncStream.makeStream(of: Void.self, bufferingPolicy: .bufferingOldest(1))
 
-    /// A task shows as many events before it waits for the reader.
+    /// The number of events that a task shows before it waits for the reader.
     private static let page = 1000
 
     init(
@@ -58,14 +58,14 @@ final class ListenView: RemoteNotificationHandler {
         self.bridge = bridge
     }
 
-    /// How many messages had an answer stored.
+    /// The number of messages with a stored answer.
     var completedCount: Int { self.state.withLock { $0.completedCount } }
     var setAsideCount: Int { self.state.withLock { $0.setAsideCount } }
 
-    /// Why there is no connection, in the agent's words.
+    /// The reason for being offline, in the agent's words.
     var lastTrouble: String? { self.state.withLock { $0.lastTrouble } }
 
-    /// Why the view wants an end; `nil` when the task was cancelled first.
+    /// The reason to end; `nil` when the task was cancelled first.
     func ending() async -> ListenEnding? { await self.endings.stream.first { _ in true } }
 
     /// Waits for the first connection; `false` when the task was cancelled first.
@@ -85,7 +85,7 @@ final class ListenView: RemoteNotificationHandler {
         do {
             let isNew = try self.show(call)
             try StandardStream.output.waitUntilWritten()
-            // Not before it is seen, so that no message is in the recording twice.
+            // Recorded only when shown, so that the recording has each message once.
             if isNew { try self.style.recorder?.record(call.message, call.context) }
             try self.style.recorder?.waitUntilWritten()
             self.answer(call)
@@ -94,7 +94,7 @@ final class ListenView: RemoteNotificationHandler {
         }
     }
 
-    /// Shows what waits for the state of the connection, and has it answered. From now on nothing waits.
+    /// Shows and answers the messages that wait for the state of the connection. Later messages do not wait.
     func open() async {
         let held = self.state.withLock { state in
             defer { state.held = [] }
@@ -114,7 +114,7 @@ final class ListenView: RemoteNotificationHandler {
         }
     }
 
-    /// - Returns: whether it is to be recorded.
+    /// - Returns: whether to record the message.
     private func show(_ call: Call) throws -> Bool {
         try self.output.withLock { output in
             try self.showTold(&output)
@@ -122,16 +122,17 @@ final class ListenView: RemoteNotificationHandler {
         }
     }
 
-    /// The message could not be shown or recorded: the next run has it. In memory it has failed, and comes again.
+    /// The message could not be shown or recorded: the next run gets it. In memory the attempt fails, so it is
+    /// redelivered.
     private func leave(_ call: Call, since error: any Error) {
         if self.state.withLock({ $0.setsAside }) { call.completion.setAside() }
-        // After unread output it is to end anyway.
+        // Unread output means that the command is ending anyway.
         if !(error is UnreadOutput) { self.endings.continuation.yield(.failed(error)) }
     }
 
     /// The message was shown and recorded.
     private func answer(_ call: Call) {
-        // Whether it is the last of those that are waited for.
+        // With a count, the last message ends the command.
         let isLast = self.state.withLock { state in
             guard let count = self.count else { return false }
             state.admitted.insert(call.context.messageID)
@@ -146,7 +147,7 @@ final class ListenView: RemoteNotificationHandler {
             }
         }
         guard isLast else { return answer() }
-        // It is answered when no other message is taken up any more, so that none is lost from sight.
+        // The last message is answered when no further one can start, so that none is answered without being shown.
         let isStopping = self.state.withLock { state in
             if !state.isStopping { state.answerLast = answer }
             return state.isStopping
@@ -154,8 +155,8 @@ final class ListenView: RemoteNotificationHandler {
         if isStopping { answer() } else { self.endings.continuation.yield(.counted) }
     }
 
-    /// Answers for a message, or a command of thing-if, that the filter hides: a later run gets it. Without a file it is
-    /// done, since an unanswered one would keep those behind it from being acknowledged.
+    /// Answers for a message, or a command of thing-if, that the filter hides: a later run gets it. Without a file it
+    /// counts as done, since an unanswered message would block the acknowledgement of later ones.
     fileprivate func hide(_ completion: FetchCompletion) {
         guard self.state.withLock({ $0.setsAside }) else {
             completion(.noData)
@@ -164,10 +165,10 @@ final class ListenView: RemoteNotificationHandler {
         if completion.setAside() { self.state.withLock { $0.setAsideCount += 1 } }
     }
 
-    /// A command of thing-if's is shown to nobody, so every filter hides it.
+    /// No view shows commands of thing-if, so every filter hides them.
     fileprivate var hidesCommands: Bool { !self.filter.isEmpty }
 
-    /// Told of everything, on the thread where it happens.
+    /// Handles an event, on the thread where it happens.
     func observe(_ event: PushEvent) {
         switch event {
         case .stopping:
@@ -177,7 +178,7 @@ final class ListenView: RemoteNotificationHandler {
                 return (state.answerLast.take(), state.held)
             }
             answer?()
-            // They were not shown, and nobody may wait for output here.
+            // These messages were not shown, and this thread must not wait for output.
             for call in held { call.completion.setAside() }
         case .message(let message) where !message.isSaid && self.bridge == nil: break
         default:
@@ -193,13 +194,13 @@ final class ListenView: RemoteNotificationHandler {
     func showTold() async {
         for await _ in self.news.stream {
             await self.catchUp()
-            // In a flood the next message shows what was told before it; to be woken for each would cost more than that.
+            // In a flood the next message shows earlier events; waking for each event would cost more.
             try? await Task.sleep(for: .milliseconds(1))
         }
         await self.catchUp()
     }
 
-    /// A person asked for the end.
+    /// Tells a person who asked for the end which attempts still run.
     func sayWhatIsWaitedFor() {
         guard let text = self.bridge?.notes.waitingText(HandlerOptions.longest) else { return }
         self.console.status(text)
@@ -215,13 +216,13 @@ final class ListenView: RemoteNotificationHandler {
                 if isStateShown { await self.open() }
             } while !self.state.withLock({ $0.told.isEmpty })
         } catch is UnreadOutput {
-            // It is to end.
+            // The command is ending.
         } catch {
             self.endings.continuation.yield(.failed(error))
         }
     }
 
-    /// - Returns: whether the state of the connection was among it.
+    /// - Returns: whether it has shown the state of the connection.
     @discardableResult
     private func showTold(_ output: inout EventView, atMost limit: Int = .max) throws -> Bool {
         let told = self.state.withLock { state in
@@ -251,13 +252,13 @@ final class ListenView: RemoteNotificationHandler {
         return isStateShown
     }
 
-    /// What becomes of hidden messages where no inbox can keep them.
+    /// The notice about hidden messages without an inbox to keep them.
     static let hidesForGood =
         "> Messages that the filter hides are done: an inbox in memory cannot keep them for later."
 }
 
-/// The same where commands of thing-if have somebody who takes them: a program or server outside, as in `run`, or a filter,
-/// which leaves them to a later run. They are not shown.
+/// The view, where commands of thing-if have a handler: a program or server outside, as in `run`, or a filter, which
+/// leaves them to a later run. Commands are not shown.
 struct CommandTakingView: RemoteNotificationHandler, ThingCommandHandler {
     let messages: ListenView
     let bridge: OutsideBridge?

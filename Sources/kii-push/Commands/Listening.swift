@@ -6,21 +6,21 @@ enum ListenEnding: Sendable {
     case signal(Int32)
     case counted
     case timedOut
-    /// The time was over before a first connection stood.
+    /// The time limit was over before the first connection.
     case neverConnected
     /// The emulator was restarted on other ports.
     case moved
     case failed(any Error)
 }
 
-/// Runs an agent and its view until one of the reasons to end comes true, then stops the agent gracefully.
+/// Runs an agent and its view until the first reason to end, then stops the agent gracefully.
 struct Listening: Sendable {
     let agent: PushAgent
     let view: ListenView
     let timeout: Duration?
     let emulator: EmulatorWatch?
 
-    /// - Throws: ``StopSignals.Failure``; nothing was started then.
+    /// - Throws: ``StopSignals.Failure``, before anything starts.
     func run() async throws -> ListenEnding {
         let signals = try StopSignals.ofCommand()
         self.agent.observe { [view = self.view] in view.observe($0) }
@@ -30,7 +30,7 @@ struct Listening: Sendable {
                 return await self.untilEnding(signals)
             }
             group.addTask {
-                // To connect may take longer than a message has time to be answered.
+                // Connecting may take longer than a message's time limit.
                 try? await Task.sleep(for: .seconds(5))
                 await self.view.open()
                 return nil
@@ -77,7 +77,7 @@ struct Listening: Sendable {
         }
     }
 
-    /// `nil` when the task is cancelled before the time is over.
+    /// `nil` when the task is cancelled before the limit.
     private func timeLimit(_ timeout: Duration) async -> ListenEnding? {
         let isConnected = await withTaskGroup(of: Bool?.self) { group in
             group.addTask { await self.view.connected() ? true : nil }

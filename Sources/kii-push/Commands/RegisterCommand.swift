@@ -39,17 +39,17 @@ struct RegisterCommand: ParsableCommand {
         let cloud = try profile.cloud(self.cloud.profile)
         cloud.warn(console)
         profile.forgetPassword(ofOthersThan: cloud.app)
-        // What the options name; without any, what the profile is already.
+        // The account of the options; without any, the profile's former one.
         let former = self.anew ? nil : profile.saved?.account
         var account = self.principal.account ?? former ?? .pseudoUser
         if let password = try self.principal.password() { profile.credentials.password = password }
         if account != .pseudoUser, profile.credentials.password == nil {
-            // No command shows the origin of a typed password. From the next command on it is what `register` kept.
+            // No command shows the origin of a typed password. Later commands show `register` as its origin.
             profile.credentials.password = Setting(try self.principal.askedPassword(of: account), .standard)
         }
         let isReplacing = try self.isReplacing(profile, by: account, in: cloud, console: console)
         if let former {
-            // A thing that the cloud knows keeps its type, whatever is said now.
+            // The cloud keeps the type of a thing that it knows, whatever the options say.
             account = isReplacing ? account.completed(from: former) : former.completed(from: account)
         }
         let (saved, registration) = try await console.waiting {
@@ -58,14 +58,14 @@ struct RegisterCommand: ParsableCommand {
                 isCreatingUser: self.principal.create, payload: self.payload, isAnew: self.anew)
         }
         try console.show(registration, of: saved, profile: profile)
-        // An inbox that cannot be read is for others to tell.
+        // Other commands report an unreadable inbox.
         for stranded in (try? InboxReader(stateDirectory: profile.directory).stranded()) ?? [] {
             console.warning("\(stranded.text); \(stranded.advice(profile.name))")
         }
     }
 
-    /// Whether what is on file is to be forgotten; throws ``CommandFailure`` with exit 78 when it would have to be and nobody
-    /// said so.
+    /// Whether to forget the former registration. Throws ``CommandFailure`` with exit 78 if that is necessary and the
+    /// options do not allow it.
     private func isReplacing(
         _ profile: Profile, by account: SavedProfile.Account, in cloud: CloudSettings, console: Console
     ) throws -> Bool {
@@ -85,7 +85,7 @@ struct RegisterCommand: ParsableCommand {
     }
 }
 
-/// Who a profile receives as.
+/// The account that a profile receives as.
 struct PrincipalOptions: ParsableArguments {
     @Option(value: "NAME", help: "Sign in as this user, by login name, e-mail address or phone number.")
     var user: String?
@@ -125,8 +125,8 @@ struct PrincipalOptions: ParsableArguments {
         return Setting(Secret(line), .option("--password-stdin"))
     }
 
-    /// Asks at the terminal, twice for a user that is to be created; throws ``CommandFailure`` with exit 78 when there is
-    /// nobody to ask, or nobody is to be.
+    /// Asks for the password at the terminal, twice for a new user. Throws ``CommandFailure`` with exit 78 without a
+    /// terminal, or with `--no-input`.
     func askedPassword(of account: SavedProfile.Account) throws -> Secret {
         guard PasswordPrompt.isPossible, !self.noInput else {
             throw CommandFailure(
@@ -141,7 +141,7 @@ struct PrincipalOptions: ParsableArguments {
     }
 }
 
-/// How the emulator writes the pushes of an installation.
+/// The form of an installation's pushes, as the emulator writes them.
 enum PayloadFormat: String, CaseIterable, ExpressibleByArgument {
     /// Kii's long keys, without `aps`: what Kii's cloud sends over MQTT.
     case mqtt
@@ -155,7 +155,7 @@ enum PayloadFormat: String, CaseIterable, ExpressibleByArgument {
 }
 
 extension Registration {
-    /// How pushes are written; `nil` if nobody chose.
+    /// The chosen form of pushes; `nil` without a choice.
     var payload: PayloadFormat? {
         self.installationMembers?["payload"]?.string.flatMap { PayloadFormat(rawValue: $0) }
     }

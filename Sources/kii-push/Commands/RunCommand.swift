@@ -49,13 +49,13 @@ struct RunCommand: ParsableCommand {
     @OptionGroup(title: "Cloud") var profile: ProfileOptions
 
     func validate() throws {
-        // Whoever set it thinks of a fleet.
+        // The variable is meant for a fleet.
         if self.profile.profile == nil, EnvironmentVariable.store.text != nil {
             throw ValidationError(
                 "KII_PUSH_STORE is set: be a gateway of that fleet with 'kii-push-gateway run', or the profile's receiver with "
                     + "'--profile NAME'")
         }
-        // What needs another option may find it in the file.
+        // An option may need another one that only the file has.
         guard self.own.namesHandler, let problem = self.own.problem({ "'\(RunSettings.option($0))'" }) else { return }
         throw ValidationError(problem)
     }
@@ -63,16 +63,17 @@ struct RunCommand: ParsableCommand {
     func run() async throws {
         let service = RunService(console: self.output.console)
         var session = try await self.session(service, nil, isFirst: true)
-        // Not before: registering may take minutes, and a signal ends that at once.
+        // Only now: registering may take minutes, and until here a signal ends it at once.
         let signals = try StopSignals.ofCommand(asks: [SIGHUP, SIGUSR1])
-        // Before the socket: a second 'run' is told who receives, and not that its socket is taken. What else is wrong with
-        // the state the session tells.
+        // Before the socket: a second 'run' then reports the receiving process, and not the socket in use. The session
+        // reports other trouble with the state.
         do {
             _ = try await session.runtime.ledger()
         } catch let error as PushAgentError {
             if case .stateDirectoryInUse = error { throw error }
         }
-        // One for all sessions: a counter that began anew would look like a restart. So a reload does not move it.
+        // One publisher for all sessions: restarting a counter would look like a restart. So a reload does not move the
+        // metrics.
         let metrics = try await MetricsPublisher.start(session.settings, console: service.console)
         session.metrics = metrics
         do {
@@ -88,8 +89,8 @@ struct RunCommand: ParsableCommand {
 
     private var own: RunSettings { RunSettings(self.options) }
 
-    /// What the profile is registered as. One that somebody has configured, and nobody has registered yet, becomes a user
-    /// of its own: of an emulator, which every profile finds, or with a password, which is somebody's, that is not said.
+    /// The profile's registration. A configured profile that was never registered becomes a pseudo user; but not at an
+    /// emulator, which every profile finds, and not with a password, which belongs to a user.
     private func registration(
         of profile: Profile, with cloud: CloudSettings, mayRegister: Bool, _ console: Console
     ) async throws -> (saved: SavedProfile, registration: Registration) {
@@ -100,14 +101,14 @@ struct RunCommand: ParsableCommand {
         do {
             return try await profile.register(.pseudoUser, with: cloud)
         } catch let error as KiiResponseError {
-            // Something other than the cloud answered, such as a network's sign-in page. The service manager tries again.
+            // The answer was not the cloud's, but such as a network's sign-in page. The service manager tries again.
             throw CommandFailure(.temporary, error.description)
         }
     }
 
-    /// Makes a session from the options and what the files say now. Begins nothing.
+    /// Makes a session from the options and the current files, without starting it.
     ///
-    /// - Parameter isFirst: whether it is none that takes the place of another.
+    /// - Parameter isFirst: whether the session replaces none.
     private func session(
         _ service: RunService, _ metrics: MetricsPublisher?, isFirst: Bool
     ) async throws -> RunSession {
@@ -132,7 +133,7 @@ struct RunCommand: ParsableCommand {
                 commandPath: "kii-push run")
         }
         let cloud = try profile.cloud(self.profile)
-        // Before anything is made of it: a reload is to find out, and to change nothing.
+        // Checked before anything is made: a failed reload changes nothing.
         if let file = cloud.caFile, access(file, R_OK) != 0 {
             throw CommandFailure(.configuration, "cannot read the authorities in \(file): \(errorText(errno))")
         }
@@ -145,7 +146,7 @@ struct RunCommand: ParsableCommand {
         if let keepAlive = settings.options.keepAlive { identity.keepAlive = keepAlive.duration }
         var configuration = cloud.runtimeConfiguration(stateDirectory: profile.directory)
         configuration.hasControlSocket = true
-        // No message's time runs out while the program has another.
+        // No message waits, with its time running, while the program has another.
         configuration.concurrentHandlers = receiver.concurrency
         let runtime = try PushRuntime(configuration: configuration)
         let offline = service.offlineLimit(settings.options.exitWhenOffline?.duration)

@@ -51,8 +51,8 @@ struct SendUserCommand: ParsableCommand {
 }
 
 extension CloudSession {
-    /// Why nobody sees an alert that is sent to a user, and what to do; `nil` unless that is the profile's own one, of
-    /// whom it is known.
+    /// The reason why nobody sees an alert to a user, with advice; `nil` unless the user is the
+    /// profile's own, and receives without alerts.
     fileprivate func reasonForUnseenAlerts(of userID: String) -> String? {
         guard let registration = self.profile.registration, registration.principal == .user(userID),
             registration.payload != .apns

@@ -54,7 +54,7 @@ struct UnsubscribeCommand: ParsableCommand {
     }
 }
 
-/// Topics and buckets that the profile is to be subscribed to, or not any more.
+/// Topics and buckets to subscribe to or unsubscribe from.
 struct TargetOptions: ParsableArguments {
     @Argument(value: "TOPIC", help: "Topics: NAME, user:me/NAME, group:ID/NAME, … ('kii-push help scopes').")
     var topics: [TargetName] = []
@@ -66,8 +66,8 @@ struct TargetOptions: ParsableArguments {
 
     var isEmpty: Bool { self.topics.isEmpty && self.buckets.isEmpty }
 
-    /// Changes the subscription to each of them, and says what came of it; `unchanged` where there was nothing to change.
-    /// Without any, those are meant that the profile declares.
+    /// Changes the subscription to each target and prints the result, with `unchanged` where nothing changed. Without
+    /// targets the profile's declared ones are used.
     func change(
         isSubscribed: Bool, unchanged: String,
         _ change: (CloudSession, Principal, SubscriptionTarget) async throws -> CloudSession.SubscriptionOutcome

@@ -2,7 +2,7 @@ import KiiPushCommandLine
 import KiiPushCore
 
 extension SubscriptionTarget {
-    /// What the words of a command line stand for, topics first.
+    /// The targets that the words name, topics first.
     static func targets(
         topics: [TargetName], buckets: [TargetName], of principal: Principal
     ) throws -> [SubscriptionTarget] {

@@ -2,8 +2,8 @@ import Glibc
 import KiiPushCommandLine
 import KiiPushCore
 
-/// How the terminal was before the first prompt made it silent, or why that cannot be told; for the signal handler, which
-/// can be given nothing.
+/// The terminal's settings before the first prompt silenced it, or why they are unknown. A global, since a signal
+/// handler takes no context.
 private let terminalBefore: (settings: termios, code: Int32) = {
     var settings = termios()
     let code = tcgetattr(STDIN_FILENO, &settings) == 0 ? 0 : errno
@@ -12,17 +12,17 @@ private let terminalBefore: (settings: termios, code: Int32) = {
 
 /// Asks a person for a password at the terminal, without showing it.
 enum PasswordPrompt {
-    /// Signals that would leave a terminal behind that shows nothing.
+    /// Signals that would leave the terminal silent.
     private static let signals = [SIGINT, SIGTERM, SIGHUP, SIGQUIT]
 
     static var isPossible: Bool { isatty(STDIN_FILENO) == 1 && isatty(STDERR_FILENO) == 1 }
 
-    /// Shows `prompt` on standard error and reads a line from standard input. The terminal is as before afterwards, also
-    /// when a signal ends the program meanwhile.
+    /// Shows `prompt` on standard error and reads a line from standard input. Restores the terminal afterwards, also
+    /// when a signal ends the program.
     ///
     /// - Throws: ``CommandFailure`` with exit 130 after ^C, and with 66 when nothing was typed.
     static func read(_ prompt: String) throws -> Secret {
-        // Looked at before a handler can run, in which the first use of a global is not safe.
+        // Initialized before a handler can run: the first use of a global is not async-signal-safe.
         guard terminalBefore.code == 0 else { throw self.failure(terminalBefore.code) }
         let former = self.signals.map { ($0, self.restoreTerminal(at: $0)) }
         defer {
@@ -31,12 +31,12 @@ enum PasswordPrompt {
         var silent = terminalBefore.settings
         // Without ISIG ^C and ^Z are bytes like any other and come to this reader; without ICANON they come at once.
         silent.c_lflag &= ~tcflag_t(ECHO | ECHONL | ICANON | ISIG)
-        // With the prompt still to come, nothing can have been typed that was meant for it.
+        // The flush discards input from before the prompt, which was not meant for it.
         guard tcsetattr(STDIN_FILENO, TCSAFLUSH, &silent) == 0 else { throw self.failure(errno) }
         defer {
             var former = terminalBefore.settings
             tcsetattr(STDIN_FILENO, TCSADRAIN, &former)
-            // What is typed is not shown, so neither was the end of the line. Nobody can be told where this fails.
+            // The terminal has not echoed the end of the line either.
             StandardStream.error.say("\n")
         }
         StandardStream.error.say(prompt)
@@ -72,7 +72,7 @@ enum PasswordPrompt {
         CommandFailure(.inputOutput, "cannot ask for the password: \(errorText(code))")
     }
 
-    /// Has the signal end the program only after the terminal is as it was, and returns what it did before.
+    /// Makes the signal restore the terminal before it ends the program. Returns the former action.
     private static func restoreTerminal(at number: Int32) -> sigaction {
         var new = sigaction()
         new.__sigaction_handler.sa_handler = { number in

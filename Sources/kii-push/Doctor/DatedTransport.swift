@@ -1,9 +1,9 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// Carries the requests of a client, and remembers what the answers say about the time.
+/// Sends a client's requests, and keeps the clock difference that the answers show.
 actor DatedTransport: HTTPTransport {
-    /// How far this machine's clock was ahead of the server's at the last answer; `nil` when none named a date.
+    /// The lead of this machine's clock over the server's at the last answer; `nil` if no answer had a date.
     private(set) var clockLead: Duration?
     private let transport: any HTTPTransport
 
@@ -14,7 +14,7 @@ actor DatedTransport: HTTPTransport {
         let answer = try await self.transport.perform(request)
         let received = Timestamp.now().millisecondsSinceEpoch
         if let date = answer.field("Date").flatMap({ Timestamp(date: $0) }) {
-            // The field is in whole seconds, cut off.
+            // The field has whole seconds, rounded down.
             let theirs = date.millisecondsSinceEpoch + 500
             self.clockLead = .milliseconds(sent + (received - sent) / 2 - theirs)
         }

@@ -51,7 +51,7 @@ struct DoctorCommand: ParsableCommand {
         try await session.runtime.shuttingDown { try await session.examine(&examination, sendsPush: sendsPush) }
     }
 
-    /// The checks that ask the file system alone; returns whose checks follow, `nil` when the profile cannot be used.
+    /// Runs the checks of files; returns the session for the other checks, `nil` when the profile is unusable.
     private func examineFiles(_ examination: inout Examination) throws -> DoctorSession? {
         let modes = Check.Key(.fileModes)
         let location: ProfileLocation
@@ -76,7 +76,7 @@ struct DoctorCommand: ParsableCommand {
                     profile.saved == nil
                     ? .warning("\(evidence); it is not registered", fix: profile.registerHint) : .ok(evidence)
             } catch let failure as CommandFailure where failure.exit == .unreachable {
-                // All is well configured, and who would name the address is not there.
+                // The configuration is fine, but the emulator that publishes the address is not running.
                 configuration = .ok("profile '\(location.name)', emulator")
                 emulatorGone = failure
             } catch {

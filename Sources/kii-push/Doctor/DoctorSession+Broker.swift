@@ -39,7 +39,8 @@ extension DoctorSession {
         }
     }
 
-    /// Asks the process that receives as this profile how its connection is. A second connection would knock it off.
+    /// Asks the process that receives as this profile about its connection. A second connection would take over its
+    /// session.
     private func findings(of holder: String) async -> BrokerFindings {
         let reason = "\(holder) receives as this profile, and a second connection would knock it off"
         let unknown = BrokerFindings(connack: .unknown(reason))
@@ -73,7 +74,7 @@ extension DoctorSession {
     }
 
     private func roundTrip(_ agent: PushAgent, _ registration: Registration) async -> Finding {
-        // Less than the limit, so that it is this one that is said to have passed.
+        // Below the check's limit, so that this timeout is the one reported.
         let limit = self.limit * 9 / 10
         let mark = "doctor-\(String(UInt64.random(in: .min ... .max), radix: 36))"
         do {
@@ -97,7 +98,7 @@ extension DoctorSession {
         }
     }
 
-    /// What sends the test message to nobody but this profile; `nil` when there is no way.
+    /// A session that sends the test message to this profile alone; `nil` if there is none.
     private func sender(
         of mark: String, _ agent: PushAgent, _ registration: Registration
     ) async throws -> (@Sendable () async throws -> Void)? {

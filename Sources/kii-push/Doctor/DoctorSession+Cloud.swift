@@ -2,7 +2,7 @@ import KiiPushCommandLine
 import KiiPushCore
 
 extension DoctorSession {
-    /// Signs in as the app, which changes nothing.
+    /// Signs in as the app, which changes nothing at the cloud.
     func app() async throws -> Finding {
         let app = self.cloud.app
         do {
@@ -23,7 +23,7 @@ extension DoctorSession {
         }
     }
 
-    /// By the date of the answers so far.
+    /// Compares the clocks by the dates of the answers so far.
     func clock() async -> Finding {
         guard let lead = await self.transport.clockLead else { return .needless("no answer named a date") }
         let seconds = abs(lead.components.seconds)
@@ -37,7 +37,7 @@ extension DoctorSession {
         }
     }
 
-    /// A check tells what is there now: nothing is repeated, for which it would not have the time.
+    /// A check reports the present state: it retries nothing, which would take too long.
     static func session(of agent: PushAgent) throws(PushAgentError) -> KiiSession {
         var session = try agent.session()
         session.client.retry = .none
@@ -63,7 +63,7 @@ extension DoctorSession {
         }
     }
 
-    /// The installation, and where it connects to; the endpoint is `nil` when there is none.
+    /// The installation and its endpoint; the endpoint is `nil` when there is none.
     func installation() async throws -> (Finding, MQTTEndpoint?) {
         guard let agent = self.agent else { return (.unknown("the profile is not registered"), nil) }
         let (_, registration) = try self.profile.registration(with: self.cloud)

@@ -11,8 +11,8 @@ struct DoctorSession: Sendable {
     let client: KiiClient
     let transport: DatedTransport
 
-    /// - Parameter limit: how long one check may take.
-    /// - Throws: what cannot be used of the configuration, such as an authority that is not there.
+    /// - Parameter limit: the time limit of one check.
+    /// - Throws: an error in the configuration, such as a missing file of authorities.
     init(profile: Profile, cloud: CloudSettings, limit: Duration) throws {
         var settings = cloud.runtimeConfiguration(stateDirectory: profile.directory)
         settings.callTimeout = limit
@@ -42,7 +42,7 @@ struct DoctorSession: Sendable {
             }
         }
         try examination.note(Check.Key(.installation), after: [Check.Key(.signIn)], finding)
-        // Where the cloud does not name the broker, the one that it named before is looked at.
+        // If the cloud names no broker, the last known one is checked.
         let named = endpoint.map { ($0.host, $0.portSSL) }
         let known = self.profile.registration.map { ($0.host, $0.portSSL) }
         if let (host, port) = named ?? known { try await self.examineBroker(&examination, host: host, port: port) }

@@ -4,7 +4,7 @@ import KiiPushCore
 
 struct FileChecks: Sendable {
     let location: ProfileLocation
-    /// Files of secrets that the command line names.
+    /// Secret files that the command line names.
     let named: [String]
 
     private var directory: String { self.location.directory }
@@ -63,7 +63,7 @@ struct FileChecks: Sendable {
         guard statvfs(directory, &system) == 0 else { return .ok("\(directory) can be written") }
         let free = UInt64(system.f_bavail) * UInt64(system.f_frsize)
         let evidence = "\(directory) can be written; \(free >> 20) MiB are free"
-        // Too little for an inbox to be sure of.
+        // Too little for a reliable inbox.
         return free < 64 << 20
             ? .warning(evidence, fix: "free some space: an inbox that cannot be written stops receiving")
             : .ok(evidence)
@@ -89,7 +89,7 @@ struct FileChecks: Sendable {
             let kept = (Directory.names(in: self.directory) ?? []).filter { $0.hasPrefix("inbox.sqlite.damaged-") }
                 .sorted()
             if let first = kept.first {
-                // A fact of the past: it keeps nothing from being checked.
+                // A past event, which is no obstacle to other checks.
                 return .failed(
                     "the inbox was damaged, and \(ledger.lost) messages are lost; what was left is kept as "
                         + "\(self.directory)/\(first)",

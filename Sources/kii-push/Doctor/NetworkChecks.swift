@@ -1,14 +1,14 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// What one attempt to connect to a server says about each part of the way.
+/// The findings of one attempt to connect, for each step of the connection.
 struct NetworkChecks: Sendable {
     let server: Check.Server
     let host: String
     let port: UInt16
     let usesTLS: Bool
     let usesProxy: Bool
-    /// Certificates are not checked, as the user wants it.
+    /// Whether the user has turned off the check of certificates.
     let isInsecure: Bool
     let report: PushRuntime.Inspection?
     let failure: TransportError?
@@ -36,7 +36,7 @@ struct NetworkChecks: Sendable {
         if status >= 300 {
             let fix = status == 407 ? "put the user name and password into the proxy's URL" : "allow it in the proxy"
             let evidence = "the proxy answers \(status) when it is to connect to \(self.place)"
-            // What is asked for in plain HTTP, a proxy fetches itself.
+            // A proxy fetches plain HTTP itself.
             return self.usesTLS || self.server == .broker
                 ? .unreachable(evidence, fix: fix) : .warning(evidence, fix: fix)
         }

@@ -4,7 +4,7 @@ enum FilesTopic {
     private enum Part {
         case file(String)
         case prose(String)
-        /// To be copied, so it is not broken.
+        /// Text to copy, so its lines are not broken.
         case example([String])
     }
 

@@ -3,10 +3,10 @@ import KiiPushCommandLine
 /// A page that belongs to no single command: `kii-push help TOPIC`.
 struct HelpTopic: Sendable {
     let name: String
-    /// The page in lines of at most so many columns where it is a table, with the end of the last line.
+    /// The page. Tables have at most `width` columns a line. It ends with a line end.
     let text: @Sendable (_ width: Int) -> String
 
-    /// Every topic. Help and completions know of no other list.
+    /// All topics: the only list, for help and completion.
     static let all: [HelpTopic] = [
         HelpTopic(name: "scopes", text: scopesText),
         HelpTopic(name: "files", text: FilesTopic.text),

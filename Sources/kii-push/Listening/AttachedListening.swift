@@ -1,20 +1,20 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// Shows what the process goes through that receives with the inbox, and whose handler answers.
+/// Watches the process that receives with the inbox, whose handler answers.
 actor AttachedListening {
     private var notices: ControlNotices
     private var view: EventView
     private let style: EventView.Style
     private let directory: String
     private let count: Int?
-    /// How many messages were shown and came to something, as far as they are counted.
+    /// Number of messages with an outcome, as in ``EventView/completedCount``.
     var completedCount: Int { self.view.completedCount }
 
-    /// How long a process that receives anew is waited for: a service manager leaves a pause before it starts one.
+    /// The time to wait for the next receiving process: a service manager pauses before a restart.
     private static let patience = Duration.seconds(15)
 
-    /// What happens from here on is shown.
+    /// Attaches to the process. Later events wait until ``run(timeout:)`` shows them.
     init(
         _ client: ControlClient, directory: String, _ style: EventView.Style, installationID: String, count: Int?
     ) throws {
@@ -25,7 +25,7 @@ actor AttachedListening {
         self.count = count
     }
 
-    /// Shows until a reason to end comes true; throws ``StopSignals.Failure``.
+    /// Shows events until a reason to end; throws ``StopSignals.Failure``.
     nonisolated func run(timeout: Duration?) async throws -> ListenEnding {
         let signals = try StopSignals.ofCommand()
         return await withTaskGroup(of: ListenEnding?.self) { group in
@@ -51,7 +51,7 @@ actor AttachedListening {
                     try await self.style.written()
                     if let count, self.completedCount >= count { return .counted }
                 }
-                // A reader that is cancelled sees an end too.
+                // A cancelled reader ends in the same way.
                 try Task.checkCancellation()
             } while try await self.findSuccessor()
             return .stopped
@@ -62,8 +62,7 @@ actor AttachedListening {
         }
     }
 
-    /// Waits for the next process that receives, such as a service that restarts to read its files; returns whether one
-    /// came.
+    /// Waits for the next process that receives, such as a restarted service; returns whether one came.
     private func findSuccessor() async throws -> Bool {
         let console = self.style.console
         console.status(
@@ -78,7 +77,7 @@ actor AttachedListening {
                     return true
                 }
             } catch ControlError.ended, ControlError.silent {
-                // It came and went, or is not yet as far.
+                // That process is gone again, or not ready yet.
             }
             try await Task.sleep(for: .milliseconds(100))
         } while ContinuousClock.now < end

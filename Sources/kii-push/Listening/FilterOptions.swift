@@ -1,7 +1,7 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// The switches that say which messages are meant.
+/// The options that select messages.
 struct FilterOptions: ParsableArguments {
     @Option(value: "KIND", help: "Only push-to-app, push-to-user or direct-push; may be given again.")
     var only: [ReceivedMessage.Kind] = []
@@ -17,7 +17,7 @@ struct FilterOptions: ParsableArguments {
 
     /// The filter with `me` replaced.
     ///
-    /// - Parameter principal: who receives; `nil` where that is unknown.
+    /// - Parameter principal: the receiver; `nil` if it is unknown.
     /// - Throws: ``CommandFailure`` with exit 64 when `me` is unknown, or the other kind of principal.
     func filter(for principal: Principal?) throws -> MessageFilter {
         func text(_ name: TargetName) throws -> String { try name.scope.resolved(for: principal).text(of: name.id) }

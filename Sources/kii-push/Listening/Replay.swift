@@ -1,7 +1,7 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// Hands messages to somebody outside, one after the other or several at once, and shows what comes of each.
+/// Passes messages to a handler outside, one after the other or several at once, and shows the results.
 struct Replay: Sendable {
     private let outside: any OutsideHandler
     private let console: Console
@@ -12,8 +12,8 @@ struct Replay: Sendable {
         (self.outside, self.console, self.speed, self.jobs) = (outside, console, speed, jobs)
     }
 
-    /// - Returns: how many came to nothing.
-    /// - Throws: what showing them throws; ``SilentExit`` after a signal, when what ran has ended.
+    /// - Returns: the number of messages that failed.
+    /// - Throws: errors of the output; ``SilentExit`` after a signal, once everything that ran has ended.
     func run(_ messages: [ReplayedMessage]) async throws -> Int {
         let signals = try StopSignals.ofCommand()
         self.outside.begin()
@@ -63,8 +63,8 @@ struct Replay: Sendable {
         }
     }
 
-    /// Hands a message over, and tries that again where it cannot be, for as long as an attempt may take. Each time it has the
-    /// whole time of an attempt.
+    /// Passes a message to the handler. While that is impossible it tries again, for the time of one attempt; each try
+    /// has the whole time of an attempt.
     func answer(to message: ReplayedMessage) async throws -> HandlerAnswer {
         let end = MonotonicInstant.now() + HandlerOptions.longest
         while true {
@@ -85,7 +85,7 @@ extension HandlerAnswer {
 }
 
 extension HandlerOutcome {
-    /// Whether the words for people end in what `reason` ends in.
+    /// Whether the text for people ends like `reason`.
     fileprivate func tells(_ reason: String) -> Bool {
         guard case .none(let said) = self.ending, let cause = said.firstRange(of: ": ") else { return false }
         return reason.hasSuffix(said[cause.upperBound...])
@@ -93,7 +93,7 @@ extension HandlerOutcome {
 }
 
 extension Console {
-    /// What came of a message that was handed over once.
+    /// Shows the result of a replayed message.
     fileprivate func show(_ answer: HandlerAnswer, to id: Int64) throws {
         let (word, style, detail): (String, TextStyle, String?) =
             switch answer.verdict {
@@ -101,7 +101,7 @@ extension Console {
             case .failed(let reason, _), .postponed(let reason, _): ("failed", .red, reason)
             case .rejected(let reason): ("dead", .red, reason)
             }
-        // Why a server gave no answer is among the words about the outcome already.
+        // The text about the outcome may already have the reason why a server gave no answer.
         let reason = detail.flatMap { answer.outcome.tells($0) ? nil : $0.terminalSafe }
         let words = [answer.outcome.text, answer.outcome.elapsed.text, reason].compactMap { $0 }
         try self.line(

@@ -1,7 +1,7 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// `--since`: which messages of the inbox are shown before those that arrive.
+/// `--since`: the stored messages to show before new ones.
 enum SinceChoice: ExpressibleByArgument, Equatable {
     case all
     case message(Int64)
@@ -21,7 +21,7 @@ enum SinceChoice: ExpressibleByArgument, Equatable {
 
     static var expectation: String { "a time span such as 10m, a message's number, or all" }
 
-    /// Shows what the inbox still holds of messages that came to something; the others are delivered anyway.
+    /// Shows stored messages that have an outcome; the agent delivers the others anyway.
     func show(from directory: String, _ style: EventView.Style) async throws {
         guard let reader = try InboxReader.existing(in: directory) else { return }
         var last: Int64 = 0
@@ -45,7 +45,7 @@ enum SinceChoice: ExpressibleByArgument, Equatable {
 }
 
 extension InboxReader {
-    /// `nil` where nothing was ever received into a file.
+    /// `nil` if no file was ever received into.
     static func existing(in directory: String) throws(InboxReadingError) -> InboxReader? {
         do throws(InboxReadingError) {
             return try InboxReader(stateDirectory: directory)
@@ -57,7 +57,7 @@ extension InboxReader {
 }
 
 extension EventView.Style {
-    /// A message of the inbox, as it was shown when it came. What was never a message has no line of a person's own.
+    /// Shows a message of the inbox as the view showed it live. A record that is no message has no user-defined line.
     func show(_ trace: MessageRecord, _ message: ReceivedMessage?) throws {
         guard let message else {
             if self.format == nil { try self.console.show(inList: trace) }

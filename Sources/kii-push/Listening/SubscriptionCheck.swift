@@ -1,14 +1,14 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// Tells a person that a filter waits for a topic or bucket that the profile is not subscribed to.
+/// Warns a person that a filter names a topic or bucket to which the profile is not subscribed.
 struct SubscriptionCheck: Sendable {
     let profile: Profile
     let cloud: CloudSettings
     let account: SavedProfile.Account
     let console: Console
 
-    /// Asks the cloud about each of `targets`. Says nothing where the cloud cannot be asked: receiving tells of that.
+    /// Asks the cloud about each of `targets`. Silent if the cloud cannot be reached: the agent reports that.
     func warn(about targets: [SubscriptionTarget], of principal: Principal) async {
         guard !targets.isEmpty,
             let runtime = try? PushRuntime(

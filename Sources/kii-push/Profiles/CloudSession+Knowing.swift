@@ -6,7 +6,7 @@ enum SubscriptionSource: String, Sendable { case profile, configuration, cloud }
 typealias SubscriptionCandidate = (target: SubscriptionTarget, source: SubscriptionSource)
 
 extension CloudSession {
-    /// The targets of which the profile may be a subscriber, each once: what was subscribed through it, then `declared`,
+    /// The possible subscriptions of the profile, each once: subscriptions made through the profile, then `declared`,
     /// then the topics that the cloud lists in `scopes`.
     func candidates(declared: [SubscriptionTarget], scopes: [Scope]) async throws -> [SubscriptionCandidate] {
         var seen: Set<SubscriptionTarget> = []
@@ -24,7 +24,7 @@ extension CloudSession {
         return candidates
     }
 
-    /// Whether the cloud can be asked about a topic that it has listed; one about which it cannot is told of.
+    /// Whether the ID of a listed topic is valid; warns about a topic whose ID is not.
     func isUsable(_ topic: Topic) -> Bool {
         guard !Topic.isValidID(topic.id) else { return true }
         let name = SubscriptionTarget.topic(topic).text
@@ -32,7 +32,7 @@ extension CloudSession {
         return false
     }
 
-    /// The scopes whose topics are looked through unless others are named: the app's and the principal's own.
+    /// The scopes whose topics are listed by default: the app's and the principal's own.
     func ownScopes() throws -> [Scope] {
         switch try self.registration().principal {
         case .user(let id): [.app, .user(id)]
@@ -40,8 +40,9 @@ extension CloudSession {
         }
     }
 
-    /// Whether the profile is subscribed to a target; `nil` where nobody needs to know: it was subscribed through the profile
-    /// once and is so no more, or the cloud refuses to answer, as about a topic of a group that the user has left.
+    /// Whether the profile is subscribed to a target. `nil` if the answer does not matter: a former subscription of the
+    /// profile that is over, or a target that the cloud refuses to answer for, such as a topic of a group that the user
+    /// has left.
     func isSubscribed(
         _ principal: Principal, to target: SubscriptionTarget, known source: SubscriptionSource
     ) async throws -> Bool? {
@@ -54,7 +55,7 @@ extension CloudSession {
         }
     }
 
-    /// Writes down what became of a subscription. It holds all the same where that fails, so that is no failure.
+    /// Records a change of a subscription. The change holds even if this fails, so that is no error.
     func remember(_ target: SubscriptionTarget, isSubscribed: Bool) {
         do {
             try KnownSubscriptions(directory: self.profile.directory).note(target, isSubscribed: isSubscribed)

@@ -2,10 +2,10 @@ import KiiPushCommandLine
 import KiiPushCore
 
 extension CloudSession {
-    /// Whether the subscription was not as it is to be before, and whether the topic had to be created first.
+    /// Whether the subscription changed, and whether the topic was created first.
     typealias SubscriptionOutcome = (isChanged: Bool, isTopicCreated: Bool)
 
-    /// Subscribes `principal`, creating the topic when it is missing and somebody at hand may create it.
+    /// Subscribes `principal`. Creates a missing topic if the profile or the administrator may.
     func subscribe(_ principal: Principal, to target: SubscriptionTarget) async throws -> SubscriptionOutcome {
         let own = try self.own()
         var outcome = (isChanged: false, isTopicCreated: false)
@@ -35,7 +35,7 @@ extension CloudSession {
         }
     }
 
-    /// Sends to a topic that has to be there; returns the message's ID.
+    /// Sends to an existing topic; returns the message's ID.
     func send(_ call: KiiCall<String>, to topic: Topic, as sender: KiiSession) async throws -> String {
         do {
             return try await sender.perform(call)
@@ -53,7 +53,7 @@ extension CloudSession {
         return failure
     }
 
-    /// The app's own topics are its administrator's to create; those of users, groups and things are their members'.
+    /// The administrator creates the app's own topics; members create those of users, groups and things.
     ///
     /// - Source: Kii's guide, "creating a topic".
     private func create(_ topic: Topic, after error: KiiError) async throws {

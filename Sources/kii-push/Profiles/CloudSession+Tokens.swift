@@ -2,11 +2,11 @@ import KiiPushCommandLine
 import KiiPushCore
 
 extension CloudSession {
-    /// Whose token a call is made with; the role is for people.
+    /// The session for a call; the role is for people.
     typealias Sender = (session: KiiSession, role: String)
 
-    /// The administrator where one is at hand, for what the cloud grants to nobody else by default; else the profile
-    /// itself, which may have been given the right.
+    /// The administrator, if its credentials are known, for calls that the cloud grants to nobody else by default; else
+    /// the profile itself, which may have been granted the right.
     func adminOrOwn() throws -> Sender {
         if let admin = self.admin { return (admin, "the app's admin") }
         return (try self.own(), "the profile's own user or thing")
@@ -23,7 +23,7 @@ extension CloudSession {
         return try scope == own ? (self.own(), "the profile's own user or thing") : self.adminOrOwn()
     }
 
-    /// The scope that a command line means. Only `me` needs a registration.
+    /// The scope of a command line's name. Only `me` needs a registration.
     func scope(_ name: ScopeName) throws -> Scope {
         try name.resolved(for: name.isOfMe ? self.registration().principal : nil)
     }

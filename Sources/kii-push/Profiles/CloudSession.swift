@@ -1,13 +1,13 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// A profile's conversation with its cloud, over REST, for the length of one command. It takes no lock and opens no
-/// MQTT session, so it works while an agent of the same profile is running.
+/// A profile's session with its cloud over REST, for one command. It takes no lock and opens no MQTT session, so it
+/// works while an agent of the same profile is running.
 final class CloudSession: Sendable {
     let profile: Profile
     let cloud: CloudSettings
     let console: Console
-    /// The session of the app's administrator; `nil` when nobody's credentials are at hand.
+    /// The session of the app's administrator; `nil` without credentials.
     let admin: KiiSession?
     let runtime: PushRuntime
     /// The profile's agent, which only signs in here; `nil` when the profile was never registered.
@@ -25,7 +25,7 @@ final class CloudSession: Sendable {
         }
     }
 
-    /// Adds what helps here, and what it costs.
+    /// Adds advice to an error, and the cost of following it.
     func advising(_ error: any Error) -> any Error {
         var failure = CommandFailure(describing: error)
         switch error {
@@ -58,7 +58,7 @@ extension AdminCredentials {
 }
 
 extension PushRuntime {
-    /// Shuts down after `body`, whatever comes of it.
+    /// Shuts down after `body`, even after an error.
     func shuttingDown<Result>(after body: () async throws -> Result) async throws -> Result {
         do {
             let result = try await body()

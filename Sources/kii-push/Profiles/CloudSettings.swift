@@ -1,7 +1,7 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// The cloud that a command talks to, and where that was decided.
+/// The cloud of a command, and the origin of that setting.
 struct CloudSettings: Sendable {
     enum Source: String, Sendable {
         case options = "options or environment"
@@ -11,19 +11,19 @@ struct CloudSettings: Sendable {
     }
 
     let app: KiiApp
-    /// Who may do what the cloud reserves to the app's administrator; `nil` when nobody is known.
+    /// The credentials for calls that the cloud reserves to the app's administrator; `nil` if there are none.
     let admin: AdminCredentials?
     let caFile: String?
     let proxy: String?
     let userAgent: String?
-    /// The terms of the way to the cloud that a profile keeps when it is registered now.
+    /// The connection settings that `register` stores with the profile.
     private let terms: SavedProfile.Terms
     private let clientCertificateFile: String?
     private let clientKeyFile: String?
     let isInsecure: Bool
     let source: Source
 
-    /// As ``ProfileSettings`` has it; a running emulator serves where nothing else is said.
+    /// The settings of ``ProfileSettings``; a running emulator serves if they name no cloud.
     init(options: ProfileOptions, profile: Profile) throws {
         let settings = try ProfileSettings(options: options, profile: profile)
         let location = profile.location
@@ -80,7 +80,7 @@ struct CloudSettings: Sendable {
         self.admin = profile.credentials.admin?.value
     }
 
-    /// Before anything else is complained about. The rest of an address may hold a password, and is not repeated.
+    /// Checked before other errors. The rest of an address may hold a password, and is not repeated.
     private static func requireWebAddress(_ url: String, isOption: Bool, allowsPlainHTTP: Bool) throws {
         let exit: ExitStatus = isOption ? .usage : .configuration
         if let origin = Origin(of: url), !origin.usesTLS, !origin.isLoopback, !allowsPlainHTTP {
@@ -105,7 +105,7 @@ struct CloudSettings: Sendable {
 }
 
 extension CloudSettings {
-    /// What a profile that is registered with this cloud remembers of it.
+    /// The cloud's identity, as a registered profile stores it.
     var identity: SavedProfile.Cloud {
         guard self.source == .emulator, let admin = self.admin else {
             return .kii(baseURL: self.app.baseURL, appID: self.app.appID, self.terms)
@@ -113,7 +113,8 @@ extension CloudSettings {
         return .emulator(appID: self.app.appID, clientID: admin.clientID)
     }
 
-    /// Whether a profile was registered with this cloud, the same app at the same server, and its tokens may go there.
+    /// Whether a profile was registered with this cloud: the same app at the same server, so that its tokens may go
+    /// there.
     func knows(_ saved: SavedProfile) -> Bool {
         switch saved.cloud {
         case .emulator: saved.cloud == self.identity

@@ -1,10 +1,10 @@
 package import KiiPushCommandLine
 import KiiPushCore
 
-/// What the files of configuration say about one profile: the user's `config.json`, then those of the system. Each member
-/// is taken from the first file that has it.
+/// The configuration of one profile: the user's `config.json`, then the system's files. The first file with a member
+/// wins.
 package struct ProfileConfiguration: Sendable {
-    /// What each file has about the profile, in the order in which they win. Nothing is guessed for a profile with any.
+    /// The part of each file about the profile, in the order of precedence. With any part, nothing is guessed.
     let parts: [ConfigurationDocument]
     package let baseURL: Setting<String>?
     package let appID: Setting<String>?
@@ -21,7 +21,7 @@ package struct ProfileConfiguration: Sendable {
         "allowPlainHTTP", "subscriptions", "run",
     ]
 
-    /// The first file that says, or should say, something about the profile's cloud; `nil` when none does.
+    /// The first file that configures, or should configure, the profile's cloud; `nil` without one.
     var path: String? {
         self.parts.first { part in
             let keys = part.value.pairs.map { $0.0 }
@@ -29,12 +29,12 @@ package struct ProfileConfiguration: Sendable {
         }?.document
     }
 
-    /// What `run` is to do; `nil` when nothing is said. Read by who asks: a mistake in it is nothing to other commands.
+    /// The settings of `run`; `nil` without any. Read on demand: other commands ignore a mistake in them.
     ///
     /// - Throws: ``CommandFailure`` with exit 78.
     package func runSettings() throws -> RunSettings? { try self.run.map { try RunSettings($0) } }
 
-    /// The members of `run` as they are written, whatever they are.
+    /// The members of `run` as written, valid or not.
     package var runMembers: [(name: String, setting: Setting<String>)] {
         guard let run = self.run else { return [] }
         return run.value.pairs.map { name, value in
@@ -45,9 +45,9 @@ package struct ProfileConfiguration: Sendable {
 
     private var run: ConfigurationDocument? { self.parts.lazy.compactMap { $0["run"] }.first }
 
-    /// Reads the parts of `profile`; everything is `nil` when there are none.
+    /// Reads the parts of `profile`; every property is `nil` without any.
     ///
-    /// - Throws: ``CommandFailure`` with exit 78 when a file is wrong, or has a member that would be overlooked.
+    /// - Throws: ``CommandFailure`` with exit 78 when a file is wrong, or has an unknown member.
     static func read(_ paths: FilePaths, profile: String) throws -> ProfileConfiguration {
         let user = try ConfigurationDocument.read(trustedAt: paths.configuration)
         if user == nil, paths.isConfigurationNamed {
@@ -57,7 +57,7 @@ package struct ProfileConfiguration: Sendable {
         return try ProfileConfiguration([user].compactMap { $0 } + system, profile: profile)
     }
 
-    /// As above, from files of which an earlier one wins.
+    /// As above, from files in the order of precedence.
     package init(_ files: [ConfigurationDocument], profile: String) throws {
         let parts = try files.compactMap {
             try $0.part(of: profile, files: ["$schema", "version", "profiles"], members: Self.members)
@@ -80,7 +80,7 @@ package struct ProfileConfiguration: Sendable {
         self.subscriptions = try first("subscriptions") { try DeclaredSubscriptions($0) }
     }
 
-    /// The address that a part names, by itself or by a site.
+    /// The address that a part names, directly or by a site.
     private static func address(_ part: ConfigurationDocument) throws -> Setting<String>? {
         let address: Setting<String>? = try part["baseURL"].map { Setting(try $0.text(), $0.origin) }
         guard let site = part["site"] else { return address }

@@ -1,14 +1,14 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// What a profile is to be subscribed to, as a file declares it: `{"topics": [...], "buckets": [...]}`.
+/// The subscriptions of a profile, as a file declares them: `{"topics": [...], "buckets": [...]}`.
 package struct DeclaredSubscriptions: Sendable, Hashable {
     var topics: [TargetName]
     var buckets: [TargetName]
 
     static let members = ["topics", "buckets"]
 
-    /// Throws ``CommandFailure`` with exit 78 that names the place of what is wrong.
+    /// Throws ``CommandFailure`` with exit 78 and the place of the mistake.
     init(_ value: ConfigurationDocument) throws {
         try value.object(Self.members)
         func names(_ key: String) throws -> [TargetName] {

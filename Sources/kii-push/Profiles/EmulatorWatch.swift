@@ -1,14 +1,14 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// Notices that the emulator of a profile listens elsewhere than it did: it was restarted on other ports.
+/// Notices that a profile's emulator was restarted on other ports.
 struct EmulatorWatch: Sendable {
     private let path: String
     private let baseURL: String
-    /// The admin's ID is kept with the emulator's state, so it tells one emulator from another.
+    /// The admin's ID is part of the emulator's state, so it identifies the emulator.
     private let clientID: String
 
-    /// `nil` for a cloud that is no emulator.
+    /// `nil` for other clouds.
     init?(_ cloud: CloudSettings, _ paths: FilePaths) {
         guard cloud.source == .emulator, let admin = cloud.admin else { return nil }
         self.path = paths.emulator
@@ -21,7 +21,8 @@ struct EmulatorWatch: Sendable {
     func moved(isOffline: @Sendable () -> Bool) async -> Bool {
         while true {
             do { try await Task.sleep(for: .milliseconds(500)) } catch { return false }
-            // Cannot be read while it is being replaced, or is another's: the agent tells why it has no connection.
+            // An unreadable file may be in the middle of a replacement, or somebody else's: the agent reports why it is
+            // offline.
             guard isOffline(), let file = try? EmulatorRuntimeFile.find(at: self.path) else { continue }
             if file.admin.clientID == self.clientID, file.app.baseURL != self.baseURL { return true }
         }

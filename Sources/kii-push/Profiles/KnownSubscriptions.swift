@@ -3,13 +3,14 @@ package import KiiPushCommandLine
 package import KiiPushCore
 
 /// The subscriptions made through a profile: `subscriptions.json` in its directory. The cloud has no call that lists
-/// subscriptions. One that is neither in this file, nor declared, nor in a list of topics cannot be found again.
+/// subscriptions. A subscription that is neither in this file, nor declared, nor in a list of topics cannot be found
+/// again.
 package struct KnownSubscriptions: Sendable {
     private let path: String
 
     init(directory: String) { self.path = directory + "/subscriptions.json" }
 
-    /// In the order in which they were made. What cannot be read as a target is left out.
+    /// In the order of subscribing. Leaves out entries that are no target.
     func read() throws -> [SubscriptionTarget] {
         try ConfigurationDocument.read(trustedAt: self.path).map { Self.targets(in: $0) } ?? []
     }
@@ -18,7 +19,7 @@ package struct KnownSubscriptions: Sendable {
         (file.value["subscriptions"]?.array ?? []).compactMap { SubscriptionTarget(remembered: $0) }
     }
 
-    /// Forgets all: they were another principal's.
+    /// Forgets all subscriptions: they were another principal's.
     func forget() { unlink(self.path) }
 
     func note(_ target: SubscriptionTarget, isSubscribed: Bool) throws {
@@ -28,15 +29,15 @@ package struct KnownSubscriptions: Sendable {
         try ConfigurationDocument.write(Self.members(targets), to: self.path)
     }
 
-    /// What the file holds beside its version.
+    /// The members of the file beside its version.
     package static func members(_ targets: [SubscriptionTarget]) -> [(String, JSONValue)] {
         [("subscriptions", JSONValue(targets.map { JSONValue.object($0.json) }))]
     }
 }
 
 extension Profile {
-    /// Notes what is going to be subscribed, so that it is found when nobody declares it any more. One that comes to
-    /// nothing does no harm: the cloud is asked about each.
+    /// Records targets before the calls that subscribe to them, so that they are found even when no file declares them
+    /// any more. A subscription that fails does no harm: commands ask the cloud about each.
     func note(_ targets: [SubscriptionTarget], _ console: Console) {
         do {
             for target in targets { try KnownSubscriptions(directory: self.directory).note(target, isSubscribed: true) }
@@ -49,7 +50,7 @@ extension Profile {
 extension SubscriptionTarget {
     fileprivate init?(remembered json: JSONValue) {
         guard let name = json["name"]?.string, let text = json["scope"]?.string,
-            // Without a principal there is no 'me', which is never written down.
+            // Without a principal `me` is no scope; the file never has it.
             let scope = try? ScopeName(text)?.resolved(for: nil)
         else { return nil }
         switch json["kind"]?.string {

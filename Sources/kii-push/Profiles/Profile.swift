@@ -1,21 +1,21 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// A profile as a command finds it: its files, and what is known about it.
+/// A profile for a command: its files, and their content.
 struct Profile: Sendable {
     let location: ProfileLocation
-    /// What the profile was registered as; `nil` when it never was.
+    /// The registered account; `nil` when the profile was never registered.
     let saved: SavedProfile?
-    /// What the cloud knows the profile by; `nil` when it was never registered.
+    /// The profile's identity at the cloud; `nil` when the profile was never registered.
     let registration: Registration?
     var credentials: ProfileCredentials
 
     var name: String { self.location.name }
     var directory: String { self.location.directory }
 
-    /// Reads everything that `options` and the environment point to. Touches no network.
+    /// Reads the files and variables that `options` and the environment name. Touches no network.
     ///
-    /// - Parameter isReplacing: whether the profile is registered anew, so that what `register` wrote need not be readable.
+    /// - Parameter isReplacing: whether the profile is registered anew, so that its former files may be unreadable.
     /// - Throws: ``CommandFailure`` or ``FileError``, with exit 78 when a file is wrong or unsafe.
     init(_ options: ProfileOptions, isReplacing: Bool = false) throws {
         try self.init(named: options.profile, configurationFile: options.config, isReplacing: isReplacing)
@@ -37,7 +37,7 @@ struct Profile: Sendable {
         self.credentials = try ProfileCredentials.read(self.location, isReplacing: isReplacing)
     }
 
-    /// Reads what `register` wrote; `nil` also when it is to be replaced and its content makes no sense.
+    /// Reads a file of `register`; `nil` also for malformed content that is going to be replaced.
     static func registered<Value>(_ path: String, isReplacing: Bool, _ read: () throws -> Value?) throws -> Value? {
         do {
             return try read()
@@ -46,11 +46,11 @@ struct Profile: Sendable {
         }
     }
 
-    /// Whether it is the content of a file that is wrong, and not whose it is or who may change it.
+    /// Whether the content of a file is wrong, and not its owner or mode.
     private static func isMalformed(_ error: any Error, _ path: String) -> Bool {
         switch error {
         case FileError.tooLarge, FileError.malformed, FileError.newerFormat: return true
-        // A file of ours that is closed to others can be wrong in its content alone.
+        // A file of ours that is closed to others can be wrong only in its content.
         case is CommandFailure:
             do { return try PrivateFile.read(path) != nil } catch { return Self.isMalformed(error, path) }
         default: return false
@@ -59,7 +59,7 @@ struct Profile: Sendable {
 
     /// The cloud that the profile belongs to.
     ///
-    /// - Throws: ``CommandFailure`` with exit 78 when none is configured, and with 69 when it is an emulator that is not
+    /// - Throws: ``CommandFailure`` with exit 78 when none is configured, and with 69 for an emulator that is not
     ///   running.
     func cloud(_ options: ProfileOptions) throws -> CloudSettings { try CloudSettings(options: options, profile: self) }
 
@@ -79,12 +79,12 @@ struct Profile: Sendable {
         throw failure("at another server than \(cloud.app.baseURL), which does not get its token")
     }
 
-    /// The app's key for a cloud. What `register` kept is for the server that it registered with.
+    /// The app's key for a cloud. The key that `register` stored is for the server of the registration.
     func appKey(for baseURL: String?) -> Secret? {
         self.isOfRegistration(self.credentials.appKey, elsewhereThan: baseURL) ? nil : self.credentials.appKey?.value
     }
 
-    /// Gives up a password that `register` kept for another server.
+    /// Drops a password that `register` stored for another server.
     mutating func forgetPassword(ofOthersThan app: KiiApp) {
         if self.isOfRegistration(self.credentials.password, elsewhereThan: app.baseURL) {
             self.credentials.password = nil
@@ -96,13 +96,12 @@ struct Profile: Sendable {
         return switch self.saved?.cloud {
         case .kii(let known, _, _)?: Origin(of: known) != Origin(of: baseURL)
         case .emulator?: Origin(of: baseURL)?.isLoopback != true
-        // Without profile.json nobody knows which server it is for.
+        // Without profile.json the server is unknown.
         case nil: true
         }
     }
 
-    /// What the profile was registered as, and what came of it, whatever the cloud; throws ``CommandFailure`` with exit 78
-    /// when it was not registered.
+    /// The registered account and its registration, with any cloud; throws ``CommandFailure`` with exit 78 without one.
     func registered() throws -> (saved: SavedProfile, registration: Registration) {
         guard let saved = self.saved, let registration = self.registration else {
             throw CommandFailure(.configuration, "profile '\(self.name)' is not registered", hint: self.registerHint)
@@ -113,7 +112,7 @@ struct Profile: Sendable {
     func agentConfiguration(_ account: SavedProfile.Account, app: KiiApp, creatingUser: Bool = false)
         -> PushAgent.Configuration
     {
-        // Without a password the token on file does until the cloud refuses it, and the error then says so.
+        // Without a password the stored token works until the cloud refuses it; the error then says so.
         let password = self.credentials.password?.value ?? Secret("")
         let identity: KiiAccount =
             switch account {
@@ -127,7 +126,7 @@ struct Profile: Sendable {
 
     var registerHint: String { "run: kii-push register" + self.option }
 
-    /// What helps when the cloud refused a token or password of this profile, or of the app's admin.
+    /// Advice after the cloud has refused a token or password of this profile or of the app's admin.
     func hint(after refusal: KiiError) -> String {
         let isRightMissing = !(refusal.context["authenticatedPrincipalID"]?.string ?? "").isEmpty
         func signIn(_ option: String, _ id: String) -> String {
@@ -137,7 +136,7 @@ struct Profile: Sendable {
         case nil: return "do it as the app's admin: kii-push help files"
         case .user(let name)?: return signIn("--user", name)
         case .thing(let vendorThingID, _)?: return signIn("--thing", vendorThingID)
-        // It never asks for a token, so it was the admin's credentials that were refused.
+        // A pseudo user never asks for a token, so the admin's credentials were refused.
         case .pseudoUser? where refusal.operation.path.hasSuffix("/oauth2/token"):
             return "check clientID and clientSecret: kii-push help files"
         case .pseudoUser?:
@@ -150,8 +149,8 @@ struct Profile: Sendable {
 }
 
 enum SecretFile {
-    /// The content without the end of the line. Throws ``FileError`` when it is open to others; ``CommandFailure``: 66 without
-    /// a file, 78 when empty.
+    /// The content without the end of the line. Throws ``FileError`` when the file is open to others;
+    /// ``CommandFailure`` with exit 66 without a file, 78 for an empty one.
     static func read(_ path: String) throws -> Secret {
         guard let bytes = try PrivateFile.read(path) else {
             throw CommandFailure(.missingInput, "there is no file \(path)")

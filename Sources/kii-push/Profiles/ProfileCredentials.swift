@@ -1,19 +1,20 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// The secrets of one profile: each from the first source that has it. The sources, in their order:
+/// The secrets of one profile, each from the first source that has it. The sources, in their order:
 ///
-/// 1. the file that systemd hands to this service alone;
-/// 2. the environment, which is said for one run as the app's ID and address are;
-/// 3. `credentials.json`, which the user wrote;
-/// 4. what `register` was given.
+/// 1. the file that systemd passes to this service alone;
+/// 2. the environment, set for one run like the app's ID and address;
+/// 3. `credentials.json`, written by the user;
+/// 4. the secrets given to `register`.
 struct ProfileCredentials: Sendable {
     var appKey: Setting<Secret>?
-    /// The app's administrator, whose ID and secret are of one source: half of one pair fits no half of another.
+    /// The app's administrator. ID and secret come from one source: halves of two pairs do not fit.
     var admin: Setting<AdminCredentials>?
     var password: Setting<Secret>?
 
-    /// - Parameter isReplacing: whether what `register` was given is replaced, so that it need not be readable.
+    /// - Parameter isReplacing: whether the secrets given to `register` are replaced, so that their file may be
+    ///   unreadable.
     /// - Throws: ``FileError`` when a file is open to others or belongs to another user; ``CommandFailure`` with exit 78
     ///   when a source has one half of the administrator's credentials.
     static func read(_ location: ProfileLocation, isReplacing: Bool) throws -> ProfileCredentials {
@@ -35,7 +36,7 @@ struct ProfileCredentials: Sendable {
         return found
     }
 
-    /// Keeps what later commands need to sign in again, in the profile's own closed file.
+    /// Stores the secrets that later commands sign in with, in the profile's own file of mode 0600.
     func write(directory: String, appKey: Secret?) throws {
         let members = [("appKey", appKey), ("password", self.password?.value)]
         try ConfigurationDocument.write(

@@ -2,13 +2,13 @@ import KiiPushCommandLine
 import KiiPushCore
 
 extension Profile {
-    /// Makes the profile known to the cloud, and writes down what it is and what later commands sign in with. Throws as
+    /// Registers the profile with the cloud, and stores its account and the secrets for later commands. Throws as
     /// ``PushAgent/register(replacing:)``, and ``FileError``.
     ///
     /// - Parameters:
-    ///   - isReplacing: whether what is on file is given up.
-    ///   - payload: how pushes are written; `nil` for as they are.
-    ///   - isAnew: whether nothing of what the profile was is wanted any more.
+    ///   - isReplacing: whether to give up the stored registration.
+    ///   - payload: the form of pushes; `nil` keeps the present one.
+    ///   - isAnew: whether to drop everything of the former registration.
     func register(
         _ account: SavedProfile.Account, with cloud: CloudSettings, calls: CallOptions? = nil,
         isReplacing: Bool = false, isCreatingUser: Bool = false, payload: PayloadFormat? = nil, isAnew: Bool = false
@@ -19,7 +19,7 @@ extension Profile {
         var configuration = self.agentConfiguration(account, app: cloud.app, creatingUser: isCreatingUser)
         configuration.installationMembers = payload?.members
         if payload == nil, isReplacing, !isAnew {
-            // The emulator is another one; what the profile wants is the same.
+            // The emulator is another one, but the profile's choices remain.
             let former = PushAgent(runtime: runtime, configuration: configuration, handler: NoHandler())
             configuration.installationMembers = (try? former.registration())?.installationMembers
         }
@@ -38,7 +38,7 @@ extension Profile {
         return (saved, registration)
     }
 
-    /// The cloud tells nobody whether the name or the password is wrong, so the advice is for both.
+    /// The cloud does not say whether the name or the password is wrong, so the advice covers both.
     private func advising(_ error: any Error, _ account: SavedProfile.Account) -> any Error {
         guard case .user = account, case .signInRefused(let refusal)? = error as? PushAgentError,
             refusal.errorCode != KiiErrorCode.appNotFound, !refusal.saysDisabled

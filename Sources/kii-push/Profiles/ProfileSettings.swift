@@ -1,8 +1,8 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// What is said about a profile's cloud, each from the first source that says it: an option, the environment, the user's
-/// file, the system's files, what the profile was registered with, a running emulator.
+/// The settings of a profile's cloud, each from the first source that has it: an option, the environment, the user's
+/// file, the system's files, the profile's registration, a running emulator.
 struct ProfileSettings: Sendable {
     let baseURL: Setting<String>?
     let appID: Setting<String>?
@@ -11,12 +11,12 @@ struct ProfileSettings: Sendable {
     let clientKeyFile: Setting<String>?
     let proxy: Setting<String>?
     let userAgent: Setting<String>?
-    /// Whether the address may be http with another machine; `nil` where nothing is said about it.
+    /// Whether the address may be http to another machine; `nil` without a setting.
     let allowsPlainHTTP: Setting<Bool>?
     let configuration: ProfileConfiguration
-    /// The running emulator, where nothing else is said.
+    /// The running emulator, if no other source names a cloud.
     let emulator: EmulatorRuntimeFile?
-    /// Whether nothing names a cloud but an emulator.
+    /// Whether only an emulator names a cloud.
     let isOfEmulator: Bool
 
     /// - Throws: ``CommandFailure`` or ``FileError``, with exit 78 when a file is wrong or unsafe.
@@ -37,7 +37,7 @@ struct ProfileSettings: Sendable {
         let savedID = saved?.registeredURL == nil ? nil : saved?.appID
         self.baseURL = named ?? Setting(saved?.registeredURL, registration) ?? Setting(emulator?.app.baseURL, found)
         self.appID = namedID ?? Setting(savedID, registration) ?? Setting(emulator?.app.appID, found)
-        // An option of 'register' holds for the address that stood beside it.
+        // An option of `register` applies to the address given with it.
         let terms = named == nil ? saved?.terms : nil
         self.caFile =
             Setting(try options.connection.caFile.map(FilePaths.absolute), .option("--cacert"))
@@ -57,7 +57,8 @@ struct ProfileSettings: Sendable {
         self.emulator = emulator
     }
 
-    /// The way to the cloud as `register` keeps it: from its options, and from its earlier run. A file says it again.
+    /// The connection settings that `register` stores: its options, and those of its earlier run. Paths from files and
+    /// the environment stay there.
     var terms: SavedProfile.Terms {
         func kept(_ setting: Setting<String>?) -> String? {
             switch setting?.origin {
@@ -70,7 +71,7 @@ struct ProfileSettings: Sendable {
             clientCertificateFile: kept(self.clientCertificateFile), clientKeyFile: kept(self.clientKeyFile))
     }
 
-    /// What named the cloud that is no emulator.
+    /// The source that named a cloud other than an emulator.
     var source: CloudSettings.Source {
         let origins = [self.baseURL?.origin, self.appID?.origin].compactMap { $0 }
         let isGiven = origins.contains { origin in
@@ -89,7 +90,7 @@ extension EnvironmentVariable {
 }
 
 extension SavedProfile {
-    /// The address that the profile was registered with; `nil` for an emulator's, which changes.
+    /// The address of the registration; `nil` for an emulator's, which changes.
     fileprivate var registeredURL: String? {
         switch self.cloud {
         case .emulator: nil

@@ -1,17 +1,17 @@
 package import KiiPushCommandLine
 package import KiiPushCore
 
-/// What a profile was registered as, and with which cloud: `profile.json`, without secrets. What came of it is in the
-/// agent's own state.
+/// The registered account of a profile and its cloud: `profile.json`, without secrets. The agent's own state has the
+/// resulting registration.
 package struct SavedProfile: Sendable, Hashable {
     enum Cloud: Sendable, Hashable {
-        /// An emulator; where it listens is looked up each time. `clientID` is its admin's, random and kept with its
-        /// state, so it tells whether this is still the emulator that knows the profile.
+        /// An emulator, whose address is looked up each time. `clientID` is its admin's: random, and part of the
+        /// emulator's state, it identifies the emulator that knows the profile.
         case emulator(appID: String, clientID: String)
         case kii(baseURL: String, appID: String, Terms)
     }
 
-    /// The way to the cloud, as the options of `register` named it.
+    /// The connection settings that the options of `register` named.
     struct Terms: Sendable, Hashable {
         var allowsPlainHTTP: Bool
         var caFile: String?
@@ -40,7 +40,7 @@ package struct SavedProfile: Sendable, Hashable {
         do {
             return try ConfigurationDocument.read(trustedAt: path).map { try SavedProfile($0) }
         } catch var failure as CommandFailure {
-            // 'register' writes this file, and no person. One of a newer version is none to remove.
+            // Only `register` writes this file. A file of a newer version must not be removed.
             if failure.hint?.contains("newer") != true { failure.hint = "remove it and run 'kii-push register'" }
             throw failure
         }
@@ -93,7 +93,7 @@ package struct SavedProfile: Sendable, Hashable {
 }
 
 extension SavedProfile {
-    /// - Throws: ``CommandFailure`` with exit 78 for a file that does not tell all.
+    /// - Throws: ``CommandFailure`` with exit 78 for an incomplete file.
     package init(_ file: ConfigurationDocument) throws {
         guard let cloud = try Self.cloud(file), let account = try Self.account(file) else {
             throw CommandFailure(.configuration, "\(file.document) is incomplete")
@@ -112,7 +112,7 @@ extension SavedProfile.Account {
         }
     }
 
-    /// Whether both sign in as the same. A thing's type does not matter: the cloud is told it once, to register it.
+    /// Whether both sign in as the same principal. A thing's type does not matter: only its registration uses it.
     func isSameIdentity(as other: Self) -> Bool {
         switch (self, other) {
         case (.thing(let ours, _), .thing(let theirs, _)): ours == theirs
@@ -120,7 +120,7 @@ extension SavedProfile.Account {
         }
     }
 
-    /// The account, with the type of `other` where it has none of its own.
+    /// The account; the type of `other` replaces a missing one.
     func completed(from other: Self) -> Self {
         guard case .thing(let vendorThingID, nil) = self, case .thing(vendorThingID, let type) = other else {
             return self

@@ -3,7 +3,7 @@ import KiiPushCore
 
 struct ShownSetting: Sendable {
     var name: String
-    /// `nil` when nobody set it. Of a secret it is never shown.
+    /// The value; `nil` if nobody set it, and for secrets, which are never shown.
     var value: String?
     var origin: SettingOrigin
     var isSecret = false
@@ -14,7 +14,7 @@ struct ShownSetting: Sendable {
         self.origin = setting?.origin ?? .standard
     }
 
-    /// A secret of which it is shown that there is one.
+    /// Shows that a secret is set, without its value.
     private init(_ name: String, secretFrom origin: SettingOrigin?) {
         self.name = name
         self.value = origin == nil ? nil : ""
@@ -22,7 +22,7 @@ struct ShownSetting: Sendable {
         self.isSecret = true
     }
 
-    /// The files that are looked at, whether they are there or not.
+    /// The configuration files, existing or not.
     static func files(of location: ProfileLocation) -> [ShownSetting] {
         location.files.map { kind, path in
             let isThere = InputFile.exists(path)
@@ -58,7 +58,7 @@ struct ShownSetting: Sendable {
             ShownSetting("password", secretFrom: credentials.password?.origin),
             ShownSetting("subscriptions", declared),
         ]
-        // Whatever its members are: 'run' reads them, and says what is wrong.
+        // Shown as written: `run` reads the members and reports mistakes.
         shown += settings.configuration.runMembers.map { name, setting in
             ShownSetting("run.\(name)", name == "forwardTo" ? setting.withoutCredentials : setting)
         }
@@ -95,7 +95,7 @@ extension Profile {
 }
 
 extension Setting<String> {
-    /// A URL, whose user name and password are nobody's business.
+    /// The URL without its user name and password.
     fileprivate var withoutCredentials: Setting<String> {
         guard let at = self.value.lastIndex(of: "@") else { return self }
         let scheme = self.value.firstRange(of: "://").map { self.value[..<$0.upperBound] } ?? ""

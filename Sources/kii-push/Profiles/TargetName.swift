@@ -1,7 +1,7 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// How scopes, topics and buckets are written in every command: `alerts`, `user:me/alerts`, `group:ID/alerts`,
+/// The spelling of scopes, topics and buckets in every command: `alerts`, `user:me/alerts`, `group:ID/alerts`,
 /// `thing:ID/alerts`.
 struct ScopeName: Sendable, Hashable, ExpressibleByArgument {
     private enum Kind: String { case user, group, thing }
@@ -31,12 +31,12 @@ struct ScopeName: Sendable, Hashable, ExpressibleByArgument {
 
     static var expectation: String { "app, user:me, user:ID, group:ID, thing:me or thing:ID" }
 
-    /// Whether only the principal tells which scope it is.
+    /// Whether the scope depends on the principal.
     var isOfMe: Bool { self.kind != nil && self.id == nil }
 
     /// The scope with `me` replaced.
     ///
-    /// - Parameter principal: who `me` is; `nil` where that is unknown.
+    /// - Parameter principal: the principal for `me`; `nil` if it is unknown.
     /// - Throws: ``CommandFailure`` with exit 64 when `me` is unknown, or the other kind of principal.
     func resolved(for principal: Principal?) throws -> Scope {
         guard let kind else { return .app }
@@ -61,7 +61,7 @@ struct ScopeName: Sendable, Hashable, ExpressibleByArgument {
     }
 }
 
-/// A topic or bucket as it is written: an optional scope, a slash, a name.
+/// The spelling of a topic or bucket: an optional scope, a slash, a name.
 struct TargetName: Sendable, Hashable, ExpressibleByArgument {
     let scope: ScopeName
     let id: String

@@ -1,7 +1,7 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// A message put together: data or a fixture with changes of the data and the everyday options, or a body from a file.
+/// The options for a message: data or a fixture, with changes and common options, or a body from a file.
 struct ContentOptions: ParsableArguments {
     static let wholeMessage =
         "A message with data goes out over MQTT, and one with an alert, a title, a sound, a badge, a category or --wake over "
@@ -47,7 +47,7 @@ struct ContentOptions: ParsableArguments {
         }
     }
 
-    /// Refuses changes that would have no effect. `written`: what else the cloud writes.
+    /// Refuses changes without an effect. `written`: further keys that the cloud writes.
     func check(written: Set<String> = []) throws {
         let own: Set = self.type == nil ? ["sourceURI", "senderURI"] : ["sourceURI", "senderURI", "type"]
         let rule = DataChangeRule.message(written: own.union(written))
@@ -56,8 +56,8 @@ struct ContentOptions: ParsableArguments {
 
     /// Reads the files. Touches no network.
     ///
-    /// - Throws: ``CommandFailure`` when the data or the body is wrong or cannot be changed so; ``KiiInputError`` when a
-    ///   member is null: refused like a nested value, before anything is sent.
+    /// - Throws: ``CommandFailure`` when the data or the body is wrong or cannot be changed so; ``KiiInputError`` for a
+    ///   null member: like a nested value it is refused before anything is sent.
     func assembled() throws -> SentMessage {
         if let file = self.message { return .body(try MessageFile.read(file)) }
         var message = self.fixture?.message ?? PushMessage(mqtt: nil)
@@ -74,7 +74,7 @@ struct ContentOptions: ParsableArguments {
     }
 }
 
-/// The part of a message that is for Apple's devices, and for installations with their payloads.
+/// The part of a message for Apple's devices, and for installations with their payloads.
 struct AlertOptions: ParsableArguments {
     @Option(value: "TEXT", help: "Show this to the user of a device with Apple's payloads.") var alert: String?
     @Option(value: "TEXT", help: "The title above the alert.") var title: String?
@@ -83,7 +83,7 @@ struct AlertOptions: ParsableArguments {
     @Option(value: "NAME", help: "Offer the actions of this category.") var category: String?
     @Flag(help: "Have the program called although it is in the background (content-available).") var wake = false
 
-    /// The part with these options; `nil` where there was none and nothing is asked for.
+    /// The part with these options; without options, `part` itself.
     func applied(to part: PushMessage.APNS?) -> PushMessage.APNS? {
         guard !self.given.isEmpty else { return part }
         var apns = part ?? PushMessage.APNS()
@@ -99,7 +99,7 @@ struct AlertOptions: ParsableArguments {
 }
 
 extension [DataChange] {
-    /// The data with all changes, in order. Throws as ``DataChange/applied(to:)``, and for a key that is there twice.
+    /// The data with all changes, in order. Throws as ``DataChange/applied(to:)``, and for a duplicate key.
     func applied(to data: JSONValue) throws -> JSONValue {
         let changed = try self.reduce(data) { data, change in try change.applied(to: data) }
         try DataOptions.checkKeys(of: changed)

@@ -1,12 +1,12 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// `--set POINTER=VALUE`: one change of the data that is sent.
+/// `--set POINTER=VALUE`: one change of the data to send.
 struct DataChange: ExpressibleByArgument {
     let pointer: JSONPointer
     let value: JSONValue
 
-    /// The pointer ends at the first `=`, so a key with one cannot be reached. A value that is no JSON is a string.
+    /// The first `=` ends the pointer, so keys with one are out of reach. A value that is no JSON is a string.
     init?(argument: String) {
         guard let (name, text) = argument.halves, let pointer = JSONPointer(name), !pointer.tokens.isEmpty else {
             return nil
@@ -17,10 +17,10 @@ struct DataChange: ExpressibleByArgument {
 
     static var expectation: String { "a JSON Pointer and a value, such as /msg=hi or /count=3" }
 
-    /// The data with this change. Objects on the way that are missing are made.
+    /// The data with this change. Creates missing objects on the path.
     ///
-    /// - Throws: ``CommandFailure`` with exit 65 where the way leads through a value that has no members, or to an element
-    ///   that an array does not have.
+    /// - Throws: ``CommandFailure`` with exit 65 where the path leads through a value without members, or to a missing
+    ///   element of an array.
     func applied(to data: JSONValue) throws -> JSONValue {
         try self.replacing(data, self.pointer.tokens[...], at: JSONPointer())
     }
@@ -63,21 +63,21 @@ struct DataChange: ExpressibleByArgument {
 }
 
 extension String {
-    /// What stands before the first `=` and behind it; `nil` without one.
+    /// The text before the first `=` and the text after it; `nil` without one.
     var halves: (String, String)? {
         guard let sign = self.firstIndex(of: "=") else { return nil }
         return (String(self[..<sign]), String(self[self.index(after: sign)...]))
     }
 }
 
-/// Pointers that would have no effect, since what they seem to mean is no part of the data.
+/// The check for pointers without an effect: their likely meaning is no part of the data.
 enum DataChangeRule {
-    /// For a message, whose data stands beside what the cloud writes itself: these keys.
+    /// The rule for a message: the cloud writes these keys beside its data.
     case message(written: Set<String>)
-    /// For an object in a bucket, of which the push holds nothing.
+    /// The rule for an object in a bucket: the push has none of its data.
     case object
 
-    /// - Throws: ``ValidationError`` that says what to do instead.
+    /// - Throws: ``ValidationError`` with advice.
     func check(_ change: DataChange) throws {
         guard let complaint = self.complaint(about: change.pointer) else { return }
         throw ValidationError("'--set \(change.pointer)' would be ignored: \(complaint)")

@@ -1,8 +1,8 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// Waits for what the handlers of this machine make of a message: `--wait`. It sees what the emulator says about the
-/// message and what stands in the inboxes, and nothing else; see ``SendingOptions/waiting``.
+/// Waits for the results of handlers on this machine: `--wait`. It reads only the emulator's record of the message and
+/// the inboxes; see ``SendingOptions/waiting``.
 struct DeliveryWatch {
     private static let interval = Duration.milliseconds(50)
 
@@ -10,7 +10,7 @@ struct DeliveryWatch {
     private let limit: Duration
     private let profiles: [(profile: ReceivingProfile, last: Int64)]
 
-    /// Remembers where each inbox stands, so that an equal message from before is not taken for this one.
+    /// Remembers the end of each inbox, so that an equal earlier message does not count.
     ///
     /// - Throws: ``CommandFailure`` with exit 64 where the cloud is no emulator.
     init(_ session: CloudSession, limit: Duration) throws {
@@ -27,7 +27,7 @@ struct DeliveryWatch {
             hint: "leave it out, and look with 'kii-push inbox list' where it is received")
     }
 
-    /// Waits for the verdicts on a message that was sent.
+    /// Waits for the results of a sent message.
     func conclude(_ deliveries: [EmulatedDelivery]) async throws {
         var awaited = self.profiles.flatMap { profile, last in
             deliveries.filter { $0.installationID == profile.installationID }.map {
@@ -50,7 +50,7 @@ struct DeliveryWatch {
             guard .now < end else { throw self.timeout(awaited) }
             try await Task.sleep(for: min(Self.interval, end - .now))
         }
-        // What was said about each is all there is to say.
+        // Each result is already printed.
         if hasFailed { throw SilentExit(status: .failure) }
     }
 
@@ -74,21 +74,21 @@ struct DeliveryWatch {
     }
 }
 
-/// A message that one profile is to receive.
+/// A sent message that one profile should receive.
 struct AwaitedMessage {
     let profile: ReceivingProfile
     private let payload: JSONValue
-    /// The last message that is none, whatever becomes of it.
+    /// The number of the last message that does not count.
     private var last: Int64
     private(set) var messageID: Int64?
-    /// Where it stands, as the end of a sentence.
+    /// The message's state, for the end of a sentence.
     private(set) var standing = "has not received it"
 
     init(profile: ReceivingProfile, payload: JSONValue, after last: Int64) {
         (self.profile, self.payload, self.last) = (profile, payload, last)
     }
 
-    /// Looks into the inbox once; `nil` while there is no verdict. Throws where waiting will not make it readable.
+    /// Reads the inbox once; `nil` without a result. Throws if waiting will not make the inbox readable.
     mutating func look() throws -> AwaitedVerdict? {
         do throws(InboxReadingError) {
             let inbox = try InboxReader(stateDirectory: self.profile.directory)
@@ -99,9 +99,9 @@ struct AwaitedMessage {
             return verdict
         } catch {
             switch error {
-            // Nothing was received yet.
+            // No message has been received yet.
             case .missing: return nil
-            // Another process may just be writing.
+            // Another process may be writing.
             case .unusable:
                 self.standing = "has an inbox that cannot be read now"
                 return nil
@@ -131,7 +131,7 @@ struct AwaitedVerdict {
     let word: String
     let isSuccess: Bool
     let detail: String?
-    /// From its reception.
+    /// The time since reception.
     let elapsed: Duration
 }
 

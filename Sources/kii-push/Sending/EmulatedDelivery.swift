@@ -1,14 +1,14 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// An installation that the emulator has sent a message to over MQTT, with its payload.
+/// A message that the emulator sent to an installation over MQTT, with its payload.
 struct EmulatedDelivery: Sendable {
     let installationID: String
     let payload: JSONValue
 
-    /// Of what the emulator tells its administrator about a message.
+    /// Reads the emulator's record of a message.
     fileprivate static func all(in json: JSONValue) -> [EmulatedDelivery] {
-        // An MQTT installation may have asked for the payloads of Apple's devices.
+        // An MQTT installation may use the payloads of Apple's devices.
         ["mqtt", "apns"].flatMap { network -> [EmulatedDelivery] in
             guard let payload = json["renderings"]?[network] else { return [] }
             let ids = json["installations"]?[network]?.array ?? []
@@ -18,13 +18,13 @@ struct EmulatedDelivery: Sendable {
 }
 
 extension CloudSession {
-    /// How many installations a message went to; `nil` where the cloud is no emulator, or does not say.
+    /// The number of installations that got a message; `nil` unless an emulator says so.
     func receiverCount(of messageID: String) async -> Int? {
         guard self.cloud.source == .emulator else { return nil }
         return try? await self.deliveries(of: messageID).count
     }
 
-    /// Where the emulator's page shows a message; `nil` where the cloud is no emulator.
+    /// The address of a message on the emulator's page; `nil` for other clouds.
     func inspectorURL(of messageID: String) -> String? {
         let base = self.cloud.app.baseURL
         guard self.cloud.source == .emulator, base.hasSuffix("/api") else { return nil }
@@ -32,7 +32,7 @@ extension CloudSession {
         return base.dropLast("api".count) + "__kii/ui#message/" + messageID
     }
 
-    /// To whom the emulator sent a message: `GET /__kii/messages/{pushMessageID}`.
+    /// The deliveries of a message: `GET /__kii/messages/{pushMessageID}`.
     func deliveries(of messageID: String) async throws -> [EmulatedDelivery] {
         let path = KiiPath("messages").appending(messageID, as: .pushMessageID)
         return try await self.control(
@@ -41,7 +41,7 @@ extension CloudSession {
             })
     }
 
-    /// To whom the emulator sent the push about a new object; to nobody, if nobody is subscribed to the bucket.
+    /// The deliveries of the push about a new object; none if nobody is subscribed to the bucket.
     ///
     /// It reads `GET /__kii/messages` and takes the newest message about the object.
     func deliveries(about object: ObjectReference) async throws -> [EmulatedDelivery] {
@@ -50,12 +50,12 @@ extension CloudSession {
             let messages = try response.json()["messages"]?.array ?? []
             return messages.last { $0["source"]?.string == source }?["pushMessageID"]?.string
         }
-        // All that the emulator keeps.
+        // The emulator keeps no more than this.
         guard let id = try await self.control(call.with { $0.query = [("limit", "1000")] }) else { return [] }
         return try await self.deliveries(of: id)
     }
 
-    /// The controls are beside the REST API.
+    /// Calls a control of the emulator, beside the REST API.
     private func control<Answer>(_ call: KiiCall<Answer>) async throws -> Answer {
         var app = self.cloud.app
         guard let admin = self.admin, app.baseURL.hasSuffix("/api") else { throw DeliveryWatch.notAnEmulator }

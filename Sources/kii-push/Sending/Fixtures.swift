@@ -13,7 +13,7 @@ enum MessageFixture: String, CaseIterable, ExpressibleByArgument {
     case android
     case typed
 
-    /// What it is an example of; no full stop.
+    /// The purpose of the example; no full stop.
     var purpose: String { self.start.purpose }
 
     var message: PushMessage {

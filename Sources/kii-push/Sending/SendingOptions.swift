@@ -1,7 +1,7 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// What is done besides sending, or in its place.
+/// The options for actions beside sending, or in its place.
 struct SendingOptions: ParsableArguments {
     static let waiting =
         "--wait ends with the first verdict of every receiver on this machine: newData or noData is 0, failed (though it "
@@ -19,9 +19,9 @@ struct SendingOptions: ParsableArguments {
 
     func validate() throws { try self.exclude("dry-run", "wait") }
 
-    /// Shows the request if that is asked for, and says whether it is: then nothing is to be sent.
+    /// Prints the request with `--dry-run`; returns whether it did, and nothing should be sent.
     ///
-    /// - Throws: ``KiiInputError`` where the call would be refused before it is sent.
+    /// - Throws: ``KiiInputError`` where the library would refuse the call.
     func isShown<Answer>(_ call: KiiCall<Answer>, as role: String, in session: CloudSession) throws -> Bool {
         guard self.dryRun else { return false }
         guard case .json(let body, let mediaType) = call.body else {
@@ -41,7 +41,7 @@ struct SendingOptions: ParsableArguments {
         return true
     }
 
-    /// Remembers where the inboxes stand before anything is sent; `nil` where nothing is waited for.
+    /// Remembers the end of each inbox before sending; `nil` without `--wait`.
     func watch(_ session: CloudSession) throws -> DeliveryWatch? {
         guard let wait = self.wait?.duration else { return nil }
         return try DeliveryWatch(session, limit: wait)

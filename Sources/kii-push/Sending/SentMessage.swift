@@ -3,9 +3,9 @@ import KiiPushCore
 
 /// The message of a command line.
 enum SentMessage: Sendable {
-    /// Made of options: the library checks it before it is sent.
+    /// Made of options; the library checks it before sending.
     case typed(PushMessage)
-    /// Made of a file, as the caller wrote it: the cloud checks it.
+    /// Read from the caller's file; the cloud checks it.
     case body(JSONValue)
 
     var hasAlert: Bool {
@@ -24,7 +24,7 @@ enum SentMessage: Sendable {
     }
 }
 
-/// The body of the call that sends a message, as JSON in a file of the caller's: `--message`.
+/// The body of the call that sends a message, from a JSON file of the caller: `--message`.
 ///
 /// - Source: `application/vnd.kii.SendPushMessageRequest+json`
 enum MessageFile {
@@ -41,8 +41,8 @@ enum MessageFile {
 
     /// Reads the file at `path`, or standard input for `-`.
     ///
-    /// - Throws: ``CommandFailure`` with exit 65 and the place of what is no JSON object, has a key twice, would be
-    ///   overlooked, or is nested; with exit 66 when the file cannot be read.
+    /// - Throws: ``CommandFailure`` with exit 65 and the place of a text that is no JSON object, of a duplicate or
+    ///   unknown key, or of a nested value; with exit 66 when the file cannot be read.
     static func read(_ path: String) throws -> JSONValue {
         let name = path == "-" ? "standard input" : path
         let bytes = try InputFile.read(path)

@@ -1,8 +1,8 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// Calls `whenReached` once the agent has been offline for longer than the limit. Time that the machine sleeps does not
-/// count.
+/// Calls `whenReached` once the agent has been offline for longer than the limit. The time does not count while the
+/// machine sleeps.
 final class OfflineLimit: Sendable {
     private let limit: Duration?
     private let whenReached: @Sendable () -> Void
@@ -14,7 +14,7 @@ final class OfflineLimit: Sendable {
 
     deinit { self.clear() }
 
-    /// The connection is lost: the time begins. It goes on if it has begun already.
+    /// Starts the time after a lost connection, unless it runs already.
     func offline() {
         guard let limit = self.limit else { return }
         self.waiting.withLock { waiting in
@@ -26,6 +26,6 @@ final class OfflineLimit: Sendable {
         }
     }
 
-    /// The agent is connected, or is to stop: the time ends.
+    /// Stops the time: the agent is connected, or is stopping.
     func clear() { self.waiting.withLock { $0.take() }?.cancel() }
 }

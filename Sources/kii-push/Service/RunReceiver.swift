@@ -3,7 +3,7 @@ import KiiPushCommandLine
 import KiiPushCore
 import KiiPushDesktop
 
-/// Who handles the messages of `run`.
+/// The handler of `run`.
 struct RunReceiver: Sendable {
     enum Kind: Sendable {
         case outside(any OutsideHandler)
@@ -59,15 +59,15 @@ struct RunReceiver: Sendable {
         case .outside(let outside): await outside.stop()
         case .activator(let activator, let presentation, _):
             await activator.stop()
-            // Nobody is there to be told of a click; the next run shows the alerts again.
+            // No click can reach this process any more; the next run shows the alerts again.
             presentation?.presenter.close()
         }
     }
 }
 
 extension RunSettings {
-    /// Makes what handles the messages; `nil` when nobody is named. Both closures are called on threads that they must not
-    /// block. Throws ``CommandFailure`` with exit 66 for a program that is not there; ``TransportError``.
+    /// Makes the handler of the settings; `nil` if they name none. Both closures are called on threads that they must
+    /// not block. Throws ``CommandFailure`` with exit 66 for a missing program; ``TransportError``.
     func receiver(
         directory: String, report: @escaping @Sendable (Activator.Event) -> Void,
         whenUnpresentable: @escaping @Sendable (DesktopServiceError) -> Void

@@ -6,7 +6,7 @@ import KiiPushCore
 struct RunSession: Sendable {
     let profile: String
     let settings: RunSettings
-    /// How long what runs may go on when the session is to end.
+    /// The time limit for running attempts once the session is ending.
     let shutdownGrace: Duration
     let runtime: PushRuntime
     let agent: PushAgent
@@ -15,16 +15,16 @@ struct RunSession: Sendable {
     let status: RunStatus
     let offline: OfflineLimit
     var metrics: MetricsPublisher?
-    /// What the program does, and its end.
+    /// The events of the program, and their end.
     let programEvents: (stream: AsyncStream<Activator.Event>, continuation: AsyncStream<Activator.Event>.Continuation)
 
-    /// Receives until the task is cancelled, and then stops gracefully.
+    /// Receives until the task is cancelled, then stops gracefully.
     ///
-    /// - Parameter patience: how long it waits for another process to let go of the state directory.
-    /// - Returns: why it ended by itself, or what stopping brought to light.
+    /// - Parameter patience: the time to wait for another process to unlock the state directory.
+    /// - Returns: the error that ended the session, or that stopping revealed.
     func receive(patience: Duration) async -> (any Error)? {
         self.offline.offline()
-        // Where they happen, since output may have to wait for its reader.
+        // Buffered, since output may have to wait for its reader.
         let events = EventQueue()
         self.agent.observe { [status] event in
             status.observe(event)
@@ -37,7 +37,7 @@ struct RunSession: Sendable {
         let end = ContinuousClock.now + patience
         while true {
             do {
-                // Locks the state directory: what runs for another process that receives with it is not ended.
+                // Locks the state directory first: programs of another process that receives with it must not be ended.
                 _ = try await self.runtime.ledger()
                 await self.metrics?.count(inboxOf: self.runtime)
                 self.receiver.begin()
@@ -46,7 +46,7 @@ struct RunSession: Sendable {
                 try? await Task.sleep(for: .milliseconds(100))
                 continue
             } catch PushAgentError.file(let error) where error.isTemporary && !Task.isCancelled {
-                // As the agent itself does: nobody is to start a service again because a disk was full for a while.
+                // Like the agent itself: a disk that is full for a while must not require a restart of the service.
                 let pause = Duration.seconds(5)
                 events.put(.disconnected(reason: error.description, retryIn: pause))
                 try? await Task.sleep(for: pause)
@@ -67,7 +67,8 @@ struct RunSession: Sendable {
         return failure
     }
 
-    /// How it is, for a person who asks: counts and states, and nothing of what messages say. The process runs since `begun`.
+    /// The state for a person who asks: counts and conditions, without content of messages. The process runs since
+    /// `begun`.
     func state(since begun: ContinuousClock.Instant, processID: Int32) async -> JSONValue {
         var members = JSONMembers([
             "v": 1, "type": "service", "at": Timestamp.now(), "pid": processID,

@@ -1,10 +1,9 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// How an agent of `run` stands with its broker, and those who have to know: the service manager, and who minds the time
-/// without a connection.
+/// The connection state of an agent of `run`, for the service manager and for ``OfflineLimit``.
 ///
-/// It is told where things happen, so that an output that nobody reads keeps none of it back.
+/// Events reach it where they happen, so that unread output does not delay it.
 final class RunStatus: Sendable {
     struct Connection: Sendable, Hashable {
         enum State: String, Sendable { case starting, connected, offline }

@@ -4,22 +4,22 @@ import KiiPushCore
 /// A systemd unit that runs `kii-push run`.
 struct UnitFile: Sendable {
     enum Kind: String, Sendable {
-        /// Of the machine: without a session, as a user of its own.
+        /// A unit of the machine: it needs no session, and has a user of its own.
         case system
-        /// Of a person who is logged in, with the bus of the desktop.
+        /// A unit of a logged-in person, with the bus of the desktop.
         case user
     }
 
-    /// The configuration file of a unit of the machine.
+    /// The configuration file of a system unit.
     static let configuration = "/etc/kii-push/config.json"
-    /// The file with its secrets, which systemd hands to the unit alone.
+    /// The secrets file, which systemd passes to the unit alone.
     static let credentials = "/etc/kii-push/credentials.json"
 
     let kind: Kind
     let profile: String
     let program: String
 
-    /// `kii-push.service`, or with the profile's name in it.
+    /// `kii-push.service`, or a name with the profile in it.
     var name: String {
         self.profile == ProfileLocation.defaultName ? "kii-push.service" : "kii-push-\(self.profile).service"
     }
@@ -48,7 +48,7 @@ struct UnitFile: Sendable {
 
     private var systemService: [String] {
         [
-            // Not notify-reload, which systemd has from 253 on: the same is said with ExecReload, which all have.
+            // Not notify-reload, which needs systemd 253: ExecReload does the same in every version.
             "Type=notify", "NotifyAccess=main",
             "Environment=KII_PUSH_CONFIG=\(Self.configuration)",
             "LoadCredential=kii-push-credentials.json:\(Self.credentials)",
@@ -56,7 +56,7 @@ struct UnitFile: Sendable {
             #"SetCredential=kii-push-credentials.json:{"version":1}"#,
         ] + self.common + [
             "", "# A user of its own, the same for every profile, whose state is in /var/lib/kii-push.",
-            // Without libnss-systemd nobody finds a home directory of such a user.
+            // Without libnss-systemd such a user has no home directory.
             "DynamicUser=yes", "User=kii-push", "StateDirectory=kii-push", "StateDirectoryMode=0700",
             "WorkingDirectory=%S/kii-push", "Environment=HOME=%S/kii-push", "UMask=0077",
             "", "# What it starts is held to this too; a drop-in can allow more, for instance with ReadWritePaths=.",
