@@ -133,7 +133,7 @@ let package = Package(
         .executableTarget(name: "kii-push-faults", dependencies: ["Faults", "KiiPushCore"], path: "Tests/FaultRunner"),
         .executableTarget(
             name: "kii-push-brokers",
-            dependencies: ["Faults", "KiiPushCore"],
+            dependencies: ["Faults"],
             path: "Tests/BrokerRunner"),
         .executableTarget(
             name: "kii-push-fleet",

@@ -1,5 +1,3 @@
-import KiiPushCore
-
 /// Cuts a stream of bytes into lines.
 package struct LineBuffer: Sendable {
     /// The longest line that is taken, with room for the largest message whose every byte is escaped.

@@ -74,7 +74,7 @@ struct FleetListCommand: ParsableCommand {
     func run() async throws {
         for name in try await self.options.fleet().agents() {
             try self.options.console.line(name)
-            try self.options.console.object("agent", [("name", JSONValue(name))])
+            try self.options.console.object("agent", ["name": name])
         }
     }
 }
@@ -109,7 +109,7 @@ struct FleetAddCommand: ParsableCommand {
         try await fleet.add(agents)
         for agent in agents {
             try self.options.console.result("> \(agent.name) is declared.")
-            try self.options.console.object("agent", [("name", JSONValue(agent.name))])
+            try self.options.console.object("agent", ["name": agent.name])
         }
     }
 
@@ -137,7 +137,7 @@ struct FleetRemoveCommand: ParsableCommand {
             "Messages that no handler has finished wait for an agent that is declared for the same user or thing. The cloud "
                 + "keeps the installation, and goes on sending to it."
         ],
-        exitCodes: FleetStoreOptions.exitCodes + [.missingInput], environment: FleetStoreOptions.environment
+        exitCodes: FleetStoreOptions.lookupExitCodes, environment: FleetStoreOptions.environment
     )
 
     @Argument(value: "NAME", help: "The names of agents.") var names: [String]
@@ -150,7 +150,7 @@ struct FleetRemoveCommand: ParsableCommand {
                 throw CommandFailure(.missingInput, "no agent is declared as \(name)")
             }
             try self.options.console.result("> \(name) is removed by its gateway within a few seconds.")
-            try self.options.console.object("agent", [("name", JSONValue(name))])
+            try self.options.console.object("agent", ["name": name])
         }
     }
 }
@@ -159,7 +159,7 @@ struct FleetDrainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "drain", abstract: "Has a gateway hand over all that it has, until its process starts again.",
         examples: [("Before an upgrade", "kii-push-gateway fleet drain gateway-2")],
-        exitCodes: FleetStoreOptions.exitCodes + [.missingInput], environment: FleetStoreOptions.environment
+        exitCodes: FleetStoreOptions.lookupExitCodes, environment: FleetStoreOptions.environment
     )
 
     @Argument(value: "GATEWAY", help: "The gateway's name ('kii-push-gateway fleet status').") var gateway: String
@@ -171,7 +171,7 @@ struct FleetDrainCommand: ParsableCommand {
         }
         try self.options.console.result(
             "> \(self.gateway) hands over; 'kii-push-gateway fleet status' shows how far it is.")
-        try self.options.console.object("drained", [("gateway", JSONValue(self.gateway))])
+        try self.options.console.object("drained", ["gateway": self.gateway])
     }
 }
 

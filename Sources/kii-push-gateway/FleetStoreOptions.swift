@@ -12,6 +12,8 @@ struct FleetStoreOptions: ParsableArguments {
 
     static let environment: [EnvironmentVariable] = EnvironmentVariable.ofGateways + [.credentialsDirectory]
     static let exitCodes: [ExitStatus] = [.unreachable, .inputOutput, .configuration]
+    /// Of a command that looks for something by its name or number.
+    static let lookupExitCodes = FleetStoreOptions.exitCodes + [.missingInput]
 
     /// - Throws: ``CommandFailure`` with exit 78 without a database, or for an address with a password.
     func required() throws -> FleetStore {

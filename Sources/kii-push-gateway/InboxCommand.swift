@@ -16,8 +16,6 @@ struct InboxCommand: ParsableCommand {
             InboxListCommand.self, InboxStatsCommand.self, InboxRetryCommand.self, InboxDropCommand.self,
         ]
     )
-
-    static let exitCodes = FleetStoreOptions.exitCodes + [.missingInput]
 }
 
 struct InboxListCommand: ParsableCommand {
@@ -27,25 +25,19 @@ struct InboxListCommand: ParsableCommand {
             ("All that are not done", "kii-push-gateway inbox list --store postgres://gateway@db.example.org/kii"),
             ("Those that were given up on, and why", "kii-push-gateway inbox list --state dead"),
         ],
-        exitCodes: InboxCommand.exitCodes, environment: FleetStoreOptions.environment
+        exitCodes: FleetStoreOptions.lookupExitCodes, environment: FleetStoreOptions.environment
     )
 
-    @Option(
-        value: "STATE",
-        help: "Only these: waiting, running, retry, presented, done or dead. May be repeated. Default: all but done.")
-    var state: [MessageRecord.Standing] = []
-
-    @Option(name: .customShort("n"), value: "N", help: "Only the newest N, the oldest of them first. Default: all.")
-    var limit: PositiveCount?
-
+    @OptionGroup var list: MessageListOptions
     @OptionGroup var options: FleetCommandOptions
 
     func run() async throws {
-        let states = Set(self.state.isEmpty ? MessageRecord.Standing.allCases.filter { $0 != .done } : self.state)
         let console = self.options.console
         let fleet = try self.options.fleet()
         console.tellZone()
-        try await fleet.forEachMessage(states, newest: self.limit?.value) { try console.show(inList: $0) }
+        try await fleet.forEachMessage(self.list.states, newest: self.list.limit?.value) {
+            try console.show(inList: $0)
+        }
     }
 }
 
@@ -53,7 +45,7 @@ struct InboxStatsCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "stats", abstract: "Shows how many messages were received, and where every one of them stands.",
         examples: [("How many were given up on?", "kii-push-gateway inbox stats --json | jq .dead")],
-        exitCodes: InboxCommand.exitCodes, environment: FleetStoreOptions.environment
+        exitCodes: FleetStoreOptions.lookupExitCodes, environment: FleetStoreOptions.environment
     )
 
     @OptionGroup var options: FleetCommandOptions
@@ -72,7 +64,7 @@ struct InboxRetryCommand: ParsableCommand {
             "The gateway that has the message does it within 3 s; where none has answered after 8 s, the command ends "
                 + "(exit 75), and the next gateway that has the message does it. One whose handler runs is left to it (exit 75)."
         ],
-        exitCodes: InboxCommand.exitCodes + [.temporary], environment: FleetStoreOptions.environment
+        exitCodes: FleetStoreOptions.lookupExitCodes + [.temporary], environment: FleetStoreOptions.environment
     )
 
     @OptionGroup(title: "Messages") var messages: DecisionOptions
@@ -88,7 +80,7 @@ struct InboxDropCommand: ParsableCommand {
             ("All dead letters", "kii-push-gateway inbox drop --all"),
         ],
         discussion: ["The gateway that has the message does it, as with 'kii-push-gateway inbox retry'."],
-        exitCodes: InboxCommand.exitCodes + [.temporary], environment: FleetStoreOptions.environment
+        exitCodes: FleetStoreOptions.lookupExitCodes + [.temporary], environment: FleetStoreOptions.environment
     )
 
     @OptionGroup(title: "Messages") var messages: DecisionOptions
@@ -97,22 +89,15 @@ struct InboxDropCommand: ParsableCommand {
 }
 
 struct DecisionOptions: ParsableArguments {
-    @Argument(value: "ID", help: "The messages' numbers.") var numbers: [MessageNumber] = []
-    @Flag(help: "All dead letters.") var all = false
+    @OptionGroup var chosen: ChosenMessages
     @OptionGroup var options: FleetCommandOptions
-
-    func validate() throws {
-        guard self.all != self.numbers.isEmpty else { return }
-        throw ValidationError(
-            self.all ? "'--all' and numbers exclude each other" : "name the messages, or all with '--all'")
-    }
 
     /// Asks the gateways for a decision, and waits for their answers.
     ///
     /// - Throws: As ``DecisionReport/end(list:)``.
     func ask(for decision: PushRuntime.Decision) async throws {
         let fleet = try self.options.fleet()
-        var rest = try await self.all ? fleet.deadLetters() : self.numbers.map(\.value)
+        var rest = try await self.chosen.all ? fleet.deadLetters() : self.chosen.numbers.map(\.value)
         var report = DecisionReport(decision, on: self.options.console)
         while !rest.isEmpty {
             let next = Array(rest.prefix(Fleet.requestsAtOnce))

@@ -62,7 +62,7 @@ extension Fleet {
     fileprivate func tellSchema(_ console: Console) async throws {
         let version = try await self.schemaVersion()
         try console.result("> The database has the tables, in version \(version).")
-        try console.object("schema", [("version", JSONValue(version))])
+        try console.object("schema", ["version": version])
     }
 }
 #endif

@@ -13,7 +13,7 @@ struct TraceCommand: ParsableCommand {
             "What happens to a message is written together with its answer, so a process that ends before takes the last of it "
                 + "along; the trace says what is not recorded."
         ],
-        exitCodes: InboxCommand.exitCodes, environment: FleetStoreOptions.environment
+        exitCodes: FleetStoreOptions.lookupExitCodes, environment: FleetStoreOptions.environment
     )
 
     @Flag(help: "Show the payload as well.") var payload = false

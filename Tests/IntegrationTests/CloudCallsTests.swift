@@ -87,7 +87,7 @@ import Testing
             let noBody = await #expect(throws: KiiError.self) {
                 try await client.session(token).deleteBody(of: reference)
             }
-            #expect(noBody?.errorCode == KiiErrorCode.objectBodyNotFound)
+            #expect(noBody?.errorCode == "OBJECT_BODY_NOT_FOUND")
             try await client.session(token).deleteBucket(bucket)
             let noObject = await #expect(throws: KiiError.self) { try await client.session(token).object(reference) }
             #expect(noObject?.status == 404)

@@ -224,7 +224,7 @@ struct Ceiling {
         Ceiling("Sources/kii-push-emulator", [.bytes: 11_586, .types: 3]),
         Ceiling("Sources/kii-push-gateway", [.bytes: 35_801, .types: 29]),
         Ceiling("Sources/KiiPushC", [.bytes: 36_439, .types: 12]),
-        Ceiling("Sources", [.bytes: 1_889_997, .types: 1_122, .errorTypes: 35]),
+        Ceiling("Sources", [.bytes: 1_889_335, .types: 1_124, .errorTypes: 35]),
     ]
 
     /// What to do if the folder has `count`, or `nil` for nothing. 5 % are left free, lest each change move a ceiling.

@@ -14,7 +14,7 @@ package struct OtherProgram {
         guard let path = self.besideThisOne ?? ProgramLookup.path(of: self.name) else {
             throw CommandFailure(.missingInput, "\(self.name) is not installed: the package \(self.name) has it")
         }
-        let version = Self.version(of: path)
+        let version = try Self.version(of: path)
         guard version == "\(self.name) \(UserAgent.version)" else {
             let answer = version.isEmpty ? "does not tell its version" : "is '\(version)'"
             throw CommandFailure(
@@ -31,14 +31,24 @@ package struct OtherProgram {
     }
 
     /// The first line of the program's `--version`, within 5 s; empty without one.
-    private static func version(of path: String) -> String {
-        guard let (output, program) = try? self.askVersion(of: path) else { return "" }
+    ///
+    /// - Throws: ``CommandFailure`` with exit 66 where the program cannot be started.
+    private static func version(of path: String) throws -> String {
+        let (output, program): (FileDescriptor, ChildProcess)
+        do {
+            (output, program) = try self.askVersion(of: path)
+        } catch {
+            throw CommandFailure(.missingInput, "\(error)")
+        }
         let deadline = MonotonicInstant.now() + .seconds(5)
         var line: [UInt8] = []
         while line.count < 256, !line.contains(UInt8(ascii: "\n")) {
             var entry = pollfd(fd: output.number, events: Int16(POLLIN), revents: 0)
             let left = deadline - MonotonicInstant.now()
-            guard left > .zero, poll(&entry, 1, Int32(clamping: left.wholeMillisecondsRoundedUp)) > 0 else { break }
+            guard left > .zero else { break }
+            let ready = poll(&entry, 1, Int32(clamping: left.wholeMillisecondsRoundedUp))
+            if ready < 0, errno == EINTR { continue }
+            guard ready > 0 else { break }
             var part = [UInt8](repeating: 0, count: 256)
             let count = output.read(into: &part)
             guard count > 0 else { break }

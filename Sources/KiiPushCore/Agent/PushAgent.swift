@@ -113,7 +113,7 @@ public final class PushAgent: Sendable {
         runtime: PushRuntime, configuration: Configuration, handler: some NotificationHandler,
         lifecycle: AgentLifecycle? = nil, presenter: (any NotificationPresenter)? = nil,
         reconnect: ReconnectPolicy.Configuration,
-        subscriptionRetry: Backoff = Backoff(from: .seconds(5), upTo: .seconds(300)),
+        subscriptionRetry: Backoff = PendingSubscription.pauses,
         feed: MessageFeed? = nil, state: (any AgentStatePlace)? = nil
     ) {
         precondition(AgentStateFile.isValidName(configuration.name), "an agent's name has to be a file name")

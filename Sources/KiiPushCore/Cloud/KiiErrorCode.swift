@@ -21,8 +21,6 @@ package enum KiiErrorCode {
     package static let wrongRefreshToken = "WRONG_REFRESH_TOKEN"
     /// 403: the app has been disabled.
     package static let appDisabled = "APP_DISABLED"
-    /// 403: the app does not have this feature.
-    package static let operationNotSupported = "OPERATION_NOT_SUPPORTED"
 
     /// 404: no app has this ID at this site.
     package static let appNotFound = "APP_NOT_FOUND"
@@ -36,8 +34,6 @@ package enum KiiErrorCode {
     package static let bucketNotFound = "BUCKET_NOT_FOUND"
     /// 404: there is no such object.
     package static let objectNotFound = "OBJECT_NOT_FOUND"
-    /// 404: the object has no body.
-    package static let objectBodyNotFound = "OBJECT_BODY_NOT_FOUND"
     /// 404: the bucket has no such filter; Kii's answer for a missing bucket as well.
     package static let filterNotFound = "FILTER_NOT_FOUND"
     /// 404: there is no such topic.
@@ -50,10 +46,6 @@ package enum KiiErrorCode {
     package static let mqttEndpointNotFound = "MQTT_ENDPOINT_NOT_FOUND"
     /// 404: there is no such access control entry.
     package static let aclNotFound = "ACL_NOT_FOUND"
-    /// 404: there is no such target of commands.
-    package static let targetNotFound = "TARGET_NOT_FOUND"
-    /// 404: the target has no such command.
-    package static let commandNotFound = "COMMAND_NOT_FOUND"
     /// 404: the app has no GCM key.
     package static let gcmKeyNotFound = "GCMKEY_NOT_FOUND"
     /// 404: the app has no APNs key.
@@ -61,8 +53,6 @@ package enum KiiErrorCode {
     /// 404: the app has no JPush key.
     package static let jpushKeyNotFound = "JPUSHKEY_NOT_FOUND"
 
-    /// 409: the principal's state does not allow it, as a pseudo user cannot change a password.
-    package static let operationNotAllowed = "OPERATION_NOT_ALLOWED"
     /// 409: a user has this name, address or number already.
     package static let userAlreadyExists = "USER_ALREADY_EXISTS"
     /// 409: a thing has this vendor thing ID already.
@@ -71,15 +61,8 @@ package enum KiiErrorCode {
     package static let topicAlreadyExists = "TOPIC_ALREADY_EXISTS"
     /// 409: the principal is subscribed already.
     package static let pushSubscriptionAlreadyExists = "PUSH_SUBSCRIPTION_ALREADY_EXISTS"
-    /// 409: the object is no longer in the version that was named.
-    package static let objectVersionIsStale = "OBJECT_VERSION_IS_STALE"
     /// 409: the access control entry is there already.
     package static let aclAlreadyExists = "ACL_ALREADY_EXISTS"
-
-    /// 400: the body is not JSON.
-    package static let invalidJSON = "INVALID_JSON"
-    /// 400: the new password is too short.
-    package static let passwordTooShort = "PASSWORD_TOO_SHORT"
 
     /// 503: the installation is there and its MQTT endpoint is still being made.
     package static let mqttEndpointNotReady = "MQTT_ENDPOINT_NOT_READY"
@@ -91,11 +74,4 @@ package enum KiiErrorCode {
     package static let resourceTemporarilyUnavailable = "RESOURCE_TEMPORARILY_UNAVAILABLE"
     /// 503: the cloud is not available for the moment.
     package static let temporaryUnavailableError = "TEMPORARY_UNAVAILABLE_ERROR"
-
-    // This project's own codes, for refusals that have no known code of Kii's.
-
-    /// 405: the path does not have this method.
-    package static let methodNotAllowed = "METHOD_NOT_ALLOWED"
-    /// 429: the app makes too many requests. Kii's own clients look at the status alone.
-    package static let tooManyRequests = "TOO_MANY_REQUESTS"
 }

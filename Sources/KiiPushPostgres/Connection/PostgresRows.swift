@@ -1,6 +1,5 @@
 #if Postgres
 import CPostgres
-import KiiPushCore
 
 /// What a statement has returned, in the binary format.
 final class PostgresRows {

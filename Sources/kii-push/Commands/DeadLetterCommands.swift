@@ -44,18 +44,9 @@ struct InboxDropCommand: ParsableCommand {
 }
 
 struct DeadLetterOptions: ParsableArguments {
-    @Argument(value: "ID", help: "The messages' numbers in the inbox.", completion: .asked(.deadLetters))
-    var numbers: [MessageNumber] = []
-
-    @Flag(help: "All dead letters.") var all = false
+    @OptionGroup var chosen: ChosenMessages
     @OptionGroup(title: "Output") var output: OutputOptions
     @OptionGroup(title: "Inbox") var inbox: InboxOptions
-
-    func validate() throws {
-        guard self.all != self.numbers.isEmpty else { return }
-        throw ValidationError(
-            self.all ? "'--all' and numbers exclude each other" : "name the messages, or all with '--all'")
-    }
 
     /// Carries out a decision about each message: through the process that receives with the inbox, or here if there is
     /// none.
@@ -68,7 +59,7 @@ struct DeadLetterOptions: ParsableArguments {
         let directory = try self.inbox.directory()
         // Reading fails without an inbox, so that this command makes none.
         let reader = try InboxReader(stateDirectory: directory)
-        let numbers = try self.all ? Self.deadLetters(reader) : self.numbers.map(\.value)
+        let numbers = try self.chosen.all ? Self.deadLetters(reader) : self.chosen.numbers.map(\.value)
         var report = DecisionReport(decision, on: self.output.console)
         if let client = try ControlClient(stateDirectory: directory) {
             for id in numbers { try report.note(try remoteChange(client, id), of: id) }

@@ -34,23 +34,16 @@ struct InboxListCommand: ParsableCommand {
         exitCodes: InboxCommand.readingExitCodes, environment: InboxCommand.environment
     )
 
-    @Option(
-        value: "STATE",
-        help: "Only these: waiting, running, retry, presented, done or dead. May be repeated. Default: all but done.")
-    var state: [MessageRecord.Standing] = []
-
-    @Option(name: .customShort("n"), value: "N", help: "Only the newest N, the oldest of them first. Default: all.")
-    var limit: PositiveCount?
-
+    @OptionGroup var list: MessageListOptions
     @OptionGroup(title: "Output") var output: OutputOptions
     @OptionGroup(title: "Inbox") var inbox: InboxOptions
 
     func run() async throws {
-        let states = Set(self.state.isEmpty ? MessageRecord.Standing.allCases.filter { $0 != .done } : self.state)
+        let states = self.list.states
         let console = self.output.console
         let reader = try InboxReader(stateDirectory: self.inbox.directory())
         console.tellZone()
-        guard let limit = self.limit.map({ min($0.value, 1 << 32) }) else {
+        guard let limit = self.list.limit.map({ min($0.value, 1 << 32) }) else {
             return try reader.forEach(states) { try console.show(inList: $0) }
         }
         // Reads from further and further back, until there are enough.

@@ -1,4 +1,3 @@
-import KiiPushCommandLine
 import KiiPushCore
 
 extension SubscriptionTarget {

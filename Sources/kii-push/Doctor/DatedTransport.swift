@@ -1,4 +1,3 @@
-import KiiPushCommandLine
 import KiiPushCore
 
 /// Sends a client's requests, and keeps the clock difference that the answers show.

@@ -1,4 +1,3 @@
-import KiiPushCommandLine
 import KiiPushCore
 
 /// Calls `whenReached` once the agent has been offline for longer than the limit. The time does not count while the

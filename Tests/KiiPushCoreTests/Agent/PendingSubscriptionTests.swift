@@ -6,7 +6,6 @@ import Testing
     private struct OddError: Error {}
 
     private static let start = MonotonicInstant(nanoseconds: 0)
-    private static let retry = Backoff(from: .seconds(5), upTo: .seconds(300))
     private static let operation = KiiOperation(method: .post, path: "/apps/a")
 
     @Test(
@@ -16,7 +15,7 @@ import Testing
         ] as [any Error])
     func nothingEndsTheAttempts(error: any Error) {
         var pending = PendingSubscription(
-            .topic(Topic("t")), reconnect: .init(), retry: Self.retry, now: Self.start)
+            .topic(Topic("t")), reconnect: .init(), retry: PendingSubscription.pauses, now: Self.start)
         #expect(pending.due == Self.start)
         var now = Self.start
         for longest in [5, 10, 20, 40, 80, 160, 300, 300, 300] {
@@ -30,7 +29,7 @@ import Testing
 
     @Test func whatMayPassByItselfIsTriedAsAConnectionIs() {
         var pending = PendingSubscription(
-            .topic(Topic("t")), reconnect: .init(), retry: Self.retry, now: Self.start)
+            .topic(Topic("t")), reconnect: .init(), retry: PendingSubscription.pauses, now: Self.start)
         let busy = KiiError(operation: Self.operation, status: 503, retryAfter: .seconds(7))
         let delay = pending.failed(busy, now: Self.start).delay
         #expect(.seconds(7) <= delay && delay < .milliseconds(7700))

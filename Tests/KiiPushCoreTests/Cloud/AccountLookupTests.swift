@@ -87,7 +87,7 @@ import Testing
             try await $0.session(testToken).changePassword(from: "old pw", to: "new pw")
         }
         let error = try #require(#expect(throws: KiiError.self) { try result.get() })
-        #expect(error.errorCode == KiiErrorCode.passwordTooShort)
+        #expect(error.errorCode == "PASSWORD_TOO_SHORT")
         #expect(!"\(error)".contains("old pw") && !"\(error)".contains("new pw"))
     }
 

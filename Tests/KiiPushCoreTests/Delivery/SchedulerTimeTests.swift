@@ -125,13 +125,14 @@ import Testing
         #expect(scheduler.start(at: 31)?.attempt == 2)
     }
 
-    @Test func aLateSuccessCountsUntilTheNextAttemptStarts() throws {
+    @Test(arguments: [FetchResult.newData, .noData])
+    func aLateSuccessCountsUntilTheNextAttemptStarts(result: FetchResult) throws {
         let (scheduler, call) = try self.timedOut()
         // The retry is queued behind the call that message 2 is in.
         scheduler.turn(at: 31)
         #expect(scheduler.rows[1] == .inHand)
-        #expect(scheduler.reply(call, Self.done, at: 31))
-        #expect(scheduler.changes() == [.change(1, .done(.newData), attempts: 1)])
+        #expect(scheduler.reply(call, .result(result), at: 31))
+        #expect(scheduler.changes() == [.change(1, .done(result), attempts: 1)])
         #expect(scheduler.run(at: 31) == [2])
     }
 

@@ -1,5 +1,8 @@
 /// One subscription that the cloud has not confirmed yet.
 package struct PendingSubscription: Sendable {
+    /// The pauses of an agent.
+    package static let pauses = Backoff(from: .seconds(5), upTo: .seconds(300))
+
     package let target: SubscriptionTarget
     /// When it is tried next.
     package private(set) var due: MonotonicInstant
