@@ -3,7 +3,6 @@ import Testing
 
 @testable import KiiPushCommandLine
 @testable import KiiPushCore
-@testable import kii_push
 
 /// What is known about attempts outside the process, for the watchdog among others.
 @Suite(.ownThreads) struct MessageNotesTests {

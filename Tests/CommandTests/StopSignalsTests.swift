@@ -4,7 +4,6 @@ import Testing
 
 @testable import KiiPushCommandLine
 @testable import KiiPushCore
-@testable import kii_push
 
 @Suite(.ownThreads) struct StopSignalsTests {
     @Test func aSystemWithoutThreadsIsAClearError() throws {
