@@ -14,18 +14,9 @@ struct RunCommand: ParsableCommand {
             ),
             ("A server on this machine", "kii-push-gateway run --gateway one --forward-to 3000/push"),
         ],
-        discussion: [
-            "A command answers by its exit status: 0 newData, 10 noData, 65 never again, 75 or any other failed. It finds "
-                + "KII_PUSH_AGENT, KII_PUSH_ID, KII_PUSH_KIND, KII_PUSH_TOPIC or KII_PUSH_BUCKET, KII_PUSH_ATTEMPT, "
-                + "KII_PUSH_DEADLINE (milliseconds since 1970) and KII_PUSH_PAYLOAD_FILE in its environment.",
-            "A server answers by its HTTP status: 204 noData, any other 2xx newData; 400, 409, 410, 413, 415 and 422, and "
-                + "any other 4xx with 'Kii-Push-Result: rejected', never again; any other or none failed. It gets "
-                + "Kii-Push-Agent, Kii-Push-Id, Kii-Push-Kind, Kii-Push-Topic or Kii-Push-Bucket, and Kii-Push-Attempt. With "
-                + "Retry-After it is left alone until then, 5 min at most.",
-            "What failed, was killed or did not answer within 30 s is tried again after 1 s, 5 s, 30 s, 5 min and 30 min; "
-                + "then, as what was refused for good, it is kept for 'kii-push-gateway inbox'.",
+        discussion: HandlerOptions.discussion(ofFleet: true, inbox: "kii-push-gateway inbox") + [
             "SIGUSR1 writes the state to standard error as JSON, SIGTERM ends it when what has begun is done; a second one at "
-                + "once. It has no files to read again, and feeds no watchdog.",
+                + "once. It has no files to read again, and feeds no watchdog."
         ],
         exitCodes: ExitStatus.ofCloudCommands
             + [.missingInput, .cannotCreate, .inputOutput, .interrupted, .terminated],

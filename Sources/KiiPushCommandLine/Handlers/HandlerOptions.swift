@@ -31,6 +31,26 @@ package struct HandlerOptions: ParsableArguments {
 
     package init() {}
 
+    /// The paragraphs of help about the answers of COMMAND and of the server, and about messages without one.
+    ///
+    /// - Parameters:
+    ///   - ofFleet: whether both get the agent's name, too.
+    ///   - inbox: the command for the messages that are kept.
+    package static func discussion(ofFleet: Bool, inbox: String) -> [String] {
+        let (variable, field) = ofFleet ? ("KII_PUSH_AGENT, ", "Kii-Push-Agent, ") : ("", "")
+        return [
+            "A command answers by its exit status: 0 newData, 10 noData, 65 never again, 75 or any other failed. It finds "
+                + "\(variable)KII_PUSH_ID, KII_PUSH_KIND, KII_PUSH_TOPIC or KII_PUSH_BUCKET, KII_PUSH_ATTEMPT, "
+                + "KII_PUSH_DEADLINE (milliseconds since 1970) and KII_PUSH_PAYLOAD_FILE in its environment.",
+            "A server answers by its HTTP status: 204 noData, any other 2xx newData; 400, 409, 410, 413, 415 and 422, and "
+                + "any other 4xx with 'Kii-Push-Result: rejected', never again; any other or none failed. It gets "
+                + "\(field)Kii-Push-Id, Kii-Push-Kind, Kii-Push-Topic or Kii-Push-Bucket, and Kii-Push-Attempt. With "
+                + "Retry-After it is left alone until then, 5 min at most.",
+            "What failed, was killed or did not answer within 30 s is tried again after 1 s, 5 s, 30 s, 5 min and 30 min; "
+                + "then, as what was refused for good, it is kept for '\(inbox)'.",
+        ]
+    }
+
     package var isGiven: Bool { self.exec != nil || self.forwardTo != nil }
 
     package var settings: RunSettings { RunSettings(self) }

@@ -13,18 +13,9 @@ struct RunCommand: ParsableCommand {
             ("A server on this machine", "kii-push run --forward-to 3000/push"),
             ("A program that receives with this library", "kii-push run --activate ./agent -- --quiet"),
         ],
-        discussion: [
-            "A command answers by its exit status: 0 newData, 10 noData, 65 never again, 75 or any other failed. It finds "
-                + "KII_PUSH_ID, KII_PUSH_KIND, KII_PUSH_TOPIC or KII_PUSH_BUCKET, KII_PUSH_ATTEMPT, KII_PUSH_DEADLINE "
-                + "(milliseconds since 1970) and KII_PUSH_PAYLOAD_FILE in its environment.",
-            "A server answers by its HTTP status: 204 noData, any other 2xx newData; 400, 409, 410, 413, 415 and 422, and "
-                + "any other 4xx with 'Kii-Push-Result: rejected', never again; any other or none failed. It gets "
-                + "Kii-Push-Id, Kii-Push-Kind, Kii-Push-Topic or Kii-Push-Bucket, and Kii-Push-Attempt. With Retry-After "
-                + "it is left alone until then, 5 min at most.",
+        discussion: HandlerOptions.discussion(ofFleet: false, inbox: "kii-push inbox") + [
             "A program with this library (--activate) is started for a push, keeps running and gets those that follow, "
                 + "from the descriptor that KII_PUSH_LAUNCH_FD names.",
-            "What failed, was killed or did not answer within 30 s is tried again after 1 s, 5 s, 30 s, 5 min and 30 min; "
-                + "then, as what was refused for good, it is kept for 'kii-push inbox'.",
             "What a program writes to its standard output goes to standard error.",
             "Options that are not given come from \"run\" of the profile in config.json, where their names are those of the "
                 + "options: execTimeout, forwardTo. A handler that an option names takes the place of the file's.",
