@@ -26,9 +26,11 @@ import Testing
         self.page = try Self.page("kii-push.1")
     }
 
-    /// The part below a heading, up to the next one.
-    private func part(_ heading: String) throws -> String {
-        let parts = self.page.components(separatedBy: "\n\(heading)").dropFirst()
+    private func part(_ heading: String) throws -> String { try Self.part(heading, of: self.page) }
+
+    /// The part of a page below a heading, up to the next one.
+    private static func part(_ heading: String, of page: String) throws -> String {
+        let parts = page.components(separatedBy: "\n\(heading)").dropFirst()
             .map { $0.components(separatedBy: "\n.S")[0] }
         return try #require(parts.isEmpty ? nil : parts.joined(separator: "\n"), "\(heading)")
     }
@@ -79,36 +81,62 @@ import Testing
         for topic in HelpTopic.all { #expect(topics.contains(topic.name), "\(topic.name)") }
     }
 
-    /// The names of options on the help pages of a program's commands.
-    private func options(_ program: String, _ commands: [[String]]) throws -> Set<String> {
-        let tool = try Tool(program)
-        return try commands.reduce(into: []) { names, words in
-            let help = try tool.start(words + ["--help"]).waitForExit().output
-            for match in help.matches(of: /\n  (?:-\w, )?(--[a-z-]+)/) { names.insert(String(match.output.1)) }
+    /// The help page of each command of a program, by the words that name the command.
+    private static func helpPages(_ program: String, _ words: [String] = []) throws -> [[String]: String] {
+        let help = try Tool(program).start(words + ["--help"]).waitForExit().output
+        guard let list = help.components(separatedBy: "\nCommands:\n").dropFirst().first else { return [words: help] }
+        let names = list.components(separatedBy: "\n\n")[0].matches(of: /(?:^|\n)  ([a-z-]+)/)
+        return try names.reduce(into: [:]) { pages, match in
+            pages.merge(try self.helpPages(program, words + [String(match.output.1)])) { $1 }
         }
     }
 
-    private static func optionsOfPage(_ program: String) throws -> Set<String> {
-        let lines = try self.page("\(program).1").split(separator: "\n").filter { $0.hasPrefix("\\fB-") }
+    /// The names of the long options on a help page.
+    private static func options(onHelp help: String) -> Set<String> {
+        Set(help.matches(of: /\n  (?:-\w, )?(--[a-z-]+)/).map { String($0.output.1) })
+    }
+
+    private static func variables(onHelp help: String) -> Set<String> {
+        let list = help.components(separatedBy: "\nEnvironment:\n").dropFirst().first ?? ""
+        let lines = list.components(separatedBy: "\n\n")[0].split(separator: "\n").filter { !$0.hasPrefix("   ") }
+        return Set(lines.compactMap { $0.split(separator: " ").first.map(String.init) })
+    }
+
+    private static func options(of text: String) -> Set<String> {
+        let lines = text.split(separator: "\n").filter { $0.hasPrefix("\\fB-") }
         return Set(lines.flatMap { $0.matches(of: /\\fB(--[a-z-]+)/).map { String($0.output.1) } })
     }
 
-    @Test func thePageOfTheEmulatorHasItsOptions() throws {
-        #expect(try self.options("kii-push-emulator", [[]]) == Self.optionsOfPage("kii-push-emulator"))
+    private static func variables(of page: String) throws -> Set<String> {
+        Set(try self.part(".SH ENVIRONMENT", of: page).matches(of: /\n\\fB([A-Z_]+)/).map { String($0.output.1) })
+    }
+
+    @Test func thePageOfTheEmulatorHasItsOptionsAndVariables() throws {
+        let page = try Self.page("kii-push-emulator.1")
+        let help = try #require(try Self.helpPages("kii-push-emulator")[[]])
+        #expect(Self.options(of: page) == Self.options(onHelp: help))
+        #expect(try Self.variables(of: page) == Self.variables(onHelp: help))
     }
 
     #if Postgres
-    @Test func thePageOfTheGatewayHasItsCommandsAndTheirOptions() throws {
-        let commands = [
-            ["run"], ["fleet", "status"], ["fleet", "list"], ["fleet", "add"], ["fleet", "remove"], ["fleet", "drain"],
-            ["store", "init"], ["store", "check"], ["inbox", "list"], ["inbox", "stats"],
-            ["inbox", "retry"], ["inbox", "drop"], ["trace"], ["doctor"],
-        ]
+    @Test func thePageOfTheGatewayHasItsCommandsWithTheirOptionsAndVariables() throws {
         let page = try Self.page("kii-push-gateway.1")
-        for words in commands { #expect(page.contains(".SS \"kii-push-gateway \(words.joined(separator: " "))")) }
+        let help = try Self.helpPages("kii-push-gateway")
+        let headings = page.matches(of: /\n\.SS "kii-push-gateway ([a-z -]*[a-z])/).map { String($0.output.1) }
+        #expect(headings.sorted() == help.keys.map { $0.joined(separator: " ") }.sorted())
+        let common = Self.options(of: try Self.part(".SH \"COMMON OPTIONS\"", of: page))
+        for (words, text) in help {
+            let command = words.joined(separator: " ")
+            let own = Self.options(of: try Self.part(".SS \"kii-push-gateway \(command)", of: page))
+            // The page of one of the two has what both have.
+            let shared: Set<String> = command == "inbox drop" ? ["--all"] : []
+            #expect(own.union(shared) == Self.options(onHelp: text).subtracting(common), "\(command)")
+        }
+        let all = try Tool("kii-push-gateway")("--help").output
+        let onAnyPage = help.values.reduce(Self.options(onHelp: all)) { $0.union(Self.options(onHelp: $1)) }
+        #expect(common.isSubset(of: onAnyPage))
         #expect(
-            try self.options("kii-push-gateway", [[]] + commands).union(["--version"])
-                == Self.optionsOfPage("kii-push-gateway"))
+            try Self.variables(of: page) == help.values.reduce(into: []) { $0.formUnion(Self.variables(onHelp: $1)) })
     }
     #endif
 
