@@ -1,4 +1,4 @@
-# bash completion for kii-push: 'kii-push complete' answers.
+# bash completion for kii-push, kii-push-emulator and kii-push-gateway: 'complete' of each answers.
 
 _kii_push() {
     local cur=${COMP_WORDS[COMP_CWORD]} answers
@@ -24,4 +24,4 @@ _kii_push() {
     return 0
 }
 
-complete -F _kii_push kii-push
+complete -F _kii_push kii-push kii-push-emulator kii-push-gateway

@@ -1,4 +1,4 @@
-# fish completion for kii-push: 'kii-push complete' answers.
+# fish completion for kii-push, kii-push-emulator and kii-push-gateway: 'complete' of each answers.
 
 function __kii_push_answers
     set -l words (commandline -opc)
@@ -19,4 +19,6 @@ function __kii_push_answers
     end
 end
 
-complete -c kii-push -f -a '(__kii_push_answers)'
+for program in kii-push kii-push-emulator kii-push-gateway
+    complete -c $program -f -a '(__kii_push_answers)'
+end

@@ -1,5 +1,5 @@
-#compdef kii-push
-# zsh completion for kii-push: 'kii-push complete' answers.
+#compdef kii-push kii-push-emulator kii-push-gateway
+# zsh completion for these programs: 'complete' of each answers.
 
 _kii-push() {
     local -a answers
@@ -20,9 +20,9 @@ _kii-push() {
     esac
 }
 
-# As a file in $fpath this is the function itself; else it was sourced.
-if [[ $funcstack[1] == _kii-push ]]; then
+# As a file in $fpath this is the function itself, by the name of the program's package; else it was sourced.
+if [[ $funcstack[1] == _kii-push* ]]; then
     _kii-push "$@"
 else
-    compdef _kii-push kii-push
+    compdef _kii-push kii-push kii-push-emulator kii-push-gateway
 fi

@@ -19,7 +19,24 @@ import Testing
         var testDescription: String { self.line }
     }
 
-    static let cases: [Case] = [
+    /// A build without PostgreSQL has no gateway that answers.
+    private static let ofGateway: [Case] = [
+        Case(line: "kii-push-gateway ", offers: ["run", "fleet", "store", "inbox", "trace", "doctor"]),
+        Case(line: "kii-push-gateway comp", offers: []),
+        Case(line: "kii-push-gateway fleet d", offers: ["drain"]),
+        Case(line: "kii-push-gateway run --gate", offers: ["--gateway"]),
+        Case(line: "kii-push-gateway inbox list --state de", offers: ["dead"]),
+        Case(line: "kii-push-gateway inbox list --color=n", offers: ["never"]),
+        Case(line: "kii-push-gateway fleet add ~/pay", offers: ["pay load.json"]),
+    ]
+
+    #if Postgres
+    static let cases = ofTools + ofGateway
+    #else
+    static let cases = ofTools
+    #endif
+
+    private static let ofTools: [Case] = [
         Case(line: "kii-push li", offers: ["listen"]),
         Case(line: "kii-push comp", offers: []),
         Case(line: "kii-push -p ", offers: ["default", "work"]),
@@ -49,6 +66,11 @@ import Testing
         Case(line: "kii-push send user --wait --data-f", offers: ["--data-file"]),
         Case(line: "kii-push emulator --strict --temp", offers: ["--temporary"]),
         Case(line: "kii-push emulator --directory ~/", offers: ["config/", "run/", "state/"]),
+        Case(line: "kii-push -p work emulator --temp", offers: ["--temporary"]),
+        Case(line: "kii-push --profile=emulator emulator --color=n", offers: ["never"]),
+        Case(line: "kii-push -p emulator tr", offers: ["trace"]),
+        Case(line: "kii-push-emulator --temp", offers: ["--temporary"]),
+        Case(line: "kii-push-emulator --color ", offers: ["auto", "always", "never"]),
         Case(line: "kii-push trace ", offers: ["1", "2"]),
         Case(line: "kii-push trace --profile work ", offers: ["1"]),
         Case(line: "kii-push inbox retry ", offers: ["2"]),

@@ -26,8 +26,9 @@ import Testing
         for file in [
             "man/man1/kii-push.1", "man/man1/kii-push-emulator.1", "doc/kii-push/output.schema.json",
             "doc/kii-push/config.schema.json",
-            "bash-completion/completions/kii-push",
-            "zsh/site-functions/_kii-push", "fish/vendor_completions.d/kii-push.fish",
+            "bash-completion/completions/kii-push", "bash-completion/completions/kii-push-emulator",
+            "zsh/site-functions/_kii-push", "zsh/site-functions/_kii-push-emulator",
+            "fish/vendor_completions.d/kii-push.fish", "fish/vendor_completions.d/kii-push-emulator.fish",
         ] {
             let size = try FileManager.default.attributesOfItem(atPath: "\(prefix)/share/\(file)")[.size] as? Int
             #expect(try #require(size) > 100, "\(file)")

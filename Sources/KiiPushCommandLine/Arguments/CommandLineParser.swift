@@ -15,7 +15,8 @@ struct CommandLineParser {
         if words.first == "--version", let version = tool.configuration.version {
             return .show("\(tool.name) \(version)\n")
         }
-        if tool.configuration.subcommands.isEmpty, words.first == "complete" {
+        // kii-push has a command for it, which also asks about the state on this machine.
+        if words.first == "complete", !tool.configuration.subcommands.contains(where: Self.completes) {
             return .show(Completion(tool: tool, ask: { _, _ in [] }).text(Array(words.dropFirst(2))))
         }
         let (profile, behind) = Self.leadingProfile(words[...])
@@ -35,6 +36,10 @@ struct CommandLineParser {
             throw UsageError(problem, commandPath: command.path)
         }
         return .run(try Self.parse(command.type, rest, path: command.path))
+    }
+
+    private static func completes(_ type: any ParsableCommand.Type) -> Bool {
+        type.configuration.commandName == "complete"
     }
 
     /// The words before a command that name the profile, `-p NAME` in any of its forms, and the words behind them.

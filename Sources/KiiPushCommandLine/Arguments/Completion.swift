@@ -27,9 +27,18 @@ package struct Completion {
         }
     }
 
+    /// The program that carries out the command of the line, and the words behind that command; `nil` where this tool does,
+    /// or the command's own name is at the cursor.
+    package func program(_ words: [String]) -> (name: String, words: [String])? {
+        let (before, _, _, starts) = Self.joined(words)
+        let (profile, behind) = CommandLineParser.leadingProfile(before[...])
+        guard let word = behind.first, let name = self.tool.subcommand(word)?.configuration.program else { return nil }
+        return (name, Array(words[starts[profile.count]...].dropFirst()))
+    }
+
     /// - Parameter words: the words behind the tool's name; the last one is at the cursor, and may be empty.
     package func answer(_ words: [String]) -> Answer {
-        let (before, current, isBroken) = Self.joined(words)
+        let (before, current, isBroken, _) = Self.joined(words)
         let (profile, behind) = CommandLineParser.leadingProfile(before[...])
         if before.count == 1, profile.count == 1, behind.isEmpty, !before[0].contains("=") {
             return self.values(.asked(.profiles), before, current)
@@ -77,22 +86,28 @@ package struct Completion {
     }
 
     /// Rejoins `--option`, `=` and `value`, which bash splits, and reports whether bash split the last word.
-    private static func joined(_ words: [String]) -> (before: [String], current: String, isBroken: Bool) {
+    ///
+    /// - Returns: `starts` has the index in `words` at which each of `before` begins, and `current` last.
+    private static func joined(
+        _ words: [String]
+    ) -> (before: [String], current: String, isBroken: Bool, starts: [Int]) {
         var joined: [String] = []
+        var starts: [Int] = []
         var isOpen = false
         var isBroken = false
-        for word in words {
+        for (index, word) in words.enumerated() {
             let isSign = word == "=" && joined.last?.hasPrefix("--") == true && joined.last?.contains("=") == false
             isBroken = isSign || isOpen
             if isBroken {
                 joined[joined.count - 1] += word
             } else {
                 joined.append(word)
+                starts.append(index)
             }
             isOpen = isSign
         }
         let current = joined.popLast() ?? ""
-        return (joined, current, isBroken)
+        return (joined, current, isBroken, starts)
     }
 
     /// The open ends of a command line before the cursor.

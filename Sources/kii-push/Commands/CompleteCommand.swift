@@ -18,12 +18,12 @@ struct CompleteCommand: ParsableCommand {
     var words: [String] = []
 
     func run() async throws {
-        let tool = CommandDescription(KiiPushCommand.self)
-        if self.words.count > 1, let program = tool.subcommand(self.words[0])?.configuration.program {
-            try? OtherProgram(name: program).run(["complete", "--"] + self.words.dropFirst())
+        let completion = Completion(tool: CommandDescription(KiiPushCommand.self), ask: Self.answer)
+        if let program = completion.program(self.words) {
+            try? OtherProgram(name: program.name).run(["complete", "--"] + program.words)
             return
         }
-        try? StandardStream.output.write(Completion(tool: tool, ask: Self.answer).text(self.words))
+        try? StandardStream.output.write(completion.text(self.words))
     }
 
     private static func answer(_ question: CompletionQuestion, _ words: [String]) -> [String] {
