@@ -194,4 +194,20 @@ import Testing
             await runtime.shutdown()
         }
     }
+
+    @Test func membersThatTheAgentSetsItselfAreRefusedBeforeAnythingIsSent() async throws {
+        try await withTemporaryDirectory { directory in
+            let runtime = try PushRuntime(configuration: .init(stateDirectory: "\(directory)/agent"))
+            // Nobody listens there: what is sent fails in another way, or is tried without end.
+            let app = KiiApp(appID: "app", appKey: "key", baseURL: "http://127.0.0.1:1/api")
+            var configuration = PushAgent.Configuration(app: app, account: .pseudoUser)
+            configuration.installationMembers = ["payload": "apns", "userID": "u"]
+            let agent = PushAgent(runtime: runtime, configuration: configuration, handler: RecordingHandler())
+            for work in [{ _ = try await agent.register() }, { try await agent.run() }] {
+                let error = await #expect(throws: KiiInputError.self) { try await work() }
+                #expect(error?.description.hasPrefix("fields at /userID cannot be used: ") == true)
+            }
+            await runtime.shutdown()
+        }
+    }
 }

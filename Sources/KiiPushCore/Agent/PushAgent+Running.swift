@@ -8,12 +8,12 @@ extension PushAgent {
     /// - Parameter replacing: forgets what is on file and begins anew. A pseudo user is lost by that. Messages of the
     ///   former installation that no handler has finished are the next run's if the user or thing is the same, and else
     ///   wait until `kii-push inbox adopt`. Default: no.
-    /// - Throws: ``PushAgentError``; ``KiiInputError`` for a subscription that can never be made, before anything is
-    ///   sent; ``TransportError`` and ``KiiError`` when cloud or broker cannot be reached now; `CancellationError`.
+    /// - Throws: ``PushAgentError``; ``KiiInputError`` for a subscription or an installation that can never be made, before
+    ///   anything is sent; ``TransportError`` and ``KiiError`` when cloud or broker cannot be reached now; `CancellationError`.
     @discardableResult
     public func register(replacing: Bool = false) async throws -> Registration {
         try await self.exclusively {
-            try self.requireUsableSubscriptions()
+            try self.requireUsableConfiguration()
             if replacing {
                 // Another process may be receiving with what is on file: nothing of that is given up before the lock
                 // is ours.
@@ -60,11 +60,11 @@ extension PushAgent {
     /// the handler by the same rules, also for alerts. `run` returns when the feed ends.
     ///
     /// - Throws: ``PushAgentError``, or a ``KiiError`` that will not pass, when only a person can help; ``KiiInputError``
-    ///   for a subscription that can never be made, before anything is sent; errors of the feed. Returns normally when
+    ///   for a subscription or an installation that can never be made, before anything is sent; errors of the feed. Returns normally when
     ///   cancelled, and when the runtime is shut down meanwhile.
     public func run() async throws {
         try await self.exclusively {
-            try self.requireUsableSubscriptions()
+            try self.requireUsableConfiguration()
             if let feed = self.feed { return try await feed.deliver(self) }
             var failure: (any Error)?
             do {

@@ -26,6 +26,8 @@ public final class PushAgent: Sendable {
         public var isDevelopment = false
         /// Further members of the call that makes the installation, for a server with extensions: a JSON object. With
         /// other members than before, the agent makes the installation again. Default `nil`: the members it was made with.
+        /// ``PushAgent/run()`` refuses those that the agent sets itself: `deviceType`, `development`,
+        /// `installationRegistrationID`, `userID` and `thingID`.
         public var installationMembers: JSONValue?
         /// How long the agent may send nothing before it asks the broker whether it is there; up to 18 h, zero or less
         /// never. Default 45 s, since many load balancers end a connection that carries nothing for 60 s, and some after

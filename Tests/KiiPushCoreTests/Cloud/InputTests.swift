@@ -13,7 +13,7 @@ struct InputRow: Sendable, CustomTestStringConvertible {
 }
 
 @Suite struct InputTests {
-    @Test(arguments: segmentRows + accountRows + installationRows + otherRows + appRows)
+    @Test(arguments: segmentRows + accountRows + memberRows + installationRows + otherRows + appRows)
     func badInputIsRefusedBeforeAnythingIsSent(_ row: InputRow) async throws {
         let (requests, result) = await exchange(.status(200, "{}"), app: row.app, body: row.call)
         let error = #expect(throws: KiiInputError.self) { try result.get() }
@@ -199,6 +199,13 @@ private let accountRows: [InputRow] =
         },
     ]
 
+private let memberRows = ["deviceType", "development", "installationRegistrationID", "userID", "thingID"].map { name in
+    InputRow(name: "an installation's own \(name) among its members", field: .fields) {
+        let members = JSONValue.object([("payload", "apns"), (name, "s3cr3t")])
+        _ = try await $0.session(testToken).createInstallation(members: members)
+    }
+}
+
 private let installationRows: [InputRow] = [
     InputRow(name: "MQTT with a registration ID", field: .installationRegistrationID) {
         _ = try await $0.session(testToken).createInstallation(registrationID: "r")
@@ -208,6 +215,9 @@ private let installationRows: [InputRow] = [
     },
     InputRow(name: "Android with an empty registration ID", field: .installationRegistrationID) {
         _ = try await $0.session(testToken).createInstallation(deviceType: .android, registrationID: "")
+    },
+    InputRow(name: "an installation's members that are no object", field: .fields) {
+        _ = try await $0.session(testToken).createInstallation(members: ["apns"])
     },
     InputRow(name: "a registration without its ID", field: .installationRegistrationID) {
         _ = try await $0.session(testToken).installation(.registration(.mqtt, ""))

@@ -1,6 +1,7 @@
 extension PushAgent {
     /// Refuses a configuration whose subscriptions can never be made.
-    func requireUsableSubscriptions() throws(KiiInputError) {
+    func requireUsableConfiguration() throws(KiiInputError) {
+        try self.configuration.installationMembers?.requireInstallationMembers()
         for target in self.configuration.subscriptions {
             _ = try target.subscriptions().encoded()
         }

@@ -9,7 +9,8 @@ extension KiiSession {
     ///   - isDevelopment: Whether it is to get what is sent to development. Default `false`: production.
     ///   - registrationID: The network's own ID; needed but for MQTT, where the cloud makes it up. Default `nil`.
     ///   - owner: Whose it is to be, with an administrator's token. Default `nil`: the token's principal.
-    ///   - members: Further members of the request, for a server with extensions: a JSON object. Default: none.
+    ///   - members: Further members of the request, for a server with extensions: a JSON object without those that the
+    ///     other parameters set. Default: none.
     /// - Source: `POST /apps/{appID}/installations`. Kii does not say what a repetition answers: 200 is taken as 201
     public func createInstallation(
         deviceType: DeviceType = .mqtt, isDevelopment: Bool = false, registrationID: String? = nil,
@@ -22,6 +23,7 @@ extension KiiSession {
             case .some(let id): id.isEmpty ? "not empty" : nil
             }
         if let rule { throw KiiInputError(.installationRegistrationID, rule: rule) }
+        try members.requireInstallationMembers()
         let named = JSONMembers(present: [
             "deviceType": deviceType.rawValue, "development": isDevelopment,
             "installationRegistrationID": registrationID,
@@ -103,6 +105,14 @@ extension KiiSession {
                 try await client.perform(call, token: token.token)
             }
         }
+    }
+}
+
+extension JSONValue {
+    /// Refuses further members of the call that makes an installation if they are no object, or if the call sets one itself.
+    func requireInstallationMembers() throws(KiiInputError) {
+        let own: Set = ["deviceType", "development", "installationRegistrationID", "userID", "thingID"]
+        try self.requireObject(without: own.contains, rule: "under a key that this call does not set itself")
     }
 }
 
