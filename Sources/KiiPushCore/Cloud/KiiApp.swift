@@ -88,8 +88,8 @@ extension KiiApp {
     /// The ID and the key as `Basic` sends them, RFC 7617 section 2.
     var basicCredentials: Secret { Secret(Base64.encode(Array("\(self.appID):\(self.appKey.reveal())".utf8))) }
 
-    /// Whom tokens of this app belong to.
-    var tokenIssuer: String? { self.issuer ?? self.origin?.description }
+    /// The issuer of this app's tokens. A ``baseURL`` that is no URL stands for itself: no call is made there.
+    var tokenIssuer: String { self.issuer ?? self.origin?.description ?? self.baseURL }
 }
 
 extension String {

@@ -1,6 +1,19 @@
 import Glibc
-import KiiPushCore
 import Testing
+
+@testable import KiiPushCore
+
+@Suite struct AgentStateTests {
+    /// Whatever the app's address is.
+    @Test(arguments: ["https://api.kii.com/api", "no URL"])
+    func whatIsWrittenCanBeRead(baseURL: String) throws {
+        let app = KiiApp(appID: "app", appKey: "key", baseURL: baseURL)
+        let state = AgentState(
+            appID: app.appID, account: "pseudo-user", principal: .user("u"),
+            token: AccessToken(principal: .user("u"), token: "t"), issuer: app.tokenIssuer)
+        #expect(try AgentStateFile.state(in: state.json.serialized(), path: "default.json") == state)
+    }
+}
 
 @Suite struct FileLockTests {
     @Test func theSecondHolderLearnsWhoTheFirstIs() throws {

@@ -10,7 +10,7 @@ package struct AgentState: Sendable, Hashable {
     var principal: Principal
     var token: AccessToken
     /// The token's issuer (``KiiApp/tokenIssuer``). The agent sends the token to no other server.
-    var issuer: String?
+    var issuer: String
     package var installationID: String?
     /// The further members that the installation was made with. They outlive the installation.
     var installationMembers: JSONValue?
