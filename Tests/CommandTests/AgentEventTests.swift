@@ -77,6 +77,22 @@ import Testing
                 "#7: it is too long for the control socket, or was not read in time; 'kii-push trace 7' has it\n"))
     }
 
+    /// The process that receives is of a version that knows more than this one.
+    @Test func anEventOfANewerVersionIsNamed() throws {
+        let session = try EmulatorSession()
+        try session.succeed("register")
+        let directory = Self.directory(session)
+        _ = try Inbox(path: directory + "/inbox.sqlite")
+        let listener = try ControlSocket.listen(in: directory)
+        let watcher = try session.tool.start(["listen"])
+        let socket = try #require(listener.accept(waits: true))
+        let line = Array(#"{"event":{"name":"trouble","kind":"sleeping","reason":"r"}}"#.utf8) + [10]
+        #expect(socket.send(line[...]) == line.count)
+        let text = watcher.error(containing: "sleeping")
+        #expect(text.contains("1 event of a newer version: trouble sleeping; install "), "\(text)")
+        watcher.stop()
+    }
+
     @Test func thatNobodyCanWatchIsSaid() throws {
         let session = try EmulatorSession()
         try session.succeed("register")

@@ -24,7 +24,7 @@ import Testing
                 // There is room again, and the reader has heard of the gap.
                 if event.messageID == most { queue.put(Self.event(most + 13), of: "agent") }
                 if missed > 0 { queue.finish() }
-            case .event: Issue.record("\(notice)")
+            case .event, .unknown: Issue.record("\(notice)")
             case .missed(let count):
                 #expect(agent == nil)
                 missed += count

@@ -58,6 +58,7 @@ import Testing
                 default: #expect(event.message == nil)
                 }
             case .event: continue
+            case .unknown(let words): Issue.record("\(words) is unknown")
             case .missed(let count): Issue.record("\(count) events were missed")
             }
             if ended.count == Self.odd.count + Self.untold.count { break }

@@ -71,6 +71,10 @@ package struct EventView {
         switch notice {
         case .event(.message(let event)): try self.show(event, MessageKey(agent: agent, id: event.messageID))
         case .event(let event): try self.style.console.show(event, of: self.installationID)
+        case .unknown(let words):
+            try self.style.console.show(
+                trouble: "unknown",
+                "1 event of a newer version: \(words); install the version of the process that receives")
         case .missed(let count):
             let events = count == 1 ? "event" : "events"
             try self.style.console.show(

@@ -39,6 +39,21 @@ import Testing
         }
     }
 
+    @Test(arguments: [
+        (#"{"name":"trouble","kind":"sleeping","reason":"r"}"#, "trouble sleeping"), (#"{"name":"moved"}"#, "moved"),
+        (#"{"message":7,"at":1,"kind":99}"#, "message"),
+    ])
+    func anEventOfALaterVersionIsANotice(event: String, words: String) async throws {
+        try await self.connected { client, server in
+            var iterator = try client.watch().makeAsyncIterator()
+            server.say(#"{"event":\#(event)}"#, #"{"missed":3}"#)
+            guard case .unknown(words)? = await iterator.next(isolation: nil) else {
+                Issue.record("the event was left out")
+                return
+            }
+        }
+    }
+
     @Test func whoIsRefusedAWatchHearsTheEnd() async throws {
         try await self.connected { client, server in
             var iterator = try client.watch().makeAsyncIterator()

@@ -87,7 +87,7 @@ import Testing
             var (seen, missed) = (0, 0)
             while seen + missed < count, let notice = await iterator.next(isolation: nil) {
                 switch notice {
-                case .event: seen += 1
+                case .event, .unknown: seen += 1
                 case .missed(let number): missed += number
                 }
             }

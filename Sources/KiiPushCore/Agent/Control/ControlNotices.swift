@@ -7,6 +7,8 @@ package typealias ControlNotices = AsyncStream<ControlNotice>
 package enum ControlNotice: Sendable {
     /// It happened to an agent, or is how its connection stands.
     case event(PushEvent)
+    /// It happened to an agent of a later version, and only that version knows it: the event's words.
+    case unknown(String)
     /// So many events were left out, because they were not read in time.
     case missed(Int)
 }
@@ -60,6 +62,7 @@ extension ControlClient {
         while let reply = try? self.nextReply() {
             switch reply {
             case .event(let event): return .event(event)
+            case .unknown(let words): return .unknown(words)
             case .missed(let count): return .missed(count)
             case .decided, .adopted: continue
             case .failed: return nil

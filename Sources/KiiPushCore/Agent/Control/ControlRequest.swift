@@ -37,6 +37,8 @@ package enum ControlRequest: Hashable, Sendable {
 /// What the process that receives says.
 package enum ControlReply: Sendable {
     case event(PushEvent)
+    /// An event that only a later version knows, by its words.
+    case unknown(String)
     /// So many events were left out, because they were not read in time.
     case missed(Int)
     /// What came of a decision about this message.
@@ -49,8 +51,10 @@ package enum ControlReply: Sendable {
     package init?(line: [UInt8]) {
         guard let value = try? JSONValue(parsing: line) else { return nil }
         if let event = value["event"] {
-            guard let event = PushEvent(controlValue: event) else { return nil }
-            self = .event(event)
+            let words = [event["name"], event["kind"]].compactMap { $0?.string }
+            self =
+                PushEvent(controlValue: event).map { .event($0) }
+                ?? .unknown(words.isEmpty ? "message" : words.joined(separator: " "))
         } else if let count = value["missed"]?.int64 {
             self = .missed(Int(clamping: count))
         } else if let milliseconds = value["running_ms"]?.int64, let id = value["id"]?.int64 {
@@ -70,6 +74,7 @@ package enum ControlReply: Sendable {
     package var line: [UInt8]? {
         switch self {
         case .event(let event): event.controlValue.map { JSONValue.line(["event": $0]) }
+        case .unknown: nil
         case .missed(let count): JSONValue.line(["missed": count])
         case .decided(let id, .running(let duration)):
             JSONValue.line(["id": id, "changed": false, "running_ms": duration.controlValue])
