@@ -17,6 +17,13 @@ package struct Backoff: Sendable {
         return pause
     }
 
+    /// The next pause after an attempt that lasted for `duration`. One that was longer than the longest pause is a success:
+    /// the pauses begin anew.
+    package mutating func next(after duration: Duration) -> Duration {
+        if duration > self.longest { self.reset() }
+        return self.next()
+    }
+
     /// A time between half of the next pause and all of it, so that attempts of many do not come at once.
     ///
     /// - Parameter jitter: a number drawn evenly from 0 up to, not including, 1.

@@ -245,16 +245,14 @@ final class FleetReception: Sendable {
 
     /// One agent that cannot go on must not end the others.
     private func run(_ agent: PushAgent, _ name: String) async {
-        let longest = Duration.seconds(300)
-        var pauses = Backoff(from: .seconds(1), upTo: longest)
+        var pauses = Backoff(from: .seconds(1), upTo: .seconds(300))
         while !Task.isCancelled {
             let began = ContinuousClock.now
             let pause: Duration
             do {
                 return try await agent.run()
             } catch {
-                if ContinuousClock.now - began > longest { pauses.reset() }
-                pause = pauses.next()
+                pause = pauses.next(after: ContinuousClock.now - began)
                 self.tell(.agentFailed(name: name, reason: "\(error)", retryIn: pause))
             }
             try? await Task.sleep(for: pause)

@@ -334,12 +334,17 @@ import Testing
             try await stage.waitForSubscriptions(of: 2)
             // The same thing once more has the same installation.
             try await stage.fleet.add([stage.agent("lamp-2", account: thing)])
-            let failure = try await gateway.first { if case .agentFailed("lamp-2", _, _) = $0 { true } else { false } }
-            guard case .agentFailed(_, let reason, .some) = failure else {
-                Issue.record("\(failure)")
-                return
+            for seconds in [1, 2] as [Int64] {
+                let failure = try await gateway.first {
+                    if case .agentFailed("lamp-2", _, _) = $0 { true } else { false }
+                }
+                guard case .agentFailed(_, let reason, let pause) = failure else {
+                    Issue.record("\(failure)")
+                    return
+                }
+                #expect(reason.contains("declare one agent alone"), "\(reason)")
+                #expect(pause == .seconds(seconds))
             }
-            #expect(reason.contains("declare one agent alone"), "\(reason)")
             // A declaration that another program has written.
             try await PostgresServer.run(
                 "SELECT FROM kii_push.declare_agent('lamp-3', '{\"app\": 1}')", at: stage.target)

@@ -10,6 +10,15 @@ import Testing
         #expect(pauses.next() == .seconds(5))
     }
 
+    @Test func pausesBeginAnewAfterAnAttemptThatLastedLongerThanTheLongest() {
+        var pauses = Backoff(from: .seconds(1), upTo: .seconds(300))
+        for expected in [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300] as [Int64] {
+            #expect(pauses.next(after: .seconds(300)) == .seconds(expected))
+        }
+        #expect(pauses.next(after: .seconds(301)) == .seconds(1))
+        #expect(pauses.next(after: .zero) == .seconds(2))
+    }
+
     @Test func aDrawnPauseIsAtLeastHalfAndNeverMore() {
         for jitter in [0, 0.25, 0.999] {
             var pauses = Backoff(from: .seconds(5), upTo: .seconds(300))
