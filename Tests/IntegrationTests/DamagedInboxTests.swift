@@ -116,6 +116,46 @@ import Testing
         }
     }
 
+    @Test func theAttemptsBeforeTheDamageCountAfterwards() async throws {
+        try await withTemporaryDirectory { directory in
+            try await withFakeBroker(in: directory) { broker, first, configuration in
+                let made = Locked(0)
+                let failing = RecordingHandler { call in
+                    made.withLock { $0 = max($0, call.context.attempt) }
+                    return .failed
+                }
+                let before = PushAgent(
+                    runtime: first, configuration: configuration, handler: failing, reconnect: .quick)
+                try await whileRunning(before) {
+                    let connection = try await broker.bring([.message(1, packetID: 1)])
+                    _ = await failing.next(2)
+                    withExtendedLifetime(connection) {}
+                }
+                await first.shutdown()
+                let path = "\(directory)/inbox.sqlite"
+                #expect(try SQLiteFile(path, for: .changing).integer("PRAGMA wal_checkpoint(TRUNCATE)") == 0)
+                // The first page, without which SQLite reads no row.
+                let file = try FileHandle(forWritingTo: URL(filePath: path))
+                try file.write(contentsOf: Data(repeating: 0xA5, count: 4096))
+                try file.close()
+                let second = try PushRuntime(configuration: .patient(stateDirectory: directory))
+                let handler = RecordingHandler()
+                let agent = PushAgent(
+                    runtime: second, configuration: configuration, handler: handler, reconnect: .quick)
+                let events = agent.events
+                try await whileRunning(agent) {
+                    let connection = try await broker.play { try $0.acceptSession() }
+                    _ = await firstEvent(events) { if case .inboxMovedAside = $0 { true } else { false } }
+                    let call = await handler.next(1).first
+                    #expect(call?.message.rawPayload["n"]?.int64 == 1)
+                    #expect(call?.context.attempt == made.withLock { $0 } + 1)
+                    withExtendedLifetime(connection) {}
+                }
+                await second.shutdown()
+            }
+        }
+    }
+
     @Test func rowsThatCannotBeReadBackHoldUpNothingElse() async throws {
         try await withFakeBroker { broker, runtime, configuration in
             let path = "\(runtime.configuration.stateDirectory)/inbox.sqlite"
