@@ -23,19 +23,18 @@ package final class AgentBadge: KeptBadge {
     private let loop: EventLoop
     /// `nil` unless the feed has the number.
     private let feed: MessageFeed?
-    private let report: @Sendable (PushEvent) -> Void
+    private let hub: EventHub
     private let state = Locked(State())
     /// One thread writes at a time, so that of two changes the later one stays.
     private let writing = Locked<Void>(())
 
     init(
-        stateDirectory: String, name: String, loop: EventLoop, feed: MessageFeed?,
-        report: @escaping @Sendable (PushEvent) -> Void
+        stateDirectory: String, name: String, loop: EventLoop, feed: MessageFeed?, hub: EventHub
     ) {
         self.path = "\(stateDirectory)/badges/\(name).json"
         self.loop = loop
         self.feed = feed.flatMap { $0.badge != nil ? $0 : nil }
-        self.report = report
+        self.hub = hub
     }
 
     deinit {
@@ -170,6 +169,6 @@ package final class AgentBadge: KeptBadge {
             defer { state.hasFailed = failure != nil }
             return state.hasFailed
         }
-        if (failure != nil) != hadFailed { self.report(.change(of: .saving, failure?.description)) }
+        if (failure != nil) != hadFailed { self.hub.emit(saving: self.path, failure) }
     }
 }

@@ -10,6 +10,10 @@ package final class EventHub: Sendable {
         var observers: [Listener] = []
         var listener: Listener?
         var connectionEvent: PushEvent?
+        /// The reason of each trouble that goes on.
+        var troubles: [PushEvent.Trouble: String] = [:]
+        /// The agent's files that cannot be written.
+        var unsaved: Set<String> = []
     }
 
     /// Called on the thread where the event came about; returns at once.
@@ -68,11 +72,26 @@ package final class EventHub: Sendable {
     /// The last event that said how the connection stands.
     var connectionEvent: PushEvent? { self.state.withLock { $0.connectionEvent } }
 
+    /// Why the agent cannot do this work; `nil` when it can.
+    func reason(of trouble: PushEvent.Trouble) -> String? { self.state.withLock { $0.troubles[trouble] } }
+
+    /// Tells why one of the agent's files cannot be written, or with `nil` that it is. The trouble ends with the last such
+    /// file.
+    func emit(saving path: String, _ failure: FileError?) {
+        let isOver = self.state.withLock { state in
+            if failure == nil { state.unsaved.remove(path) } else { state.unsaved.insert(path) }
+            return state.unsaved.isEmpty
+        }
+        if isOver || failure != nil { self.emit(.change(of: .saving, failure?.description)) }
+    }
+
     /// - Parameter told: what the listener is told in its place. Default: the same.
     func emit(_ event: PushEvent, toListener told: @autoclosure () -> PushEvent? = nil) {
         let (observers, listeners, listener) = self.state.withLock { state in
             switch event {
             case .connecting, .connected, .disconnected, .stopping: state.connectionEvent = event
+            case .trouble(let kind, let reason): state.troubles[kind] = reason
+            case .recovered(let kind): state.troubles[kind] = nil
             default: break
             }
             return (state.observers, state.listeners, state.listener)

@@ -129,8 +129,7 @@ public final class PushAgent: Sendable {
         let hub = EventHub(counting: runtime.listeners)
         self.hub = hub
         let badge = AgentBadge(
-            stateDirectory: directory, name: configuration.name, loop: runtime.loop, feed: feed,
-            report: { hub.emit($0) })
+            stateDirectory: directory, name: configuration.name, loop: runtime.loop, feed: feed, hub: hub)
         self.keptBadge = badge
         (handler as? any BadgeFollower)?.follow(badge)
         // The process that keeps the messages presents their alerts.
@@ -144,7 +143,7 @@ public final class PushAgent: Sendable {
                 obstacle: runtime.configuration.environment.stateObstacle)
         self.enrolment = Enrolment(
             client: runtime.client(for: configuration.app), configuration: configuration,
-            store: AgentStateStore(place: place, loop: runtime.loop, report: { hub.emit($0) }),
+            store: AgentStateStore(place: place, loop: runtime.loop, hub: hub),
             refusalsBeforeGivingUp: reconnect.refusalsBeforeGivingUp)
     }
 

@@ -19,7 +19,7 @@ public enum PushEvent: Sendable {
     case subscriptionFailed(SubscriptionTarget, reason: String, retryIn: Duration?)
     /// The agent cannot do part of its work, until ``recovered(_:)``. It tells this once for each reason.
     case trouble(Trouble, reason: String)
-    /// The agent does this work again.
+    /// The agent does this work again: whatever kept it from it is over.
     case recovered(Trouble)
     /// An incident that people should know of, and that has no end of its own. `messages` counts the messages
     /// concerned; `nil` where it concerns none.

@@ -163,6 +163,12 @@ extension Scheduler {
         self.comeBack(message, of: call)
     }
 
+    /// Whether fewer handlers run than may, as was told.
+    var isStalled: Bool { self.losesPlaces || self.shortage?.stall != nil }
+
+    /// One cause is gone. It is told as the end when there is no other.
+    mutating func endStall() { if !self.isStalled { self.output.stalls.append(nil) } }
+
     /// Has more handlers tried when the pause is over, and ends the shortage when none was refused for as long again.
     mutating func lookAtShortage() {
         guard let shortage, shortage.over <= self.now else { return }
@@ -171,7 +177,7 @@ extension Scheduler {
             self.shortage?.over = self.now + Self.pause
         } else {
             self.shortage = nil
-            self.output.stalls.append(nil)
+            self.endStall()
         }
     }
 }

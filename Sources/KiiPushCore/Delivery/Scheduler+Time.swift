@@ -132,7 +132,7 @@ extension Scheduler {
     mutating func regainPlaces() {
         guard self.mayGiveUpThreads || !self.calls.contains(where: { $0?.keepsPlace == true }) else { return }
         self.losesPlaces = false
-        self.output.stalls.append(nil)
+        self.endStall()
         for slot in self.calls.indices where self.calls[slot]?.keepsPlace == true {
             self.calls[slot]?.keepsPlace = false
             if let call = self.calls[slot] { self.awaitDeadline(of: call) }

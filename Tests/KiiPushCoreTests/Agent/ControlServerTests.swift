@@ -97,6 +97,31 @@ import Testing
         }
     }
 
+    /// The agents of a runtime share a store.
+    @Test func troubleOfSeveralAgentsIsToldOnceAndEndsWithTheLast() async throws {
+        try await self.serve { server, path in
+            let hubs = [EventHub(), EventHub()]
+            for hub in hubs {
+                server.attach(hub)
+                hub.emit(.stopping)
+            }
+            let client = try #require(try ControlClient(stateDirectory: path))
+            var iterator = try client.watch().makeAsyncIterator()
+            // Told of both connections: from here on it watches.
+            for _ in hubs { _ = await iterator.next(isolation: nil) }
+            for hub in hubs { hub.emit(.trouble(.storing, reason: "full")) }
+            hubs[1].emit(.trouble(.storing, reason: "away"))
+            for hub in hubs { hub.emit(.recovered(.storing)) }
+            hubs[0].emit(.stopping)
+            var told: [String] = []
+            while case .event(let event)? = await iterator.next(isolation: nil) {
+                guard let note = StateNote(event) else { break }
+                told.append("\(note.state) \(note.reason ?? "")")
+            }
+            #expect(told == ["not storing full", "not storing away", "storing again "])
+        }
+    }
+
     @Test func anOutboxGrowsWhereItIs() {
         var state = ControlServer.State()
         state.clients[1] = ControlServer.Client(isWatching: true)

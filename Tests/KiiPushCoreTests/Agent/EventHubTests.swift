@@ -27,6 +27,22 @@ import Testing
         #expect(oldest.flatMap(Self.number) == Int64(Self.many - EventHub.bufferedEvents + 1))
     }
 
+    /// The state and the badge are files of their own.
+    @Test func savingIsOverWhenTheLastFileIsWritten() {
+        let hub = EventHub()
+        let seen = Locked<[String]>([])
+        hub.observe { event in if let note = StateNote(event) { seen.withLock { $0.append(note.state) } } }
+        let failure = FileError.system(path: "a", operation: "write", code: 28)
+        hub.emit(saving: "a", failure)
+        hub.emit(saving: "b", failure)
+        hub.emit(saving: "a", nil)
+        #expect(seen.withLock { $0 } == ["not saving", "not saving"])
+        #expect(hub.reason(of: .saving) != nil)
+        hub.emit(saving: "b", nil)
+        #expect(seen.withLock { $0 }.last == "saving again")
+        #expect(hub.reason(of: .saving) == nil)
+    }
+
     @Test func whoStopsReadingIsForgotten() async {
         let hub = EventHub()
         do {

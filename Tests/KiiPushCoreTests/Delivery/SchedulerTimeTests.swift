@@ -229,6 +229,19 @@ import Testing
         #expect(scheduler.start(at: 100_001)?.sequence == 1)
     }
 
+    /// Handlers cannot be started, and a call does not return: what ends first is not the end.
+    @Test func aStallEndsWithTheLastOfItsCauses() throws {
+        let (scheduler, call) = try self.timedOut(stays: true) { $0.maximumStuckCalls = 0 }
+        scheduler.turn(at: 31)
+        scheduler.turn(at: 330)
+        #expect(scheduler.stalls() == [.stuckCalls(0)])
+        scheduler.scheduler.shortage = HandlerShortage(over: .seconds(400), stall: .noHandler("no descriptors"))
+        scheduler.end(call, at: 340)
+        #expect(scheduler.stalls() == [])
+        scheduler.turn(at: 400)
+        #expect(scheduler.stalls() == [nil])
+    }
+
     @Test func aCallThatKeptItsPlaceLosesItWhenAnotherReturns() throws {
         let scheduler = TestScheduler.open { $0.maximumStuckCalls = 1 }
         scheduler.receive(1)

@@ -116,7 +116,23 @@ final class ControlServer: Sendable {
         }
     }
 
-    private func listen(to hub: EventHub) { hub.listener = { [weak self] event in self?.tell(event) } }
+    private func listen(to hub: EventHub) {
+        hub.listener = { [weak self, weak hub] event in
+            guard let self, let hub, !self.isKnown(event, of: hub) else { return }
+            self.tell(event)
+        }
+    }
+
+    /// Whether another agent is in the same trouble, or still in the one that is over for this agent: a watcher sees the
+    /// agents as one, and they share a store.
+    private func isKnown(_ event: PushEvent, of hub: EventHub) -> Bool {
+        func others() -> [EventHub] { self.state.withLock { $0.hubs.values.filter { $0 !== hub } } }
+        return switch event {
+        case .trouble(let kind, let reason): others().contains { $0.reason(of: kind) == reason }
+        case .recovered(let kind): others().contains { $0.reason(of: kind) != nil }
+        default: false
+        }
+    }
 
     private func tell(_ event: PushEvent) {
         let bare = event.withoutPayload.map { ControlReply.event($0) }

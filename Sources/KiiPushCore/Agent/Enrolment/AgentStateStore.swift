@@ -15,13 +15,13 @@ final class AgentStateStore: Sendable {
 
     private let place: any AgentStatePlace
     private let loop: EventLoop
-    private let report: @Sendable (PushEvent) -> Void
+    private let hub: EventHub
     private let held = Locked(Held())
 
-    init(place: any AgentStatePlace, loop: EventLoop, report: @escaping @Sendable (PushEvent) -> Void) {
+    init(place: any AgentStatePlace, loop: EventLoop, hub: EventHub) {
         self.place = place
         self.loop = loop
-        self.report = report
+        self.hub = hub
     }
 
     var path: String { self.place.path }
@@ -138,6 +138,6 @@ final class AgentStateStore: Sendable {
             }
             return held.failure
         }
-        if (failure == nil) != (before == nil) { self.report(.change(of: .saving, failure?.description)) }
+        if (failure == nil) != (before == nil) { self.hub.emit(saving: self.path, failure) }
     }
 }

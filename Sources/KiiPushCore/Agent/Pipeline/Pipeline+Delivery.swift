@@ -168,7 +168,9 @@ extension Pipeline {
             for id in output.cuts { self.cut(id) }
             if !output.ended.isEmpty { self.workers.box.forgetEnded(output.ended) }
             if !output.calls.isEmpty { self.hand(output.calls) }
-            for stall in output.stalls { self.report(.change(of: .handling, stall?.description)) }
+            for stall in output.stalls where stall != nil || !self.staff.isStalled {
+                self.report(.change(of: .handling, stall?.description))
+            }
             // What a call gave back may start at once, and what was handed out may have to be cut.
             if output.cuts.isEmpty, output.calls.isEmpty { break }
         }
@@ -252,7 +254,7 @@ extension Pipeline {
             }
             guard self.staff.isStalled else { return }
             self.staff.isStalled = false
-            self.report(.recovered(.handling))
+            if !self.scheduler.isStalled { self.report(.recovered(.handling)) }
         } catch {
             self.staff.isDue = true
             self.staff.retryAt = now + Workers.threadRetryInterval
