@@ -53,6 +53,10 @@ int csystem_is_subreaper(void) {
     return prctl(PR_GET_CHILD_SUBREAPER, &answer, 0, 0, 0) == 0 && answer != 0;
 }
 
+int csystem_close_from(posix_spawn_file_actions_t *actions, int number) {
+    return posix_spawn_file_actions_addclosefrom_np(actions, number);
+}
+
 void csystem_name_thread(const char *name) {
     // pthread_setname_np(3) refuses longer names. The result does not matter: a thread works without a name.
     char kept[16] = {0};

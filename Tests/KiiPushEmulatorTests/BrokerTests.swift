@@ -54,6 +54,30 @@ import Testing
         }
     }
 
+    /// Not even what a library of this process leaves open for the programs that it starts.
+    @Test func theBrokerInheritsNoFileAndNoSocket() async throws {
+        func openFiles(of process: String) throws -> Set<String> {
+            let directory = "/proc/\(process)/fd"
+            let numbers = try FileManager.default.contentsOfDirectory(atPath: directory)
+            // One may be closed meanwhile, the directory's own among them.
+            let files = numbers.compactMap {
+                try? FileManager.default.destinationOfSymbolicLink(atPath: "\(directory)/\($0)")
+            }
+            return Set(files)
+        }
+        let directory = try TemporaryDirectory()
+        let path = directory.path + "/inheritable"
+        let descriptor = open(path, O_RDWR | O_CREAT, 0o600)
+        try #require(descriptor >= 0)
+        defer { close(descriptor) }
+        try await withEmulator { client in
+            let ofBroker = try openFiles(of: "\(BrokerProcess.require(client.emulator).pid)")
+            let own = try openFiles(of: "self")
+            #expect(own.contains(path) && !ofBroker.contains(path))
+            #expect(own.intersection(ofBroker).filter { $0.hasPrefix("socket:") || $0.hasPrefix("pipe:") } == [])
+        }
+    }
+
     @Test func onlyTheRightPasswordConnects() async throws {
         try await withEmulator { client in
             var receiver = try await client.receiver()

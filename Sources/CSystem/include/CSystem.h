@@ -1,6 +1,7 @@
 #ifndef CSYSTEM_H
 #define CSYSTEM_H
 
+#include <spawn.h>
 // Swift's Glibc module leaves these out.
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -27,6 +28,9 @@ int csystem_seal(int memory_file);
 
 // Whether orphans of the processes that this one has started become its children.
 int csystem_is_subreaper(void);
+
+// Has a program that is started begin without the descriptors from this number on. Returns an error's number, or 0.
+int csystem_close_from(posix_spawn_file_actions_t *actions, int number);
 
 // Names the calling thread; Linux keeps 15 bytes.
 void csystem_name_thread(const char *name);

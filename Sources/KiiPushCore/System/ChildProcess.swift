@@ -1,3 +1,4 @@
+import CSystem
 import Glibc
 
 /// A program that was started by this one, in a process group of its own.
@@ -75,10 +76,11 @@ package final class ChildProcess: Sendable {
             }
             posix_spawn_file_actions_adddup2(&actions, source.number, number)
         }
-        for descriptor in try ChildProcess.inheritableDescriptors(for: launch.words[0])
-        where launch.descriptors[descriptor] == nil {
-            posix_spawn_file_actions_addclose(&actions, descriptor)
+        for number in 3..<highest + 1 where launch.descriptors[number] == nil {
+            posix_spawn_file_actions_addclose(&actions, number)
         }
+        // Also those that a library opens meanwhile, on another thread.
+        csystem_close_from(&actions, highest + 1)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
@@ -142,20 +144,6 @@ package final class ChildProcess: Sendable {
             let ending = isReaped ? Ending(waitStatus: status) : .unknown
             state.ending = ending
             return ending
-        }
-    }
-
-    /// What is open and would stay open in a program that is started now, beside standard input, output and error.
-    private static func inheritableDescriptors(for program: String) throws(SpawnError) -> [Int32] {
-        guard let names = Directory.names(in: "/proc/self/fd") else {
-            let error = SystemError("open descriptors cannot be listed")
-            // Without /proc nothing is known. Without a free descriptor the child would inherit this process's files.
-            guard [EMFILE, ENFILE, ENOMEM].contains(error.code) else { return [] }
-            throw SpawnError(program: program, before: error)
-        }
-        return names.compactMap { Int32($0) }.filter { descriptor in
-            let flags = fcntl(descriptor, F_GETFD)
-            return descriptor > 2 && flags >= 0 && flags & FD_CLOEXEC == 0
         }
     }
 
