@@ -11,8 +11,6 @@ final class ActivatedProgram {
         case end
     }
 
-    /// The variable that names the descriptor, and the descriptor's number.
-    static let variable = "KII_PUSH_LAUNCH_FD"
     private static let descriptorNumber: Int32 = 3
     /// After so many lines of nonsense the program is not listened to any more.
     private static let mostNonsense = 100
@@ -54,7 +52,7 @@ final class ActivatedProgram {
             switch configuration.input {
             case .descriptor:
                 let (ours, theirs) = try FileDescriptor.connectedPair()
-                launch.environment[Self.variable] = "\(Self.descriptorNumber)"
+                launch.environment[MessageFeed.activatorVariable] = "\(Self.descriptorNumber)"
                 launch.descriptors[Self.descriptorNumber] = theirs
                 self.channel = ours
             case .standardInput:

@@ -52,9 +52,10 @@ package final class LaunchChannel: Sendable {
     }
 
     private static func inherit() throws(LaunchError) -> LaunchChannel? {
-        guard let text = getenv(ActivatedProgram.variable).map({ String(cString: $0) }) else { return nil }
+        guard let text = getenv(MessageFeed.activatorVariable).map({ String(cString: $0) }) else { return nil }
         // Nor has it a part in the name.
-        unsetenv(ActivatedProgram.variable)
+        unsetenv(MessageFeed.activatorVariable)
+        MessageFeed.isUnclaimed.withLock { $0 = true }
         guard let descriptor = Int32(text), descriptor > 2 else {
             throw .invalid(reason: "is no number of a descriptor above 2")
         }

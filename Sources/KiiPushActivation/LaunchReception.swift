@@ -10,7 +10,9 @@ extension MessageFeed {
     ///
     /// The first access reads the first message, as `LaunchOptions.current` does.
     public static var activator: MessageFeed? {
-        switch LaunchChannel.inherited {
+        let inherited = LaunchChannel.inherited
+        MessageFeed.isUnclaimed.withLock { $0 = false }
+        return switch inherited {
         case .success(let channel): channel.map { MessageFeed($0) }
         case .failure(let error): MessageFeed(deliver: { _ in throw error })
         }

@@ -20,6 +20,7 @@ import Testing
         (.notice(.deadLettersRemoved, reason: "r"), "letters dropped"),
         (.notice(.inboxInMemory, reason: "r"), "in memory only"),
         (.notice(.controlSocketFailed, reason: "r"), "not watchable"),
+        (.notice(.activatorIgnored, reason: "r"), "activator ignored"),
     ]
 
     /// Where a profile keeps its state.

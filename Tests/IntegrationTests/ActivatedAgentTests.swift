@@ -307,6 +307,20 @@ import Testing
         }
     }
 
+    @Test func anAgentWithoutTheFeedSaysWhichFeedItLacks() async throws {
+        try await withFakeBroker(configure: { $0.environment.isActivated = { true } }) { _, runtime, configuration in
+            let agent = PushAgent(runtime: runtime, configuration: configuration, handler: RecordingHandler())
+            let events = agent.events
+            try await whileRunning(agent) {
+                let event = await firstEvent(events) {
+                    if case .notice(.activatorIgnored, _, _) = $0 { true } else { false }
+                }
+                guard case .notice(_, let reason, _)? = event else { return }
+                #expect(reason.contains("'feed: .activator'") && reason.hasSuffix(" without KII_PUSH_LAUNCH_FD"))
+            }
+        }
+    }
+
     @Test(arguments: [
         ("77", "names descriptor 77, which is closed"),
         ("1", "is no number of a descriptor above 2"),

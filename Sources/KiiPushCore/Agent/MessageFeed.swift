@@ -3,6 +3,11 @@
 /// `KiiPushActivation` has a feed for programs that a push starts. The agent calls its handler by the usual rules, and
 /// presents nothing: the feed's process presents alerts, and retries failed attempts.
 public struct MessageFeed: Sendable {
+    /// The variable by which an activator names its socket to the program that it starts.
+    package static let activatorVariable = "KII_PUSH_LAUNCH_FD"
+    /// Whether this process has read its first message over that socket, and no agent has asked for the feed.
+    package static let isUnclaimed = Locked(false)
+
     /// The feed's number for the program's icon, 0 for none; `nil` if the agent keeps a number of its own.
     package var badge: Int?
     /// Sets the feed's number, 0 for none. Called on any thread; it must not block.

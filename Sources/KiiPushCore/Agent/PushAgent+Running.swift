@@ -84,6 +84,12 @@ extension PushAgent {
     }
 
     private func receive() async throws {
+        if self.runtime.configuration.environment.isActivated() {
+            let reason =
+                "the push that started this program waits for an agent with 'feed: .activator', and this one receives from "
+                + "the broker; give it that feed, or start the program without \(MessageFeed.activatorVariable)"
+            self.hub.emit(.notice(.activatorIgnored, reason: reason))
+        }
         var policy = ReconnectPolicy(configuration: self.reconnect)
         let core = try await self.opening(&policy) { try await self.runtime.open() }
         core.control?.attach(self.hub, announcedIn: self.receiverFolder)

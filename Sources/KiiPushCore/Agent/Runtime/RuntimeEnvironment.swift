@@ -1,3 +1,5 @@
+import Glibc
+
 /// What a ``PushRuntime`` finds around it: clocks, limits and obstacles, which tests put in place of the machine's.
 package struct RuntimeEnvironment: Sendable {
     /// Below which the locks of installations are; `nil` for `/tmp`.
@@ -16,6 +18,10 @@ package struct RuntimeEnvironment: Sendable {
     package var clocks = Clocks.machine
     /// Reads the machine's clocks, which tell that it has slept.
     package var readClocks: @Sendable () -> ClockReading? = ClockReading.now
+    /// Whether an activator has started this process and no agent has asked for its feed.
+    package var isActivated: @Sendable () -> Bool = {
+        getenv(MessageFeed.activatorVariable) != nil || MessageFeed.isUnclaimed.withLock { $0 }
+    }
     package var handlerDeadline = Duration.seconds(30)
     /// How often the runtime prunes the inbox; `nil`: the runtime chooses.
     package var sweepInterval: Duration?
