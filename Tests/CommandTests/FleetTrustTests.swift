@@ -164,6 +164,23 @@ import Testing
         #expect(result.error.contains("on another machine (0.0.0.0) with sslmode=disable"), "\(result.error)")
     }
 
+    /// Where its folder has access control lists, the mode of systemd's credential shows the list's mask for the group.
+    @Test(arguments: [0o400, 0o440]) func thePasswordThatSystemdHandsOverIsUsed(mode: Int) async throws {
+        let server = try Loopback.listening()
+        async let heard = onThread { Self.password(at: server.descriptor) }
+        let tool = try Tool("kii-push-gateway")
+        try tool.write("127.0.0.1:*:*:gw:hunter2\n", to: "credentials/pgpass", mode: mode)
+        let target = "postgres://gw@127.0.0.1:\(server.port)/kii"
+        let result = try tool.start(
+            ["store", "check", "--store", target],
+            environment: ["CREDENTIALS_DIRECTORY": tool.home.path + "/credentials"]
+        ).waitForExit()
+        shutdown(server.descriptor, Int32(SHUT_RDWR))
+        #expect(try await heard == "hunter2")
+        close(server.descriptor)
+        #expect(!result.error.contains("hunter2"))
+    }
+
     /// Whatever makes TLS less than it is to be, from wherever it comes.
     @Test(arguments: [
         ("postgres://kii@db.invalid/kii?sslmode=require", [:], "sslmode=require"),

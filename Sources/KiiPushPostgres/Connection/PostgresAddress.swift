@@ -22,6 +22,18 @@ struct PostgresAddress {
         ("sslkeylogfile", [], ""),
     ]
 
+    /// A copy of the credential `pgpass` for this process alone; `nil` where systemd hands over none.
+    ///
+    /// libpq takes no password file that its mode opens to the group. The service manager's own files are closed by access
+    /// control lists, and their modes show such bits (systemd.exec(5)).
+    private static let credential: FileDescriptor? = {
+        guard let directory = environmentVariable("CREDENTIALS_DIRECTORY"),
+            let bytes = try? TrustedFile.read(directory + "/pgpass"),
+            let copy = try? FileDescriptor.memoryFile(holding: bytes), fchmod(copy.number, 0o600) == 0
+        else { return nil }
+        return copy
+    }()
+
     /// Reads an address: a URL or keywords.
     ///
     /// A database on another machine has to show a certificate for its name that an authority of this machine has signed;
@@ -36,10 +48,8 @@ struct PostgresAddress {
         let (said, secrets) = Self.values(parsed)
         self.hasPassword = !secrets.isEmpty
         let options = try Self.resolve(target)
-        if options["passfile"] == nil, let directory = environmentVariable("CREDENTIALS_DIRECTORY"),
-            access(directory + "/pgpass", R_OK) == 0
-        {
-            self.additions.append(("passfile", directory + "/pgpass"))
+        if options["passfile"] == nil, let file = Self.credential {
+            self.additions.append(("passfile", "/proc/self/fd/\(file.number)"))
         }
         guard let machine = Self.otherMachine(options) else { return }
         for (option, values, usual) in Self.demands {
