@@ -93,7 +93,7 @@ struct EmulatorCommand: ParsableCommand {
         }
         // Before anything starts, so that a signal leaves nothing behind.
         let signals = try StopSignals.ofCommand()
-        let emulator = try await Self.start(configuration)
+        let emulator = try await self.start(configuration)
         do {
             try Self.announce(emulator, file: file, on: console)
             try await StandardStream.output.written()
@@ -110,16 +110,28 @@ struct EmulatorCommand: ParsableCommand {
         throw SilentExit(status: number.map(ExitStatus.afterStop) ?? .success)
     }
 
-    private static func start(_ configuration: Emulator.Configuration) async throws -> Emulator {
-        do {
-            return try await Emulator.start(configuration)
-        } catch let error as EmulatorError {
-            throw CommandFailure(error.exit, error.description)
+    /// A usual port that somebody has taken since it was looked at is replaced by a free one.
+    private func start(_ configuration: Emulator.Configuration) async throws -> Emulator {
+        var configuration = configuration
+        while true {
+            do {
+                return try await Emulator.start(configuration)
+            } catch let error as EmulatorError {
+                let ports: [WritableKeyPath<Emulator.Configuration, UInt16>] = [
+                    \.port, \.httpsPort, \.mqttPort, \.mqttTLSPort,
+                ]
+                guard case .portInUse(let taken) = error.code, taken != 0, !self.askedPorts.contains(taken),
+                    let port = ports.first(where: { configuration[keyPath: $0] == taken })
+                else { throw CommandFailure(error.exit, error.description) }
+                configuration[keyPath: port] = 0
+            }
         }
     }
 
+    private var askedPorts: [UInt16?] { [self.port, self.httpsPort, self.mqttPort, self.mqttTLSPort] }
+
     private func configuration(runtimeFile: String) throws -> Emulator.Configuration {
-        let asked = [self.port, self.httpsPort, self.mqttPort, self.mqttTLSPort]
+        let asked = self.askedPorts
         func port(_ own: UInt16?, _ usual: UInt16) -> UInt16 {
             own ?? (!asked.contains(usual) && Emulator.isFree(usual) ? usual : 0)
         }

@@ -87,24 +87,36 @@ import Testing
         }
     }
 
-    /// The endpoint is asked for and the installation deleted while the broker is busy letting another client in, so
-    /// that it is told of both at once.
+    /// The endpoint is asked for and the installation deleted while the broker lets another client in, so that it is told of
+    /// both at once.
     @Test func anInstallationThatIsDeletedBeforeTheBrokerKnowsItStaysLockedOut() async throws {
-        try await withEmulator { client in
+        var configuration = Emulator.Configuration()
+        // With an end, the list of installations tells which endpoints were handed out.
+        configuration.mqttTTL = .seconds(3600)
+        try await withEmulator(configuration) { client in
             let app = "/api/apps/\(client.emulator.appID)"
             func request(_ method: String, _ installation: (id: String, token: String), _ rest: String = "") -> [UInt8]
             {
                 let login = ["Authorization: Bearer \(installation.token)"]
                 return Array(RawHTTP.request(method, "\(app)/installations/\(installation.id)\(rest)", login).utf8)
             }
+            func hasEndpoint(_ installation: (id: String, token: String)) async throws -> Bool {
+                let list = try await client.control("GET", "installations").json["installations"]?.array
+                let record = list?.first { $0["installationID"]?.string == installation.id }
+                return record?["endpointExpiresAt"]?.int64 != nil
+            }
             for _ in 0..<3 {
                 let (first, second) = (try await client.installation(), try await client.installation())
                 let connections = try (0..<3).map { _ in try RawConnection(port: client.port) }
-                try connections[0].send(request("GET", first, "/mqtt-endpoint"))
-                try connections[1].send(request("GET", second, "/mqtt-endpoint"))
-                try connections[2].send(request("DELETE", second))
-                let answers = try connections.map { try $0.receive() }
-                #expect(answers.map { $0.status } == [200, 200, 204])
+                try await BrokerProcess.require(client.emulator).paused {
+                    try connections[0].send(request("GET", first, "/mqtt-endpoint"))
+                    try connections[1].send(request("GET", second, "/mqtt-endpoint"))
+                    while try await !hasEndpoint(second) { try await Task.sleep(for: .milliseconds(10)) }
+                    try connections[2].send(request("DELETE", second))
+                    #expect(try connections[2].receive().status == 204)
+                }
+                let answers = try connections[..<2].map { try $0.receive() }
+                #expect(answers.map { $0.status } == [200, 200])
                 let endpoint = answers[1].json
                 let deleted = Receiver(
                     userID: "",
