@@ -5,9 +5,6 @@ extension Activator {
     /// process ended; `nil` when none was started, or its end was not waited for.
     package typealias Outcome = (verdict: HandlerVerdict, ending: ChildProcess.Ending?)
 
-    /// Starts the activator's thread before there is a message, so that what an earlier run has left running is ended.
-    package func begin() { self.worker.begin() }
-
     /// Starts the program with a payload on its standard input, and tells what came of it, for one who answers himself.
     ///
     /// - Parameters:
@@ -17,8 +14,8 @@ extension Activator {
         of payload: [UInt8], context: DeliveryContext, limit: Duration, environment: [String: String]
     ) async -> Outcome {
         let channel = OutcomeChannel()
-        self.worker.deliver(
-            ActivatorMailbox.Delivery(
+        self.deliver(
+            ActivatorLoop.Delivery(
                 payload: payload, context: context,
                 completion: FetchCompletion(channel, AnswerTicket(sequence: context.messageID)),
                 deadline: min(context.deadlineInstant, .now() + limit), environment: environment,

@@ -92,7 +92,11 @@ public final class Activator: RemoteNotificationHandler, ThingCommandHandler, Ba
         }
     }
 
-    let worker: ActivatorMailbox
+    private let configuration: Configuration
+    private let lifecycle: AgentLifecycle?
+    private let report: @Sendable (Event) -> Void
+    private let badge = Locked(ActivatorLoop.AgentsBadge())
+    private let thread: PollThread<ActivatorLoop.Message>
 
     /// Makes an activator; nothing is started before the first message.
     ///
@@ -106,32 +110,72 @@ public final class Activator: RemoteNotificationHandler, ThingCommandHandler, Ba
         configuration: Configuration, lifecycle: AgentLifecycle? = nil,
         report: @escaping @Sendable (Event) -> Void = { _ in }
     ) {
-        self.worker = ActivatorMailbox(configuration: configuration, lifecycle: lifecycle, report: report)
+        self.configuration = configuration
+        self.lifecycle = lifecycle
+        self.report = report
+        // A program that reads standard input has no channel to wait for.
+        self.thread = PollThread(name: "kii-activator", watchesDescriptors: configuration.input == .descriptor)
     }
 
-    deinit { self.worker.stop(whenStopped: nil) }
+    deinit { self.stop {} }
 
     /// Starts the program with the message, or sends it to the one that runs. The agent calls it.
     public func didReceiveRemoteNotification(
         _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
     ) {
-        self.worker.deliver(message.payloadBytes, context, completion)
+        self.deliver(message.payloadBytes, context, completion)
     }
 
     /// Starts the program with the command, or sends it to the one that runs, as with a message. The agent calls it.
     public func didReceiveThingCommand(
         _ command: ThingCommand, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
     ) {
-        self.worker.deliver(command.rawPayload.serialized(), context, completion)
+        self.deliver(command.rawPayload.serialized(), context, completion)
     }
 
-    package func follow(_ badge: any KeptBadge) { self.worker.follow(badge) }
+    /// Has the program told of this number.
+    package func follow(_ badge: any KeptBadge) {
+        self.badge.withLock { $0.badge = badge }
+        badge.onChange { [weak thread] in thread?.send(.badgeChanged) }
+    }
 
     /// Ends the program: it sees that no more messages come, after ``Configuration/terminationGrace`` it gets SIGTERM, and
     /// after as long again SIGKILL. Messages from now on fail. Returns when it has ended.
     public func stop() async {
         let stopped = OneShot<Void>()
-        self.worker.stop { stopped.resume(()) }
+        self.stop { stopped.resume(()) }
         await stopped.value()
+    }
+
+    /// - Parameter whenStopped: called when nothing runs any more.
+    private func stop(whenStopped: @escaping @Sendable () -> Void) {
+        guard !self.thread.cancel(), self.thread.send(.stop(whenStopped: whenStopped)) else { return whenStopped() }
+    }
+
+    private func deliver(_ payload: [UInt8], _ context: DeliveryContext, _ completion: FetchCompletion) {
+        let deadline = context.deadlineInstant
+        self.deliver(.init(payload: payload, context: context, completion: completion, deadline: deadline))
+    }
+
+    func deliver(_ delivery: ActivatorLoop.Delivery) {
+        do throws(SystemError) {
+            try self.start()
+            if !self.thread.send(.deliver(delivery)) { delivery.completion.fail(because: ActivationQueue.stopped) }
+        } catch {
+            // The machine gives no thread, or no descriptors.
+            delivery.completion.postpone("\(error)")
+        }
+    }
+
+    /// Starts the activator's thread before there is a message, so that what an earlier run has left running is ended.
+    /// Where the machine gives no thread, the first message tries again.
+    package func begin() { try? self.start() }
+
+    private func start() throws(SystemError) {
+        try self.thread.start { [configuration, lifecycle, report, badge, thread] in
+            ActivatorLoop(configuration, lifecycle: lifecycle, badge: badge, report: report) { processID, ending in
+                thread.send(.ended(processID: processID, ending))
+            }
+        }
     }
 }

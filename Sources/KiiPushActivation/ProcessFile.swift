@@ -21,11 +21,9 @@ struct ProcessFile {
 
     /// Ends the process that the file names, with its group, if it runs still: an earlier run of this program has left it.
     ///
-    /// - Parameters:
-    ///   - grace: how long it has after SIGTERM.
-    ///   - bell: the thread's own; what rings it meanwhile the thread takes afterwards.
+    /// - Parameter grace: how long it has after SIGTERM.
     /// - Returns: its ID if there was one.
-    func endLeftover(grace: Duration, waitingWith bell: Bell) -> Int32? {
+    func endLeftover(grace: Duration) -> Int32? {
         defer { self.remove() }
         guard let process = self.process, process.processID > 1, process.isRunning else { return nil }
         let processID = process.processID
@@ -36,7 +34,7 @@ struct ProcessFile {
         while process.isRunning, MonotonicInstant.now() < begin + grace + .seconds(5) {
             if MonotonicInstant.now() >= begin + grace { kill(-processID, SIGKILL) }
             // The kernel tells a parent alone of an end, so it is looked for.
-            _ = bell.wait(for: nil, writing: false, until: .now() + .milliseconds(10))
+            poll(nil, 0, 10)
         }
         return processID
     }

@@ -25,7 +25,9 @@ public import KiiPushCore
 ///
 /// - Source: the Desktop Notifications Specification, version 1.2.
 public final class DesktopPresenter: NotificationPresenter {
-    private let mailbox: DesktopMailbox
+    private let configuration: Configuration
+    private let report: @Sendable (DesktopServiceError) -> Void
+    private let thread = PollThread<PendingPresentation>(name: "kii-desktop")
 
     /// Makes a presenter; nothing is connected before the first alert.
     ///
@@ -36,21 +38,66 @@ public final class DesktopPresenter: NotificationPresenter {
     public init(
         configuration: Configuration, whenUnavailable: @escaping @Sendable (DesktopServiceError) -> Void = { _ in }
     ) {
-        self.mailbox = DesktopMailbox(configuration: configuration, report: whenUnavailable)
+        self.configuration = configuration
+        self.report = whenUnavailable
     }
 
-    deinit { self.mailbox.stop() }
+    deinit { self.thread.stop() }
 
     /// Shows the alert. Connecting, asking what the service can show, and showing have 5 s each; what has to wait for
     /// others that are to be shown, for a place on the screen or for another service counts as presented at once.
-    public func present(_ request: NotificationRequest) -> PresentationOutcome { self.mailbox.present(request) }
+    public func present(_ request: NotificationRequest) -> PresentationOutcome {
+        let pending = PendingPresentation(request, collapseID: self.configuration.collapseID(request.message))
+        do throws(SystemError) {
+            try self.thread.start { [configuration, report] in DesktopLoop(configuration, report: report) }
+        } catch {
+            self.report(.noResources(reason: "\(error)"))
+            return .unavailable
+        }
+        return self.thread.send(pending) ? pending.wait() : .unavailable
+    }
 
     /// What ``Configuration/alert`` makes of the message.
-    public func alert(for message: ReceivedMessage) -> NotificationAlert? { self.mailbox.configuration.alert(message) }
+    public func alert(for message: ReceivedMessage) -> NotificationAlert? { self.configuration.alert(message) }
 
     /// Takes away what is shown, for the end of the program: nobody would be there to be told of a click. The messages rest in
     /// the inbox, and the next process presents them. From now on alerts are `PresentationOutcome.unavailable`.
     ///
     /// Call it when `PushAgent.run()` has returned. Blocks until it is done, 2 s at the most.
-    public func close() { self.mailbox.close(within: .seconds(2)) }
+    public func close() {
+        self.thread.stop()
+        self.thread.join(within: .seconds(2))
+    }
+}
+
+/// A notification on its way to the screen, and the call that waits for it to be there.
+final class PendingPresentation: Sendable {
+    let request: NotificationRequest
+    /// The notification replaces another on the screen with the same ID.
+    let collapseID: String?
+    private let outcome = Monitor<PresentationOutcome?>(nil)
+
+    init(_ request: NotificationRequest, collapseID: String?) {
+        self.request = request
+        self.collapseID = collapseID
+    }
+
+    /// Ends ``wait()``.
+    ///
+    /// - Returns: false if there was a decision before.
+    @discardableResult
+    func decide(_ outcome: PresentationOutcome) -> Bool {
+        let isFirst = self.outcome.withLock { decided in
+            defer { decided = decided ?? outcome }
+            return decided == nil
+        }
+        if isFirst { self.outcome.signalAll() }
+        return isFirst
+    }
+
+    /// Reports that the notification cannot be shown, or is lost.
+    func refuse() { if !self.decide(.unavailable) { self.request.respond(.unavailable) } }
+
+    /// Waits for the decision.
+    func wait() -> PresentationOutcome { self.outcome.wait { $0.map { .leave($0) } ?? .sleep(until: nil) } }
 }

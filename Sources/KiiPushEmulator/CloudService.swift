@@ -34,11 +34,11 @@ final class CloudService: Sendable {
     private let delayed: DelayedReplies
     private let receivers: Receivers
     /// For whoever does what a script says.
-    private let faultNews: Mailbox<FaultNews>
+    private let faultNews: PollThread<FaultNews>
 
     init(
         cloud: EmulatedCloud, store: sending StateStore, broker: Broker, publisher: Publisher, delayed: DelayedReplies,
-        faultNews: Mailbox<FaultNews>, activity: ActivityLog, receivers: Receivers
+        faultNews: PollThread<FaultNews>, activity: ActivityLog, receivers: Receivers
     ) {
         self.core = Locked(Core(cloud: cloud, store: store))
         self.activity = activity
@@ -56,7 +56,7 @@ final class CloudService: Sendable {
         self.core.withLock { core in
             let outcome = core.respond(to: request)
             self.receivers.note(outcome.effects.messages)
-            if core.cloud.script.hasNews { _ = self.faultNews.post(.look) }
+            if core.cloud.script.hasNews { self.faultNews.send(.look) }
             let isCounted = core.cloud.script.current != nil
             self.bringAbout(outcome, isCounted: isCounted) { [activity = self.activity] response in
                 activity.append(.request(AnsweredRequest(request, outcome, response, elapsed: .now() - begin)))
@@ -115,7 +115,7 @@ final class CloudService: Sendable {
             }
             self.publisher.publish(effects.publications) { isAcknowledged in
                 if isCounted, isAcknowledged, !effects.publications.isEmpty {
-                    _ = self.faultNews.post(.published(effects.publications.map { $0.topic }))
+                    self.faultNews.send(.published(effects.publications.map { $0.topic }))
                 }
                 // What the broker has got of it may be delivered all the same.
                 answer(isAcknowledged ? outcome.response : KiiFailure.brokerSilentAfterChange.response)

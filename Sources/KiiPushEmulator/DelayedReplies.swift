@@ -2,42 +2,37 @@ import KiiPushCore
 
 /// Answers that are given later than they could be, because a fault says so.
 final class DelayedReplies: Sendable {
-    private struct State {
-        var waiting: [Int: (give: @Sendable () -> Void, task: Task<Void, Never>)] = [:]
-        var nextID = 0
-        var isStopped = false
-    }
+    private typealias Reply = (due: MonotonicInstant, give: @Sendable () -> Void)
 
-    private let state = Locked(State())
+    private let thread = PollThread<Reply>(name: "kii-delayed", watchesDescriptors: false)
 
-    /// Calls `give` after `delay`, or as soon as this is stopped; at once without a delay. After a delay `give` needs a
-    /// thread of the cooperative pool, and is late where all of them are blocked.
+    /// Calls `give` after `delay`, or as soon as this is stopped; at once without a delay, and where the machine gives no
+    /// thread.
     func after(_ delay: Duration, _ give: @escaping @Sendable () -> Void) {
-        let isDelayed = self.state.withLock { state in
-            guard delay > .zero, !state.isStopped else { return false }
-            state.nextID += 1
-            let id = state.nextID
-            let task = Task {
-                // Only `stop` cancels it, and has given the reply by then.
-                try? await Task.sleep(for: delay, clock: .suspending)
-                // Within the lock: once this is stopped, no reply is on its way. A reply only takes note of things.
-                self.state.withLock { $0.waiting.removeValue(forKey: id)?.give() }
-            }
-            state.waiting[id] = (give, task)
-            return true
+        guard delay > .zero, (try? self.thread.start { Loop() }) != nil, self.thread.send((.now() + delay, give)) else {
+            return give()
         }
-        if !isDelayed { give() }
     }
 
-    /// Gives what waits. From then on nothing is delayed.
+    /// Gives what waits, and blocks until that is done. From then on nothing is delayed.
     func stop() {
-        self.state.withLock { state in
-            state.isStopped = true
-            for reply in state.waiting.values {
-                reply.give()
-                reply.task.cancel()
-            }
-            state.waiting = [:]
+        self.thread.stop()
+        self.thread.join()
+    }
+
+    private struct Loop: PollLoop {
+        private var waiting: [Reply] = []
+
+        mutating func turn(_ replies: [Reply], readable: Set<Int32>) -> PollWait? {
+            self.waiting += replies
+            let now = MonotonicInstant.now()
+            for reply in self.waiting where reply.due <= now { reply.give() }
+            self.waiting.removeAll { $0.due <= now }
+            return PollWait(until: self.waiting.map { $0.due }.min())
+        }
+
+        func end(_ unread: [Reply]) {
+            for reply in self.waiting + unread { reply.give() }
         }
     }
 }

@@ -181,7 +181,8 @@ extension Emulator {
         let delayed: DelayedReplies
         let activity: ActivityLog
         let receivers: Receivers
-        var player: FaultPlayer?
+        /// Plays a script of faults once it is started.
+        let faults: PollThread<FaultNews>
         /// HTTP, and HTTPS where it is served.
         var servers: [HTTPServer] = []
         var runtimeFile: RuntimeFile?
@@ -198,7 +199,8 @@ extension Emulator {
         /// A request that waits is answered first, as no connection may wait when its server stops.
         @Sendable func stopServing() {
             self.publisher.stop()
-            self.player?.stop()
+            self.faults.stop()
+            self.faults.join()
             self.proxy?.stop()
             self.delayed.stop()
             self.receivers.stop()
@@ -312,18 +314,20 @@ extension Emulator {
             let receivers = try Receivers(in: folder, log: activity)
             if let proxy { cloud.proxiedUsernames = { proxy.observer.usernames } }
             if let script = configuration.faultScript { cloud.script.play(script, now: .now()) }
-            let faultNews = try Mailbox<FaultNews>()
+            let faults = PollThread<FaultNews>(name: "kii-faults")
             var parts = Parts(
                 directory: self.directory, broker: broker, proxy: proxy,
                 publisher: try Publisher(
                     port: broker.ports.tcp, credential: credential, patience: configuration.patience.publish),
-                delayed: DelayedReplies(), activity: activity, receivers: receivers, ports: ports)
+                delayed: DelayedReplies(), activity: activity, receivers: receivers, faults: faults, ports: ports)
             do throws(EmulatorError) {
                 let certificates = self.directory.brokerFiles.certificates
                 let service = CloudService(
                     cloud: cloud, store: store, broker: broker, publisher: parts.publisher, delayed: parts.delayed,
-                    faultNews: faultNews, activity: activity, receivers: receivers)
-                parts.player = try FaultPlayer(faultNews, service: service, port: broker.ports.tcp, proxy: proxy)
+                    faultNews: faults, activity: activity, receivers: receivers)
+                try faults.run {
+                    FaultPlayer(news: faults, service: service, port: broker.ports.tcp, proxy: proxy)
+                }
                 // The servers hold the service, which holds the presence.
                 self.presence.observe { [weak service] in service?.note($0) }
                 let inspector = Inspector(

@@ -11,8 +11,10 @@ package final class Monitor<State: Sendable>: Sendable {
 
     package init(_ initial: State) { self.monitored = Locked(Monitored(state: initial)) }
 
-    package func withLock<Result>(_ body: (inout State) -> sending Result) -> sending Result {
-        self.monitored.withLock { body(&$0.state) }
+    package func withLock<Result, Failure: Error>(
+        _ body: (inout State) throws(Failure) -> sending Result
+    ) throws(Failure) -> sending Result {
+        try self.monitored.withLock { monitored throws(Failure) in try body(&monitored.state) }
     }
 
     package func wait<Result: Sendable>(_ body: (inout State) -> WaitStep<Result>) -> Result {

@@ -27,29 +27,29 @@ final class Broker: Sendable {
     }
 
     let ports: BrokerPorts
-    private let mailbox: Mailbox<Message>
+    private let thread: PollThread<Message>
 
-    private init(ports: BrokerPorts, mailbox: Mailbox<Message>) {
+    private init(ports: BrokerPorts, thread: PollThread<Message>) {
         self.ports = ports
-        self.mailbox = mailbox
+        self.thread = thread
     }
 
     /// Starts mosquitto and returns when it takes connections.
     static func start(_ settings: Settings) async throws -> Broker {
-        let mailbox = try Mailbox<Message>()
+        let thread = PollThread<Message>(name: "kii-broker")
         return try await withCheckedThrowingContinuation { continuation in
             do {
                 // The thread lives as long as mosquitto is wanted: mosquitto ends with it (PR_SET_PDEATHSIG).
-                try OSThread(named: "kii-broker") {
-                    let supervisor: BrokerSupervisor
+                try thread.run {
                     do throws(EmulatorError) {
-                        supervisor = try BrokerSupervisor(settings, mailbox: mailbox)
+                        let supervisor = try BrokerSupervisor(settings)
+                        continuation.resume(returning: Broker(ports: supervisor.ports, thread: thread))
+                        return supervisor
                     } catch {
-                        return continuation.resume(throwing: error)
+                        continuation.resume(throwing: error)
+                        return nil
                     }
-                    continuation.resume(returning: Broker(ports: supervisor.ports, mailbox: mailbox))
-                    supervisor.run()
-                }.detach()
+                }
             } catch {
                 continuation.resume(throwing: error)
             }
@@ -59,20 +59,20 @@ final class Broker: Sendable {
     /// Lets clients in and calls `completion` once, on another thread: with `true` when the broker accepts them all.
     func grant(_ credentials: [BrokerCredential], completion: @escaping @Sendable (Bool) -> Void) {
         guard !credentials.isEmpty else { return completion(true) }
-        if !self.mailbox.post(.grant(credentials, completion)) { completion(false) }
+        if !self.thread.send(.grant(credentials, completion)) { completion(false) }
     }
 
     /// Locks clients out; the broker cuts their connections.
     func revoke(_ usernames: [String]) {
         guard !usernames.isEmpty else { return }
         // A broker that has stopped lets nobody in anyway.
-        _ = self.mailbox.post(.revoke(usernames))
+        self.thread.send(.revoke(usernames))
     }
 
     /// Stops mosquitto and returns when it has ended.
     func stop() async {
         await withCheckedContinuation { continuation in
-            if !self.mailbox.post(.stop { continuation.resume() }) { continuation.resume() }
+            if !self.thread.send(.stop { continuation.resume() }) { continuation.resume() }
         }
     }
 }

@@ -1,8 +1,8 @@
 import Glibc
 import KiiPushCore
 
-/// What runs on the broker's thread: mosquitto is its child. Used by that thread alone.
-final class BrokerSupervisor {
+/// The work of the broker's thread, which alone uses it: mosquitto is its child.
+final class BrokerSupervisor: PollLoop {
     /// How a start came out.
     private enum Start {
         case accepted
@@ -16,19 +16,19 @@ final class BrokerSupervisor {
     /// How long between two looks at a broker that gives no sign of its own.
     private static let lookMilliseconds: Int32 = 5
     /// How long before what failed (a start, or writing who is locked out) is tried again.
-    private static let retryMilliseconds: Int32 = 200
+    private static let retryPause = Duration.milliseconds(200)
 
     private(set) var ports: BrokerPorts
     private let settings: Broker.Settings
-    private let mailbox: Mailbox<Broker.Message>
     private var passwords: PasswordFile
     private var child: TetheredProcess?
     private var logWatch: FileWatch?
+    /// Called when the broker has stopped; empty until it is to stop.
+    private var onStop: [@Sendable () -> Void] = []
 
     /// Starts mosquitto and waits until it takes connections.
-    init(_ settings: Broker.Settings, mailbox: Mailbox<Broker.Message>) throws(EmulatorError) {
+    init(_ settings: Broker.Settings) throws(EmulatorError) {
         self.settings = settings
-        self.mailbox = mailbox
         self.ports = settings.ports
         self.passwords = try PasswordFile(
             path: settings.files.passwords, programs: settings.programs, known: settings.usernames)
@@ -36,43 +36,35 @@ final class BrokerSupervisor {
         try self.startOnFreePorts()
     }
 
-    /// Serves until told to stop.
-    func run() {
-        var onStop: [@Sendable () -> Void] = []
-        while onStop.isEmpty {
-            self.wait()
-            self.settings.presence.look()
-            self.rewriteIfStale()
-            onStop = self.serve(self.mailbox.takeAll())
-            if onStop.isEmpty, !self.isRunning { self.restart() }
-        }
+    func turn(_ messages: [Broker.Message], readable: Set<Int32>) -> PollWait? {
+        // Before the log is read, so that nothing written meanwhile is missed.
+        self.logWatch?.reset()
+        self.settings.presence.look()
+        self.rewriteIfStale()
+        self.serve(messages)
+        guard self.onStop.isEmpty else { return nil }
+        if !self.isRunning { self.restart() }
+        let hasToRetry = self.child == nil || self.passwords.isStale || self.logWatch == nil
+        var wait = PollWait(until: hasToRetry ? .now() + BrokerSupervisor.retryPause : nil)
+        wait.watch(self.child?.lifeline.number)
+        wait.watch(self.logWatch?.descriptor.number)
+        return wait
+    }
+
+    func end(_ unread: [Broker.Message]) {
         self.settings.presence.look()
         self.stopChild()
-        for message in self.mailbox.close() {
+        for message in unread {
             switch message {
             case .grant(_, let completion): completion(false)
             case .revoke: break
-            case .stop(let completion): onStop.append(completion)
+            case .stop(let completion): self.onStop.append(completion)
             }
         }
-        for completion in onStop { completion() }
+        for completion in self.onStop { completion() }
     }
 
     private var isRunning: Bool { self.child?.isRunning(afterMilliseconds: 0) ?? false }
-
-    private func wait() {
-        var entries = [pollfd(fd: self.mailbox.descriptor, events: Int16(POLLIN), revents: 0)]
-        if let lifeline = self.child?.lifeline.number {
-            entries.append(pollfd(fd: lifeline, events: Int16(POLLIN), revents: 0))
-        }
-        if let written = self.logWatch?.descriptor.number {
-            entries.append(pollfd(fd: written, events: Int16(POLLIN), revents: 0))
-        }
-        let hasToRetry = self.child == nil || self.passwords.isStale || self.logWatch == nil
-        poll(&entries, nfds_t(entries.count), hasToRetry ? BrokerSupervisor.retryMilliseconds : -1)
-        // Before the log is read, so that nothing written meanwhile is missed.
-        self.logWatch?.reset()
-    }
 
     // MARK: - Starting
 
@@ -185,9 +177,8 @@ final class BrokerSupervisor {
 
     // MARK: - Serving
 
-    /// Does what the messages ask, all new clients at once, and returns what to call when the broker has stopped.
-    private func serve(_ messages: [Broker.Message]) -> [@Sendable () -> Void] {
-        var onStop: [@Sendable () -> Void] = []
+    /// Does what the messages ask, all new clients at once.
+    private func serve(_ messages: [Broker.Message]) {
         var credentials: [BrokerCredential] = []
         var revoked: [String] = []
         var completions: [@Sendable (Bool) -> Void] = []
@@ -197,7 +188,7 @@ final class BrokerSupervisor {
                 credentials += more.filter { !self.passwords.contains($0.username) }
                 completions.append(completion)
             case .revoke(let usernames): revoked += usernames
-            case .stop(let completion): onStop.append(completion)
+            case .stop(let completion): self.onStop.append(completion)
             }
         }
         // Names are never used again, so that one of both lists was let in first.
@@ -205,7 +196,6 @@ final class BrokerSupervisor {
         credentials.removeAll { lockedOut.contains($0.username) }
         let isAccepted = self.update(credentials, revoked: revoked)
         for completion in completions { completion(isAccepted) }
-        return onStop
     }
 
     private func update(_ credentials: [BrokerCredential], revoked: [String]) -> Bool {

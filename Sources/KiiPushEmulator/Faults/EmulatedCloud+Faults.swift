@@ -18,7 +18,6 @@ package enum FaultNews: Sendable {
     case ended(FaultScriptRun.Place, problem: String?)
     /// Something else has happened.
     case look
-    case stop
 }
 
 extension EmulatedCloud {
@@ -89,7 +88,7 @@ extension EmulatedCloud {
             case .began(let place): self.script.began(place)
             case .ended(let place, let problem):
                 self.script.ended(place, problem: problem ?? self.faultProblem, now: now)
-            case .look, .stop: break
+            case .look: break
             }
         }
         let task = self.script.takeDeed(now: now).map { deed, installation in

@@ -16,22 +16,9 @@ final class ClosingConnections: Sendable {
     /// With one more, the oldest is closed.
     private static let maximumCount = 1000
 
-    private enum Message: Sendable {
-        case drain(socket: FileDescriptor)
-        case stop
-    }
+    private let thread = PollThread<FileDescriptor>(name: "kii-closing")
 
-    private let mailbox: Mailbox<Message>
-    private let thread: OSThread
-
-    init() throws(EmulatorError) {
-        let mailbox = try Mailbox<Message>()
-        self.mailbox = mailbox
-        self.thread = try OSThread(named: "kii-closing") {
-            var loop = Loop(mailbox: mailbox)
-            loop.run()
-        }
-    }
+    init() throws(EmulatorError) { try self.thread.run { Loop() } }
 
     /// Keeps the connection of `socket` open until its client has closed too. Called before the owner closes `socket`.
     func take(_ socket: Int32) {
@@ -43,12 +30,12 @@ final class ClosingConnections: Sendable {
         guard count > 0 || (count < 0 && errno == EAGAIN) else { return }
         // Without a descriptor to spare it is closed at once.
         guard let copy = FileDescriptor(duplicating: socket) else { return }
-        _ = self.mailbox.post(.drain(socket: copy))
+        self.thread.send(copy)
     }
 
-    /// Closes all and ends the thread. Called once, when nothing calls ``take(_:)`` any more.
+    /// Closes all and ends the thread.
     func stop() {
-        _ = self.mailbox.post(.stop)
+        self.thread.stop()
         self.thread.join()
     }
 
@@ -71,39 +58,24 @@ final class ClosingConnections: Sendable {
         }
     }
 
-    /// What the thread owns.
-    private struct Loop {
-        let mailbox: Mailbox<Message>
+    /// The work of the thread, with all that it owns.
+    private struct Loop: PollLoop {
         /// Oldest first.
         private var connections: [Connection] = []
         private var buffer = [UInt8](repeating: 0, count: 16_384)
 
-        init(mailbox: Mailbox<Message>) { self.mailbox = mailbox }
-
-        mutating func run() {
-            while self.takeMessages() {
-                var entries = [pollfd(fd: self.mailbox.descriptor, events: Int16(POLLIN), revents: 0)]
-                entries += self.connections.map { pollfd(fd: $0.socket.number, events: Int16(POLLIN), revents: 0) }
-                poll(&entries, nfds_t(entries.count), self.connections.first?.deadline.millisecondsLeft ?? -1)
-                let now = MonotonicInstant.now()
-                let left = zip(entries.dropFirst(), self.connections).filter { entry, connection in
-                    connection.deadline > now && (entry.revents == 0 || connection.drain(&self.buffer))
-                }
-                self.connections = left.map { $0.1 }
+        mutating func turn(_ sockets: [FileDescriptor], readable: Set<Int32>) -> PollWait? {
+            let now = MonotonicInstant.now()
+            let open = self.connections
+            self.connections = open.filter { connection in
+                let hasNews = readable.contains(connection.socket.number)
+                return connection.deadline > now && (!hasNews || connection.drain(&self.buffer))
             }
-        }
-
-        /// Returns `false` when the loop is to end.
-        private mutating func takeMessages() -> Bool {
-            var isRunning = true
-            for message in self.mailbox.takeAll() {
-                switch message {
-                case .drain(let socket): self.connections.append(Connection(socket))
-                case .stop: isRunning = false
-                }
-            }
+            self.connections += sockets.map { Connection($0) }
             self.connections.removeFirst(max(0, self.connections.count - ClosingConnections.maximumCount))
-            return isRunning
+            var wait = PollWait(until: self.connections.first?.deadline)
+            for connection in self.connections { wait.watch(connection.socket.number) }
+            return wait
         }
     }
 }

@@ -26,7 +26,6 @@ final class HTTPServer: Sendable {
         _ listener: FileDescriptor, certificates: Certificates? = nil, handler: @escaping Handler
     ) throws(EmulatorError) {
         let identity = try certificates?.serverIdentity()
-        let unanswered = try UnansweredRequests()
         // The library closes this one itself.
         let descriptor = fcntl(listener.number, F_DUPFD_CLOEXEC, 0)
         guard descriptor >= 0 else { throw .system("start the HTTP server", errno) }
@@ -38,7 +37,7 @@ final class HTTPServer: Sendable {
             throw error
         }
         let context = Unmanaged.passRetained(
-            Context(handle: handler, isSecure: identity != nil, unanswered: unanswered, closing: closing))
+            Context(handle: handler, isSecure: identity != nil, closing: closing))
         let daemon = cmhd_start(
             descriptor, HTTPServer.idleTimeoutSeconds, HTTPServer.maximumConnections, identity?.key.reveal(),
             identity?.certificate,
@@ -107,15 +106,12 @@ final class HTTPServer: Sendable {
     final class Context: Sendable {
         let handle: Handler
         let isSecure: Bool
-        let unanswered: UnansweredRequests
+        let unanswered = UnansweredRequests()
         let closing: ClosingConnections
 
-        init(
-            handle: @escaping Handler, isSecure: Bool, unanswered: UnansweredRequests, closing: ClosingConnections
-        ) {
+        init(handle: @escaping Handler, isSecure: Bool, closing: ClosingConnections) {
             self.handle = handle
             self.isSecure = isSecure
-            self.unanswered = unanswered
             self.closing = closing
         }
     }

@@ -1,25 +1,28 @@
 import KiiPushCore
 
-/// What blocks (on a child process, a socket, a file lock) runs on a thread of its own, never on the cooperative pool.
-extension OSThread {
-    /// Starts a thread; `name` is what `ps -L` shows (15 bytes at most).
-    init(named name: String, _ body: @escaping @Sendable () -> Void) throws(EmulatorError) {
+// Work that blocks (on a child process, a socket, a file lock) has a thread of its own, never one of the cooperative pool.
+
+extension PollThread {
+    /// Starts the thread with a loop; see ``start(_:)``.
+    func run(_ makeLoop: @escaping @Sendable () -> (any PollLoop<Message>)?) throws(EmulatorError) {
         do throws(SystemError) {
-            try self.init(name: name, body)
+            try self.start(makeLoop)
         } catch {
-            throw .system("start a thread", error.code)
+            throw EmulatorError(error)
         }
     }
+}
 
+extension OSThread {
     /// Runs `body` on a thread of its own and returns what it returns, so that the caller only suspends.
     static func run<Result: Sendable>(
         named name: String, _ body: @escaping @Sendable () throws -> Result
     ) async throws -> Result {
         try await withCheckedThrowingContinuation { continuation in
-            do {
-                try OSThread(named: name) { continuation.resume(with: Swift.Result(catching: body)) }.detach()
+            do throws(SystemError) {
+                try OSThread(name: name) { continuation.resume(with: Swift.Result(catching: body)) }.detach()
             } catch {
-                continuation.resume(throwing: error)
+                continuation.resume(throwing: EmulatorError(error))
             }
         }
     }

@@ -12,8 +12,7 @@ package final class PacketProxy<Observer: ProxyObserver>: Sendable {
     package let port: UInt16
     /// Told of all that passes.
     package let observer: Observer
-    private let mailbox: Mailbox<ProxyLoop.Command>
-    private let thread: Locked<OSThread?>
+    private let thread = PollThread<ProxyLoop.Command>(name: "kii-proxy")
 
     /// Begins to listen; what connects is reset until ``forward(to:)`` says where to.
     ///
@@ -21,23 +20,17 @@ package final class PacketProxy<Observer: ProxyObserver>: Sendable {
     package init(port: UInt16 = 0, preferred: UInt16 = 0, observer: Observer) throws(EmulatorError) {
         let socket = try LoopbackSocket.listener(on: port, preferred: preferred)
         socket.makeNonBlocking()
-        let mailbox = try Mailbox<ProxyLoop.Command>()
         self.port = LoopbackSocket.port(of: socket)
         self.observer = observer
-        self.mailbox = mailbox
-        let thread = try OSThread(named: "kii-proxy") {
-            ProxyLoop(listener: socket, mailbox: mailbox, observer: observer).run()
-        }
-        self.thread = Locked(thread)
+        try self.thread.run { ProxyLoop(listener: socket, observer: observer) }
     }
 
     deinit { self.stop() }
 
     /// Closes everything and ends the thread; blocks for a moment. Only the first call does anything.
     package func stop() {
-        guard let thread = self.thread.withLock({ $0.take() }) else { return }
-        self.tell { $0.isStopped = true }
-        thread.join()
+        self.thread.stop()
+        self.thread.join()
     }
 
     /// Names the broker's port; what connects afterwards gets there.
@@ -87,14 +80,14 @@ package final class PacketProxy<Observer: ProxyObserver>: Sendable {
     }
 
     /// Has the proxy's thread carry out a command, and does not wait for it.
-    func tell(_ command: @escaping ProxyLoop.Command) { _ = self.mailbox.post(command) }
+    func tell(_ command: @escaping ProxyLoop.Command) { self.thread.send(command) }
 
     /// - Parameter stopped: what is returned of a proxy that was stopped.
     private func perform<Result: Sendable>(
         or stopped: Result, _ body: @escaping @Sendable (ProxyLoop) -> Result
     ) async -> Result {
         await withCheckedContinuation { continuation in
-            let isOpen = self.mailbox.post { continuation.resume(returning: body($0)) }
+            let isOpen = self.thread.send { continuation.resume(returning: body($0)) }
             if !isOpen { continuation.resume(returning: stopped) }
         }
     }

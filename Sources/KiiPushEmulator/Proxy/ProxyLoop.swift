@@ -1,37 +1,37 @@
-import Glibc
 import KiiPushCore
 
-/// What runs on the proxy's thread. Used by that thread alone.
-final class ProxyLoop {
+/// The work of the proxy's thread, which alone uses it.
+final class ProxyLoop: PollLoop {
     typealias Command = @Sendable (ProxyLoop) -> Void
 
-    var isStopped = false
     /// The broker's port; 0 while it is not known.
     var upstream: UInt16 = 0
     var rules: ProxyRules
     private let listener: FileDescriptor
-    private let mailbox: Mailbox<Command>
     private var links: [ProxyLink] = []
     /// Until when nobody is accepted; `nil` mostly.
     private var restsUntil: MonotonicInstant?
 
-    init(listener: FileDescriptor, mailbox: Mailbox<Command>, observer: any ProxyObserver) {
+    init(listener: FileDescriptor, observer: any ProxyObserver) {
         self.listener = listener
-        self.mailbox = mailbox
         self.rules = ProxyRules(observer: observer)
     }
 
-    func run() {
-        while true {
-            for command in self.mailbox.takeAll() { command(self) }
-            guard !self.isStopped else { break }
-            self.takeTurn()
-        }
+    func turn(_ commands: [Command], readable: Set<Int32>) -> PollWait? {
+        func hasNews(_ socket: FileDescriptor?) -> Bool { socket.map { readable.contains($0.number) } ?? false }
+        for link in self.links { self.serve(link, hasNews(link.receiver), hasNews(link.broker)) }
+        if hasNews(self.listener) { self.accept() }
+        self.rules.tellFired()
+        for command in commands { command(self) }
+        return self.nextWait()
+    }
+
+    func end(_ unread: [Command]) {
         for link in self.links { link.close(.close) }
         self.links = []
         self.listener.shutDown(.both)
-        // Who asked too late is not kept waiting.
-        for command in self.mailbox.close() { command(self) }
+        // Nobody waits for ever who asked too late.
+        for command in unread { command(self) }
     }
 
     func cutAll(_ cut: Cut) -> Int {
@@ -54,31 +54,23 @@ final class ProxyLoop {
         for link in self.links { link.release() }
     }
 
-    private func takeTurn() {
+    private func nextWait() -> PollWait {
         if let end = self.restsUntil, end <= .now() { self.restsUntil = nil }
-        var entries = [
-            pollfd(fd: self.mailbox.descriptor, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: self.restsUntil == nil ? self.listener.number : -1, events: Int16(POLLIN), revents: 0),
-        ]
+        var wait = PollWait()
+        if self.restsUntil == nil { wait.watch(self.listener.number) }
         var due = self.restsUntil
         for link in self.links {
-            // A negative descriptor is passed over by poll.
-            for socket in [link.receiver, link.broker] {
-                entries.append(pollfd(fd: link.isEnding ? -1 : socket?.number ?? -1, events: Int16(POLLIN), revents: 0))
+            if !link.isEnding {
+                wait.watch(link.receiver?.number)
+                wait.watch(link.broker?.number)
             }
             if let next = link.due { due = min(due ?? next, next) }
         }
         // What waits to be sent and is not due waits for the clock. What a full socket did not take is tried again after
         // a millisecond: the proxy is slow then, which hurts nobody.
-        let left = due.map { max($0 - .now(), .milliseconds(self.rules.plan.splitsIntoBytes ? 0 : 1)) }
-        let milliseconds = left.map { Int32(clamping: $0.wholeMillisecondsRoundedUp) } ?? -1
-        guard poll(&entries, nfds_t(entries.count), milliseconds) >= 0 else { return }
-        // New ones come last, so that the entries stand for the links as they were.
-        for (index, link) in self.links.enumerated() {
-            self.serve(link, entries[2 + 2 * index].revents != 0, entries[3 + 2 * index].revents != 0)
-        }
-        if entries[1].revents != 0 { self.accept() }
-        self.rules.tellFired()
+        let pause: Duration = self.rules.plan.splitsIntoBytes ? .zero : .milliseconds(1)
+        wait.deadline = due.map { max($0, .now() + pause) }
+        return wait
     }
 
     private func serve(_ link: ProxyLink, _ hasReceiverNews: Bool, _ hasBrokerNews: Bool) {

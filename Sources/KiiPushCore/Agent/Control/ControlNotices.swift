@@ -16,43 +16,38 @@ package enum ControlNotice: Sendable {
 extension ControlNotices {
     /// What `client` is told, which a thread of its own reads whenever one more is asked for.
     init(_ client: ControlClient) throws(SystemError) {
-        // Who waits for the next one; `nil` when there is none, or nobody asks any more. Whoever waits is resumed: by the
-        // thread, at the end, or when the task is cancelled.
-        let wanted = Monitor<[OneShot<ControlNotice?>]?>([])
-        try OSThread(name: "kii-control") {
-            while let next = ControlNotices.nextWanted(wanted) {
-                let notice = client.nextNotice()
-                if case nil = notice { ControlNotices.end(wanted) }
-                next.resume(notice)
-            }
-        }.detach()
+        let thread = PollThread<OneShot<ControlNotice?>>(name: "kii-control", watchesDescriptors: false)
+        try thread.start { NoticeReader(client: client) }
         // Burns when the stream has ended, or nobody holds it.
         let end = Fuse {
-            ControlNotices.end(wanted)
+            thread.stop()
             client.interrupt()
         }
         self.init(unfolding: {
             let next = OneShot<ControlNotice?>()
-            guard wanted.withLock({ $0?.append(next) }) != nil else { return nil }
-            wanted.signal()
+            guard thread.send(next) else { return nil }
             defer { withExtendedLifetime(end) {} }
             return await next.value(onCancel: nil)
         })
     }
+}
 
-    /// Tells whoever waits that this is the end, and lets the thread leave.
-    private static func end(_ wanted: Monitor<[OneShot<ControlNotice?>]?>) {
-        let waiting = wanted.withLock { $0.take() }
-        wanted.signalAll()
-        for next in waiting ?? [] { next.resume(nil) }
+/// Reads a notice whenever one more is asked for, until there are no more.
+private struct NoticeReader: PollLoop {
+    let client: ControlClient
+
+    func turn(_ wanted: [OneShot<ControlNotice?>], readable: Set<Int32>) -> PollWait? {
+        var hasEnded = false
+        for next in wanted {
+            let notice = hasEnded ? nil : self.client.nextNotice()
+            if case nil = notice { hasEnded = true }
+            next.resume(notice)
+        }
+        return hasEnded ? nil : PollWait()
     }
 
-    private static func nextWanted(_ wanted: Monitor<[OneShot<ControlNotice?>]?>) -> OneShot<ControlNotice?>? {
-        wanted.wait { waiting in
-            guard let first = waiting?.first else { return waiting == nil ? .leave(nil) : .sleep(until: nil) }
-            waiting?.removeFirst()
-            return .leave(first)
-        }
+    func end(_ unread: [OneShot<ControlNotice?>]) {
+        for next in unread { next.resume(nil) }
     }
 }
 

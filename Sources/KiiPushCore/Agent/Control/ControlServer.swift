@@ -37,7 +37,6 @@ final class ControlServer: Sendable {
         var clients: [Int: Client] = [:]
         /// Of the agents that run.
         var hubs: [ObjectIdentifier: EventHub] = [:]
-        var isStopping = false
 
         var isWatched: Bool { self.clients.values.contains { $0.isWatching } }
 
@@ -56,23 +55,19 @@ final class ControlServer: Sendable {
     let state = Locked(State())
     let perform: Perform
     let listener: FileDescriptor
-    let waker: Waker
     private let directory: String
-    private let thread = Locked<OSThread?>(nil)
+    private let thread = PollThread<Void>(name: "kii-control")
     /// The link that announces the directory to programs on this machine, and the agents that need it.
     private let announcement = Locked<(hubs: Set<ObjectIdentifier>, link: ReceiverLink?)>(([], nil))
 
     /// Listens in a state directory whose lock is held.
     init(directory: String, perform: @escaping Perform) throws(FileError) {
         let path = ControlSocket.path(in: directory)
-        let waker = Result { () throws(SystemError) in try Waker() }
-        self.waker = try waker.mapError { FileError.system(path: path, operation: "watch", code: $0.code) }.get()
         self.directory = directory
         self.perform = perform
         self.listener = try ControlSocket.listen(in: directory)
         do throws(SystemError) {
-            let thread = try OSThread(name: "kii-control") { [self] in ControlThread(self).run() }
-            self.thread.withLock { $0 = thread }
+            try self.thread.start { [self] in ControlLoop(self) }
         } catch {
             throw .system(path: path, operation: "start a thread for", code: error.code)
         }
@@ -80,12 +75,10 @@ final class ControlServer: Sendable {
 
     /// Ends the thread and takes the socket away. Any number of times.
     func stop() {
-        guard let thread = self.thread.withLock({ $0.take() }) else { return }
+        guard self.thread.stop() else { return }
         unlink(ControlSocket.path(in: self.directory))
         self.announcement.withLock { $0.link.take()?.withdraw() }
-        self.state.withLock { $0.isStopping = true }
-        self.waker.wakeUp()
-        thread.join()
+        self.thread.join()
     }
 
     // MARK: - Agents
@@ -141,7 +134,7 @@ final class ControlServer: Sendable {
         guard var line = isTooLong ? bare?.line : ControlReply.event(event).line else { return }
         if line.count > ControlLines.maximumBytes { line = bare?.line ?? line }
         self.state.withLock { $0.tell(line, bare: { bare?.line }) }
-        self.waker.wakeUp()
+        self.thread.send(())
     }
 
     // MARK: - Clients
@@ -159,7 +152,7 @@ final class ControlServer: Sendable {
             var told: [UInt8]?
             while let line = hub.connectionEvent.flatMap({ ControlReply.event($0).line }), line != told {
                 self.state.withLock { $0.clients[number]?.tell(line) }
-                self.waker.wakeUp()
+                self.thread.send(())
                 told = line
             }
         }
@@ -176,6 +169,6 @@ final class ControlServer: Sendable {
     func reply(_ reply: ControlReply, to number: Int) {
         guard let line = reply.line else { return }
         self.state.withLock { state in state.clients[number]?.outbox += line }
-        self.waker.wakeUp()
+        self.thread.send(())
     }
 }

@@ -1,7 +1,7 @@
 import KiiPushCore
 
-/// The thread of a presenter: the connection to the notification service, and what is shown there.
-final class DesktopThread {
+/// The work of a presenter's thread: the connection to the notification service, and what is shown there.
+final class DesktopLoop: PollLoop {
     private enum Standing {
         case ready
         /// The service has ended. Until then another one may come.
@@ -13,8 +13,8 @@ final class DesktopThread {
     /// So often one is shown by services that end. It may be what ends them.
     private static let attempts = 3
 
-    private let mailbox: DesktopMailbox
-    private let bell: Bell
+    private let configuration: DesktopPresenter.Configuration
+    private let tell: @Sendable (DesktopServiceError) -> Void
     private var board: DesktopBoard
     private var service: NotificationService?
     private var standing = Standing.ready
@@ -24,35 +24,33 @@ final class DesktopThread {
     /// What may have ended services, the latest of it: that is for the program's handler.
     private var givenUp: [NotificationRequest.Key] = []
 
-    private var configuration: DesktopPresenter.Configuration { self.mailbox.configuration }
-
-    init(mailbox: DesktopMailbox, bell: Bell) {
-        self.mailbox = mailbox
-        self.bell = bell
-        self.board = DesktopBoard(limit: mailbox.configuration.maximumShown)
+    init(
+        _ configuration: DesktopPresenter.Configuration, report: @escaping @Sendable (DesktopServiceError) -> Void
+    ) {
+        self.configuration = configuration
+        self.tell = report
+        self.board = DesktopBoard(limit: configuration.maximumShown)
     }
 
-    func run() {
-        while self.accept() {
-            // What was heard until now is about what is shown by now.
-            if self.hear() || self.showNext() { continue }
-            var deadline: MonotonicInstant?
-            if case .lost(let until) = self.standing { deadline = until }
-            _ = self.bell.wait(
-                for: self.service?.descriptor, writing: self.service?.hasOutput ?? false, until: deadline)
-        }
+    func turn(_ requests: [PendingPresentation], readable: Set<Int32>) -> PollWait? {
+        self.accept(requests)
+        // The news until now is about notifications that are shown by now.
+        if self.hear() || self.showNext() { return PollWait(until: .now()) }
+        var wait = PollWait()
+        if case .lost(let until) = self.standing { wait.deadline = until }
+        wait.watch(self.service?.descriptor, writing: self.service?.hasOutput ?? false)
+        return wait
+    }
+
+    func end(_ unread: [PendingPresentation]) {
         for key in self.board.shown.keys { self.service?.close(key) }
         // What has no place, or no service, rests.
-        for pending in self.board.removeWaiting() { pending.decide(.unavailable) }
+        for pending in self.board.removeWaiting() + unread { pending.decide(.unavailable) }
         self.service = nil
-        self.mailbox.ended()
     }
 
     /// Takes what is to be shown.
-    ///
-    /// - Returns: false when the thread is to end.
-    private func accept() -> Bool {
-        guard let requests = self.mailbox.take() else { return false }
+    private func accept(_ requests: [PendingPresentation]) {
         let now = MonotonicInstant.now()
         for pending in requests {
             if self.givenUp.contains(pending.request.key) {
@@ -69,7 +67,6 @@ final class DesktopThread {
                 pending.decide(.presented)
             }
         }
-        return true
     }
 
     // MARK: - Showing
@@ -124,7 +121,7 @@ final class DesktopThread {
     }
 
     private func report(_ error: DesktopServiceError) {
-        if !self.isReported { self.mailbox.report(error) }
+        if !self.isReported { self.tell(error) }
         self.isReported = true
     }
 

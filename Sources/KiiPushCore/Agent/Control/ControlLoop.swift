@@ -1,7 +1,7 @@
 import Glibc
 
-/// What the control server's thread does: takes connections, reads requests, writes replies.
-final class ControlThread {
+/// The work of the control server's thread: takes connections, reads requests, writes replies.
+final class ControlLoop: PollLoop {
     private struct Link {
         var socket: FileDescriptor
         var lines = ControlLines()
@@ -21,34 +21,24 @@ final class ControlThread {
 
     init(_ server: ControlServer) { self.server = server }
 
-    func run() {
-        while !self.server.state.withLock({ $0.isStopping }) { self.turn() }
-        // What was asked for in the last moment is not answered; the end of the connection says so.
-        for number in Array(self.links.keys) { self.end(number) }
+    func turn(_ news: [Void], readable: Set<Int32>) -> PollWait? {
+        for (number, link) in self.links where readable.contains(link.socket.number) { self.read(number) }
+        self.isShort = false
+        if readable.contains(self.server.listener.number) { self.accept() }
+        for number in Array(self.links.keys) { self.write(number) }
+        var wait = PollWait(until: self.isShort ? .now() + .milliseconds(100) : nil)
+        // With as many connections as there may be, the next one waits in the kernel.
+        if !self.isShort, self.links.count < ControlLoop.linkLimit { wait.watch(self.server.listener.number) }
+        for link in self.links.values {
+            // No request is read from a client that does not read its replies: they would pile up without end.
+            wait.watch(link.socket.number, reading: link.unsent.isEmpty, writing: !link.unsent.isEmpty)
+        }
+        return wait
     }
 
-    private func turn() {
-        for number in Array(self.links.keys) { self.write(number) }
-        let numbers = Array(self.links.keys)
-        // With as many connections as there may be, the next one waits in the kernel.
-        let takesNobody = self.isShort || numbers.count >= ControlThread.linkLimit
-        var entries = [
-            pollfd(fd: self.server.waker.descriptor, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: takesNobody ? -1 : self.server.listener.number, events: Int16(POLLIN), revents: 0),
-        ]
-        for link in numbers.compactMap({ self.links[$0] }) {
-            // No request is read from a client that does not read its replies: they would pile up without end.
-            let events = Int16(link.unsent.isEmpty ? POLLIN : POLLOUT)
-            entries.append(pollfd(fd: link.socket.number, events: events, revents: 0))
-        }
-        let timeout: Int32 = self.isShort ? 100 : -1
-        self.isShort = false
-        guard poll(&entries, nfds_t(entries.count), timeout) > 0 else { return }
-        if entries[0].revents != 0 { self.server.waker.clear() }
-        if entries[1].revents != 0 { self.accept() }
-        for (number, entry) in zip(numbers, entries.dropFirst(2)) where entry.revents & Int16(~POLLOUT) != 0 {
-            self.read(number)
-        }
+    func end(_ unread: [Void]) {
+        // What was asked for in the last moment is not answered; the end of the connection says so.
+        for number in Array(self.links.keys) { self.end(number) }
     }
 
     private func accept() {
