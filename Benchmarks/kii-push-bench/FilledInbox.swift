@@ -104,7 +104,7 @@ final class FilledInbox {
 
     @discardableResult
     private func insert(in transaction: InboxTransaction, state: RowState) throws(InboxError) -> Int64 {
-        let row = NewRow(
+        let row = StoredMessage(
             installation: self.installation,
             topic: Workbench.topic,
             payload: self.payload,

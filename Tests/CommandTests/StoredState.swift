@@ -20,7 +20,7 @@ extension EmulatorSession {
             let installation = try transaction.installation(id: registration.installationID)
             for (index, state) in states.enumerated() {
                 let sequence = try transaction.insert(
-                    NewRow(
+                    StoredMessage(
                         installation: installation, topic: registration.mqttTopic,
                         payload: Array(#"{"n":\#(index + 1),"sender":"s-\#(index + 1)"}"#.utf8), receivedAt: .now(),
                         state: state, reason: state == .dead ? "rejected: no" : nil))

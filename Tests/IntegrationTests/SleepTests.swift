@@ -122,7 +122,7 @@ import Testing
             let state = try JSONValue(parsing: try PrivateFile.read("\(directory)/agents/default.json") ?? [])
             try Inbox(path: "\(directory)/inbox.sqlite").transaction { transaction throws(InboxError) in
                 let sequence = try transaction.insert(
-                    NewRow(
+                    StoredMessage(
                         installation: try transaction.installation(id: state["installationID"]?.string ?? ""),
                         topic: "topic-1", payload: Array(#"{"n":7}"#.utf8), receivedAt: .now()))
                 let later = RowChange(sequence: sequence, state: .retry, nextAttempt: .now() + .seconds(1800))

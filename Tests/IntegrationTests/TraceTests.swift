@@ -67,10 +67,9 @@ import Testing
             let inbox = try Inbox(path: directory + "/inbox.sqlite")
             try inbox.transaction { transaction throws(InboxError) in
                 for state in [RowState.inHand, .waiting, .done, .retry] {
-                    var row = NewRow(installation: 1, topic: "t", payload: [], packetID: 1, receivedAt: .now())
+                    var row = StoredMessage(installation: 1, topic: "t", payload: [], packetID: 1, receivedAt: .now())
                     row.state = state
-                    row.storedAt = state == .done ? nil : .now()
-                    try transaction.insert(row)
+                    try transaction.insert(row, storedAt: state == .done ? nil : .now())
                 }
             }
             let reader = try InboxReader(stateDirectory: directory)

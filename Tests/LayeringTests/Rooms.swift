@@ -55,8 +55,8 @@ struct Room {
             folder: "Sources/KiiPushCore/Inbox",
             modules: ["CSQLite", "Glibc"],
             knows: ["Values", "System"],
-            // The words of the record.
-            alsoSees: ["DeadLetterReason", "FetchResult", "MessageEvent"]
+            // The shape of a message, and the words of the record.
+            alsoSees: ["DeadLetterReason", "FetchResult", "MessageEvent", "RowState", "StoredMessage", "UserAction"]
         ),
         Room(
             name: "Delivery",

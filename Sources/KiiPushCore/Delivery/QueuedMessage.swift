@@ -81,7 +81,10 @@ package enum DecodedContent: Sendable {
     case refused(DeadLetterReason)
 
     /// Whether somebody takes a command depends on the handler, so it is not refused here.
-    package init(payload: [UInt8], originalLength: Int?, isUnexpectedTopic: Bool) {
+    ///
+    /// - Parameter isUnexpectedTopic: of a message that comes from the network. A stored one whose topic was not expected
+    ///   is a dead letter, and who has it tried again wants it handled.
+    package init(payload: [UInt8], originalLength: Int?, isUnexpectedTopic: Bool = false) {
         // Checked first: what is cut off, or comes from elsewhere, may still look like a whole message.
         if let originalLength {
             self = .refused(.oversized(originalLength: originalLength))
@@ -99,8 +102,7 @@ package enum DecodedContent: Sendable {
     }
 
     package init(_ stored: StoredMessage) {
-        self.init(
-            payload: stored.payload, originalLength: stored.originalLength, isUnexpectedTopic: stored.isUnexpectedTopic)
+        self.init(payload: stored.payload, originalLength: stored.originalLength)
     }
 
     /// The number of its source; `nil` of a message that no handler is to see.

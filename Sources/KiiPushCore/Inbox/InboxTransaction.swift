@@ -13,11 +13,18 @@ package struct InboxTransaction {
         return self.owner
     }
 
-    /// Stores a message. Returns its sequence number.
+    /// Stores a message that has come from the network. Returns its sequence number.
+    ///
+    /// - Parameters:
+    ///   - storedAt: when this transaction began, if that is to be kept.
+    ///   - acknowledgedAt: when the message is acknowledged, if nothing more is written about it.
     @discardableResult
-    package func insert(_ row: NewRow) throws(InboxError) -> Int64 {
+    package func insert(
+        _ row: StoredMessage, storedAt: Timestamp? = nil, acknowledgedAt: Timestamp? = nil
+    ) throws(InboxError) -> Int64 {
         let sequence = self.inbox.pending.lastSequence + 1
-        let (bytes, isDead) = (row.bytes, row.state == .dead)
+        let bytes = row.countedBytes
+        let isDead = row.state == .dead
         let statement = self.statements.insert
         try statement.bind(
             from: 1, [sequence, row.installation, row.state.rawValue, bytes, row.receivedAt.millisecondsSinceEpoch])
@@ -26,12 +33,12 @@ package struct InboxTransaction {
         try statement.bind(12, row.reason)
         try statement.bind(13, row.topic)
         try statement.bind(14, blob: row.payload)
-        let (storedAt, acknowledgedAt) = (row.storedAt, row.acknowledgedAt?.millisecondsSinceEpoch)
-        try statement.bind(from: 15, [storedAt?.millisecondsSinceEpoch, row.source, isDead ? 1 : 0, acknowledgedAt])
+        let acknowledged = acknowledgedAt?.millisecondsSinceEpoch
+        try statement.bind(from: 15, [storedAt?.millisecondsSinceEpoch, row.source, isDead ? 1 : 0, acknowledged])
         try statement.run()
         if isDead {
             let reason = DeadLetterReason(row.reason ?? "")
-            try self.add(.dead(reason, attempt: nil), to: sequence, at: row.storedAt ?? row.receivedAt)
+            try self.add(.dead(reason, attempt: nil), to: sequence, at: storedAt ?? row.receivedAt)
         }
         self.count(sequence, bytes, in: row.state)
         // No handler was meant for it: it may be cut, and make room for newer ones.
@@ -51,11 +58,11 @@ package struct InboxTransaction {
     }
 
     /// Takes a row in hand that was read in this transaction. A time of acknowledgement that is there already stays.
-    package func take(_ row: StoredRow, acknowledgedAt: Timestamp?, at now: Timestamp) throws(InboxError) {
+    package func take(_ row: StoredMessage, acknowledgedAt: Timestamp?, at now: Timestamp) throws(InboxError) {
         let statement = self.statements.take
         try statement.bind(from: 1, [row.sequence, now.millisecondsSinceEpoch, acknowledgedAt?.millisecondsSinceEpoch])
         try statement.run()
-        self.move(row.message.bytes, from: row.state, to: .inHand)
+        self.move(row.countedBytes, from: row.state, to: .inHand)
     }
 
     package struct Update: Sendable, Hashable {

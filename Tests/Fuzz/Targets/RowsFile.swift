@@ -42,12 +42,11 @@ final class RowsFile {
             try transaction.set(InboxOwner(site: "s", app: "a", principal: "user:u"), of: installations[0])
             let start = Timestamp(millisecondsSinceEpoch: 1_700_000_000_000)
             for (index, state) in RowState.allCases.enumerated() {
-                let row = NewRow(
+                let row = StoredMessage(
                     installation: installations[index % 2], topic: "t",
                     payload: Array(#"{"a":"\#(FuzzSecret.text)"}"#.utf8), packetID: UInt16(index + 1),
-                    receivedAt: start,
-                    storedAt: start)
-                let sequence = try transaction.insert(row)
+                    receivedAt: start)
+                let sequence = try transaction.insert(row, storedAt: start)
                 guard state != .inHand else { continue }
                 var change = RowChange(sequence: sequence, state: state, attempts: 1, reason: "failed")
                 change.acknowledgedAt = start

@@ -29,7 +29,7 @@ extension RowChange {
         #expect(row.attempts == 0)
         #expect(row.crashes == 0)
         #expect(row.nextAttempt == nil)
-        #expect(row.openedBy == "reply")
+        #expect(row.openedBy == .custom("reply"))
         #expect(inbox.messageLedger == MessageLedger(received: 1, waiting: 1))
         #expect(try LedgerAudit.problems(inInboxAt: fixture.path) == [])
         let record = try #require(try inbox.record(1))
@@ -46,11 +46,11 @@ extension RowChange {
         #expect(row.state == .inHand)
         #expect(row.attempts == 2)
         #expect(row.crashes == 1)
-        #expect(row.openedBy == "")
+        #expect(row.openedBy == .open)
         #expect(inbox.messageLedger.running == 1)
         // Also when the attempt has ended.
         try inbox.update(RowChange(sequence: 1, state: .retry, attempts: 3, nextAttempt: .at(9000), reason: "failed"))
-        #expect(try inbox.row(1)?.openedBy == "")
+        #expect(try inbox.row(1)?.openedBy == .open)
     }
 
     @Test(arguments: RowState.allCases)

@@ -82,7 +82,7 @@ import Testing
 
     @Test func whatWaitsIsPassedOnce() throws {
         let inbox = try self.bounded(rows: 300)
-        try inbox.insert([NewRow](repeating: Self.row, count: 3000))
+        try inbox.insert([StoredMessage](repeating: Self.row, count: 3000))
         var steps = try self.prune(inbox, at: .at(2))
         for sequence in Int64(3001)...4000 {
             try inbox.insert([Self.row])
@@ -96,7 +96,7 @@ import Testing
 
     @Test func rowsThatAreDoneAfterTheyWerePassedGoInTheOrderInWhichTheyWereDone() throws {
         let inbox = try self.bounded(rows: 1)
-        try inbox.insert([NewRow](repeating: Self.row, count: 1500))
+        try inbox.insert([StoredMessage](repeating: Self.row, count: 1500))
         var steps = try self.prune(inbox, at: .at(2))
         for sequence in (Int64(1)...1000).reversed() {
             try inbox.update(RowChange(sequence: sequence, state: .done), at: .at(1))
@@ -111,7 +111,7 @@ import Testing
         #expect(inbox.counts[.done].rows == 1)
     }
 
-    private static let row = NewRow.sample(bytes: 200 - 5 - Int(InboxCounts.rowOverhead))
+    private static let row = StoredMessage.sample(bytes: 200 - 5 - Int(InboxCounts.rowOverhead))
 
     /// An inbox that keeps so many rows that are done, all of them like ``row``.
     private func bounded(rows: Int64) throws -> Inbox {

@@ -14,7 +14,7 @@ import Testing
         try inbox.transaction { transaction throws(InboxError) in
             var last: Int64 = 0
             for number in 1...rows {
-                let row = NewRow.sample(installation: installation, bytes: 931, packetID: UInt16(number))
+                let row = StoredMessage.sample(installation: installation, bytes: 931, packetID: UInt16(number))
                 last = try transaction.insert(row)
                 try transaction.update(RowChange(sequence: last, state: .done), at: .at(2000))
             }

@@ -8,14 +8,14 @@ import Testing
     private static let now = Timestamp.at(5_000_000)
 
     /// 300 rows of all states, with payloads of 500 bytes that name them.
-    func fill(_ fixture: InboxFixture) throws -> (unfinished: [StoredRow], ledger: MessageLedger) {
+    func fill(_ fixture: InboxFixture) throws -> (unfinished: [StoredMessage], ledger: MessageLedger) {
         let inbox = try fixture.open()
         let key = try inbox.transaction { transaction throws(InboxError) in
             try transaction.installation(id: "installation-1")
         }
         try inbox.insert(
             (1...300).map { number in
-                var row = NewRow.sample(installation: key, packetID: UInt16(number))
+                var row = StoredMessage.sample(installation: key, packetID: UInt16(number))
                 row.payload = Self.payload(number)
                 return row
             })
@@ -43,7 +43,7 @@ import Testing
             fixture.path, configuration: .init(), remembered: remembered, reason: "damage", now: Self.now)
     }
 
-    func unfinished(_ inbox: Inbox) throws -> [StoredRow] {
+    func unfinished(_ inbox: Inbox) throws -> [StoredMessage] {
         try RowState.allCases.filter { $0 != .done }.flatMap { try inbox.rows($0, limit: 1000) }
             .sorted { $0.sequence < $1.sequence }
     }
@@ -149,7 +149,7 @@ import Testing
         try killed.damage(pageWith: "row-100290")
         let replacement = try self.replace(killed)
         #expect(replacement.takenOver == before.count + 2 - (replacement.lost ?? 1000))
-        #expect(try replacement.row(302)?.message.payload == NewRow.sample(8).payload)
+        #expect(try replacement.row(302)?.payload == StoredMessage.sample(8).payload)
         #expect(try killed.names().contains("inbox.db.damaged-5000000000-wal"))
     }
 
@@ -216,15 +216,15 @@ import Testing
         let row = { (sequence: Int64) throws in try #require(try replacement.row(sequence)) }
         #expect(try row(7).attempts == 0 && row(7).crashes == 0 && row(7).state == .inHand)
         // A retry that is due at no time would never be made.
-        #expect(try row(8).nextAttempt == .at(0) && row(8).updatedAt == row(8).message.receivedAt)
-        #expect(try row(9).message.receivedAt == .at(3000) && row(9).message.connection == 0)
+        #expect(try row(8).nextAttempt == .at(0) && row(8).updatedAt == row(8).receivedAt)
+        #expect(try row(9).receivedAt == .at(3000) && row(9).connection == 0)
         for sequence in [12, 13, 18] as [Int64] {
             #expect(try row(sequence).state == .dead)
-            #expect(try row(sequence).message.reason?.hasPrefix("damaged inbox: wh") == true)
-            #expect(try row(sequence).message.payload == Self.payload(Int(sequence)))
+            #expect(try row(sequence).reason?.hasPrefix("damaged inbox: wh") == true)
+            #expect(try row(sequence).payload == Self.payload(Int(sequence)))
         }
         #expect(try replacement.row(14) == nil)
-        #expect(try row(19).message.packetID == nil && row(19).message.reason == nil)
+        #expect(try row(19).packetID == nil && row(19).reason == nil)
         #expect(try LedgerAudit.problems(inInboxAt: fixture.path) == [])
         #expect(replacement.messageLedger.received == ledger.received)
         #expect(replacement.messageLedger.isBalanced)

@@ -6,13 +6,13 @@ import Testing
 @Suite struct InboxTests {
     @Test func keepsWhatItWasGivenAcrossReopening() throws {
         let fixture = try InboxFixture()
-        let row = NewRow(
+        var row = StoredMessage(
             installation: 3, topic: "tøpic/ü", payload: [0, 255, 1], originalLength: 300_000, qos: 2, duplicate: true,
             retain: true, packetID: 65_535, connection: 9, receivedAt: .at(123), state: .waiting, reason: nil)
         let sequence = try #require(try fixture.open().insert([row]).first)
         let stored = try #require(try fixture.open().row(sequence))
-        #expect(stored.message == row)
-        #expect(stored.sequence == sequence)
+        row.sequence = sequence
+        #expect(stored == row)
         #expect(stored.attempts == 0)
         #expect(stored.crashes == 0)
         #expect(stored.nextAttempt == nil)
@@ -22,7 +22,7 @@ import Testing
     @Test func takesEmptyPayloads() throws {
         let inbox = try InboxFixture().open()
         let sequence = try #require(try inbox.insert([.sample(bytes: 0)]).first)
-        #expect(try inbox.row(sequence)?.message.payload == [])
+        #expect(try inbox.row(sequence)?.payload == [])
         #expect(try inbox.matches(sequence, topic: "topic", payload: []))
     }
 
@@ -50,17 +50,17 @@ import Testing
         #expect(row.attempts == 2)
         #expect(row.crashes == 1)
         #expect(row.nextAttempt == .at(5000))
-        #expect(row.message.reason == "timedOut")
+        #expect(row.reason == "timedOut")
         #expect(row.updatedAt == .at(2000))
         try inbox.update(RowChange(sequence: sequence, state: .inHand))
         row = try #require(try inbox.row(sequence))
         #expect(row.attempts == 2)
-        #expect(row.message.reason == "timedOut")
+        #expect(row.reason == "timedOut")
         #expect(row.nextAttempt == nil)
         try inbox.update(RowChange(sequence: sequence, state: .done))
         row = try #require(try inbox.row(sequence))
         #expect(row.state == .done)
-        #expect(row.message.reason == nil)
+        #expect(row.reason == nil)
         #expect(try !inbox.update(RowChange(sequence: 99, state: .done)))
     }
 
@@ -119,7 +119,7 @@ import Testing
     func comparesTopicAndBytesExactly(topic: String, payload: [UInt8], length: Int?, isEqual: Bool) throws {
         let inbox = try InboxFixture().open()
         let stored = topic.hasPrefix("caf") ? "cafe\u{301}" : "topic"
-        try inbox.insert([NewRow(installation: 1, topic: stored, payload: [1, 2, 3], receivedAt: .at(1))])
+        try inbox.insert([StoredMessage(installation: 1, topic: stored, payload: [1, 2, 3], receivedAt: .at(1))])
         #expect(try inbox.matches(1, topic: topic, payload: payload, originalLength: length) == isEqual)
         #expect(try !inbox.matches(2, topic: topic, payload: payload, originalLength: length))
     }
@@ -244,12 +244,12 @@ import Testing
         #expect(try inbox.nextRetry(installation: key) == .at(0))
         let low = try #require(try inbox.row(1))
         #expect(low.attempts == 0 && low.crashes == 0 && low.nextAttempt == .at(0) && low.updatedAt == .at(0))
-        #expect(low.message.receivedAt == .at(0) && low.message.originalLength == 0)
-        #expect(low.message.qos == 2 && low.message.packetID == nil)
+        #expect(low.receivedAt == .at(0) && low.originalLength == 0)
+        #expect(low.qos == 2 && low.packetID == nil)
         let high = try #require(try inbox.row(2))
         #expect(high.attempts == 1_000_000 && high.crashes == 1_000_000)
         #expect(high.nextAttempt?.description == "9999-12-31T23:59:59.999Z" && high.nextAttempt == high.updatedAt)
-        #expect(high.message.receivedAt == high.updatedAt && high.message.originalLength == 1 << 30)
+        #expect(high.receivedAt == high.updatedAt && high.originalLength == 1 << 30)
         // No message has such a packet identifier.
         #expect(try inbox.unproven(installation: key).map(\.packetID) == [8])
     }

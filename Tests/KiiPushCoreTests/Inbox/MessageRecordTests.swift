@@ -14,9 +14,10 @@ import Testing
         let fixture = try InboxFixture()
         let inbox = try fixture.open()
         let key = try inbox.transaction { transaction throws(InboxError) in try transaction.installation(id: "inst-1") }
-        var row = NewRow.sample(installation: key, packetID: 3, at: .at(1000))
-        row.storedAt = .at(1001)
-        try inbox.insert([row])
+        let row = StoredMessage.sample(installation: key, packetID: 3, at: .at(1000))
+        try inbox.transaction { transaction throws(InboxError) in
+            _ = try transaction.insert(row, storedAt: .at(1001))
+        }
         var record = try #require(try inbox.record(1))
         #expect(record.installationID == "inst-1")
         #expect(record.payload == row.payload)
@@ -77,7 +78,7 @@ import Testing
             ])
         #expect(record.state == .waiting)
         #expect(!record.missing.contains(.laterEvents))
-        #expect(try inbox.row(1)?.message.reason == nil)
+        #expect(try inbox.row(1)?.reason == nil)
     }
 
     @Test func takesAMessageInHandAndKeepsWhenItWasAcknowledged() throws {
@@ -98,7 +99,7 @@ import Testing
             #expect(row.state == .inHand)
             #expect(row.nextAttempt == nil)
             #expect(row.attempts == Int(sequence) - 1)
-            #expect(row.message.reason == (sequence == 2 ? "failed" : nil))
+            #expect(row.reason == (sequence == 2 ? "failed" : nil))
             let acknowledged = try inbox.record(sequence)?.events.first { $0.kind == .acknowledged }
             #expect(acknowledged?.at == .at(1002))
         }
@@ -111,7 +112,7 @@ import Testing
         try inbox.update(RowChange(sequence: 1, state: .retry, attempts: 1, nextAttempt: .at(3), reason: "failed"))
         try inbox.update(RowChange(sequence: 1, state: .done, attempts: 2))
         let row = try #require(try inbox.row(1))
-        #expect(row.message.reason == nil)
+        #expect(row.reason == nil)
         #expect(row.attempts == 2)
     }
 
@@ -167,7 +168,7 @@ import Testing
 
     @Test func deadLettersAreRecordsWithoutTheirEvents() throws {
         let inbox = try InboxFixture().open()
-        var row = NewRow.sample(1, state: .dead)
+        var row = StoredMessage.sample(1, state: .dead)
         row.reason = "oversized: 300000 bytes"
         try inbox.insert([row, .sample(2)])
         try inbox.update(
