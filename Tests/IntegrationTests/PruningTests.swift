@@ -48,7 +48,8 @@ import Testing
                                 receivedAt: Timestamp(millisecondsSinceEpoch: 1))
                             let sequence = try transaction.insert(row)
                             try transaction.update(
-                                RowChange(sequence: sequence, state: .done), at: Timestamp(millisecondsSinceEpoch: 1))
+                                MessageChange(sequence: sequence, state: .done),
+                                at: Timestamp(millisecondsSinceEpoch: 1))
                         }
                     }
                 }

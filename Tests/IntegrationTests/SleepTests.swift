@@ -125,7 +125,7 @@ import Testing
                     StoredMessage(
                         installation: try transaction.installation(id: state["installationID"]?.string ?? ""),
                         topic: "topic-1", payload: Array(#"{"n":7}"#.utf8), receivedAt: .now()))
-                let later = RowChange(sequence: sequence, state: .retry, nextAttempt: .now() + .seconds(1800))
+                let later = MessageChange(sequence: sequence, state: .retry, pause: .seconds(1800))
                 try transaction.update(later, at: .now())
             }
         }) { broker, runtime, agent, handler, clocks in

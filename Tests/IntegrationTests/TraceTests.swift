@@ -82,7 +82,7 @@ import Testing
             #expect(throws: InboxReadingError.neverReceived(messageID: 0, last: 4)) { try reader.trace(of: 0) }
             #expect(throws: InboxReadingError.neverReceived(messageID: -1, last: 4)) { try reader.trace(of: -1) }
             try inbox.transaction { transaction throws(InboxError) in
-                try transaction.update(RowChange(sequence: 2, state: .dead), at: .now())
+                try transaction.update(MessageChange(sequence: 2, state: .dead), at: .now())
                 try transaction.drop(2)
             }
             #expect(throws: InboxReadingError.removed(messageID: 2)) { try reader.trace(of: 2) }

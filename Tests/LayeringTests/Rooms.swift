@@ -56,7 +56,10 @@ struct Room {
             modules: ["CSQLite", "Glibc"],
             knows: ["Values", "System"],
             // The shape of a message, and the words of the record.
-            alsoSees: ["DeadLetterReason", "FetchResult", "MessageEvent", "RowState", "StoredMessage", "UserAction"]
+            alsoSees: [
+                "DeadLetterReason", "FetchResult", "MessageChange", "MessageEvent", "RowState", "StoredMessage",
+                "UserAction",
+            ]
         ),
         Room(
             name: "Delivery",

@@ -176,3 +176,11 @@ extension StoredMessage {
             source: statement.optionalInteger(18))
     }
 }
+
+/// What a redelivery filter needs to know about a row whose acknowledgement may not have arrived.
+package struct UnprovenRow: Sendable, Hashable {
+    package var sequence: Int64
+    package var packetID: UInt16
+
+    package init(sequence: Int64, packetID: UInt16) { (self.sequence, self.packetID) = (sequence, packetID) }
+}

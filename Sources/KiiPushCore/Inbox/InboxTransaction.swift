@@ -71,14 +71,16 @@ package struct InboxTransaction {
     }
 
     /// The common end of a message: it is in hand, and nothing else is to be noted. Returns whether it was so.
-    private func finish(_ change: RowChange, bytes: Int, at now: Timestamp) throws(InboxError) -> Bool {
+    private func finish(
+        _ change: MessageChange, bytes: Int, acknowledgedAt: Timestamp?, startedAt: Timestamp?, at now: Timestamp
+    ) throws(InboxError) -> Bool {
         let counted = InboxCounts.bytes(topic: 0, payload: bytes)
         let statement = self.statements.finish
         try statement.bind(
             from: 1,
             [
-                change.sequence, now.millisecondsSinceEpoch, change.acknowledgedAt?.millisecondsSinceEpoch,
-                change.startedAt?.millisecondsSinceEpoch, self.code(of: change.answer), counted,
+                change.sequence, now.millisecondsSinceEpoch, acknowledgedAt?.millisecondsSinceEpoch,
+                startedAt?.millisecondsSinceEpoch, self.code(of: change.answer), counted,
             ])
         try statement.run()
         guard self.inbox.connection.changedRows > 0 else { return false }
@@ -87,51 +89,61 @@ package struct InboxTransaction {
         return true
     }
 
-    /// Applies a change that came about at `now`; `nil` if there is no such row, or it is left as it is.
+    /// Applies delivery's verdict; `nil` if there is no such row, or it is left as it is.
+    ///
+    /// - Parameter acknowledgedAt: when the message was acknowledged. What is written first stays; `nil` keeps what is there.
     @discardableResult
-    package func update(_ change: RowChange, at now: Timestamp) throws(InboxError) -> Update? {
-        if let bytes = change.bytes, try self.finish(change, bytes: bytes, at: now) { return Update(state: .done) }
+    package func update(
+        _ change: MessageChange, acknowledgedAt: Timestamp? = nil, at clock: TurnClock
+    ) throws(InboxError) -> Update? {
+        let now = change.time(by: clock)
+        let startedAt = change.startedAt(by: clock)
+        if change.isCommonEnd, let bytes = change.bytes,
+            try self.finish(change, bytes: bytes, acknowledgedAt: acknowledgedAt, startedAt: startedAt, at: now)
+        {
+            return Update(state: .done)
+        }
         guard let standing = try self.standing(of: change.sequence), (change.onlyIn ?? standing.state) == standing.state
         else { return nil }
-        var change = change
-        if change.openedBy != nil, standing.state == .inHand {
-            change.state = .inHand
-            change.keepNumbers()
-        }
-        let source: Int64? =
-            switch change.source {
-            case .asItIs: standing.source
-            case .set(let source): source
-            case .none: nil
-            }
+        let openedBy = change.openedBy
+        let staysInHand = openedBy != nil && standing.state == .inHand
+        let state = staysInHand ? .inHand : change.state
+        let keepsNumbers = staysInHand || change.keepsNumbers
+        let source = change.source ?? standing.source
         let statement = self.statements.update
         try statement.bind(
             from: 1,
             [
-                change.sequence, change.state.rawValue, change.attempts.map(Int64.init),
-                change.crashes.map(Int64.init), change.nextAttempt?.millisecondsSinceEpoch,
+                change.sequence, state.rawValue, keepsNumbers ? nil : Int64(change.attempts),
+                keepsNumbers ? nil : Int64(change.crashes),
+                change.nextAttempt(after: clock.now)?.millisecondsSinceEpoch,
             ])
         try statement.bind(6, change.reason)
         try statement.bind(
             from: 7,
             [
-                now.millisecondsSinceEpoch, change.acknowledgedAt?.millisecondsSinceEpoch,
-                change.state == .done ? change.startedAt?.millisecondsSinceEpoch : nil, self.code(of: change.answer),
+                now.millisecondsSinceEpoch, acknowledgedAt?.millisecondsSinceEpoch,
+                state == .done ? startedAt?.millisecondsSinceEpoch : nil, self.code(of: change.answer),
             ])
         var events = standing.events
         if let event = change.event {
             events = try self.add(
-                event, to: change.sequence, after: events, at: now, attempt: change.attempt,
-                startedAt: change.startedAt)
+                event, to: change.sequence, after: events, at: now, attempt: change.attempt?.number,
+                startedAt: startedAt)
         }
         try statement.bind(11, events)
-        try statement.bind(12, change.openedBy)
-        try statement.bind(from: 13, [change.source == .asItIs ? 0 : 1, source])
+        try statement.bind(12, openedBy?.stored)
+        try statement.bind(from: 13, [change.source == nil ? 0 : 1, source])
         try statement.run()
-        self.move(standing, to: change.state)
-        if change.isRefused { try self.inbox.boundRefused(change.sequence, bytes: standing.bytes, in: self) }
-        if change.state == .done { self.inbox.pruning.becameDone(change.sequence) }
-        return Update(state: change.state, source: source)
+        self.move(standing, to: state)
+        // No handler sees such a message, whatever handlers there are.
+        switch change.verdict {
+        case .dead(.undecodable), .dead(.unexpectedTopic), .dead(.oversized):
+            try self.inbox.boundRefused(change.sequence, bytes: standing.bytes, in: self)
+        default: break
+        }
+        if state == .done { self.inbox.pruning.becameDone(change.sequence) }
+        return Update(state: state, source: source)
     }
 
     /// As the column `answer` has it.

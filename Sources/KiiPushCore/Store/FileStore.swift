@@ -141,10 +141,8 @@ package final class FileStore: ImmediateStore {
         _ change: MessageChange, in transaction: borrowing InboxTransaction, _ clock: TurnClock,
         into outcome: inout TurnOutcome
     ) throws(InboxError) {
-        var row = RowChange(change, at: clock)
-        row.acknowledgedAt = self.acknowledgements.time(of: change.sequence)
-        let endedAt = change.attempt?.endedAt.map(clock.timestamp(of:))
-        let update = try transaction.update(row, at: endedAt ?? clock.now)
+        let acknowledgedAt = self.acknowledgements.time(of: change.sequence)
+        let update = try transaction.update(change, acknowledgedAt: acknowledgedAt, at: clock)
         switch change.verdict {
         // It may wait now because of what a user or a program has done.
         case .opened, .unpresented:

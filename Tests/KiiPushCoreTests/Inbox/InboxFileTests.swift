@@ -216,7 +216,7 @@ import Testing
         #expect(throws: InboxError.self) {
             try inbox.transaction { transaction throws(InboxError) in
                 try transaction.insert(.sample())
-                try transaction.update(RowChange(sequence: 1, state: .done), at: .at(5))
+                try transaction.update(MessageChange(sequence: 1, state: .done), at: .at(5))
                 throw InboxError(.io, step: "failing on purpose")
             }
         }

@@ -1,5 +1,6 @@
 import Foundation
 import KiiPushCore
+import TestSupport
 import Testing
 
 /// A directory of its own for one test, removed with it.
@@ -66,8 +67,12 @@ extension Inbox {
     }
 
     @discardableResult
-    func update(_ change: RowChange, at now: Timestamp = .at(2000)) throws(InboxError) -> Bool {
-        try self.transaction { transaction throws(InboxError) in try transaction.update(change, at: now) != nil }
+    func update(
+        _ change: MessageChange, acknowledgedAt: Timestamp? = nil, at now: Timestamp = .at(2000)
+    ) throws(InboxError) -> Bool {
+        try self.transaction { transaction throws(InboxError) in
+            try transaction.update(change, acknowledgedAt: acknowledgedAt, at: now) != nil
+        }
     }
 }
 

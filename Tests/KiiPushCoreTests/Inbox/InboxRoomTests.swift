@@ -16,7 +16,7 @@ import Testing
             for number in 1...rows {
                 let row = StoredMessage.sample(installation: installation, bytes: 931, packetID: UInt16(number))
                 last = try transaction.insert(row)
-                try transaction.update(RowChange(sequence: last, state: .done), at: .at(2000))
+                try transaction.update(MessageChange(sequence: last, state: .done), at: .at(2000))
             }
             if isProven { try transaction.markProven(installation: installation, through: last) }
         }

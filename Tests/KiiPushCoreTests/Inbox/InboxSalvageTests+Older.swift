@@ -36,7 +36,7 @@ extension InboxSalvageTests {
     }
 
     private func finish(_ numbers: ClosedRange<Int>, in inbox: Inbox) throws {
-        for number in numbers { try inbox.update(RowChange(sequence: Int64(number), state: .done)) }
+        for number in numbers { try inbox.update(MessageChange(sequence: Int64(number), state: .done)) }
     }
 
     private func replace(page: Int, of fixture: InboxFixture, from older: [UInt8]) throws {

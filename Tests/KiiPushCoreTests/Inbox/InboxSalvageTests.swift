@@ -23,9 +23,9 @@ import Testing
             for number in Int64(1)...300 {
                 let state = RowState(rawValue: number % 6) ?? .done
                 try transaction.update(
-                    RowChange(
+                    MessageChange(
                         sequence: number, state: state, attempts: Int(number % 4), crashes: Int(number % 2),
-                        nextAttempt: state == .retry ? .at(number) : nil, reason: state == .dead ? "timedOut" : nil),
+                        pause: .seconds(number - 3000), failure: .timedOut),
                     at: .at(3000))
             }
             try transaction.markProven(installation: key, through: 200)
@@ -73,15 +73,15 @@ import Testing
             let inbox = try fixture.open()
             try inbox.transaction { transaction throws(InboxError) in
                 for second in 0..<300 { try transaction.absorb(into: 1, at: .at(3001 + Int64(second))) }
-                for sequence in [2, 3, 7] as [Int64] {
+                for sequence in [13, 19, 7] as [Int64] {
                     for second in 1...3 { try transaction.absorb(into: sequence, at: .at(3000 + Int64(second))) }
                 }
             }
-            return try [1, 2].map { try inbox.record($0) }
+            return try [1, 13].map { try inbox.record($0) }
         }()
         try SQLiteFile(fixture.path, for: .changing).execute(
             """
-            DELETE FROM event WHERE message = 3 AND number = 2;
+            DELETE FROM event WHERE message = 19 AND number = 2;
             UPDATE event SET at_ms = 'noon' WHERE message = 7 AND number = 1;
             UPDATE event SET attempt = 'x', started_ms = x'01', pause_ms = 0.5, detail = x'FF'
             WHERE message = 7 AND number = 3;
@@ -90,16 +90,16 @@ import Testing
             bytes.replaceSubrange(..<100, with: [UInt8](repeating: 0xA5, count: 100))
         }
         let inbox = try self.replace(fixture)
-        #expect(try [1, 2].map { try inbox.record($0) } == before)
-        for sequence in [3, 7] as [Int64] {
+        #expect(try [1, 13].map { try inbox.record($0) } == before)
+        for sequence in [19, 7] as [Int64] {
             let record = try #require(try inbox.record(sequence))
             #expect(record.events.map(\.kind) == [.received, .duplicate, .duplicate])
             #expect(record.missing.contains(.laterEvents))
         }
         try inbox.verify()
         // They go on where they ended.
-        _ = try inbox.transaction { transaction throws(InboxError) in try transaction.absorb(into: 2, at: .at(4000)) }
-        #expect(try inbox.record(2)?.events.count == 5)
+        _ = try inbox.transaction { transaction throws(InboxError) in try transaction.absorb(into: 13, at: .at(4000)) }
+        #expect(try inbox.record(13)?.events.count == 5)
     }
 
     @Test func takesOverWhatCanBeReadUnderItsOwnNumbers() throws {

@@ -43,8 +43,8 @@ import Testing
         let inbox = try InboxFixture().open()
         let sequence = try #require(try inbox.insert([.sample()]).first)
         try inbox.update(
-            RowChange(
-                sequence: sequence, state: .retry, attempts: 2, crashes: 1, nextAttempt: .at(5000), reason: "timedOut"))
+            MessageChange(
+                sequence: sequence, state: .retry, attempts: 2, crashes: 1, pause: .seconds(3000), failure: .timedOut))
         var row = try #require(try inbox.row(sequence))
         #expect(row.state == .retry)
         #expect(row.attempts == 2)
@@ -52,16 +52,16 @@ import Testing
         #expect(row.nextAttempt == .at(5000))
         #expect(row.reason == "timedOut")
         #expect(row.updatedAt == .at(2000))
-        try inbox.update(RowChange(sequence: sequence, state: .inHand))
+        try inbox.update(MessageChange(sequence: sequence, state: .inHand, attempts: 2))
         row = try #require(try inbox.row(sequence))
         #expect(row.attempts == 2)
         #expect(row.reason == "timedOut")
         #expect(row.nextAttempt == nil)
-        try inbox.update(RowChange(sequence: sequence, state: .done))
+        try inbox.update(MessageChange(sequence: sequence, state: .done))
         row = try #require(try inbox.row(sequence))
         #expect(row.state == .done)
         #expect(row.reason == nil)
-        #expect(try !inbox.update(RowChange(sequence: 99, state: .done)))
+        #expect(try !inbox.update(MessageChange(sequence: 99, state: .done)))
     }
 
     @Test func pagesThroughOneStateOfOneInstallationInOrder() throws {
@@ -78,7 +78,7 @@ import Testing
         let inbox = try InboxFixture().open()
         try inbox.insert((0..<4).map { .sample($0) } + [.sample(installation: 2)])
         for (sequence, due) in [(1, 3000), (2, 2000), (3, 2500), (4, 90_000)] as [(Int64, Int64)] {
-            try inbox.update(RowChange(sequence: sequence, state: .retry, nextAttempt: .at(due)))
+            try inbox.update(MessageChange(sequence: sequence, state: .retry, pause: .seconds(due - 2000)))
         }
         let longest = Duration.seconds(1800)
         #expect(try inbox.nextRetry(installation: 1) == .at(2000))
@@ -95,7 +95,7 @@ import Testing
         let inbox = try InboxFixture().open()
         try inbox.insert([.sample(), .sample(installation: 2), .sample(state: .waiting)])
         for sequence in 1...2 as ClosedRange<Int64> {
-            try inbox.update(RowChange(sequence: sequence, state: .retry, nextAttempt: .at(2000)))
+            try inbox.update(MessageChange(sequence: sequence, state: .retry, pause: .zero))
         }
         try inbox.transaction { transaction throws(InboxError) in try transaction.moveRetries(by: .seconds(-1500)) }
         #expect(try inbox.nextRetry(installation: 1) == .at(500))
@@ -160,7 +160,7 @@ import Testing
         let flat = InboxCounts.rowOverhead + 5
         #expect(inbox.counts[.inHand] == .init(rows: 1, bytes: 100 + flat))
         #expect(inbox.counts.pendingBytes == 110 + 2 * flat)
-        try inbox.update(RowChange(sequence: 1, state: .done))
+        try inbox.update(MessageChange(sequence: 1, state: .done))
         #expect(inbox.counts[.inHand] == .init())
         #expect(inbox.counts[.done] == .init(rows: 1, bytes: 100 + flat))
         #expect(inbox.counts.pendingBytes == 10 + flat)
@@ -173,7 +173,7 @@ import Testing
         let fixture = try InboxFixture()
         let inbox = try fixture.open()
         try inbox.insert([.sample(bytes: 100, state: state), .sample(bytes: 10)])
-        var change = RowChange(sequence: 1, state: .done)
+        var change = MessageChange(sequence: 1, state: .done)
         change.bytes = told
         #expect(try inbox.update(change))
         #expect(inbox.counts[.done] == .init(rows: 1, bytes: 105 + InboxCounts.rowOverhead))
@@ -190,12 +190,12 @@ import Testing
             .sample(installation: installation, bytes: 100),
             .sample(installation: installation, bytes: 10, state: .waiting),
         ])
-        try inbox.update(RowChange(sequence: 1, state: .presented))
+        try inbox.update(MessageChange(sequence: 1, state: .presented))
         let waiting = 10 + InboxCounts.rowOverhead + 5
         #expect(inbox.counts.pendingBytes == waiting)
         #expect(try inbox.pendingBytes(besides: []) == waiting)
         // Opened, it does.
-        try inbox.update(RowChange(sequence: 1, state: .waiting))
+        try inbox.update(MessageChange(sequence: 1, state: .waiting))
         #expect(inbox.counts.pendingBytes == 110 + 2 * (waiting - 10))
         #expect(try inbox.pendingBytes(besides: []) == inbox.counts.pendingBytes)
     }
@@ -203,7 +203,7 @@ import Testing
     @Test func retriesAndDropsMessagesWhereverTheyStand() throws {
         let inbox = try InboxFixture().open()
         try inbox.insert([.sample(state: .dead), .sample(state: .dead), .sample()])
-        try inbox.update(RowChange(sequence: 1, state: .dead, attempts: 6, crashes: 2, reason: "timedOut"))
+        try inbox.update(MessageChange(sequence: 1, state: .dead, attempts: 6, crashes: 2, failure: .timedOut))
         #expect(try inbox.deadLetters(limit: 10).map(\.sequence) == [1, 2])
         try inbox.transaction { transaction throws(InboxError) in
             #expect(try transaction.requeue(1, at: .at(9)))
@@ -230,7 +230,7 @@ import Testing
         }
         try inbox.insert([.sample(installation: key, packetID: 7), .sample(installation: key, packetID: 8)])
         for sequence in Int64(1)...2 {
-            try inbox.update(RowChange(sequence: sequence, state: .retry, nextAttempt: .at(9)))
+            try inbox.update(MessageChange(sequence: sequence, state: .retry))
         }
         try SQLiteFile(fixture.path, for: .changing).execute(
             """
