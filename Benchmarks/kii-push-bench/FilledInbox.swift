@@ -93,7 +93,9 @@ final class FilledInbox {
         let begin = monotonicSeconds()
         let wait = try inbox.transaction { transaction throws(InboxError) in
             for sequence in self.inHand {
-                try transaction.update(RowChange(sequence: sequence, state: .done), at: self.now)
+                let change = MessageChange(
+                    sequence: sequence, installation: self.installation, verdict: .done(.newData))
+                try transaction.update(change, at: TurnClock(now: self.now, instant: .now()))
             }
             self.inHand.removeAll()
             for _ in 0..<count { self.inHand.append(try self.insert(in: transaction, state: .inHand)) }
@@ -104,7 +106,7 @@ final class FilledInbox {
 
     @discardableResult
     private func insert(in transaction: InboxTransaction, state: RowState) throws(InboxError) -> Int64 {
-        let row = NewRow(
+        let row = StoredMessage(
             installation: self.installation,
             topic: Workbench.topic,
             payload: self.payload,

@@ -67,7 +67,7 @@ enum InboxSection {
             try inbox.transaction { (transaction) throws(InboxError) in
                 for index in stored..<min(stored + group, count) {
                     _ = try transaction.insert(
-                        NewRow(
+                        StoredMessage(
                             installation: installation,
                             topic: Workbench.topic,
                             payload: payload,

@@ -136,8 +136,8 @@ private final class LaunchReception: Sendable {
             if isNew { pipeline.attach(installation: key, id: message.installationID, receiver: self.agent.receiver) }
             var stored = StoredMessage(
                 sequence: message.id, installation: key, topic: "", payload: message.payload,
-                receivedAt: message.receivedAt, attempts: message.attempt - 1, openedBy: message.userAction,
-                answerBy: answerBy)
+                receivedAt: message.receivedAt, state: .waiting, attempts: message.attempt - 1,
+                openedBy: message.userAction, answerBy: answerBy)
             // What no handler is to see has some source, by which it is found.
             stored.source = DecodedContent(stored).source ?? 0
             store.add(stored)

@@ -2,14 +2,9 @@ import KiiPushCore
 
 /// What delivery has of the messages that an ``Activator`` sent: they are kept over there, where the verdicts go.
 final class LaunchStore: ImmediateStore {
-    private struct Entry {
-        var message: StoredMessage
-        /// It is not in delivery's memory.
-        var isWaiting = true
-    }
-
     private let tell: @Sendable (ActivationAnswer) -> Void
-    private var entries: [Int64: Entry] = [:]
+    /// In state `waiting`, or `inHand` while delivery has them.
+    private var entries: [Int64: StoredMessage] = [:]
     private var installations: [String: Int64] = [:]
 
     init(tell: @escaping @Sendable (ActivationAnswer) -> Void) { self.tell = tell }
@@ -28,7 +23,7 @@ final class LaunchStore: ImmediateStore {
     }
 
     /// Takes a message that has come, for delivery to claim.
-    func add(_ message: StoredMessage) { self.entries[message.sequence] = Entry(message: message) }
+    func add(_ message: StoredMessage) { self.entries[message.sequence] = message }
 
     var openMessages: [Int64] { self.entries.keys.sorted() }
 
@@ -51,8 +46,8 @@ final class LaunchStore: ImmediateStore {
         case .dead(.undecodable(let reason)): self.finish(change.sequence, .rejected("undecodable: \(reason)"))
         case .dead(.command): self.finish(change.sequence, .rejected("the program takes no thing-if commands"))
         case .dead, .retry: self.finish(change.sequence, .result(.failed))
-        case .waiting, .setAside, .unpresented: self.entries[change.sequence]?.isWaiting = true
-        case .inHand: self.entries[change.sequence]?.isWaiting = false
+        case .waiting, .setAside, .unpresented: self.entries[change.sequence]?.state = .waiting
+        case .inHand: self.entries[change.sequence]?.state = .inHand
         // Nothing is shown here: who has the messages does that.
         case .presented, .opened, .unopened: break
         }
@@ -60,8 +55,8 @@ final class LaunchStore: ImmediateStore {
 
     private func answer(_ claim: StoreClaim) -> StoreAnswer {
         var answer = StoreAnswer()
-        let waiting = self.entries.values.filter { $0.isWaiting && $0.message.installation == claim.installation }
-            .map(\.message).sorted { $0.sequence < $1.sequence }
+        let waiting = self.entries.values.filter { $0.state == .waiting && $0.installation == claim.installation }
+            .sorted { $0.sequence < $1.sequence }
         switch claim.kind {
         // It knows of no earlier process, and tries nothing again by itself.
         case .unsettled, .paused, .suspects, .retries: break
@@ -75,7 +70,7 @@ final class LaunchStore: ImmediateStore {
             answer.isComplete = rows.count <= claim.limit
         case .row(let sequence): answer.messages = waiting.filter { $0.sequence == sequence }
         }
-        if claim.takesInHand { for message in answer.messages { self.entries[message.sequence]?.isWaiting = false } }
+        if claim.takesInHand { for message in answer.messages { self.entries[message.sequence]?.state = .inHand } }
         return answer
     }
 

@@ -97,7 +97,7 @@ import Testing
             let installation = try transaction.installation(id: "i")
             for number in 1...count {
                 _ = try transaction.insert(
-                    NewRow(
+                    StoredMessage(
                         installation: installation, topic: "t", payload: Array("{}".utf8), receivedAt: .now(),
                         state: number == 2 ? .dead : .waiting, reason: number == 2 ? "no use" : nil))
             }

@@ -37,7 +37,7 @@ import Testing
             let key = try transaction.installation(id: "installation-1")
             for number in 1...count {
                 try transaction.insert(
-                    NewRow(
+                    StoredMessage(
                         installation: key, topic: "topic-1",
                         payload: Array("{\"n\":\(number),\"p\":\"\(padding)\"}".utf8),
                         packetID: UInt16(number), receivedAt: .now(), state: .waiting))

@@ -1,5 +1,6 @@
 import Foundation
 import KiiPushCore
+import TestSupport
 import TestTraits
 import Testing
 
@@ -111,8 +112,8 @@ import Testing
         let inbox = try Inbox(path: session.stateDirectory + "/inbox.sqlite")
         for attempt in 1...6 {
             // What each process wrote before it ended.
-            var change = RowChange(sequence: 1, state: .inHand, attempts: attempt, crashes: attempt)
-            change.event = .isolated(attempt: attempt)
+            var change = MessageChange(sequence: 1, state: .inHand, attempts: attempt, crashes: attempt)
+            change.attempt = .init(number: attempt)
             try inbox.update(change)
         }
         let listener = try session.ready(["listen"])

@@ -18,13 +18,13 @@ import Testing
             #expect(try session.tool("listen", "-n1", "-t5m", "--complete-as", result).exit == 0)
         }
         let inbox = try Inbox(path: session.tool.home.path + "/state/kii-push/profiles/default/inbox.sqlite")
-        let model = try #require(try inbox.row(1)?.message)
+        let model = try #require(try inbox.row(1))
         let text = String(decoding: model.payload, as: UTF8.self)
         try inbox.transaction { transaction throws(InboxError) in
             for (number, state) in [(3, RowState.waiting), (4, .dead), (5, .dead)] {
                 let payload = text.replacingOccurrences(of: #""n":1"#, with: #""n":\#(number)"#)
                 _ = try transaction.insert(
-                    NewRow(
+                    StoredMessage(
                         installation: model.installation, topic: model.topic, payload: Array(payload.utf8),
                         receivedAt: .now(), state: state,
                         reason: state == .dead ? "rejected: no\u{1b}[31m use" : nil))

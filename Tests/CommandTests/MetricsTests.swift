@@ -168,7 +168,7 @@ import Testing
                 let installation = try transaction.installation(id: "i")
                 for state in [RowState.waiting, .waiting, .dead] {
                     _ = try transaction.insert(
-                        NewRow(
+                        StoredMessage(
                             installation: installation, topic: "t", payload: [1], receivedAt: .now(), state: state,
                             reason: state == .dead ? "crashed" : nil))
                 }

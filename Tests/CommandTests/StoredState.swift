@@ -1,5 +1,6 @@
 import Foundation
 import KiiPushCore
+import TestSupport
 import Testing
 
 extension EmulatorSession {
@@ -20,13 +21,12 @@ extension EmulatorSession {
             let installation = try transaction.installation(id: registration.installationID)
             for (index, state) in states.enumerated() {
                 let sequence = try transaction.insert(
-                    NewRow(
+                    StoredMessage(
                         installation: installation, topic: registration.mqttTopic,
                         payload: Array(#"{"n":\#(index + 1),"sender":"s-\#(index + 1)"}"#.utf8), receivedAt: .now(),
                         state: state, reason: state == .dead ? "rejected: no" : nil))
                 guard state == .retry else { continue }
-                var change = RowChange(sequence: sequence, state: .retry, attempts: 1, reason: "failed")
-                change.nextAttempt = .now() + .seconds(3600)
+                let change = MessageChange(sequence: sequence, state: .retry, attempts: 1, pause: .seconds(3600))
                 try transaction.update(change, at: .now())
             }
         }
@@ -42,7 +42,7 @@ extension EmulatorSession {
 
 extension Inbox {
     /// Changes a row, in a transaction of its own.
-    func update(_ change: RowChange) throws {
+    func update(_ change: MessageChange) throws {
         _ = try self.transaction { transaction throws(InboxError) in try transaction.update(change, at: .now()) }
     }
 }

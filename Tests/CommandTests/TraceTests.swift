@@ -1,5 +1,6 @@
 import Foundation
 import KiiPushCore
+import TestSupport
 import TestTraits
 import Testing
 
@@ -109,7 +110,7 @@ import Testing
         let file = session.tool.home.path + "/state/kii-push/profiles/default/inbox.sqlite"
         let inbox = try Inbox(path: file)
         let isRemoved = try inbox.transaction { transaction throws(InboxError) in
-            try transaction.update(RowChange(sequence: 1, state: .dead), at: .now())
+            try transaction.update(MessageChange(sequence: 1, state: .dead), at: .now())
             return try transaction.drop(1)
         }
         #expect(isRemoved)

@@ -58,7 +58,7 @@ import Testing
                     let key = try transaction.installation(id: id)
                     try transaction.set(owner, of: key)
                     try transaction.insert(
-                        NewRow(installation: key, topic: "t", payload: [], receivedAt: .now(), state: .waiting))
+                        StoredMessage(installation: key, topic: "t", payload: [], receivedAt: .now(), state: .waiting))
                 }
             }
             try await withFakeBroker(in: directory) { broker, runtime, configuration in

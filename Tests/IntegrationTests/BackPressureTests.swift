@@ -157,7 +157,7 @@ import Testing
             let key = try transaction.installation(id: installation)
             for state in states {
                 try transaction.insert(
-                    NewRow(
+                    StoredMessage(
                         installation: key, topic: "t",
                         payload: Array("{}".utf8) + [UInt8](repeating: 0x20, count: 50_000),
                         receivedAt: .now(), state: state))

@@ -20,7 +20,7 @@ extension CompletionMisuseTests {
                 #expect(await stage.life() == [.started(attempt: 2), .dead(.attemptsFailed(.threw(kept)), attempt: 2)])
             }
             #expect(outcome.rows[1]?.state == .dead)
-            #expect(outcome.rows[1]?.message.reason == "threw: \(kept)")
+            #expect(outcome.rows[1]?.reason == "threw: \(kept)")
         }
     }
 
@@ -88,7 +88,7 @@ extension CompletionMisuseTests {
             while answers.withLock({ $0.count }) < 2 { await Task.yield() }
             #expect(answers.withLock { $0 } == [false, false])
             #expect(outcome.rows[1]?.state == .dead)
-            #expect(outcome.rows[1]?.message.reason == "timedOut")
+            #expect(outcome.rows[1]?.reason == "timedOut")
             #expect(outcome.rows[2]?.state == .done)
         }
     }
@@ -102,7 +102,7 @@ extension CompletionMisuseTests {
                 #expect(await stage.life() == [.started(attempt: 2), .dead(.attemptsFailed(.unanswered), attempt: 2)])
             }
             #expect(outcome.rows[1]?.state == .dead)
-            #expect(outcome.rows[1]?.message.reason == "unanswered")
+            #expect(outcome.rows[1]?.reason == "unanswered")
         }
     }
 
@@ -166,7 +166,7 @@ extension CompletionMisuseTests {
                 let rows = try Inbox(path: "\(directory)/inbox.sqlite", configuration: access)
                 let poison = try #require(try rows.deadLetters(limit: 9).first)
                 #expect(poison.sequence == 3)
-                #expect(poison.message.reason == "crashed")
+                #expect(poison.reason == "crashed")
                 #expect(poison.crashes == 2)
                 #expect(try rows.rows(.done, limit: 9).map(\.sequence) == [1, 2])
                 #expect(rows.messageLedger == MessageLedger(received: 3, done: 2, dead: 1))

@@ -37,9 +37,9 @@ import Testing
             }
             let row = try #require(outcome.rows[1])
             #expect(row.state == .dead)
-            #expect(row.message.reason == "timedOut")
+            #expect(row.reason == "timedOut")
             #expect(row.attempts == 2)
-            #expect(String(decoding: row.message.payload, as: UTF8.self).contains(#""n":1"#))
+            #expect(String(decoding: row.payload, as: UTF8.self).contains(#""n":1"#))
         }
     }
 

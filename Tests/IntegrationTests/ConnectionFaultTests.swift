@@ -277,7 +277,7 @@ import Testing
                 let former = try transaction.installation(id: "former")
                 for installation in [current, former] {
                     try transaction.insert(
-                        NewRow(
+                        StoredMessage(
                             installation: installation, topic: "former-topic", payload: Array("{}".utf8),
                             receivedAt: .now(), state: .waiting))
                 }

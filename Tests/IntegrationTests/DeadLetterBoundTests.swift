@@ -115,7 +115,7 @@ import Testing
                         let key = try transaction.installation(id: "former")
                         for _ in 1...3 {
                             try transaction.insert(
-                                NewRow(
+                                StoredMessage(
                                     installation: key, topic: "t", payload: Array(repeating: 0, count: 400_000),
                                     receivedAt: .now(), state: .dead,
                                     reason: "rejected: no"))

@@ -183,7 +183,7 @@ import Testing
             let installation = try transaction.installation(id: "inst-1")
             for state in states {
                 try transaction.insert(
-                    NewRow(
+                    StoredMessage(
                         installation: installation, topic: "t", payload: [], receivedAt: .now(), state: state,
                         reason: "command"))
             }

@@ -82,7 +82,7 @@ struct MisuseStage: Sendable {
 
     /// What is left when the agent has stopped.
     struct Outcome {
-        let rows: [Int64: StoredRow]
+        let rows: [Int64: StoredMessage]
         let ledger: MessageLedger
     }
 

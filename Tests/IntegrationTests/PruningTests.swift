@@ -43,12 +43,13 @@ import Testing
                     try inbox.transaction { transaction throws(InboxError) in
                         let key = try transaction.installation(id: "former")
                         for number in 1...3000 {
-                            let row = NewRow(
+                            let row = StoredMessage(
                                 installation: key, topic: "t", payload: [UInt8(truncatingIfNeeded: number)],
                                 receivedAt: Timestamp(millisecondsSinceEpoch: 1))
                             let sequence = try transaction.insert(row)
                             try transaction.update(
-                                RowChange(sequence: sequence, state: .done), at: Timestamp(millisecondsSinceEpoch: 1))
+                                MessageChange(sequence: sequence, state: .done),
+                                at: Timestamp(millisecondsSinceEpoch: 1))
                         }
                     }
                 }

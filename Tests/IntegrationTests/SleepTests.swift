@@ -122,10 +122,10 @@ import Testing
             let state = try JSONValue(parsing: try PrivateFile.read("\(directory)/agents/default.json") ?? [])
             try Inbox(path: "\(directory)/inbox.sqlite").transaction { transaction throws(InboxError) in
                 let sequence = try transaction.insert(
-                    NewRow(
+                    StoredMessage(
                         installation: try transaction.installation(id: state["installationID"]?.string ?? ""),
                         topic: "topic-1", payload: Array(#"{"n":7}"#.utf8), receivedAt: .now()))
-                let later = RowChange(sequence: sequence, state: .retry, nextAttempt: .now() + .seconds(1800))
+                let later = MessageChange(sequence: sequence, state: .retry, pause: .seconds(1800))
                 try transaction.update(later, at: .now())
             }
         }) { broker, runtime, agent, handler, clocks in

@@ -67,10 +67,9 @@ import Testing
             let inbox = try Inbox(path: directory + "/inbox.sqlite")
             try inbox.transaction { transaction throws(InboxError) in
                 for state in [RowState.inHand, .waiting, .done, .retry] {
-                    var row = NewRow(installation: 1, topic: "t", payload: [], packetID: 1, receivedAt: .now())
+                    var row = StoredMessage(installation: 1, topic: "t", payload: [], packetID: 1, receivedAt: .now())
                     row.state = state
-                    row.storedAt = state == .done ? nil : .now()
-                    try transaction.insert(row)
+                    try transaction.insert(row, storedAt: state == .done ? nil : .now())
                 }
             }
             let reader = try InboxReader(stateDirectory: directory)
@@ -83,7 +82,7 @@ import Testing
             #expect(throws: InboxReadingError.neverReceived(messageID: 0, last: 4)) { try reader.trace(of: 0) }
             #expect(throws: InboxReadingError.neverReceived(messageID: -1, last: 4)) { try reader.trace(of: -1) }
             try inbox.transaction { transaction throws(InboxError) in
-                try transaction.update(RowChange(sequence: 2, state: .dead), at: .now())
+                try transaction.update(MessageChange(sequence: 2, state: .dead), at: .now())
                 try transaction.drop(2)
             }
             #expect(throws: InboxReadingError.removed(messageID: 2)) { try reader.trace(of: 2) }

@@ -55,8 +55,11 @@ struct Room {
             folder: "Sources/KiiPushCore/Inbox",
             modules: ["CSQLite", "Glibc"],
             knows: ["Values", "System"],
-            // The words of the record.
-            alsoSees: ["DeadLetterReason", "FetchResult", "MessageEvent"]
+            // The shape of a message, and the words of the record.
+            alsoSees: [
+                "DeadLetterReason", "FetchResult", "MessageChange", "MessageEvent", "RowState", "StoredMessage",
+                "UserAction",
+            ]
         ),
         Room(
             name: "Delivery",

@@ -12,11 +12,6 @@ package struct SourceID: Sendable, Hashable {
 ///
 /// Small: it is handed on several times, so what is large, or rare, stands elsewhere.
 package struct QueuedMessage: Sendable {
-    package indirect enum Content: Sendable {
-        case message(ReceivedMessage)
-        case command(ThingCommand)
-    }
-
     /// Why a message is delivered that is not new.
     final class Past: Sendable {
         let attempts: Int, crashes: Int
@@ -37,7 +32,8 @@ package struct QueuedMessage: Sendable {
 
     package let sequence: Int64
     package let source: SourceID
-    package let content: Content
+    /// Never ``DecodedContent/refused(_:)``.
+    package let content: DecodedContent
     package let bytes: Int
     package let receivedAt: Timestamp
     private(set) var past: Past?
@@ -57,31 +53,26 @@ package struct QueuedMessage: Sendable {
 }
 
 extension QueuedMessage {
-    package init(_ stored: StoredMessage, _ content: Content) {
+    package init(_ stored: StoredMessage, _ content: DecodedContent) {
         self.init(
             sequence: stored.sequence,
-            source: SourceID(installation: stored.installation, number: stored.source ?? content.source),
+            source: SourceID(installation: stored.installation, number: stored.source ?? content.source ?? 0),
             content: content, bytes: stored.bytes, receivedAt: stored.receivedAt, past: Past(stored))
     }
 }
 
-extension QueuedMessage.Content {
-    /// The source's number. Commands have one that no push has, but by a chance of 1 in 2^64.
-    var source: Int64 {
-        switch self {
-        case .message(let message): message.sourceKey.number
-        case .command: 0
-        }
-    }
-}
-
 /// What decoding a message comes to.
-package enum DecodedContent: Sendable {
-    case content(QueuedMessage.Content)
+package indirect enum DecodedContent: Sendable {
+    case message(ReceivedMessage)
+    case command(ThingCommand)
+    /// No handler is to see it.
     case refused(DeadLetterReason)
 
     /// Whether somebody takes a command depends on the handler, so it is not refused here.
-    package init(payload: [UInt8], originalLength: Int?, isUnexpectedTopic: Bool) {
+    ///
+    /// - Parameter isUnexpectedTopic: of a message that comes from the network. A stored one whose topic was not expected
+    ///   is a dead letter, and a person who has it tried again wants it handled.
+    package init(payload: [UInt8], originalLength: Int?, isUnexpectedTopic: Bool = false) {
         // Checked first: what is cut off, or comes from elsewhere, may still look like a whole message.
         if let originalLength {
             self = .refused(.oversized(originalLength: originalLength))
@@ -89,9 +80,9 @@ package enum DecodedContent: Sendable {
             self = .refused(.unexpectedTopic)
         } else {
             do {
-                self = .content(.message(try ReceivedMessage(payload: payload)))
+                self = .message(try ReceivedMessage(payload: payload))
             } catch .thingCommand(let command) {
-                self = .content(.command(command))
+                self = .command(command)
             } catch {
                 self = .refused(.undecodable(error.description))
             }
@@ -99,10 +90,16 @@ package enum DecodedContent: Sendable {
     }
 
     package init(_ stored: StoredMessage) {
-        self.init(
-            payload: stored.payload, originalLength: stored.originalLength, isUnexpectedTopic: stored.isUnexpectedTopic)
+        self.init(payload: stored.payload, originalLength: stored.originalLength)
     }
 
-    /// The number of its source; `nil` of a message that no handler is to see.
-    package var source: Int64? { if case .content(let content) = self { content.source } else { nil } }
+    /// The number of its source; `nil` of a message that no handler is to see. Commands have one that no push has, but by a
+    /// chance of 1 in 2^64.
+    package var source: Int64? {
+        switch self {
+        case .message(let message): message.sourceKey.number
+        case .command: 0
+        case .refused: nil
+        }
+    }
 }

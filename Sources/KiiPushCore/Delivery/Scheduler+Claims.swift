@@ -167,14 +167,12 @@ extension Scheduler {
     }
 
     mutating func decode(_ stored: StoredMessage) -> QueuedMessage? {
-        switch DecodedContent(stored) {
-        case .content(let content): return QueuedMessage(stored, content)
-        case .refused(let reason):
-            self.refused(stored.sequence, installation: stored.installation, reason)
-            self.change(
-                stored.sequence, stored.installation, .dead(reason), attempts: stored.attempts, crashes: stored.crashes)
-            return nil
-        }
+        let content = DecodedContent(stored)
+        guard case .refused(let reason) = content else { return QueuedMessage(stored, content) }
+        self.refused(stored.sequence, installation: stored.installation, reason)
+        self.change(
+            stored.sequence, stored.installation, .dead(reason), attempts: stored.attempts, crashes: stored.crashes)
+        return nil
     }
 
     /// Plans a look into the store, unless an earlier one is planned: each says when the next one is due.

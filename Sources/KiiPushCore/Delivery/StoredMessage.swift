@@ -1,6 +1,22 @@
-/// A message as the store hands it to delivery.
+/// Where a stored message stands.
+package enum RowState: Int64, Sendable, Hashable, CaseIterable {
+    /// Stored and acknowledged; not in memory.
+    case waiting = 0
+    /// Handed to delivery. Found after a restart, it may be what ended the process.
+    case inHand = 1
+    /// Failed, and to be tried again at ``StoredMessage/nextAttempt``.
+    case retry = 2
+    /// Shown to the user, who has not reacted.
+    case presented = 3
+    /// Handled. Kept for a while, so that a redelivery is recognised.
+    case done = 4
+    /// Given up on, with a reason. Kept until a person retries or drops it.
+    case dead = 5
+}
+
+/// A message as a store takes it from the network, keeps it, and hands it to delivery.
 package struct StoredMessage: Sendable, Hashable {
-    /// The store's key of the message.
+    /// The store's key of the message: rises by one a message, never used twice. 0 of one that is yet to be stored.
     package var sequence: Int64
     /// The store's key of the installation that received it.
     package var installation: Int64
@@ -10,33 +26,47 @@ package struct StoredMessage: Sendable, Hashable {
     package var payload: [UInt8]
     /// How long the payload was in bytes, if ``payload`` is only its beginning.
     package var originalLength: Int?
+    package var qos: UInt8
+    package var duplicate, retain: Bool
+    /// The packet identifier; `nil` at QoS 0.
+    package var packetID: UInt16?
+    /// The generation of the connection it came on.
+    package var connection: Int64
     package var receivedAt: Timestamp
-    /// Attempts that failed, and attempts that ran alone when the process ended.
+    /// Which source it belongs to; `nil` while it belongs to none.
+    package var source: Int64?
+    package var state: RowState
+    /// The last error, or why the message is dead.
+    package var reason: String?
+    /// Attempts that ended in failure, and attempts that ran alone when the process ended.
     package var attempts: Int
+    /// Attempts that ran alone and have not returned: each is a crash, once the process that made it is gone.
     package var crashes: Int
-    /// What the user chose on the notification that showed it, who is yet to be told: the handler is called (again).
+    /// When the next attempt is due, in state `retry`, where the calendar's time is kept.
+    package var nextAttempt: Timestamp?
+    package var updatedAt: Timestamp
+    /// The user's choice on the notification that showed it. The handler is called (again) with it.
     package var openedBy: UserAction?
     /// When its attempt is over at the latest, where another process counts that as well.
     package var answerBy: MonotonicInstant?
-    package var isUnexpectedTopic: Bool
-    /// Which source it belongs to; `nil` where the store has not noted that.
-    package var source: Int64?
     /// When its first attempt in this process started, where the time for all attempts is limited.
     package var firstStart: MonotonicInstant?
 
     package init(
-        sequence: Int64, installation: Int64, topic: String, payload: [UInt8], originalLength: Int? = nil,
-        receivedAt: Timestamp, attempts: Int = 0, crashes: Int = 0, openedBy: UserAction? = nil,
-        answerBy: MonotonicInstant? = nil, isUnexpectedTopic: Bool = false, source: Int64? = nil,
-        firstStart: MonotonicInstant? = nil
+        sequence: Int64 = 0, installation: Int64, topic: String, payload: [UInt8], originalLength: Int? = nil,
+        qos: UInt8 = 1, duplicate: Bool = false, retain: Bool = false, packetID: UInt16? = nil, connection: Int64 = 0,
+        receivedAt: Timestamp, state: RowState = .inHand, reason: String? = nil, attempts: Int = 0, crashes: Int = 0,
+        nextAttempt: Timestamp? = nil, updatedAt: Timestamp? = nil, openedBy: UserAction? = nil,
+        answerBy: MonotonicInstant? = nil, source: Int64? = nil, firstStart: MonotonicInstant? = nil
     ) {
         (self.sequence, self.installation, self.topic, self.payload) = (sequence, installation, topic, payload)
-        (self.originalLength, self.receivedAt) = (originalLength, receivedAt)
-        (self.attempts, self.crashes, self.openedBy, self.answerBy) = (attempts, crashes, openedBy, answerBy)
-        (self.isUnexpectedTopic, self.source, self.firstStart) = (isUnexpectedTopic, source, firstStart)
+        (self.originalLength, self.packetID, self.connection) = (originalLength, packetID, connection)
+        (self.qos, self.duplicate, self.retain) = (qos, duplicate, retain)
+        (self.receivedAt, self.source, self.state, self.reason) = (receivedAt, source, state, reason)
+        (self.attempts, self.crashes, self.nextAttempt) = (attempts, crashes, nextAttempt)
+        (self.updatedAt, self.openedBy) = (updatedAt ?? receivedAt, openedBy)
+        (self.answerBy, self.firstStart) = (answerBy, firstStart)
     }
-
-    package var isUserOpened: Bool { self.openedBy != nil }
 
     /// The bytes of its payload and topic.
     package var bytes: Int { self.payload.count + self.topic.utf8.count }

@@ -78,6 +78,8 @@ package final class Worker {
         case .command(let command):
             attachment.commandHandler?.didReceiveThingCommand(
                 command, context: context, fetchCompletionHandler: completion)
+        // No such message is queued.
+        case .refused: break
         }
         return nil
     }

@@ -1,14 +1,14 @@
 extension Inbox {
-    package func row(_ sequence: Int64) throws(InboxError) -> StoredRow? {
-        try self.statements.row.first(sequence) { row throws(InboxError) in try StoredRow(readingFrom: row) }
+    package func row(_ sequence: Int64) throws(InboxError) -> StoredMessage? {
+        try self.statements.row.first(sequence) { row throws(InboxError) in try StoredMessage(readingFrom: row) }
     }
 
     /// Rows of one installation in an open state, in the order of reception: the page after `sequence`. It ends before
     /// the first row that `hasRoom` says no to.
     package func rows(
         _ state: RowState, installation: Int64, after sequence: Int64 = 0, limit: Int,
-        while hasRoom: (StoredRow) -> Bool = { _ in true }
-    ) throws(InboxError) -> [StoredRow] {
+        while hasRoom: (StoredMessage) -> Bool = { _ in true }
+    ) throws(InboxError) -> [StoredMessage] {
         let page = try self.statements.page.bound(to: [installation, state.rawValue, sequence, limit])
         return try self.rows(of: page, after: sequence, while: hasRoom)
     }
@@ -16,16 +16,16 @@ extension Inbox {
     /// Rows of one source that wait, from the lowest number on, but none from `before` on; `nil`: all.
     package func rows(
         ofSource source: Int64, installation: Int64, before sequence: Int64?, limit: Int,
-        while hasRoom: (StoredRow) -> Bool = { _ in true }
-    ) throws(InboxError) -> [StoredRow] {
+        while hasRoom: (StoredMessage) -> Bool = { _ in true }
+    ) throws(InboxError) -> [StoredMessage] {
         let page = try self.statements.ofSource.bound(to: [installation, source, sequence ?? .max, limit])
         return try self.rows(of: page, after: 0, while: hasRoom)
     }
 
     /// Rows of an installation that wait and belong to no source: the page after `sequence`.
     package func rowsOfNoSource(
-        installation: Int64, after sequence: Int64, limit: Int, while hasRoom: (StoredRow) -> Bool = { _ in true }
-    ) throws(InboxError) -> [StoredRow] {
+        installation: Int64, after sequence: Int64, limit: Int, while hasRoom: (StoredMessage) -> Bool = { _ in true }
+    ) throws(InboxError) -> [StoredMessage] {
         let page = try self.statements.ofNoSource.bound(to: [installation, sequence, limit])
         return try self.rows(of: page, after: sequence, while: hasRoom)
     }
@@ -63,7 +63,7 @@ extension Inbox {
     }
 
     /// Dead letters, in the order of reception: the page after `sequence`.
-    package func deadLetters(after sequence: Int64 = 0, limit: Int) throws(InboxError) -> [StoredRow] {
+    package func deadLetters(after sequence: Int64 = 0, limit: Int) throws(InboxError) -> [StoredMessage] {
         try self.rows(of: self.statements.deadLetters.bound(to: [sequence, limit]), after: sequence)
     }
 
@@ -71,8 +71,8 @@ extension Inbox {
     /// One later than `now` plus `longestDelay` is due too: no retry is put off that long, so the clock was set back.
     package func dueRetries(
         installation: Int64, now: Timestamp, longestDelay: Duration, limit: Int,
-        while hasRoom: (StoredRow) -> Bool = { _ in true }
-    ) throws(InboxError) -> [StoredRow] {
+        while hasRoom: (StoredMessage) -> Bool = { _ in true }
+    ) throws(InboxError) -> [StoredMessage] {
         let due = try self.rows(of: self.statements.dueRetries.bound(to: [installation, now, limit]), while: hasRoom)
         guard due.count < limit else { return due }
         let ahead = self.statements.retriesTooFarAhead
@@ -134,12 +134,12 @@ extension Inbox {
     /// - Parameter sequence: where a page begins whose rows come in ascending order; `nil` for other rows.
     private func rows(
         of statement: SQLiteStatement, after sequence: Int64? = nil,
-        while hasRoom: (StoredRow) -> Bool = { _ in true }
-    ) throws(InboxError) -> [StoredRow] {
+        while hasRoom: (StoredMessage) -> Bool = { _ in true }
+    ) throws(InboxError) -> [StoredMessage] {
         defer { statement.reset() }
-        var rows: [StoredRow] = []
+        var rows: [StoredMessage] = []
         while try statement.next() {
-            let row = try StoredRow(readingFrom: statement)
+            let row = try StoredMessage(readingFrom: statement)
             // As in ``sequences(_:after:limit:)``.
             if let sequence, row.sequence <= rows.last?.sequence ?? sequence {
                 throw InboxError(.corrupt, step: "reading messages")
@@ -151,26 +151,36 @@ extension Inbox {
     }
 }
 
-extension StoredRow {
+extension StoredMessage {
     /// More attempts than anybody asks for, and few enough to reckon with.
-    static let attempts: ClosedRange<Int64> = 0...1_000_000
+    static let mostAttempts: ClosedRange<Int64> = 0...1_000_000
+
+    /// How many bytes the row counts as.
+    var countedBytes: Int64 { InboxCounts.bytes(topic: 0, payload: self.bytes) }
 
     /// Reads the columns of ``InboxSchema/columns``. A damaged page must not end the process: numbers are held to ranges.
     init(readingFrom statement: SQLiteStatement) throws(InboxError) {
         guard let state = RowState(rawValue: statement.integer(2)), let topic = statement.text(15)
         else { throw InboxError(.corrupt, step: "reading a message") }
         self.init(
-            sequence: statement.integer(0),
-            message: NewRow(
-                installation: statement.integer(1), topic: topic, payload: statement.blob(16),
-                originalLength: statement.optionalInteger(13, within: InboxCounts.rowBytes).map { Int($0) },
-                qos: UInt8(statement.integer(8, within: 0...2)), duplicate: statement.integer(9) != 0,
-                retain: statement.integer(10) != 0,
-                packetID: statement.optionalInteger(11).flatMap { UInt16(exactly: $0) },
-                connection: statement.integer(12), receivedAt: statement.time(7), state: state,
-                reason: statement.text(14), source: statement.optionalInteger(18)),
-            attempts: Int(statement.integer(3, within: StoredRow.attempts)),
-            crashes: Int(statement.integer(4, within: StoredRow.attempts)),
-            nextAttempt: statement.optionalTime(5), updatedAt: statement.time(6), openedBy: statement.text(17))
+            sequence: statement.integer(0), installation: statement.integer(1), topic: topic,
+            payload: statement.blob(16),
+            originalLength: statement.optionalInteger(13, within: InboxCounts.rowBytes).map { Int($0) },
+            qos: UInt8(statement.integer(8, within: 0...2)), duplicate: statement.integer(9) != 0,
+            retain: statement.integer(10) != 0,
+            packetID: statement.optionalInteger(11).flatMap { UInt16(exactly: $0) },
+            connection: statement.integer(12), receivedAt: statement.time(7), state: state,
+            reason: statement.text(14), attempts: Int(statement.integer(3, within: Self.mostAttempts)),
+            crashes: Int(statement.integer(4, within: Self.mostAttempts)), nextAttempt: statement.optionalTime(5),
+            updatedAt: statement.time(6), openedBy: statement.text(17).map(UserAction.init(stored:)),
+            source: statement.optionalInteger(18))
     }
+}
+
+/// What a redelivery filter needs to know about a row whose acknowledgement may not have arrived.
+package struct UnprovenRow: Sendable, Hashable {
+    package var sequence: Int64
+    package var packetID: UInt16
+
+    package init(sequence: Int64, packetID: UInt16) { (self.sequence, self.packetID) = (sequence, packetID) }
 }

@@ -13,11 +13,18 @@ package struct InboxTransaction {
         return self.owner
     }
 
-    /// Stores a message. Returns its sequence number.
+    /// Stores a message that has come from the network. Returns its sequence number.
+    ///
+    /// - Parameters:
+    ///   - storedAt: when this transaction began, if that is to be kept.
+    ///   - acknowledgedAt: when the message is acknowledged, if nothing more is written about it.
     @discardableResult
-    package func insert(_ row: NewRow) throws(InboxError) -> Int64 {
+    package func insert(
+        _ row: StoredMessage, storedAt: Timestamp? = nil, acknowledgedAt: Timestamp? = nil
+    ) throws(InboxError) -> Int64 {
         let sequence = self.inbox.pending.lastSequence + 1
-        let (bytes, isDead) = (row.bytes, row.state == .dead)
+        let bytes = row.countedBytes
+        let isDead = row.state == .dead
         let statement = self.statements.insert
         try statement.bind(
             from: 1, [sequence, row.installation, row.state.rawValue, bytes, row.receivedAt.millisecondsSinceEpoch])
@@ -26,12 +33,12 @@ package struct InboxTransaction {
         try statement.bind(12, row.reason)
         try statement.bind(13, row.topic)
         try statement.bind(14, blob: row.payload)
-        let (storedAt, acknowledgedAt) = (row.storedAt, row.acknowledgedAt?.millisecondsSinceEpoch)
-        try statement.bind(from: 15, [storedAt?.millisecondsSinceEpoch, row.source, isDead ? 1 : 0, acknowledgedAt])
+        let acknowledged = acknowledgedAt?.millisecondsSinceEpoch
+        try statement.bind(from: 15, [storedAt?.millisecondsSinceEpoch, row.source, isDead ? 1 : 0, acknowledged])
         try statement.run()
         if isDead {
             let reason = DeadLetterReason(row.reason ?? "")
-            try self.add(.dead(reason, attempt: nil), to: sequence, at: row.storedAt ?? row.receivedAt)
+            try self.add(.dead(reason, attempt: nil), to: sequence, at: storedAt ?? row.receivedAt)
         }
         self.count(sequence, bytes, in: row.state)
         // No handler was meant for it: it may be cut, and make room for newer ones.
@@ -51,11 +58,11 @@ package struct InboxTransaction {
     }
 
     /// Takes a row in hand that was read in this transaction. A time of acknowledgement that is there already stays.
-    package func take(_ row: StoredRow, acknowledgedAt: Timestamp?, at now: Timestamp) throws(InboxError) {
+    package func take(_ row: StoredMessage, acknowledgedAt: Timestamp?, at now: Timestamp) throws(InboxError) {
         let statement = self.statements.take
         try statement.bind(from: 1, [row.sequence, now.millisecondsSinceEpoch, acknowledgedAt?.millisecondsSinceEpoch])
         try statement.run()
-        self.move(row.message.bytes, from: row.state, to: .inHand)
+        self.move(row.countedBytes, from: row.state, to: .inHand)
     }
 
     package struct Update: Sendable, Hashable {
@@ -64,14 +71,16 @@ package struct InboxTransaction {
     }
 
     /// The common end of a message: it is in hand, and nothing else is to be noted. Returns whether it was so.
-    private func finish(_ change: RowChange, bytes: Int, at now: Timestamp) throws(InboxError) -> Bool {
+    private func finish(
+        _ change: MessageChange, bytes: Int, acknowledgedAt: Timestamp?, startedAt: Timestamp?, at now: Timestamp
+    ) throws(InboxError) -> Bool {
         let counted = InboxCounts.bytes(topic: 0, payload: bytes)
         let statement = self.statements.finish
         try statement.bind(
             from: 1,
             [
-                change.sequence, now.millisecondsSinceEpoch, change.acknowledgedAt?.millisecondsSinceEpoch,
-                change.startedAt?.millisecondsSinceEpoch, self.code(of: change.answer), counted,
+                change.sequence, now.millisecondsSinceEpoch, acknowledgedAt?.millisecondsSinceEpoch,
+                startedAt?.millisecondsSinceEpoch, self.code(of: change.answer), counted,
             ])
         try statement.run()
         guard self.inbox.connection.changedRows > 0 else { return false }
@@ -80,51 +89,61 @@ package struct InboxTransaction {
         return true
     }
 
-    /// Applies a change that came about at `now`; `nil` if there is no such row, or it is left as it is.
+    /// Applies delivery's verdict; `nil` if there is no such row, or it is left as it is.
+    ///
+    /// - Parameter acknowledgedAt: when the message was acknowledged. What is written first stays; `nil` keeps what is there.
     @discardableResult
-    package func update(_ change: RowChange, at now: Timestamp) throws(InboxError) -> Update? {
-        if let bytes = change.bytes, try self.finish(change, bytes: bytes, at: now) { return Update(state: .done) }
+    package func update(
+        _ change: MessageChange, acknowledgedAt: Timestamp? = nil, at clock: TurnClock
+    ) throws(InboxError) -> Update? {
+        let now = change.time(by: clock)
+        let startedAt = change.startedAt(by: clock)
+        if change.isCommonEnd, let bytes = change.bytes,
+            try self.finish(change, bytes: bytes, acknowledgedAt: acknowledgedAt, startedAt: startedAt, at: now)
+        {
+            return Update(state: .done)
+        }
         guard let standing = try self.standing(of: change.sequence), (change.onlyIn ?? standing.state) == standing.state
         else { return nil }
-        var change = change
-        if change.openedBy != nil, standing.state == .inHand {
-            change.state = .inHand
-            change.keepNumbers()
-        }
-        let source: Int64? =
-            switch change.source {
-            case .asItIs: standing.source
-            case .set(let source): source
-            case .none: nil
-            }
+        let openedBy = change.openedBy
+        let staysInHand = openedBy != nil && standing.state == .inHand
+        let state = staysInHand ? .inHand : change.state
+        let keepsNumbers = staysInHand || change.keepsNumbers
+        let source = change.source ?? standing.source
         let statement = self.statements.update
         try statement.bind(
             from: 1,
             [
-                change.sequence, change.state.rawValue, change.attempts.map(Int64.init),
-                change.crashes.map(Int64.init), change.nextAttempt?.millisecondsSinceEpoch,
+                change.sequence, state.rawValue, keepsNumbers ? nil : Int64(change.attempts),
+                keepsNumbers ? nil : Int64(change.crashes),
+                change.nextAttempt(after: clock.now)?.millisecondsSinceEpoch,
             ])
         try statement.bind(6, change.reason)
         try statement.bind(
             from: 7,
             [
-                now.millisecondsSinceEpoch, change.acknowledgedAt?.millisecondsSinceEpoch,
-                change.state == .done ? change.startedAt?.millisecondsSinceEpoch : nil, self.code(of: change.answer),
+                now.millisecondsSinceEpoch, acknowledgedAt?.millisecondsSinceEpoch,
+                state == .done ? startedAt?.millisecondsSinceEpoch : nil, self.code(of: change.answer),
             ])
         var events = standing.events
         if let event = change.event {
             events = try self.add(
-                event, to: change.sequence, after: events, at: now, attempt: change.attempt,
-                startedAt: change.startedAt)
+                event, to: change.sequence, after: events, at: now, attempt: change.attempt?.number,
+                startedAt: startedAt)
         }
         try statement.bind(11, events)
-        try statement.bind(12, change.openedBy)
-        try statement.bind(from: 13, [change.source == .asItIs ? 0 : 1, source])
+        try statement.bind(12, openedBy?.stored)
+        try statement.bind(from: 13, [change.source == nil ? 0 : 1, source])
         try statement.run()
-        self.move(standing, to: change.state)
-        if change.isRefused { try self.inbox.boundRefused(change.sequence, bytes: standing.bytes, in: self) }
-        if change.state == .done { self.inbox.pruning.becameDone(change.sequence) }
-        return Update(state: change.state, source: source)
+        self.move(standing, to: state)
+        // No handler sees such a message, whatever handlers there are.
+        switch change.verdict {
+        case .dead(.undecodable), .dead(.unexpectedTopic), .dead(.oversized):
+            try self.inbox.boundRefused(change.sequence, bytes: standing.bytes, in: self)
+        default: break
+        }
+        if state == .done { self.inbox.pruning.becameDone(change.sequence) }
+        return Update(state: state, source: source)
     }
 
     /// As the column `answer` has it.

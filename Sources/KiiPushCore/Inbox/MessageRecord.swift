@@ -73,13 +73,12 @@ public struct MessageRecord: Sendable, Hashable {
     /// What is not among the events.
     package var missing: [Gap] = []
 
-    package init(_ row: StoredRow, installationID: String?) {
-        let message = row.message
-        (self.messageID, self.installationID, self.connection) = (row.sequence, installationID, message.connection)
-        (self.topic, self.payload, self.originalLength) = (message.topic, message.payload, message.originalLength)
-        (self.qualityOfService, self.packetID) = (Int(message.qos), message.packetID.map { Int($0) })
-        (self.isMarkedDuplicate, self.isRetained) = (message.duplicate, message.retain)
-        (self.receivedAt, self.updatedAt) = (message.receivedAt, row.updatedAt)
+    package init(_ row: StoredMessage, installationID: String?) {
+        (self.messageID, self.installationID, self.connection) = (row.sequence, installationID, row.connection)
+        (self.topic, self.payload, self.originalLength) = (row.topic, row.payload, row.originalLength)
+        (self.qualityOfService, self.packetID) = (Int(row.qos), row.packetID.map { Int($0) })
+        (self.isMarkedDuplicate, self.isRetained) = (row.duplicate, row.retain)
+        (self.receivedAt, self.updatedAt) = (row.receivedAt, row.updatedAt)
         // A row that succeeds at once keeps the number of its failures.
         self.attempts = row.state == .done ? max(1, row.attempts) : row.attempts
         self.state =
@@ -89,7 +88,7 @@ public struct MessageRecord: Sendable, Hashable {
             case .retry: .waitingForRetry(due: row.nextAttempt ?? row.updatedAt)
             case .presented: .presented
             case .done: .done
-            case .dead: .dead(reason: DeadLetterReason(message.reason ?? ""))
+            case .dead: .dead(reason: DeadLetterReason(row.reason ?? ""))
             }
     }
 
@@ -108,7 +107,7 @@ public struct MessageRecord: Sendable, Hashable {
         package init() {}
     }
 
-    package init(_ row: StoredRow, installationID: String?, _ recorded: Recorded) {
+    package init(_ row: StoredMessage, installationID: String?, _ recorded: Recorded) {
         self.init(row, installationID: installationID)
         let (storedAt, acknowledgedAt) = (
             self.moment(recorded.storedAfter), self.moment(recorded.acknowledgedAfter)
@@ -140,7 +139,7 @@ public struct MessageRecord: Sendable, Hashable {
         if storedAt == nil { self.missing.append(.storing) }
         // Written with the first thing that becomes of the message.
         let isWritten = row.state != .waiting && row.state != .inHand
-        if isWritten, row.message.packetID != nil, acknowledgedAt == nil { self.missing.append(.acknowledgement) }
+        if isWritten, row.packetID != nil, acknowledgedAt == nil { self.missing.append(.acknowledgement) }
         if row.state == .done, answer == nil, !endedLate { self.missing.append(.answer) }
         if !recorded.isWhole { self.missing.append(.laterEvents) }
     }
@@ -165,7 +164,7 @@ extension Inbox {
         defer { statement.reset() }
         try statement.bind(1, sequence)
         guard try statement.next() else { return nil }
-        let row = try StoredRow(readingFrom: statement)
+        let row = try StoredMessage(readingFrom: statement)
         var recorded = MessageRecord.Recorded()
         (recorded.storedAfter, recorded.acknowledgedAfter) = (
             statement.optionalInteger(19), statement.optionalInteger(20)
@@ -189,7 +188,7 @@ extension Inbox {
             // In a damaged table rows lead back to others.
             while try row.next(), row.integer(0) > last {
                 last = row.integer(0)
-                let attempt = row.optionalInteger(3, within: StoredRow.attempts).map { Int($0) }
+                let attempt = row.optionalInteger(3, within: StoredMessage.mostAttempts).map { Int($0) }
                 let pause = row.optionalInteger(5, within: 0...(1 << 40)).map { Duration.milliseconds($0) }
                 let parts = MessageEvent.Kind.Parts(row.integer(2), attempt: attempt, pause: pause, detail: row.text(6))
                 guard MessageEvent.Kind(parts) != nil else { continue }
@@ -207,7 +206,7 @@ extension Inbox {
     /// What is known of the dead letters behind this number, in the order of reception, but for what happened to them.
     package func deadLetterRecords(after sequence: Int64, limit: Int) throws(InboxError) -> [MessageRecord] {
         try self.deadLetters(after: sequence, limit: limit).map { row throws(InboxError) in
-            MessageRecord(row, installationID: try self.installationID(row.message.installation))
+            MessageRecord(row, installationID: try self.installationID(row.installation))
         }
     }
 

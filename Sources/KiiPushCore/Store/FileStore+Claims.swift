@@ -24,7 +24,7 @@ extension FileStore {
                 let acknowledgedAt = self.acknowledgements.time(of: row.sequence)
                 try transaction.take(row, acknowledgedAt: acknowledgedAt, at: now)
             }
-            answer.messages.append(StoredMessage(row))
+            answer.messages.append(row)
         }
         guard case .retries = claim.kind else { return answer }
         let next = try self.read(into: &answer, inbox) { () throws(InboxError) in
@@ -50,8 +50,8 @@ extension FileStore {
     }
 
     private func rows(
-        _ claim: StoreClaim, of inbox: Inbox, at now: Timestamp, while hasRoom: (StoredRow) -> Bool
-    ) throws(InboxError) -> [StoredRow] {
+        _ claim: StoreClaim, of inbox: Inbox, at now: Timestamp, while hasRoom: (StoredMessage) -> Bool
+    ) throws(InboxError) -> [StoredMessage] {
         let (installation, limit) = (claim.installation, self.limit(of: claim))
         switch claim.kind {
         case .unsettled(let sequence):
@@ -64,7 +64,7 @@ extension FileStore {
             return try inbox.rows(
                 ofSource: source, installation: installation, before: before, limit: limit, while: hasRoom)
         case .row(let sequence):
-            guard let row = try inbox.row(sequence), row.state == .waiting, row.message.installation == installation
+            guard let row = try inbox.row(sequence), row.state == .waiting, row.installation == installation
             else { return [] }
             return [row]
         case .retries:

@@ -141,10 +141,8 @@ package final class FileStore: ImmediateStore {
         _ change: MessageChange, in transaction: borrowing InboxTransaction, _ clock: TurnClock,
         into outcome: inout TurnOutcome
     ) throws(InboxError) {
-        var row = RowChange(change, at: clock)
-        row.acknowledgedAt = self.acknowledgements.time(of: change.sequence)
-        let endedAt = change.attempt?.endedAt.map(clock.timestamp(of:))
-        let update = try transaction.update(row, at: endedAt ?? clock.now)
+        let acknowledgedAt = self.acknowledgements.time(of: change.sequence)
+        let update = try transaction.update(change, acknowledgedAt: acknowledgedAt, at: clock)
         switch change.verdict {
         // It may wait now because of what a user or a program has done.
         case .opened, .unpresented:
@@ -168,19 +166,20 @@ package final class FileStore: ImmediateStore {
                 return .redelivered(row, isFinal: true, isInHand: state == .inHand)
             }
         }
-        var row = NewRow(
+        var row = StoredMessage(
             installation: arrival.link.installation, topic: message.topic, payload: message.payload,
             originalLength: message.truncatedLength, qos: message.qos.rawValue, duplicate: message.duplicate,
             retain: message.retain, packetID: message.packetID.flatMap { arrival.link.isLatest(arrival) ? $0 : nil },
-            connection: arrival.connection, receivedAt: arrival.receivedAt, storedAt: now,
+            connection: arrival.connection, receivedAt: arrival.receivedAt,
             state: arrival.isInHand ? .inHand : .waiting, source: arrival.source?.number)
+        var acknowledgedAt: Timestamp?
         if case .refused(let reason) = arrival.content {
             row.state = .dead
             row.reason = reason.description
             // It leaves when this is committed, and nothing is written about the row after that.
-            if message.ticket != nil, arrival.link.stillCarries(arrival) { row.acknowledgedAt = now }
+            if message.ticket != nil, arrival.link.stillCarries(arrival) { acknowledgedAt = now }
         }
-        let sequence = try transaction.insert(row)
+        let sequence = try transaction.insert(row, storedAt: now, acknowledgedAt: acknowledgedAt)
         if message.qos == .exactlyOnce { arrival.link.inserted(sequence, arrival) }
         return .new(sequence)
     }
@@ -233,26 +232,21 @@ package final class FileStore: ImmediateStore {
     {
         try self.use { inbox throws(InboxError) in
             try inbox.rows(.presented, installation: installation, after: sequence, limit: limit)
-                .map { StoredMessage($0) }
         }
     }
 
     package func standing(of sequence: Int64) throws(InboxError) -> MessageStanding? {
         try self.use { inbox throws(InboxError) in
             guard let row = try inbox.row(sequence) else { return nil }
-            let installation = row.message.installation
-            let isKnown = try inbox.installationID(installation) != nil
-            return MessageStanding(state: row.state, installation: installation, hasInstallation: isKnown)
+            let isKnown = try inbox.installationID(row.installation) != nil
+            return MessageStanding(state: row.state, installation: row.installation, hasInstallation: isKnown)
         }
     }
 
     package func requeue(_ sequence: Int64, at now: Timestamp) throws(InboxError) -> Int64? {
         let source = try self.use { inbox throws(InboxError) -> Int64? in
             guard let row = try inbox.row(sequence) else { return nil }
-            // Its topic is not what it is given up on again.
-            let source = DecodedContent(
-                payload: row.message.payload, originalLength: row.message.originalLength, isUnexpectedTopic: false
-            ).source
+            let source = DecodedContent(row).source
             try inbox.transaction { transaction throws(InboxError) in
                 _ = try transaction.requeue(sequence, source: source, at: now)
             }
@@ -308,8 +302,8 @@ package struct ClaimRoom {
 
     package init(_ claim: StoreClaim) { (self.scale, self.weight) = (claim.scale, claim.limit) }
 
-    package mutating func takes(_ row: StoredRow) -> Bool {
-        let weight = self.scale.weight(of: row.message.payload.count + row.message.topic.utf8.count)
+    package mutating func takes(_ message: StoredMessage) -> Bool {
+        let weight = self.scale.weight(of: message.bytes)
         guard !self.isFull, self.isEmpty || weight <= self.weight else {
             self.isFull = true
             return false
@@ -318,16 +312,5 @@ package struct ClaimRoom {
         self.weight -= weight
         self.isFull = self.weight <= 0
         return true
-    }
-}
-
-extension StoredMessage {
-    package init(_ row: StoredRow) {
-        let message = row.message
-        self.init(
-            sequence: row.sequence, installation: message.installation, topic: message.topic, payload: message.payload,
-            originalLength: message.originalLength, receivedAt: message.receivedAt, attempts: row.attempts,
-            crashes: row.crashes, openedBy: row.openedBy.map(UserAction.init(stored:)),
-            isUnexpectedTopic: message.reason == DeadLetterReason.unexpectedTopic.description, source: message.source)
     }
 }

@@ -4,33 +4,16 @@ final class MemoryStore: ImmediateStore {
     // A class: looking up a message then costs no copy of it.
     private final class Entry {
         var message: StoredMessage
-        let packetID: UInt16?
-        let bytes: Int64
-        /// `nil` while a handler, or delivery's memory, has it.
-        var standing: Standing?
-        /// Of a message that was final before its alert was opened, and is known by this ever since.
-        let fingerprint: FinalMessages.Fingerprint?
+        /// When the next attempt is due, in state `retry`.
+        var retryAt: MonotonicInstant?
 
-        init(
-            message: consuming StoredMessage, packetID: UInt16?, standing: Standing?,
-            fingerprint: FinalMessages.Fingerprint? = nil
-        ) {
-            self.bytes = MemoryStore.memory(of: message.bytes)
-            self.message = message
-            (self.packetID, self.standing, self.fingerprint) = (packetID, standing, fingerprint)
-        }
+        init(_ message: consuming StoredMessage) { self.message = message }
 
-        var isPending: Bool { if case .presented = self.standing { false } else { true } }
+        var bytes: Int64 { MemoryStore.memory(of: self.message.bytes) }
+        var isPending: Bool { self.message.state != .presented }
         var appearance: TurnOutcome.Appearance {
             .init(sequence: self.message.sequence, installation: self.message.installation, source: self.message.source)
         }
-    }
-
-    private enum Standing {
-        case waiting
-        case retry(at: MonotonicInstant)
-        /// Shown to the user, who has not reacted.
-        case presented
     }
 
     /// What stands around one message in the queues, maps and objects of its whole way to its handler. With the
@@ -45,6 +28,8 @@ final class MemoryStore: ImmediateStore {
     /// What waits and belongs to no source, by installation.
     private var unsettled: [Int64: Set<Int64>] = [:]
     private var retries: [Int64: Set<Int64>] = [:]
+    /// Of messages that were final before their alerts were opened, and are known by this ever since.
+    private var fingerprints: [Int64: FinalMessages.Fingerprint] = [:]
     private var installations: [String: Int64] = [:]
     private var lastSequence: Int64 = 0
     /// What is counted for good; where messages stand is counted when somebody asks.
@@ -60,10 +45,11 @@ final class MemoryStore: ImmediateStore {
     var ledger: MessageLedger {
         var ledger = self.counted
         self.entries.forEach { _, entry in
-            switch entry.standing {
-            case nil: ledger.running += 1
+            switch entry.message.state {
+            case .inHand: ledger.running += 1
             case .waiting, .retry: ledger.waiting += 1
             case .presented: ledger.presented += 1
+            case .done, .dead: break
             }
         }
         return ledger
@@ -87,7 +73,7 @@ final class MemoryStore: ImmediateStore {
     func unproven(installation: Int64) -> [UnprovenRow] {
         var rows = self.finals.unproven(installation: installation)
         self.entries.forEach { sequence, entry in
-            guard entry.message.installation == installation, let packetID = entry.packetID else { return }
+            guard entry.message.installation == installation, let packetID = entry.message.packetID else { return }
             rows.append(UnprovenRow(sequence: sequence, packetID: packetID))
         }
         let watermark = self.finals.watermarks[installation] ?? 0
@@ -103,8 +89,8 @@ final class MemoryStore: ImmediateStore {
     // They count on the monotonic clock here, which stood still.
     func machineSlept(_ duration: Duration) {
         for sequence in self.retries.values.joined() {
-            guard let entry = self.entries[sequence], case .retry(let at) = entry.standing else { continue }
-            entry.standing = .retry(at: at + (.zero - duration))
+            guard let entry = self.entries[sequence], let at = entry.retryAt else { continue }
+            entry.retryAt = at + (.zero - duration)
         }
     }
 
@@ -138,7 +124,7 @@ final class MemoryStore: ImmediateStore {
         {
             arrival.link.absorbs(row)
             self.counted.duplicates += 1
-            let isInHand = self.entries[row].map { $0.standing == nil } ?? false
+            let isInHand = self.entries[row]?.message.state == .inHand
             return .redelivered(row, isFinal: isFinal, isInHand: isInHand)
         }
         self.lastSequence += 1
@@ -147,8 +133,9 @@ final class MemoryStore: ImmediateStore {
         if message.qos == .exactlyOnce { arrival.link.inserted(sequence, arrival) }
         let stored = StoredMessage(
             sequence: sequence, installation: arrival.link.installation, topic: message.topic, payload: message.payload,
-            originalLength: message.truncatedLength, receivedAt: arrival.receivedAt, source: arrival.source?.number)
-        let entry = Entry(message: stored, packetID: message.packetID, standing: arrival.isInHand ? nil : .waiting)
+            originalLength: message.truncatedLength, packetID: message.packetID, receivedAt: arrival.receivedAt,
+            state: arrival.isInHand ? .inHand : .waiting, source: arrival.source?.number)
+        let entry = Entry(stored)
         self.add(entry)
         if case .refused = arrival.content {
             self.counted.dead += 1
@@ -164,7 +151,7 @@ final class MemoryStore: ImmediateStore {
         if let final = self.finals[row] { return final.fingerprint == self.fingerprint(of: message) ? true : nil }
         guard let entry = self.entries[row] else { return nil }
         let isSame =
-            entry.fingerprint.map { $0 == self.fingerprint(of: message) }
+            self.fingerprints[row].map { $0 == self.fingerprint(of: message) }
             ?? (entry.message.topic.hasBytes(of: message.topic) && entry.message.payload == message.payload
                 && entry.message.originalLength == message.truncatedLength)
         return isSame ? !entry.isPending : nil
@@ -180,17 +167,17 @@ final class MemoryStore: ImmediateStore {
         if case .opened(let opening) = change.verdict { return self.open(opening, into: &outcome) }
         guard let entry = self.entries[change.sequence] else { return }
         switch change.verdict {
-        case .inHand: self.move(entry, to: nil)
+        case .inHand: self.move(entry, to: .inHand)
         case .presented:
             self.move(entry, to: .presented)
             // Acknowledgements leave in order, and the user may take hours.
             outcome.finished.append(change.sequence)
         case .unopened:
-            guard case .presented = entry.standing else { return }
+            guard entry.message.state == .presented else { return }
             self.counted.done += 1
             return self.finish(entry, into: &outcome)
         case .unpresented:
-            guard case .presented = entry.standing else { return }
+            guard entry.message.state == .presented else { return }
             self.wait(entry)
             return outcome.appeared.append(entry.appearance)
         case .waiting(let source):
@@ -201,7 +188,7 @@ final class MemoryStore: ImmediateStore {
             self.wait(entry)
         case .retry(let delay, _, let firstStart):
             entry.message.firstStart = firstStart
-            self.move(entry, to: .retry(at: now + delay))
+            self.move(entry, to: .retry, at: now + delay)
             self.retries[entry.message.installation, default: []].insert(change.sequence)
         case .dead:
             self.counted.dead += 1
@@ -229,16 +216,17 @@ final class MemoryStore: ImmediateStore {
             let final = self.finals.remove(sequence)
             var message = opening.message
             message.source = DecodedContent(message).source
-            let entry = Entry(
-                message: message, packetID: final?.packetID, standing: .waiting, fingerprint: final?.fingerprint)
+            message.packetID = final?.packetID
+            message.state = .waiting
+            self.fingerprints[sequence] = final?.fingerprint
+            let entry = Entry(message)
             self.add(entry)
             self.wait(entry)
             return outcome.appeared.append(entry.appearance)
         }
         // As it was received: what came by way of the user has no topic.
         entry.message.openedBy = opening.action
-        // In hand.
-        guard entry.standing != nil else { return }
+        guard entry.message.state != .inHand else { return }
         entry.message.attempts = 0
         entry.message.crashes = 0
         entry.message.firstStart = nil
@@ -251,9 +239,10 @@ final class MemoryStore: ImmediateStore {
         self.pendingBytes += entry.bytes
     }
 
-    private func move(_ entry: Entry, to standing: Standing?) {
+    private func move(_ entry: Entry, to state: RowState, at retryAt: MonotonicInstant? = nil) {
         let wasPending = entry.isPending
-        entry.standing = standing
+        entry.message.state = state
+        entry.retryAt = retryAt
         if wasPending != entry.isPending { self.pendingBytes += wasPending ? -entry.bytes : entry.bytes }
     }
 
@@ -273,9 +262,10 @@ final class MemoryStore: ImmediateStore {
         let message = entry.message
         self.entries[message.sequence] = nil
         if entry.isPending { self.pendingBytes -= entry.bytes }
-        guard let packetID = entry.packetID else { return }
+        let known = self.fingerprints.isEmpty ? nil : self.fingerprints.removeValue(forKey: message.sequence)
+        guard let packetID = message.packetID else { return }
         let fingerprint =
-            entry.fingerprint
+            known
             ?? self.finals.fingerprint(topic: message.topic, payload: message.payload, message.originalLength)
         self.finals.add(
             message.sequence, .init(installation: message.installation, packetID: packetID, fingerprint: fingerprint))
@@ -297,7 +287,7 @@ final class MemoryStore: ImmediateStore {
         case .paused(let after):
             let paused = (self.retries[installation] ?? []).filter { $0 > after }.sorted()
             answer.messages = paused.prefix(claim.limit).compactMap { sequence in
-                guard let entry = self.entries[sequence], case .retry = entry.standing else { return nil }
+                guard let entry = self.entries[sequence], entry.message.state == .retry else { return nil }
                 return entry.message
             }
             answer.isComplete = paused.count <= claim.limit
@@ -309,7 +299,7 @@ final class MemoryStore: ImmediateStore {
         case .source(let number, let before):
             self.take(SourceID(installation: installation, number: number), before: before, claim.limit, into: &answer)
         case .row(let sequence):
-            guard let entry = self.entries[sequence], case .waiting = entry.standing else { break }
+            guard let entry = self.entries[sequence], entry.message.state == .waiting else { break }
             self.take(entry, into: &answer)
         case .retries: self.takeRetries(installation, claim.limit, at: now, into: &answer)
         }
@@ -339,7 +329,7 @@ final class MemoryStore: ImmediateStore {
         var due: [Int64] = []
         var next: MonotonicInstant?
         for sequence in self.retries[installation] ?? [] {
-            guard case .retry(let at) = self.entries[sequence]?.standing else {
+            guard let at = self.entries[sequence]?.retryAt else {
                 self.retries[installation]?.remove(sequence)
                 continue
             }
@@ -355,12 +345,13 @@ final class MemoryStore: ImmediateStore {
     }
 
     private func take(_ entry: Entry, into answer: inout StoreAnswer) {
-        entry.standing = nil
+        entry.message.state = .inHand
+        entry.retryAt = nil
         answer.messages.append(entry.message)
     }
 
     private func isWaiting(_ sequence: Int64, in source: Int64?) -> Bool {
-        guard let entry = self.entries[sequence], case .waiting = entry.standing else { return false }
+        guard let entry = self.entries[sequence], entry.message.state == .waiting else { return false }
         return entry.message.source == source
     }
 }

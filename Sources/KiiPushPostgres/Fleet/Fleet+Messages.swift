@@ -40,7 +40,7 @@ extension Fleet {
             while true {
                 let rows = try connection.rows("FETCH 500 FROM page", step: step)
                 for row in 0..<rows.count {
-                    guard let stored = StoredRow(rows, row) else { continue }
+                    guard let stored = StoredMessage(rows, row) else { continue }
                     let id = rows.text(row, PostgresStatements.columnCount)
                     do {
                         try body(MessageRecord(stored, installationID: id))
@@ -121,7 +121,7 @@ extension MessageRecord {
             FROM kii_push.installation JOIN kii_push.message
                 ON message.installation = installation.key AND message.sequence = $1::bigint
             """, ["\(messageID)"], step: "looking for a message")
-        guard rows.count > 0, let row = StoredRow(rows, 0) else { return nil }
+        guard rows.count > 0, let row = StoredMessage(rows, 0) else { return nil }
         let first = PostgresStatements.columnCount
         var recorded = Recorded()
         recorded.storedAfter = rows.optionalInteger(0, first + 1)

@@ -79,7 +79,7 @@ struct PostgresClaims {
         for row in 0..<rows.count { rowsOfPlaces[Int(rows.integer(row, place)) - 1].append(row) }
         for (place, unsorted) in zip(places, rowsOfPlaces) {
             let sorted = unsorted.sorted { rows.integer($0, number) < rows.integer($1, number) }
-            answers[place].messages = sorted.compactMap { StoredRow(rows, $0).map { StoredMessage($0) } }
+            answers[place].messages = sorted.compactMap { StoredMessage(rows, $0) }
             answers[place].isComplete =
                 sorted.count < self.claims[place].limit
                 && sorted.last.map { rows.integer($0, isFollowed) == 0 } ?? true
@@ -114,22 +114,21 @@ extension StoreClaim {
     }
 }
 
-extension StoredRow {
+extension StoredMessage {
     /// Reads ``PostgresStatements/columns(state:)``; `nil` for a state that there is not.
     init?(_ rows: PostgresRows, _ row: Int) {
         guard let state = RowState(rawValue: rows.integer(row, 2)) else { return nil }
         func time(_ column: Int) -> Timestamp { Timestamp(millisecondsSinceEpoch: rows.integer(row, column)) }
         self.init(
-            sequence: rows.integer(row, 0),
-            message: NewRow(
-                installation: rows.integer(row, 1), topic: rows.text(row, 15) ?? "", payload: rows.blob(row, 16),
-                originalLength: rows.optionalInteger(row, 13).map(Int.init), qos: UInt8(clamping: rows.integer(row, 8)),
-                duplicate: rows.integer(row, 9) != 0, retain: rows.integer(row, 10) != 0,
-                packetID: rows.optionalInteger(row, 11).flatMap { UInt16(exactly: $0) },
-                connection: rows.integer(row, 12), receivedAt: time(7), state: state, reason: rows.text(row, 14),
-                source: rows.optionalInteger(row, 18)),
+            sequence: rows.integer(row, 0), installation: rows.integer(row, 1), topic: rows.text(row, 15) ?? "",
+            payload: rows.blob(row, 16), originalLength: rows.optionalInteger(row, 13).map(Int.init),
+            qos: UInt8(clamping: rows.integer(row, 8)), duplicate: rows.integer(row, 9) != 0,
+            retain: rows.integer(row, 10) != 0,
+            packetID: rows.optionalInteger(row, 11).flatMap { UInt16(exactly: $0) },
+            connection: rows.integer(row, 12), receivedAt: time(7), state: state, reason: rows.text(row, 14),
             attempts: Int(rows.integer(row, 3)), crashes: Int(rows.integer(row, 4)),
-            nextAttempt: rows.isNull(row, 5) ? nil : time(5), updatedAt: time(6), openedBy: rows.text(row, 17))
+            nextAttempt: rows.isNull(row, 5) ? nil : time(5), updatedAt: time(6),
+            openedBy: rows.text(row, 17).map(UserAction.init(stored:)), source: rows.optionalInteger(row, 18))
     }
 }
 #endif

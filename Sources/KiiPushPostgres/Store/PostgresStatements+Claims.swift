@@ -5,7 +5,7 @@ import KiiPushCore
 /// the installation, the most that its rows may weigh together, and two numbers that its condition compares with. Then come
 /// the two numbers of the scale.
 extension PostgresStatements {
-    /// The columns of a row, in the order in which ``StoredRow`` is read.
+    /// The columns of a row, in the order in which ``StoredMessage`` is read.
     ///
     /// - Parameter state: what is read as its state.
     static func columns(state: String = "message.state") -> String {

@@ -60,40 +60,44 @@ extension PostgresStatements {
         return (self.absorb, parameters)
     }
 
-    static func finishing(_ updates: [RowUpdate]) -> PostgresConnection.Step {
+    static func finishing(
+        _ changes: [MessageChange], of store: PostgresStore, at clock: TurnClock
+    ) -> PostgresConnection.Step {
         var parameters = PostgresParameters()
-        parameters.add(updates) { $0.installation }
-        parameters.add(updates) { $0.change.sequence }
-        parameters.add(updates) { $0.at.millisecondsSinceEpoch }
-        parameters.add(updates) { $0.change.acknowledgedAt?.millisecondsSinceEpoch }
-        parameters.add(updates) { $0.change.startedAt?.millisecondsSinceEpoch }
-        parameters.add(updates) { $0.change.storedAnswer }
+        parameters.add(changes) { $0.installation }
+        parameters.add(changes) { $0.sequence }
+        parameters.add(changes) { $0.time(by: clock).millisecondsSinceEpoch }
+        parameters.add(changes) { store.acknowledgements.time(of: $0.sequence)?.millisecondsSinceEpoch }
+        parameters.add(changes) { $0.startedAt(by: clock)?.millisecondsSinceEpoch }
+        parameters.add(changes) { $0.storedAnswer }
         return (self.finish, parameters)
     }
 
-    static func changing(_ updates: [RowUpdate], at clock: TurnClock) -> PostgresConnection.Step {
-        func milliseconds(_ time: Timestamp?) -> Int64? { time?.millisecondsSinceEpoch }
+    static func changing(
+        _ changes: [MessageChange], of store: PostgresStore, at clock: TurnClock
+    ) -> PostgresConnection.Step {
+        let now = clock.now
         var parameters = PostgresParameters()
-        parameters.add(updates) { $0.installation }
-        parameters.add(updates) { $0.change.sequence }
-        parameters.add(updates) { $0.change.state.rawValue }
-        parameters.add(updates) { $0.change.attempts.map(Int64.init) }
-        parameters.add(updates) { $0.change.crashes.map(Int64.init) }
-        parameters.add(updates) { update in
-            milliseconds(update.change.nextAttempt).map { $0 - clock.now.millisecondsSinceEpoch }
+        parameters.add(changes) { $0.installation }
+        parameters.add(changes) { $0.sequence }
+        parameters.add(changes) { $0.state.rawValue }
+        parameters.add(changes) { $0.keepsNumbers ? nil : Int64($0.attempts) }
+        parameters.add(changes) { $0.keepsNumbers ? nil : Int64($0.crashes) }
+        parameters.add(changes) { change in
+            change.nextAttempt(after: now).map { $0.millisecondsSinceEpoch - now.millisecondsSinceEpoch }
         }
-        parameters.add(updates, text: { $0.change.reason })
-        parameters.add(updates) { $0.at.millisecondsSinceEpoch }
-        parameters.add(updates) { milliseconds($0.change.acknowledgedAt) }
-        parameters.add(updates) { milliseconds($0.change.startedAt) }
-        parameters.add(updates) { $0.change.storedAnswer }
-        parameters.add(updates, text: { $0.change.openedBy })
-        parameters.add(updates) { $0.change.source == .asItIs ? 0 : 1 }
-        parameters.add(updates) { if case .set(let source) = $0.change.source { source } else { nil } }
-        parameters.add(updates) { $0.change.onlyIn?.rawValue }
-        let events = updates.map { $0.change.event?.parts }
+        parameters.add(changes, text: { $0.reason })
+        parameters.add(changes) { $0.time(by: clock).millisecondsSinceEpoch }
+        parameters.add(changes) { store.acknowledgements.time(of: $0.sequence)?.millisecondsSinceEpoch }
+        parameters.add(changes) { $0.startedAt(by: clock)?.millisecondsSinceEpoch }
+        parameters.add(changes) { $0.storedAnswer }
+        parameters.add(changes, text: { $0.openedBy?.stored })
+        parameters.add(changes) { $0.source == nil ? 0 : 1 }
+        parameters.add(changes) { $0.source ?? nil }
+        parameters.add(changes) { $0.onlyIn?.rawValue }
+        let events = changes.map { $0.event?.parts }
         parameters.add(events) { $0?.code }
-        parameters.add(zip(events, updates).map { $0?.attempt ?? $1.change.attempt }) { $0.map(Int64.init) }
+        parameters.add(zip(events, changes).map { $0?.attempt ?? $1.attempt?.number }) { $0.map(Int64.init) }
         parameters.add(events) { $0?.pause.map { $0.wholeNanoseconds / 1_000_000 } }
         parameters.add(events, text: { $0?.detail })
         return (self.change, parameters)
@@ -138,7 +142,7 @@ extension PostgresParameters {
     }
 }
 
-extension RowChange {
+extension MessageChange {
     fileprivate var storedAnswer: Int64? { self.answer.map { $0 == .newData ? 0 : 1 } }
 }
 

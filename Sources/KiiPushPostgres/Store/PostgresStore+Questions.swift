@@ -61,7 +61,7 @@ extension PostgresStore {
                 answer.map { rows in
                     (0..<rows[0].count).compactMap { row in
                         let id = rows[0].text(row, PostgresStatements.columnCount)
-                        return StoredRow(rows[0], row).map { MessageRecord($0, installationID: id) }
+                        return StoredMessage(rows[0], row).map { MessageRecord($0, installationID: id) }
                     }
                 })
         }
@@ -77,9 +77,7 @@ extension PostgresStore {
         parameters.add(Int64(limit))
         self.ask(together: [(PostgresStatements.presented, parameters)]) { answer in
             completion(
-                answer.map { rows in
-                    (0..<rows[0].count).compactMap { row in StoredRow(rows[0], row).map { StoredMessage($0) } }
-                })
+                answer.map { rows in (0..<rows[0].count).compactMap { row in StoredMessage(rows[0], row) } })
         }
     }
 
@@ -117,10 +115,7 @@ extension PostgresStore {
     ) {
         self.find(sequence) { answer in
             guard case .success(let found?) = answer else { return completion(answer.map { _ in nil }) }
-            // Its topic is not what it is given up on again.
-            let source = DecodedContent(
-                payload: found.payload, originalLength: found.originalLength, isUnexpectedTopic: false
-            ).source
+            let source = DecodedContent(payload: found.payload, originalLength: found.originalLength).source
             let installation = found.standing.installation
             var parameters = PostgresParameters()
             parameters.add(installation)

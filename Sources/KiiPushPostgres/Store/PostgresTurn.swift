@@ -22,9 +22,9 @@ struct PostgresTurn {
     /// The places of arrivals that a row was held against, and is not.
     private var newOnes: Set<Int> = []
     /// Of the first change of each message: those that say that it is done, and nothing else.
-    private var finished: [RowUpdate] = []
+    private var finished: [MessageChange] = []
     /// The other changes in rounds, with one change of a message in each: a statement cannot change a row twice.
-    private var rounds: [[RowUpdate]] = []
+    private var rounds: [[MessageChange]] = []
     private var claims = PostgresClaims([])
     private var takesNumbers = false
 
@@ -81,9 +81,11 @@ struct PostgresTurn {
         ]
         self.work.plan(self.turn.changes)
         steps += self.work.steps
-        self.planChanges(at: clock, store)
-        if !self.finished.isEmpty { steps.append(PostgresStatements.finishing(self.finished)) }
-        for round in self.rounds { steps.append(PostgresStatements.changing(round, at: clock)) }
+        self.planChanges()
+        if !self.finished.isEmpty {
+            steps.append(PostgresStatements.finishing(self.finished, of: store, at: clock))
+        }
+        for round in self.rounds { steps.append(PostgresStatements.changing(round, of: store, at: clock)) }
         if !additions.isEmpty { steps.append(PostgresStatements.inserting(additions, at: now, lead: store.clock.lead)) }
         let refusals = additions.filter(\.arrival.isRefused)
         if !refusals.isEmpty { steps.append(PostgresStatements.recording(refusals, at: now)) }
@@ -150,21 +152,17 @@ struct PostgresTurn {
         return !dropped.isEmpty
     }
 
-    private mutating func planChanges(at clock: TurnClock, _ store: PostgresStore) {
+    private mutating func planChanges() {
         (self.finished, self.rounds) = ([], [])
         var counts: [Int64: Int] = [:]
         for change in self.turn.changes {
             let round = counts[change.sequence, default: 0]
             counts[change.sequence] = round + 1
-            var row = RowChange(change, at: clock)
-            row.acknowledgedAt = store.acknowledgements.time(of: change.sequence)
-            let endedAt = change.attempt?.endedAt.map(clock.timestamp(of:))
-            let update = RowUpdate(installation: change.installation, change: row, at: endedAt ?? clock.now)
-            if round == 0, row.isCommonEnd {
-                self.finished.append(update)
+            if round == 0, change.isCommonEnd {
+                self.finished.append(change)
             } else {
                 while self.rounds.count <= round { self.rounds.append([]) }
-                self.rounds[round].append(update)
+                self.rounds[round].append(change)
             }
         }
         self.rounds.removeAll(where: \.isEmpty)
@@ -246,21 +244,6 @@ struct PostgresTurn {
             outcome.arrivals[place] = .redelivered(sequence, isFinal: isFinal, isInHand: isInHand)
             row += 1
         }
-    }
-}
-
-/// A change of a row that is at its place in a turn.
-struct RowUpdate {
-    var installation: Int64
-    var change: RowChange
-    var at: Timestamp
-}
-
-extension RowChange {
-    /// Whether ``PostgresStatements/finish`` writes all of it.
-    fileprivate var isCommonEnd: Bool {
-        self.state == .done && self.attempts == nil && self.crashes == nil && self.event == nil
-            && self.openedBy == nil && self.onlyIn == nil && self.source == .asItIs
     }
 }
 

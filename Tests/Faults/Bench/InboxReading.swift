@@ -4,7 +4,7 @@ import TestSupport
 /// What the inbox of an agent holds, read from outside while it runs or after it was killed.
 struct InboxReading {
     /// Dead letters, in the order of reception.
-    var deadLetters: [StoredRow] = []
+    var deadLetters: [StoredMessage] = []
     /// Rows that no handler has finished and that are not given up.
     var open: Int64 = 0
 
@@ -30,7 +30,7 @@ struct InboxReading {
         var configuration = Inbox.Configuration()
         configuration.isReadOnly = true
         let inbox = try Inbox(path: "\(state)/inbox.sqlite", configuration: configuration)
-        return try inbox.rows(.done, limit: 100_000).map(\.message.receivedAt).max()
+        return try inbox.rows(.done, limit: 100_000).map(\.receivedAt).max()
     }
 
     /// How many messages had an attempt that failed, or was cut off.
@@ -49,11 +49,10 @@ struct InboxReading {
         configuration.isReadOnly = true
         let inbox = try Inbox(path: "\(state)/inbox.sqlite", configuration: configuration)
         let rows = try inbox.rows(.done, limit: 100_000).compactMap { row -> RowOrigins.Row? in
-            let message = row.message
-            guard let number = message.payload.messageNumber, let packetID = message.packetID else { return nil }
+            guard let number = row.payload.messageNumber, let packetID = row.packetID else { return nil }
             return RowOrigins.Row(
-                id: row.sequence, number: number, packetID: packetID, connection: message.connection,
-                receivedAt: message.receivedAt)
+                id: row.sequence, number: number, packetID: packetID, connection: row.connection,
+                receivedAt: row.receivedAt)
         }
         return RowOrigins.serials(of: rows, in: traffic)
     }
@@ -63,7 +62,7 @@ struct InboxReading {
         DeadLetters(
             self.deadLetters.map {
                 DeadLetters.Letter(
-                    number: $0.message.payload.messageNumber, reason: $0.message.reason ?? "for no reason")
+                    number: $0.payload.messageNumber, reason: $0.reason ?? "for no reason")
             })
     }
 }

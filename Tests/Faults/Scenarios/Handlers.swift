@@ -109,7 +109,7 @@ extension Scenario {
             try await play.finish()
             let letters = try InboxReading(state: play.bench.state).deadLetters
             play.expect(
-                letters.count == play.expectedDeadLetters && letters.allSatisfy { $0.message.reason?.isEmpty == false },
+                letters.count == play.expectedDeadLetters && letters.allSatisfy { $0.reason?.isEmpty == false },
                 "\(letters.count) dead letters of \(play.expectedDeadLetters), or one without a reason")
             play.expect(play.traffic.connections == 1, "\(play.traffic.connections) connections")
             return "\(play.expectedDeadLetters) bad messages"

@@ -42,26 +42,27 @@ final class RowsFile {
             try transaction.set(InboxOwner(site: "s", app: "a", principal: "user:u"), of: installations[0])
             let start = Timestamp(millisecondsSinceEpoch: 1_700_000_000_000)
             for (index, state) in RowState.allCases.enumerated() {
-                let row = NewRow(
+                let row = StoredMessage(
                     installation: installations[index % 2], topic: "t",
                     payload: Array(#"{"a":"\#(FuzzSecret.text)"}"#.utf8), packetID: UInt16(index + 1),
-                    receivedAt: start,
-                    storedAt: start)
-                let sequence = try transaction.insert(row)
+                    receivedAt: start)
+                let sequence = try transaction.insert(row, storedAt: start)
                 guard state != .inHand else { continue }
-                var change = RowChange(sequence: sequence, state: state, attempts: 1, reason: "failed")
-                change.acknowledgedAt = start
-                change.startedAt = start
-                switch state {
-                case .retry:
-                    change.nextAttempt = start + .seconds(60)
-                    change.event = .failed(attempt: 1, .failed, retryAfter: .seconds(60))
-                case .presented: (change.event, change.attempt) = (.presented, 1)
-                case .dead: change.event = .dead(.attemptsFailed(.failed), attempt: 1)
-                case .waiting, .inHand, .done: break
-                }
-                if state == .done { change.answer = .newData }
-                _ = try transaction.update(change, at: start + .seconds(1))
+                let verdict: MessageChange.Verdict =
+                    switch state {
+                    case .retry: .retry(after: .seconds(60), failure: .failed, firstStart: nil)
+                    case .presented: .presented
+                    case .dead: .dead(.attemptsFailed(.failed))
+                    case .waiting, .inHand: .setAside
+                    case .done: .done(.newData)
+                    }
+                var change = MessageChange(
+                    sequence: sequence, installation: installations[index % 2], verdict: verdict)
+                change.attempts = 1
+                let instant = MonotonicInstant(nanoseconds: 0)
+                change.attempt = .init(number: 1, startedAt: instant, endedAt: instant + .seconds(1))
+                _ = try transaction.update(
+                    change, acknowledgedAt: start, at: TurnClock(now: start, instant: instant))
                 _ = try transaction.absorb(into: sequence, at: start + .seconds(2))
             }
         }
@@ -104,9 +105,11 @@ final class RowsFile {
                 // Those that were changed, and one more.
                 for row in self.edited.union([1]) {
                     _ = try transaction.absorb(into: row, at: self.now)
-                    var change = RowChange(sequence: row, state: .retry, attempts: 2, nextAttempt: self.now)
-                    change.event = .isolated(attempt: 2)
-                    _ = try transaction.update(change, at: self.now)
+                    let again = MessageChange.Verdict.retry(after: .zero, failure: .failed, firstStart: nil)
+                    var change = MessageChange(sequence: row, installation: 1, verdict: again)
+                    change.attempts = 2
+                    let clock = TurnClock(now: self.now, instant: MonotonicInstant(nanoseconds: 0))
+                    _ = try transaction.update(change, at: clock)
                     // From a retry, and from where the message waits.
                     _ = try transaction.requeue(row, at: self.now)
                     _ = try transaction.requeue(row, at: self.now)

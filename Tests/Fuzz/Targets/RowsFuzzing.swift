@@ -114,7 +114,7 @@ enum RowsFuzzing {
             for state in [RowState.waiting, .inHand, .retry, .presented] {
                 let rows = try file.inbox.rows(state, installation: 1, limit: 100)
                 claims.require(rows.allSatisfy { $0.state == state }, "a state is looked for")
-                claims.require(rows.allSatisfy { $0.message.installation == 1 }, "an installation is looked for")
+                claims.require(rows.allSatisfy { $0.installation == 1 }, "an installation is looked for")
             }
             let due = try file.inbox.dueRetries(
                 installation: 1, now: file.now, longestDelay: .seconds(3600), limit: 10)

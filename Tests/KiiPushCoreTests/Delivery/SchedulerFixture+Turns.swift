@@ -106,7 +106,8 @@ extension TestScheduler {
         self.asked += claims
         self.scheduler.committed(changes)
         for (message, isInHand) in zip(arrivals, isInHand) where isInHand {
-            guard case .content(let content) = DecodedContent(message) else { continue }
+            let content = DecodedContent(message)
+            if case .refused = content { continue }
             self.scheduler.stored(QueuedMessage(message, content))
         }
         for message in appeared { self.appeared(message) }

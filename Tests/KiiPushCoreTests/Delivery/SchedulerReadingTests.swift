@@ -330,8 +330,7 @@ import Testing
         answer.messages = [.push(1)]
         scheduler.claimed(claim, answer)
         let arrived = StoredMessage.push(2, source: "b")
-        guard case .content(let content) = DecodedContent(arrived) else { return }
-        scheduler.stored(QueuedMessage(arrived, content))
+        scheduler.stored(QueuedMessage(arrived, DecodedContent(arrived)))
         let changes = scheduler.takeOutput().changes.map(\.untimed)
         #expect(changes == [.change(1, .back()), .change(2, .back(to: "b"))])
         #expect(scheduler.memoryWeight == 0)

@@ -34,12 +34,37 @@ import Testing
         return (inbox, file, fixture)
     }
 
+    /// Has the message go through what the event tells.
+    private func write(_ kind: MessageEvent.Kind, into inbox: Inbox, at now: Timestamp) throws {
+        var change = MessageChange(sequence: 1, state: .inHand)
+        change.attempt = kind.parts.attempt.map { .init(number: $0) }
+        switch kind {
+        case .duplicate:
+            return try inbox.transaction { transaction throws(InboxError) in
+                _ = try transaction.absorb(into: 1, at: now)
+            }
+        case .retried:
+            return try inbox.transaction { transaction throws(InboxError) in
+                _ = try transaction.requeue(1, at: now)
+            }
+        case .isolated: break
+        case .done(let result, _, _): change.verdict = .done(result)
+        case .presented: change.verdict = .presented
+        case .opened(let action):
+            let message = StoredMessage(sequence: 1, installation: 1, topic: "", payload: [], receivedAt: now)
+            change.verdict = .opened(DeliveryOpening(message, action: action))
+        case .failed(_, let failure, let pause):
+            change.verdict = .retry(after: pause, failure: failure, firstStart: nil)
+        case .dead(let reason, _): change.verdict = .dead(reason)
+        default: Issue.record("no verdict is recorded as \(kind)")
+        }
+        try inbox.update(change, at: now)
+    }
+
     @Test(arguments: golden)
     func writesAndReadsTheDocumentedRow(values: String, kind: MessageEvent.Kind) throws {
         let (inbox, file, _) = try self.fixture()
-        var change = RowChange(sequence: 1, state: .waiting)
-        change.event = kind
-        try inbox.update(change, at: Self.base + .milliseconds(12))
+        try self.write(kind, into: inbox, at: Self.base + .milliseconds(12))
         let written = try file.texts(
             """
             SELECT message || number || at_ms || quote(kind) || ', ' || quote(attempt) || ', ' || quote(started_ms) || ', '
@@ -70,10 +95,8 @@ import Testing
 
     @Test func aStartStandsBesideWhatItCameTo() throws {
         let (inbox, _, _) = try self.fixture()
-        var change = RowChange(sequence: 1, state: .presented, attempts: 1)
-        change.event = .presented
-        change.attempt = 2
-        change.startedAt = .at(1001)
+        var change = MessageChange(sequence: 1, state: .presented, attempts: 1)
+        change.attempt = .init(number: 2, startedAt: .of(.at(1001)))
         try inbox.update(change, at: .at(1002))
         let record = try #require(try inbox.record(1))
         #expect(record.events.map(\.kind) == [.received, .started(attempt: 2), .presented])

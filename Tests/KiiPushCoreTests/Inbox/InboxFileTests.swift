@@ -198,7 +198,7 @@ import Testing
         let inbox = try fixture.open { $0.maximumFileBytes = 128 << 10 }
         try inbox.insert([.sample()])
         let before = inbox.counts
-        let rows = (0..<100).map { NewRow.sample($0, bytes: 4000) }
+        let rows = (0..<100).map { StoredMessage.sample($0, bytes: 4000) }
         let error = #expect(throws: InboxError.self) { try inbox.insert(rows) }
         #expect(error?.kind == .full)
         #expect(error?.advice.contains("disk") == true)
@@ -216,7 +216,7 @@ import Testing
         #expect(throws: InboxError.self) {
             try inbox.transaction { transaction throws(InboxError) in
                 try transaction.insert(.sample())
-                try transaction.update(RowChange(sequence: 1, state: .done), at: .at(5))
+                try transaction.update(MessageChange(sequence: 1, state: .done), at: .at(5))
                 throw InboxError(.io, step: "failing on purpose")
             }
         }

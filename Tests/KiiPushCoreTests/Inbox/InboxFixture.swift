@@ -1,5 +1,6 @@
 import Foundation
 import KiiPushCore
+import TestSupport
 import Testing
 
 /// A directory of its own for one test, removed with it.
@@ -32,12 +33,12 @@ extension Timestamp {
     static func at(_ seconds: Int64) -> Timestamp { Timestamp(millisecondsSinceEpoch: seconds * 1000) }
 }
 
-extension NewRow {
+extension StoredMessage {
     static func sample(
         _ number: Int = 0, installation: Int64 = 1, bytes: Int = 20, state: RowState = .inHand,
         packetID: UInt16? = nil, at: Timestamp = .at(1000)
-    ) -> NewRow {
-        NewRow(
+    ) -> StoredMessage {
+        StoredMessage(
             installation: installation,
             topic: "topic",
             payload: [UInt8](repeating: UInt8(truncatingIfNeeded: number), count: bytes),
@@ -52,7 +53,7 @@ extension NewRow {
 extension Inbox {
     /// Stores rows, and the installations that they are for if there are none of these keys.
     @discardableResult
-    func insert(_ rows: [NewRow]) throws(InboxError) -> [Int64] {
+    func insert(_ rows: [StoredMessage]) throws(InboxError) -> [Int64] {
         let last = rows.map(\.installation).max() ?? 0
         let isKnown = try self.installationID(last) != nil
         return try self.transaction { transaction throws(InboxError) in
@@ -66,8 +67,12 @@ extension Inbox {
     }
 
     @discardableResult
-    func update(_ change: RowChange, at now: Timestamp = .at(2000)) throws(InboxError) -> Bool {
-        try self.transaction { transaction throws(InboxError) in try transaction.update(change, at: now) != nil }
+    func update(
+        _ change: MessageChange, acknowledgedAt: Timestamp? = nil, at now: Timestamp = .at(2000)
+    ) throws(InboxError) -> Bool {
+        try self.transaction { transaction throws(InboxError) in
+            try transaction.update(change, acknowledgedAt: acknowledgedAt, at: now) != nil
+        }
     }
 }
 

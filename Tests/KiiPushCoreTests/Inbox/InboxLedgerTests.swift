@@ -71,8 +71,8 @@ import Testing
         #expect(try reader.ledger() == MessageLedger(received: 3, waiting: 1, running: 1, dead: 1))
         try inbox.transaction { transaction throws(InboxError) in
             try transaction.absorb(into: 2, at: .at(3))
-            try transaction.update(RowChange(sequence: 1, state: .done), at: .at(3))
-            try transaction.update(RowChange(sequence: 2, state: .retry, nextAttempt: .at(9)), at: .at(3))
+            try transaction.update(MessageChange(sequence: 1, state: .done), at: .at(3))
+            try transaction.update(MessageChange(sequence: 2, state: .retry), at: .at(3))
             try transaction.drop(3)
         }
         #expect(try reader.ledger() == MessageLedger(received: 4, duplicates: 1, waiting: 1, done: 1, dropped: 1))
@@ -150,7 +150,7 @@ private struct LedgerModel {
             // A row that is done stays so.
             guard let old = self.rows[sequence], old != .done else { return }
             let state = RowState.allCases.randomElement(using: &random) ?? .done
-            if try transaction.update(RowChange(sequence: sequence, state: state), at: now) != nil {
+            if try transaction.update(MessageChange(sequence: sequence, state: state), at: now) != nil {
                 self.rows[sequence] = state
             }
         }

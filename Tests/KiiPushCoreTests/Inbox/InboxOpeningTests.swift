@@ -2,12 +2,12 @@ import KiiPushCore
 import TestSupport
 import Testing
 
-extension RowChange {
+extension MessageChange {
     /// The change that delivery makes when the user opens something.
-    static func opened(_ sequence: Int64, by choice: String) -> RowChange {
-        var change = RowChange(sequence: sequence, state: .waiting, attempts: 0, crashes: 0)
-        change.openedBy = choice
-        change.event = .opened(UserAction(stored: choice))
+    static func opened(_ sequence: Int64, by choice: String) -> MessageChange {
+        var change = MessageChange(sequence: sequence, state: .waiting)
+        let message = StoredMessage(sequence: sequence, installation: 1, topic: "", payload: [], receivedAt: .at(1000))
+        change.verdict = .opened(DeliveryOpening(message, action: UserAction(stored: choice)))
         return change
     }
 }
@@ -19,9 +19,7 @@ extension RowChange {
         let fixture = try InboxFixture()
         var inbox = try fixture.open()
         try inbox.insert([.sample()])
-        var before = RowChange(sequence: 1, state: state, attempts: 3, crashes: 1)
-        if state == .retry { before.nextAttempt = .at(9000) }
-        try inbox.update(before)
+        try inbox.update(MessageChange(sequence: 1, state: state, attempts: 3, crashes: 1))
         try inbox.update(.opened(1, by: "reply"))
         inbox = try fixture.open()
         let row = try #require(try inbox.row(1))
@@ -29,7 +27,7 @@ extension RowChange {
         #expect(row.attempts == 0)
         #expect(row.crashes == 0)
         #expect(row.nextAttempt == nil)
-        #expect(row.openedBy == "reply")
+        #expect(row.openedBy == .custom("reply"))
         #expect(inbox.messageLedger == MessageLedger(received: 1, waiting: 1))
         #expect(try LedgerAudit.problems(inInboxAt: fixture.path) == [])
         let record = try #require(try inbox.record(1))
@@ -40,27 +38,26 @@ extension RowChange {
     @Test func whatIsInHandStaysSoAndIsKnownToBeOpened() throws {
         let inbox = try InboxFixture().open()
         try inbox.insert([.sample()])
-        try inbox.update(RowChange(sequence: 1, state: .inHand, attempts: 2, crashes: 1))
+        try inbox.update(MessageChange(sequence: 1, state: .inHand, attempts: 2, crashes: 1))
         try inbox.update(.opened(1, by: ""))
         let row = try #require(try inbox.row(1))
         #expect(row.state == .inHand)
         #expect(row.attempts == 2)
         #expect(row.crashes == 1)
-        #expect(row.openedBy == "")
+        #expect(row.openedBy == .open)
         #expect(inbox.messageLedger.running == 1)
         // Also when the attempt has ended.
-        try inbox.update(RowChange(sequence: 1, state: .retry, attempts: 3, nextAttempt: .at(9000), reason: "failed"))
-        #expect(try inbox.row(1)?.openedBy == "")
+        try inbox.update(MessageChange(sequence: 1, state: .retry, attempts: 3))
+        #expect(try inbox.row(1)?.openedBy == .open)
     }
 
     @Test(arguments: RowState.allCases)
     func onlyWhatIsPresentedIsDoneWhenItIsDismissed(state: RowState) throws {
         let inbox = try InboxFixture().open()
         try inbox.insert([.sample()])
-        try inbox.update(RowChange(sequence: 1, state: state, attempts: 1))
-        var change = RowChange(sequence: 1, state: .done)
-        change.onlyIn = .presented
-        change.answer = .noData
+        try inbox.update(MessageChange(sequence: 1, state: state, attempts: 1))
+        var change = MessageChange(sequence: 1, state: .done)
+        change.verdict = .unopened
         let isChanged = try inbox.update(change)
         #expect(isChanged == (state == .presented))
         #expect(try inbox.row(1)?.state == (state == .presented ? .done : state))

@@ -18,10 +18,10 @@ import Testing
     @Test func removesDoneRowsOfYesterdayAndNoOthers() throws {
         let inbox = try InboxFixture().open()
         try inbox.insert((0..<6).map { .sample($0) })
-        try inbox.update(RowChange(sequence: 1, state: .done), at: .at(0))
-        try inbox.update(RowChange(sequence: 2, state: .dead), at: .at(0))
-        try inbox.update(RowChange(sequence: 3, state: .done), at: .at(1))
-        try inbox.update(RowChange(sequence: 4, state: .done), at: .at(100))
+        try inbox.update(MessageChange(sequence: 1, state: .done), at: .at(0))
+        try inbox.update(MessageChange(sequence: 2, state: .dead), at: .at(0))
+        try inbox.update(MessageChange(sequence: 3, state: .done), at: .at(1))
+        try inbox.update(MessageChange(sequence: 4, state: .done), at: .at(100))
         #expect(try self.prune(inbox, at: .at(24 * 3600 + 2)) == 0)
         #expect(try self.sequences(inbox) == [2, 4, 5, 6])
         // The next look for old rows comes a minute later.
@@ -36,7 +36,7 @@ import Testing
         try inbox.insert((0..<1000).map { .sample($0, bytes: 200 - 5 - Int(InboxCounts.rowOverhead)) })
         try inbox.transaction { transaction throws(InboxError) in
             for sequence in Int64(1)...1000 where sequence != 3 {
-                try transaction.update(RowChange(sequence: sequence, state: .done), at: .at(1))
+                try transaction.update(MessageChange(sequence: sequence, state: .done), at: .at(1))
             }
         }
         #expect(try self.prune(inbox, at: .at(2)) >= 4)
@@ -64,7 +64,7 @@ import Testing
         let inbox = try InboxFixture().open()
         try inbox.insert((0..<6).map { .sample($0) })
         for sequence in Int64(1)...6 {
-            try inbox.update(RowChange(sequence: sequence, state: .done), at: .at(sequence == 1 ? 80_000 : 0))
+            try inbox.update(MessageChange(sequence: sequence, state: .done), at: .at(sequence == 1 ? 80_000 : 0))
         }
         _ = try self.prune(inbox, at: .at(24 * 3600 + 2))
         #expect(try self.sequences(inbox) == [1])
@@ -74,7 +74,7 @@ import Testing
         let inbox = try self.bounded(rows: 500)
         for sequence in Int64(1)...2000 {
             try inbox.insert([Self.row])
-            try inbox.update(RowChange(sequence: sequence, state: .done), at: .at(1))
+            try inbox.update(MessageChange(sequence: sequence, state: .done), at: .at(1))
             #expect(try self.prune(inbox, at: .at(2)) == 0)
         }
         #expect(try self.sequences(inbox) == Array(1501...2000))
@@ -82,11 +82,11 @@ import Testing
 
     @Test func whatWaitsIsPassedOnce() throws {
         let inbox = try self.bounded(rows: 300)
-        try inbox.insert([NewRow](repeating: Self.row, count: 3000))
+        try inbox.insert([StoredMessage](repeating: Self.row, count: 3000))
         var steps = try self.prune(inbox, at: .at(2))
         for sequence in Int64(3001)...4000 {
             try inbox.insert([Self.row])
-            try inbox.update(RowChange(sequence: sequence, state: .done), at: .at(1))
+            try inbox.update(MessageChange(sequence: sequence, state: .done), at: .at(1))
             steps += try self.prune(inbox, at: .at(2))
         }
         #expect(try self.sequences(inbox) == Array(1...3000) + Array(3701...4000))
@@ -96,22 +96,22 @@ import Testing
 
     @Test func rowsThatAreDoneAfterTheyWerePassedGoInTheOrderInWhichTheyWereDone() throws {
         let inbox = try self.bounded(rows: 1)
-        try inbox.insert([NewRow](repeating: Self.row, count: 1500))
+        try inbox.insert([StoredMessage](repeating: Self.row, count: 1500))
         var steps = try self.prune(inbox, at: .at(2))
         for sequence in (Int64(1)...1000).reversed() {
-            try inbox.update(RowChange(sequence: sequence, state: .done), at: .at(1))
+            try inbox.update(MessageChange(sequence: sequence, state: .done), at: .at(1))
             steps += try self.prune(inbox, at: .at(2))
             // Of the first two, none of which was passed, the one that was received first goes.
             #expect(try inbox.rows(.done, limit: 3).map(\.sequence) == [sequence == 999 ? 1000 : sequence])
         }
         #expect(steps < 32)
         // Also after a sweep, which forgets what was passed.
-        try inbox.update(RowChange(sequence: 1200, state: .done), at: .at(100))
+        try inbox.update(MessageChange(sequence: 1200, state: .done), at: .at(100))
         _ = try self.prune(inbox, at: .at(100))
         #expect(inbox.counts[.done].rows == 1)
     }
 
-    private static let row = NewRow.sample(bytes: 200 - 5 - Int(InboxCounts.rowOverhead))
+    private static let row = StoredMessage.sample(bytes: 200 - 5 - Int(InboxCounts.rowOverhead))
 
     /// An inbox that keeps so many rows that are done, all of them like ``row``.
     private func bounded(rows: Int64) throws -> Inbox {
@@ -123,7 +123,7 @@ import Testing
     @Test func startsAgainAfterARollback() throws {
         let inbox = try InboxFixture().open { $0.keepsDoneBytes = 0 }
         try inbox.insert([.sample()])
-        try inbox.update(RowChange(sequence: 1, state: .done))
+        try inbox.update(MessageChange(sequence: 1, state: .done))
         #expect(throws: InboxError.self) {
             try inbox.transaction { transaction throws(InboxError) in
                 _ = try inbox.prune(now: .at(3000), in: transaction)
@@ -140,7 +140,7 @@ import Testing
         let fixture = try InboxFixture()
         var inbox = try fixture.open { $0.keepsDoneBytes = 0 }
         try inbox.insert((0..<300).map { .sample($0, bytes: 50_000) })
-        for sequence in Int64(1)...300 { try inbox.update(RowChange(sequence: sequence, state: .done), at: .at(1)) }
+        for sequence in Int64(1)...300 { try inbox.update(MessageChange(sequence: sequence, state: .done), at: .at(1)) }
         inbox = try Inbox(path: ":memory:", configuration: Inbox.Configuration())
         let file = try SQLiteFile(fixture.path, for: .changing)
         try file.execute("PRAGMA journal_mode = DELETE; PRAGMA auto_vacuum = NONE; VACUUM")
@@ -162,7 +162,7 @@ import Testing
         try inbox.insert((0..<300).map { .sample($0, bytes: 50_000) })
         try inbox.transaction { transaction throws(InboxError) in
             for sequence in Int64(1)...300 {
-                try transaction.update(RowChange(sequence: sequence, state: .done), at: .at(1))
+                try transaction.update(MessageChange(sequence: sequence, state: .done), at: .at(1))
             }
         }
         _ = try self.prune(inbox, at: .at(2))

@@ -14,9 +14,9 @@ import Testing
         try inbox.transaction { transaction throws(InboxError) in
             var last: Int64 = 0
             for number in 1...rows {
-                let row = NewRow.sample(installation: installation, bytes: 931, packetID: UInt16(number))
+                let row = StoredMessage.sample(installation: installation, bytes: 931, packetID: UInt16(number))
                 last = try transaction.insert(row)
-                try transaction.update(RowChange(sequence: last, state: .done), at: .at(2000))
+                try transaction.update(MessageChange(sequence: last, state: .done), at: .at(2000))
             }
             if isProven { try transaction.markProven(installation: installation, through: last) }
         }

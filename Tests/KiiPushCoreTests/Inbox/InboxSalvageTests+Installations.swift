@@ -60,12 +60,12 @@ extension InboxSalvageTests {
         let replacement = try self.replace(fixture)
         #expect(replacement.takenOver == before.count)
         let rows = try self.unfinished(replacement)
-        #expect(rows.allSatisfy { $0.state == .dead && $0.message.reason?.hasPrefix("damaged inbox") == true })
+        #expect(rows.allSatisfy { $0.state == .dead && $0.reason?.hasPrefix("damaged inbox") == true })
         let key = try replacement.transaction { transaction throws(InboxError) in
             try transaction.installation(id: "installation-2")
         }
-        #expect(rows.allSatisfy { $0.message.installation != key })
-        #expect(try rows.allSatisfy { try replacement.installationID($0.message.installation) == nil })
+        #expect(rows.allSatisfy { $0.installation != key })
+        #expect(try rows.allSatisfy { try replacement.installationID($0.installation) == nil })
     }
 
     @Test func anInstallationThatIsFoundUnderTwoKeysIsOne() throws {
@@ -93,6 +93,6 @@ extension InboxSalvageTests {
         let replacement = try self.replace(fixture, remembered)
         #expect(try replacement.installation(id: "installation-1") == 7)
         let after = try self.unfinished(replacement)
-        #expect(after.count == before.count && after.allSatisfy { $0.message.installation == 7 })
+        #expect(after.count == before.count && after.allSatisfy { $0.installation == 7 })
     }
 }

@@ -8,7 +8,7 @@ extension InboxSalvageTests {
     private func insert(_ numbers: ClosedRange<Int>, bytes: Int, into inbox: Inbox) throws {
         try inbox.insert(
             numbers.map { number in
-                var row = NewRow.sample(installation: 1, state: .waiting)
+                var row = StoredMessage.sample(installation: 1, state: .waiting)
                 row.payload = Array("row-\(number + 100_000)".utf8) + [UInt8](repeating: 0x61, count: bytes)
                 return row
             })
@@ -36,7 +36,7 @@ extension InboxSalvageTests {
     }
 
     private func finish(_ numbers: ClosedRange<Int>, in inbox: Inbox) throws {
-        for number in numbers { try inbox.update(RowChange(sequence: Int64(number), state: .done)) }
+        for number in numbers { try inbox.update(MessageChange(sequence: Int64(number), state: .done)) }
     }
 
     private func replace(page: Int, of fixture: InboxFixture, from older: [UInt8]) throws {
@@ -90,7 +90,7 @@ extension InboxSalvageTests {
         let replacement = try self.replace(fixture)
         let row = try #require(try replacement.row(42))
         #expect(row.state == .dead)
-        #expect(row.message.reason == "damaged inbox: whether it was handled could not be read")
+        #expect(row.reason == "damaged inbox: whether it was handled could not be read")
         let numbers = try self.unfinished(replacement).map(\.sequence)
         #expect(numbers.filter { $0 <= 44 } == Array(1...40) + [42])
         #expect(replacement.lost == 47 - numbers.count)

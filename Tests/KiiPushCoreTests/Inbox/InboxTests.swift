@@ -6,13 +6,13 @@ import Testing
 @Suite struct InboxTests {
     @Test func keepsWhatItWasGivenAcrossReopening() throws {
         let fixture = try InboxFixture()
-        let row = NewRow(
+        var row = StoredMessage(
             installation: 3, topic: "tøpic/ü", payload: [0, 255, 1], originalLength: 300_000, qos: 2, duplicate: true,
             retain: true, packetID: 65_535, connection: 9, receivedAt: .at(123), state: .waiting, reason: nil)
         let sequence = try #require(try fixture.open().insert([row]).first)
         let stored = try #require(try fixture.open().row(sequence))
-        #expect(stored.message == row)
-        #expect(stored.sequence == sequence)
+        row.sequence = sequence
+        #expect(stored == row)
         #expect(stored.attempts == 0)
         #expect(stored.crashes == 0)
         #expect(stored.nextAttempt == nil)
@@ -22,7 +22,7 @@ import Testing
     @Test func takesEmptyPayloads() throws {
         let inbox = try InboxFixture().open()
         let sequence = try #require(try inbox.insert([.sample(bytes: 0)]).first)
-        #expect(try inbox.row(sequence)?.message.payload == [])
+        #expect(try inbox.row(sequence)?.payload == [])
         #expect(try inbox.matches(sequence, topic: "topic", payload: []))
     }
 
@@ -43,25 +43,25 @@ import Testing
         let inbox = try InboxFixture().open()
         let sequence = try #require(try inbox.insert([.sample()]).first)
         try inbox.update(
-            RowChange(
-                sequence: sequence, state: .retry, attempts: 2, crashes: 1, nextAttempt: .at(5000), reason: "timedOut"))
+            MessageChange(
+                sequence: sequence, state: .retry, attempts: 2, crashes: 1, pause: .seconds(3000), failure: .timedOut))
         var row = try #require(try inbox.row(sequence))
         #expect(row.state == .retry)
         #expect(row.attempts == 2)
         #expect(row.crashes == 1)
         #expect(row.nextAttempt == .at(5000))
-        #expect(row.message.reason == "timedOut")
+        #expect(row.reason == "timedOut")
         #expect(row.updatedAt == .at(2000))
-        try inbox.update(RowChange(sequence: sequence, state: .inHand))
+        try inbox.update(MessageChange(sequence: sequence, state: .inHand, attempts: 2))
         row = try #require(try inbox.row(sequence))
         #expect(row.attempts == 2)
-        #expect(row.message.reason == "timedOut")
+        #expect(row.reason == "timedOut")
         #expect(row.nextAttempt == nil)
-        try inbox.update(RowChange(sequence: sequence, state: .done))
+        try inbox.update(MessageChange(sequence: sequence, state: .done))
         row = try #require(try inbox.row(sequence))
         #expect(row.state == .done)
-        #expect(row.message.reason == nil)
-        #expect(try !inbox.update(RowChange(sequence: 99, state: .done)))
+        #expect(row.reason == nil)
+        #expect(try !inbox.update(MessageChange(sequence: 99, state: .done)))
     }
 
     @Test func pagesThroughOneStateOfOneInstallationInOrder() throws {
@@ -78,7 +78,7 @@ import Testing
         let inbox = try InboxFixture().open()
         try inbox.insert((0..<4).map { .sample($0) } + [.sample(installation: 2)])
         for (sequence, due) in [(1, 3000), (2, 2000), (3, 2500), (4, 90_000)] as [(Int64, Int64)] {
-            try inbox.update(RowChange(sequence: sequence, state: .retry, nextAttempt: .at(due)))
+            try inbox.update(MessageChange(sequence: sequence, state: .retry, pause: .seconds(due - 2000)))
         }
         let longest = Duration.seconds(1800)
         #expect(try inbox.nextRetry(installation: 1) == .at(2000))
@@ -95,7 +95,7 @@ import Testing
         let inbox = try InboxFixture().open()
         try inbox.insert([.sample(), .sample(installation: 2), .sample(state: .waiting)])
         for sequence in 1...2 as ClosedRange<Int64> {
-            try inbox.update(RowChange(sequence: sequence, state: .retry, nextAttempt: .at(2000)))
+            try inbox.update(MessageChange(sequence: sequence, state: .retry, pause: .zero))
         }
         try inbox.transaction { transaction throws(InboxError) in try transaction.moveRetries(by: .seconds(-1500)) }
         #expect(try inbox.nextRetry(installation: 1) == .at(500))
@@ -119,7 +119,7 @@ import Testing
     func comparesTopicAndBytesExactly(topic: String, payload: [UInt8], length: Int?, isEqual: Bool) throws {
         let inbox = try InboxFixture().open()
         let stored = topic.hasPrefix("caf") ? "cafe\u{301}" : "topic"
-        try inbox.insert([NewRow(installation: 1, topic: stored, payload: [1, 2, 3], receivedAt: .at(1))])
+        try inbox.insert([StoredMessage(installation: 1, topic: stored, payload: [1, 2, 3], receivedAt: .at(1))])
         #expect(try inbox.matches(1, topic: topic, payload: payload, originalLength: length) == isEqual)
         #expect(try !inbox.matches(2, topic: topic, payload: payload, originalLength: length))
     }
@@ -160,7 +160,7 @@ import Testing
         let flat = InboxCounts.rowOverhead + 5
         #expect(inbox.counts[.inHand] == .init(rows: 1, bytes: 100 + flat))
         #expect(inbox.counts.pendingBytes == 110 + 2 * flat)
-        try inbox.update(RowChange(sequence: 1, state: .done))
+        try inbox.update(MessageChange(sequence: 1, state: .done))
         #expect(inbox.counts[.inHand] == .init())
         #expect(inbox.counts[.done] == .init(rows: 1, bytes: 100 + flat))
         #expect(inbox.counts.pendingBytes == 10 + flat)
@@ -173,7 +173,7 @@ import Testing
         let fixture = try InboxFixture()
         let inbox = try fixture.open()
         try inbox.insert([.sample(bytes: 100, state: state), .sample(bytes: 10)])
-        var change = RowChange(sequence: 1, state: .done)
+        var change = MessageChange(sequence: 1, state: .done)
         change.bytes = told
         #expect(try inbox.update(change))
         #expect(inbox.counts[.done] == .init(rows: 1, bytes: 105 + InboxCounts.rowOverhead))
@@ -190,12 +190,12 @@ import Testing
             .sample(installation: installation, bytes: 100),
             .sample(installation: installation, bytes: 10, state: .waiting),
         ])
-        try inbox.update(RowChange(sequence: 1, state: .presented))
+        try inbox.update(MessageChange(sequence: 1, state: .presented))
         let waiting = 10 + InboxCounts.rowOverhead + 5
         #expect(inbox.counts.pendingBytes == waiting)
         #expect(try inbox.pendingBytes(besides: []) == waiting)
         // Opened, it does.
-        try inbox.update(RowChange(sequence: 1, state: .waiting))
+        try inbox.update(MessageChange(sequence: 1, state: .waiting))
         #expect(inbox.counts.pendingBytes == 110 + 2 * (waiting - 10))
         #expect(try inbox.pendingBytes(besides: []) == inbox.counts.pendingBytes)
     }
@@ -203,7 +203,7 @@ import Testing
     @Test func retriesAndDropsMessagesWhereverTheyStand() throws {
         let inbox = try InboxFixture().open()
         try inbox.insert([.sample(state: .dead), .sample(state: .dead), .sample()])
-        try inbox.update(RowChange(sequence: 1, state: .dead, attempts: 6, crashes: 2, reason: "timedOut"))
+        try inbox.update(MessageChange(sequence: 1, state: .dead, attempts: 6, crashes: 2, failure: .timedOut))
         #expect(try inbox.deadLetters(limit: 10).map(\.sequence) == [1, 2])
         try inbox.transaction { transaction throws(InboxError) in
             #expect(try transaction.requeue(1, at: .at(9)))
@@ -230,7 +230,7 @@ import Testing
         }
         try inbox.insert([.sample(installation: key, packetID: 7), .sample(installation: key, packetID: 8)])
         for sequence in Int64(1)...2 {
-            try inbox.update(RowChange(sequence: sequence, state: .retry, nextAttempt: .at(9)))
+            try inbox.update(MessageChange(sequence: sequence, state: .retry))
         }
         try SQLiteFile(fixture.path, for: .changing).execute(
             """
@@ -244,12 +244,12 @@ import Testing
         #expect(try inbox.nextRetry(installation: key) == .at(0))
         let low = try #require(try inbox.row(1))
         #expect(low.attempts == 0 && low.crashes == 0 && low.nextAttempt == .at(0) && low.updatedAt == .at(0))
-        #expect(low.message.receivedAt == .at(0) && low.message.originalLength == 0)
-        #expect(low.message.qos == 2 && low.message.packetID == nil)
+        #expect(low.receivedAt == .at(0) && low.originalLength == 0)
+        #expect(low.qos == 2 && low.packetID == nil)
         let high = try #require(try inbox.row(2))
         #expect(high.attempts == 1_000_000 && high.crashes == 1_000_000)
         #expect(high.nextAttempt?.description == "9999-12-31T23:59:59.999Z" && high.nextAttempt == high.updatedAt)
-        #expect(high.message.receivedAt == high.updatedAt && high.message.originalLength == 1 << 30)
+        #expect(high.receivedAt == high.updatedAt && high.originalLength == 1 << 30)
         // No message has such a packet identifier.
         #expect(try inbox.unproven(installation: key).map(\.packetID) == [8])
     }

@@ -45,7 +45,7 @@ import Testing
     private func fixture() throws -> InboxFixture {
         let fixture = try InboxFixture(name: "inbox.sqlite")
         let inbox = try fixture.open()
-        var row = NewRow.sample(state: .waiting)
+        var row = StoredMessage.sample(state: .waiting)
         row.source = -8_481_857_295_798_033_189
         try inbox.insert([row, row, row])
         return fixture

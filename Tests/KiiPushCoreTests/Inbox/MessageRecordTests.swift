@@ -14,9 +14,10 @@ import Testing
         let fixture = try InboxFixture()
         let inbox = try fixture.open()
         let key = try inbox.transaction { transaction throws(InboxError) in try transaction.installation(id: "inst-1") }
-        var row = NewRow.sample(installation: key, packetID: 3, at: .at(1000))
-        row.storedAt = .at(1001)
-        try inbox.insert([row])
+        let row = StoredMessage.sample(installation: key, packetID: 3, at: .at(1000))
+        try inbox.transaction { transaction throws(InboxError) in
+            _ = try transaction.insert(row, storedAt: .at(1001))
+        }
         var record = try #require(try inbox.record(1))
         #expect(record.installationID == "inst-1")
         #expect(record.payload == row.payload)
@@ -24,11 +25,10 @@ import Testing
         #expect(record.state == .running(since: .at(1000)))
         #expect(record.attempts == 0)
         #expect(record.events == [self.event(.received, at: 1000), self.event(.stored, at: 1001)])
-        var change = RowChange(sequence: 1, state: .done)
-        change.acknowledgedAt = .at(1002)
-        change.startedAt = .at(1003)
-        change.answer = .noData
-        try inbox.update(change, at: .at(1004))
+        var change = MessageChange(sequence: 1, state: .done, attempts: 1)
+        change.verdict = .done(.noData)
+        change.attempt = .init(number: 1, startedAt: .of(.at(1003)), endedAt: .of(.at(1004)))
+        try inbox.update(change, acknowledgedAt: .at(1002), at: .at(1005))
         record = try #require(try inbox.record(1))
         #expect(
             record.events == [
@@ -49,18 +49,19 @@ import Testing
     @Test func keepsTheFirstTimeOfAnAcknowledgementAndEveryEvent() throws {
         let inbox = try InboxFixture().open()
         try inbox.insert([.sample()])
-        for (second, event) in [
-            (1002, MessageEvent.Kind.failed(attempt: 1, .threw("no"), retryAfter: .seconds(1))),
-            (1004, .isolated(attempt: 2)), (1006, .presented),
-        ] {
-            var change = RowChange(sequence: 1, state: .inHand, attempts: 1)
-            change.acknowledgedAt = .at(Int64(second))
-            change.event = event
-            if event != .isolated(attempt: 2) { change.startedAt = .at(Int64(second - 1)) }
-            if event == .presented { change.attempt = 2 }
-            try inbox.update(change, at: .at(Int64(second)))
+        let attempts: [(Int64, RowState, MessageChange.Attempt)] = [
+            (1002, .retry, .init(number: 1, startedAt: .of(.at(1001)))),
+            (1004, .inHand, .init(number: 2)),
+            (1006, .presented, .init(number: 2, startedAt: .of(.at(1005)))),
+        ]
+        for (second, state, attempt) in attempts {
+            var change = MessageChange(sequence: 1, state: state, attempts: 1, failure: .threw("no"))
+            change.attempt = attempt
+            try inbox.update(change, acknowledgedAt: .at(second), at: .at(second))
         }
-        try inbox.update(RowChange(sequence: 1, state: .dead, reason: "crashed"), at: .at(1007))
+        var dead = MessageChange(sequence: 1, state: .dead)
+        dead.verdict = .dead(.crashed)
+        try inbox.update(dead, at: .at(1007))
         #expect(try inbox.record(1)?.state == .dead(reason: .crashed))
         try inbox.transaction { transaction throws(InboxError) in
             try transaction.absorb(into: 1, at: .at(1008))
@@ -73,17 +74,18 @@ import Testing
                 self.event(.acknowledged, at: 1002),
                 self.event(.failed(attempt: 1, .threw("no"), retryAfter: .seconds(1)), at: 1002),
                 self.event(.isolated(attempt: 2), at: 1004), self.event(.started(attempt: 2), at: 1005),
-                self.event(.presented, at: 1006), self.event(.duplicate, at: 1008), self.event(.retried, at: 1009),
+                self.event(.presented, at: 1006), self.event(.dead(.crashed, attempt: nil), at: 1007),
+                self.event(.duplicate, at: 1008), self.event(.retried, at: 1009),
             ])
         #expect(record.state == .waiting)
         #expect(!record.missing.contains(.laterEvents))
-        #expect(try inbox.row(1)?.message.reason == nil)
+        #expect(try inbox.row(1)?.reason == nil)
     }
 
     @Test func takesAMessageInHandAndKeepsWhenItWasAcknowledged() throws {
         let inbox = try InboxFixture().open()
         try inbox.insert([.sample(state: .waiting), .sample()])
-        try inbox.update(RowChange(sequence: 2, state: .retry, attempts: 1, nextAttempt: .at(3000), reason: "failed"))
+        try inbox.update(MessageChange(sequence: 2, state: .retry, attempts: 1))
         try inbox.transaction { transaction throws(InboxError) in
             for row in try inbox.rows(.waiting, limit: 1) + inbox.rows(.retry, limit: 1) {
                 try transaction.take(row, acknowledgedAt: .at(1002), at: .at(3000))
@@ -98,7 +100,7 @@ import Testing
             #expect(row.state == .inHand)
             #expect(row.nextAttempt == nil)
             #expect(row.attempts == Int(sequence) - 1)
-            #expect(row.message.reason == (sequence == 2 ? "failed" : nil))
+            #expect(row.reason == (sequence == 2 ? "failed" : nil))
             let acknowledged = try inbox.record(sequence)?.events.first { $0.kind == .acknowledged }
             #expect(acknowledged?.at == .at(1002))
         }
@@ -108,10 +110,10 @@ import Testing
     @Test func forgetsWhyAnAttemptFailedOnceAnotherSucceeds() throws {
         let inbox = try InboxFixture().open()
         try inbox.insert([.sample()])
-        try inbox.update(RowChange(sequence: 1, state: .retry, attempts: 1, nextAttempt: .at(3), reason: "failed"))
-        try inbox.update(RowChange(sequence: 1, state: .done, attempts: 2))
+        try inbox.update(MessageChange(sequence: 1, state: .retry, attempts: 1))
+        try inbox.update(MessageChange(sequence: 1, state: .done, attempts: 2))
         let row = try #require(try inbox.row(1))
-        #expect(row.message.reason == nil)
+        #expect(row.reason == nil)
         #expect(row.attempts == 2)
     }
 
@@ -148,7 +150,7 @@ import Testing
         }
         let file = try SQLiteFile(fixture.path, for: .reading)
         #expect(try file.integers("SELECT message, number FROM event") == [[2, 1], [3, 1]])
-        try inbox.update(RowChange(sequence: 2, state: .done), at: .at(1002))
+        try inbox.update(MessageChange(sequence: 2, state: .done), at: .at(1002))
         _ = try inbox.transaction { transaction throws(InboxError) in
             try transaction.drop(3)
             return try inbox.prune(now: .at(9000), in: transaction)
@@ -167,11 +169,11 @@ import Testing
 
     @Test func deadLettersAreRecordsWithoutTheirEvents() throws {
         let inbox = try InboxFixture().open()
-        var row = NewRow.sample(1, state: .dead)
+        var row = StoredMessage.sample(1, state: .dead)
         row.reason = "oversized: 300000 bytes"
         try inbox.insert([row, .sample(2)])
         try inbox.update(
-            RowChange(sequence: 2, state: .dead, attempts: 6, reason: "threw: no disk"), at: .at(1009))
+            MessageChange(sequence: 2, state: .dead, attempts: 6, failure: .threw("no disk")), at: .at(1009))
         let letters = try inbox.deadLetterRecords(after: 0, limit: 10)
         #expect(
             letters.map(\.state) == [

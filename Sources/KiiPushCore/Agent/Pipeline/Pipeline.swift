@@ -285,12 +285,12 @@ package final class Pipeline: TurnDelegate {
         case .new(let sequence):
             let isFinal: Bool
             switch arrival.content {
-            case .content(let content):
+            case .message, .command:
                 isFinal = self.store.isDurable
                 guard arrival.isInHand, let source = arrival.source else { break }
                 self.scheduler.stored(
                     QueuedMessage(
-                        sequence: sequence, source: source, content: content, bytes: arrival.bytes,
+                        sequence: sequence, source: source, content: arrival.content, bytes: arrival.bytes,
                         receivedAt: arrival.receivedAt))
             case .refused(let reason):
                 isFinal = true
