@@ -51,7 +51,7 @@ struct DeliveryWatch {
             try await Task.sleep(for: min(Self.interval, end - .now))
         }
         // Each result is already printed.
-        if hasFailed { throw SilentExit(status: .failure) }
+        if hasFailed { throw SilentExit.status(.failure) }
     }
 
     private static func nobody(_ count: Int) -> CommandFailure {
