@@ -88,7 +88,7 @@ final class ActivatorThread {
 
     private func start(with number: Int) {
         guard let delivery = self.deliveries[number] else { return }
-        do throws(SpawnError) {
+        do throws(SystemError) {
             let program = try ActivatedProgram(
                 self.configuration, first: self.message(of: delivery), environment: delivery.environment,
                 whenEnded: { [mailbox] in mailbox.ended($0, $1) })

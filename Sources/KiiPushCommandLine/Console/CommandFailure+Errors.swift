@@ -12,12 +12,10 @@ extension CommandFailure {
         // The receiving process is stopped or gone: try again. Any other control error means that its inbox fails.
         case ControlError.silent, ControlError.ended: self.init(.temporary, "\(error)")
         case is ControlError: self.init(.inputOutput, "\(error)")
-        case let error as StopSignals.Failure:
+        case let error as SystemError:
             self.init(
                 .temporary, error.description,
                 hint: "end some processes, or raise their limit (ulimit -u, ulimit -n)")
-        case let error as SystemError:
-            self.init(.temporary, error.description, hint: "end some processes, or raise their limit (ulimit -u)")
         case let error as TransportError: self.init(error)
         case let error as KiiError: self.init(error)
         case let error as KiiInputError:
@@ -66,6 +64,7 @@ extension CommandFailure {
         case .noUsablePort, .subscriptionRefused: self.init(.protocolError, error.description)
         case .inbox: self.init(.inputOutput, error.description)
         case .alreadyRunning: self.init(.internalError, error.description)
+        case .feed: self.init(.failure, error.description)
         }
     }
 

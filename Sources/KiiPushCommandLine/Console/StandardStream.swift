@@ -65,7 +65,7 @@ package struct StandardStream: Sendable {
 
 extension StopSignals {
     /// Handles ^C and SIGTERM for a command. After the first signal, output gives up on a reader that reads nothing.
-    package static func ofCommand(asks: [Int32] = []) throws(Failure) -> StopSignals {
+    package static func ofCommand(asks: [Int32] = []) throws(SystemError) -> StopSignals {
         try StopSignals(asks: asks, whenStopped: { OutputQueue.hurry() })
     }
 }

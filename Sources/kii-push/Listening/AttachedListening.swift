@@ -25,7 +25,7 @@ actor AttachedListening {
         self.count = count
     }
 
-    /// Shows events until a reason to end; throws ``StopSignals.Failure``.
+    /// Shows events until a reason to end; throws ``SystemError``.
     nonisolated func run(timeout: Duration?) async throws -> ListenEnding {
         let signals = try StopSignals.ofCommand()
         return await withTaskGroup(of: ListenEnding?.self) { group in
