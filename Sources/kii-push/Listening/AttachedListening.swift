@@ -76,7 +76,7 @@ actor AttachedListening {
                     console.status("> It receives again. 'kii-push inbox list' has what came meanwhile.")
                     return true
                 }
-            } catch ControlError.ended, ControlError.silent {
+            } catch InboxAccessError.ended, InboxAccessError.silent {
                 // That process is gone again, or not ready yet.
             }
             try await Task.sleep(for: .milliseconds(100))
