@@ -40,9 +40,9 @@ final class ActivatedProgram {
     init(
         _ configuration: Activator.Configuration, first: ActivationMessage, environment: [String: String],
         whenEnded: @escaping @Sendable (Int32, ChildProcess.Ending) -> Void
-    ) throws(SpawnError) {
+    ) throws(SystemError) {
         guard !configuration.command.isEmpty else {
-            throw SpawnError(program: "a program without a name", code: ENOENT)
+            throw SystemError(starting: "a program without a name", code: ENOENT)
         }
         var launch = ChildProcess.Launch(configuration.command)
         launch.environment = configuration.environment.merging(environment) { $1 }
@@ -60,7 +60,7 @@ final class ActivatedProgram {
                 self.channel = nil
             }
         } catch {
-            throw SpawnError(program: launch.words[0], before: error)
+            throw error.hindering("start \(launch.words[0])")
         }
         self.isOpen = self.channel != nil
         self.process = try Self.start(launch, whenEnded: whenEnded)
@@ -71,9 +71,9 @@ final class ActivatedProgram {
     /// nobody has to undo what has begun already.
     private static func start(
         _ launch: ChildProcess.Launch, whenEnded: @escaping @Sendable (Int32, ChildProcess.Ending) -> Void
-    ) throws(SpawnError) -> ChildProcess {
+    ) throws(SystemError) -> ChildProcess {
         let program = launch.words[0]
-        let started = Monitor<Result<ChildProcess, SpawnError>?>(nil)
+        let started = Monitor<Result<ChildProcess, SystemError>?>(nil)
         // The program alone has its end of the channel: otherwise nobody here hears that it has closed it.
         let launch = Locked<ChildProcess.Launch?>(launch)
         do throws(SystemError) {
@@ -84,15 +84,15 @@ final class ActivatedProgram {
                 if case .success(let process) = result { whenEnded(process.processID, process.wait()) }
             }.detach()
         } catch {
-            throw SpawnError(program: program, before: error)
+            throw error.hindering("start \(program)")
         }
         return try started.wait { $0.map { .leave($0) } ?? .sleep(until: nil) }.get()
     }
 
     /// Starts the program, and closes the descriptors that it inherits.
-    private static func spawn(_ launch: Locked<ChildProcess.Launch?>) -> Result<ChildProcess, SpawnError>? {
+    private static func spawn(_ launch: Locked<ChildProcess.Launch?>) -> Result<ChildProcess, SystemError>? {
         guard let launch = launch.withLock({ $0.take() }) else { return nil }
-        return Result { () throws(SpawnError) in try ChildProcess(launch) }
+        return Result { () throws(SystemError) in try ChildProcess(launch) }
     }
 
     func end(with signal: Int32) { self.process.end(with: signal) }

@@ -141,7 +141,7 @@ final class ActivatorLoop: PollLoop {
 
     private func start(with number: Int) {
         guard let delivery = self.deliveries[number] else { return }
-        do throws(SpawnError) {
+        do throws(SystemError) {
             let program = try ActivatedProgram(
                 self.configuration, first: self.message(of: delivery), environment: delivery.environment,
                 whenEnded: self.whenEnded)

@@ -5,7 +5,7 @@ public import KiiPushCore
 package final class LaunchChannel: Sendable {
     /// The one that this process was started with: its message is read when this is first asked for. `nil` for a process
     /// that was started in another way.
-    package static let inherited = Result { () throws(LaunchError) in try LaunchChannel.inherit() }
+    package static let inherited = Result { () throws(PushAgentError) in try LaunchChannel.inherit() }
 
     private struct Output {
         /// The bytes that the other side did not take at once.
@@ -24,17 +24,17 @@ package final class LaunchChannel: Sendable {
     private static let patience = Duration.seconds(10)
 
     /// Takes a descriptor, and reads the first message from it.
-    package init(descriptor: Int32) throws(LaunchError) {
+    package init(descriptor: Int32) throws(PushAgentError) {
         func option(_ name: Int32) -> Int32? {
             var value: Int32 = 0
             var length = socklen_t(MemoryLayout<Int32>.size)
             return getsockopt(descriptor, SOL_SOCKET, name, &value, &length) == 0 ? value : nil
         }
         guard fcntl(descriptor, F_GETFD) >= 0 else {
-            throw .invalid(reason: "names descriptor \(descriptor), which is closed")
+            throw .launch("names descriptor \(descriptor), which is closed")
         }
         guard option(SO_DOMAIN) == AF_UNIX, option(SO_TYPE) == Int32(SOCK_STREAM.rawValue) else {
-            throw .invalid(reason: "names descriptor \(descriptor), which is no local stream socket")
+            throw .launch("names descriptor \(descriptor), which is no local stream socket")
         }
         // What this program starts has no part in it.
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
@@ -42,7 +42,7 @@ package final class LaunchChannel: Sendable {
         var input = MessageReader(socket: self.socket)
         self.socket.limit(SO_RCVTIMEO, to: LaunchChannel.patience)
         guard let line = try input.next() else {
-            throw .invalid(reason: "names descriptor \(descriptor), over which no message came")
+            throw .launch("names descriptor \(descriptor), over which no message came")
         }
         // Before a program has said anything it gets nothing else.
         guard case .message(let first) = line else { throw .malformed("the first line is no message") }
@@ -51,13 +51,13 @@ package final class LaunchChannel: Sendable {
         self.input = Locked(input)
     }
 
-    private static func inherit() throws(LaunchError) -> LaunchChannel? {
+    private static func inherit() throws(PushAgentError) -> LaunchChannel? {
         guard let text = getenv(MessageFeed.activatorVariable).map({ String(cString: $0) }) else { return nil }
         // Nor has it a part in the name.
         unsetenv(MessageFeed.activatorVariable)
         MessageFeed.isUnclaimed.withLock { $0 = true }
         guard let descriptor = Int32(text), descriptor > 2 else {
-            throw .invalid(reason: "is no number of a descriptor above 2")
+            throw .launch("is no number of a descriptor above 2")
         }
         return try LaunchChannel(descriptor: descriptor)
     }
@@ -79,8 +79,8 @@ package final class LaunchChannel: Sendable {
     }
 
     /// Waits for the next line after the first message; `nil` when there will be no more.
-    package func next() throws(LaunchError) -> ActivationLine? {
-        try self.input.withLock { input throws(LaunchError) in try input.next() }
+    package func next() throws(PushAgentError) -> ActivationLine? {
+        try self.input.withLock { input throws(PushAgentError) in try input.next() }
     }
 
     /// Sends an answer, and waits for nobody: what the other side does not take now is for ``sendRest()``. One that does not
@@ -136,7 +136,7 @@ private struct MessageReader {
 
     init(socket: FileDescriptor) { self.socket = socket }
 
-    mutating func next() throws(LaunchError) -> ActivationLine? {
+    mutating func next() throws(PushAgentError) -> ActivationLine? {
         var bytes = [UInt8](repeating: 0, count: 65_536)
         while self.lines.isEmpty {
             let count = self.socket.receive(into: &bytes)
@@ -154,25 +154,16 @@ private struct MessageReader {
     }
 }
 
-/// Why a process that was started for a push gets no message.
-public enum LaunchError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The variable `KII_PUSH_LAUNCH_FD` names no socket of an ``Activator``; the reason is what follows its name.
-    case invalid(reason: String)
-    /// Another agent of the process already receives the activator's messages.
-    case taken
-
-    /// The error and its remedy, in one line.
-    public var description: String {
-        switch self {
-        case .invalid(let reason):
-            "KII_PUSH_LAUNCH_FD \(reason); only `kii-push run --activate` and Activator set it: unset it, and the program "
-                + "receives from the broker"
-        case .taken: "another agent of this process receives the messages that it was started for; run one agent, once"
-        }
+extension PushAgentError {
+    /// `KII_PUSH_LAUNCH_FD` names no socket of an ``Activator``; the problem follows the variable's name.
+    fileprivate static func launch(_ problem: String) -> PushAgentError {
+        .feed(
+            reason: "KII_PUSH_LAUNCH_FD \(problem); only `kii-push run --activate` and Activator set it: unset it, and "
+                + "the program receives from the broker")
     }
 
-    static func malformed(_ reason: String) -> LaunchError {
-        .invalid(reason: "names a descriptor that does not speak the protocol (\(reason))")
+    fileprivate static func malformed(_ problem: String) -> PushAgentError {
+        .launch("names a descriptor that does not speak the protocol (\(problem))")
     }
 }
 
@@ -181,7 +172,7 @@ extension LaunchOptions {
     /// other process.
     ///
     /// The first access reads the message, which takes next to no time. If the variable `KII_PUSH_LAUNCH_FD` is forged,
-    /// the options are empty, and `run()` of an agent with `feed: .activator` throws ``LaunchError/invalid(reason:)``.
+    /// the options are empty, and `run()` of an agent with `feed: .activator` throws ``PushAgentError/feed(reason:)``.
     ///
     /// ```swift
     /// let lifecycle = AgentLifecycle(launchOptions: .current)

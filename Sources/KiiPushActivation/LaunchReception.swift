@@ -5,7 +5,7 @@ extension MessageFeed {
     /// whose agent receives from the broker.
     ///
     /// The agent's `run()` returns when the activator ends. If several agents of the process have this feed, the first
-    /// agent that runs gets all messages. `run()` of the others throws a ``LaunchError``, as it does if
+    /// agent that runs gets all messages. `run()` of the others throws ``PushAgentError/feed(reason:)``, as it does if
     /// `KII_PUSH_LAUNCH_FD` is forged.
     ///
     /// The first access reads the first message, as `LaunchOptions.current` does.
@@ -29,13 +29,17 @@ extension MessageFeed {
 extension PushAgent {
     /// Receives from the ``Activator`` that started this process, until it is cancelled or the activator ends.
     fileprivate func receive(from channel: LaunchChannel) async throws {
-        guard channel.take() else { throw LaunchError.taken }
+        guard channel.take() else {
+            throw PushAgentError.feed(
+                reason: "another agent of this process receives the messages that it was started for; "
+                    + "run one agent, once")
+        }
         var configuration = self.runtime.configuration.delivery
         // An attempt that fails is its last one here: the activator's agent knows when the next one is due.
         configuration.retryDelays = []
         configuration.totalLimit = nil
         let reception = try await LaunchReception(self, channel, configuration)
-        let (ended, sent) = (OneShot<LaunchError?>(), OneShot<Void>())
+        let (ended, sent) = (OneShot<PushAgentError?>(), OneShot<Void>())
         let patience = self.runtime.configuration.shutdownGrace
         do throws(SystemError) {
             try OSThread(name: "kii-launch-out") {
@@ -92,12 +96,12 @@ private final class LaunchReception: Sendable {
     }
 
     /// Returns when no more messages come; with an error when what comes is none.
-    func run() -> LaunchError? {
+    func run() -> PushAgentError? {
         // A further attempt to deliver what the user opened is no second opening.
         var opened: Set<String> = []
         // The badge has begun with this one's number, and the program may have set another since.
         self.take(self.channel.first, &opened)
-        do throws(LaunchError) {
+        do throws(PushAgentError) {
             while let line = try self.channel.next() {
                 switch line {
                 case .badge(let number): self.agent.keptBadge.told(number)

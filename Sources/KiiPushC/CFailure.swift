@@ -40,7 +40,7 @@ struct CFailure: Error {
         case is TransportError, is KiiResponseError:
             self.init(KII_PUSH_E_NETWORK, "\(error)")
             self.isTemporary = true
-        case let error as StopSignals.Failure:
+        case let error as SystemError:
             self.init(KII_PUSH_E_STATE, error.description)
             self.isTemporary = true
         case is CancellationError: self = .state("it was stopped meanwhile")
@@ -54,7 +54,7 @@ struct CFailure: Error {
             self.init(KII_PUSH_E_CONFIGURATION, "/\(setting) \(reason)")
         case .signInRefused(let cause), .pseudoUserLost(let cause): self.init(cause, error.description)
         case .noUsablePort, .subscriptionRefused: self.init(KII_PUSH_E_NETWORK, error.description)
-        case .alreadyRunning: self = .state(error.description)
+        case .alreadyRunning, .feed: self = .state(error.description)
         case .stateDirectoryInUse, .installationInUse, .stateOfAnotherAccount, .file, .inboxOfNewerVersion, .inbox,
             .gatewayInUse, .leaseLost:
             self.init(KII_PUSH_E_FILE, error.description)

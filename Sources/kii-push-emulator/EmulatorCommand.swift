@@ -97,7 +97,7 @@ struct EmulatorCommand: ParsableCommand {
         do {
             try Self.announce(emulator, file: file, on: console)
             try await StandardStream.output.written()
-        } catch is UnreadOutput {
+        } catch SilentExit.unreadOutput {
             // The command is ending.
         } catch {
             await emulator.stop()
@@ -107,7 +107,7 @@ struct EmulatorCommand: ParsableCommand {
         let number = await signals.next()
         await emulator.stop()
         if await view?.hasEnded(within: .seconds(1)) ?? true { console.status("stopped") }
-        throw SilentExit(status: number.map(ExitStatus.afterStop) ?? .success)
+        throw SilentExit.status(number.map(ExitStatus.afterStop) ?? .success)
     }
 
     /// A usual port that somebody has taken since it was looked at is replaced by a free one.

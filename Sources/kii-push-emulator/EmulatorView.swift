@@ -44,9 +44,9 @@ final class EmulatorView: Sendable {
                 }
                 for activity in activities { try console.show(activity, root: root) }
                 try StandardStream.output.waitUntilWritten()
-            } catch is UnreadOutput {
+            } catch SilentExit.unreadOutput {
                 return
-            } catch is BrokenPipe {
+            } catch SilentExit.brokenPipe {
                 return console.warning("nobody reads the output any more; going on without it")
             } catch {
                 return console.warning("the output cannot be written any more; going on without it: \(error)")

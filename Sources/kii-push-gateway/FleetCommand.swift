@@ -58,7 +58,7 @@ struct FleetStatusCommand: ParsableCommand {
             try console.line(
                 "nobody: \(status.freeShards.text(of: "shard")), \(status.agentsWithoutGateway.text(of: "agent"))")
         }
-        if !unreachable.isEmpty { throw SilentExit(status: .unreachable) }
+        if !unreachable.isEmpty { throw SilentExit.status(.unreachable) }
     }
 }
 

@@ -41,9 +41,10 @@ struct GatewaySession: Sendable {
         self.console = console
         self.notifier = ServiceNotifier(path: EnvironmentVariable.notifySocket.text)
         guard AgentStateFile.isValidName(self.name) else {
-            throw UsageError(
+            throw CommandFailure(
+                .usage,
                 "a gateway's name has to be 1 to 64 of letters, digits, -, _ and ., not beginning with .: name one with "
-                    + "'--gateway'", commandPath: "kii-push-gateway run")
+                    + "'--gateway'", helpPath: "kii-push-gateway run")
         }
         let directory = try FilePaths().gateways + "/" + self.name
         try PrivateFile.makeDirectory(directory)
@@ -51,9 +52,9 @@ struct GatewaySession: Sendable {
             _ = continuation.yield(.program(event))
         }
         guard let outside = try settings.outsideHandler(directory: directory, report: report) else {
-            throw UsageError(
-                "who is to handle the messages? '--exec COMMAND' or '--forward-to URL' is missing",
-                commandPath: "kii-push-gateway run")
+            throw CommandFailure(
+                .usage, "who is to handle the messages? '--exec COMMAND' or '--forward-to URL' is missing",
+                helpPath: "kii-push-gateway run")
         }
         self.outside = outside
         self.handlerText = settings.handlerText
@@ -169,7 +170,7 @@ struct GatewaySession: Sendable {
         await showing.wait(atMost: .seconds(2))
         await self.outside.stop()
         if let failure { throw failure }
-        if let stopped { throw SilentExit(status: .afterStop(signal: stopped)) }
+        if let stopped { throw SilentExit.status(.afterStop(signal: stopped)) }
     }
 
     // MARK: - Telling

@@ -152,7 +152,8 @@ import Testing
         #expect(refused.error == "kii-push: it is full\n")
         server.stop()
         for (error, exit) in [
-            (ControlError.silent, ExitStatus.temporary), (.ended, .temporary), (.refused(reason: "r"), .inputOutput),
+            (InboxAccessError.silent, ExitStatus.temporary), (.ended, .temporary),
+            (.refused(reason: "r"), .inputOutput),
         ] {
             #expect(CommandFailure(describing: error).exit == exit)
             let askers = [

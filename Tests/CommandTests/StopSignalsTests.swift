@@ -8,7 +8,7 @@ import Testing
 @Suite(.ownThreads) struct StopSignalsTests {
     @Test func aSystemWithoutThreadsIsAClearError() throws {
         let error = try #require(
-            #expect(throws: StopSignals.Failure.self) {
+            #expect(throws: SystemError.self) {
                 try StopSignals(startThread: { _ throws(SystemError) in throw SystemError(noThread: EAGAIN) })
             })
         let failure = CommandFailure(describing: error)

@@ -50,7 +50,7 @@ struct Trial {
 
     /// What `kii-push doctor` asks.
     private var isSeenDamaged: Bool {
-        do throws(InboxReadingError) {
+        do throws(InboxAccessError) {
             try InboxReader(stateDirectory: self.directory).verify()
             return false
         } catch {

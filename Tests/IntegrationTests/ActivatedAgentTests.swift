@@ -155,7 +155,7 @@ import Testing
         ("GET / HTTP/1.1\r\n\r\n", "(the document is not JSON at byte 0: a byte is out of place"),
     ])
     func aSocketThatIsNoActivatorsIsRefused(text: String, reason: String) throws {
-        let error = #expect(throws: LaunchError.self) {
+        let error = #expect(throws: PushAgentError.self) {
             _ = try self.channel { descriptor in
                 self.send(text, to: descriptor)
                 shutdown(descriptor.number, Int32(SHUT_WR))
@@ -168,8 +168,9 @@ import Testing
 
     @Test func aFileIsNoSocket() throws {
         let file = open("/dev/null", O_RDWR)
-        let error = LaunchError.invalid(reason: "names descriptor \(file), which is no local stream socket")
-        #expect(throws: error) { _ = try LaunchChannel(descriptor: file) }
+        let error = #expect(throws: PushAgentError.self) { _ = try LaunchChannel(descriptor: file) }
+        let text = "KII_PUSH_LAUNCH_FD names descriptor \(file), which is no local stream socket; "
+        #expect(error?.description.hasPrefix(text) == true)
         close(file)
     }
 
@@ -205,7 +206,8 @@ import Testing
                 // Not a new 30 s of its own.
                 #expect(call.context.timeRemaining <= .seconds(5))
                 #expect(await ActivationStage.happens(7, in: events) { $0 == .handedBack(.failed) } != nil)
-                await #expect(throws: LaunchError.taken) { try await second.run() }
+                let error = await #expect(throws: PushAgentError.self) { try await second.run() }
+                #expect(error?.description.hasPrefix("another agent of this process receives") == true)
             }
             var bytes = [UInt8](repeating: 0, count: 1000)
             let count = recv(ours.number, &bytes, bytes.count, 0)

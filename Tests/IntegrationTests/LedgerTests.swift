@@ -75,7 +75,7 @@ import Testing
                     withExtendedLifetime(kept) {}
                 }
                 #expect(try await runtime.ledger().isBalanced)
-                #expect(throws: InboxReadingError.self) { try InboxReader(stateDirectory: directory) }
+                #expect(throws: InboxAccessError.self) { try InboxReader(stateDirectory: directory) }
             }
         }
     }

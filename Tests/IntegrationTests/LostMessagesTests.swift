@@ -82,7 +82,7 @@ import Testing
 
     /// Before an agent starts: who looks is told.
     private static func expectUnsound(_ state: String) throws {
-        let error = #expect(throws: InboxReadingError.self) { try InboxReader(stateDirectory: state).verify() }
+        let error = #expect(throws: InboxAccessError.self) { try InboxReader(stateDirectory: state).verify() }
         if case .damaged = error { return }
         Issue.record("\(String(describing: error))")
     }

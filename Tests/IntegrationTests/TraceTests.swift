@@ -78,14 +78,14 @@ import Testing
             #expect(try reader.trace(of: 2).missing == [])
             #expect(try reader.trace(of: 3).missing == [.storing, .acknowledgement, .answer])
             #expect(try reader.trace(of: 4).missing == [.acknowledgement])
-            #expect(throws: InboxReadingError.neverReceived(messageID: 5, last: 4)) { try reader.trace(of: 5) }
-            #expect(throws: InboxReadingError.neverReceived(messageID: 0, last: 4)) { try reader.trace(of: 0) }
-            #expect(throws: InboxReadingError.neverReceived(messageID: -1, last: 4)) { try reader.trace(of: -1) }
+            #expect(throws: InboxAccessError.neverReceived(messageID: 5, last: 4)) { try reader.trace(of: 5) }
+            #expect(throws: InboxAccessError.neverReceived(messageID: 0, last: 4)) { try reader.trace(of: 0) }
+            #expect(throws: InboxAccessError.neverReceived(messageID: -1, last: 4)) { try reader.trace(of: -1) }
             try inbox.transaction { transaction throws(InboxError) in
                 try transaction.update(MessageChange(sequence: 2, state: .dead), at: .now())
                 try transaction.drop(2)
             }
-            #expect(throws: InboxReadingError.removed(messageID: 2)) { try reader.trace(of: 2) }
+            #expect(throws: InboxAccessError.removed(messageID: 2)) { try reader.trace(of: 2) }
         }
     }
 

@@ -123,7 +123,7 @@ struct Room {
             knows: ["Values", "System", "JSON", "MQTT/Wire"],
             // What its page shows of receivers on this machine.
             alsoSees: [
-                "AgentStateFile", "ControlClient", "ControlError", "InboxReader", "MessageDecision", "MessageEvent",
+                "AgentStateFile", "ControlClient", "InboxAccessError", "InboxReader", "MessageDecision", "MessageEvent",
                 "MessageRecord", "ReceiverFolder",
             ]
         ),

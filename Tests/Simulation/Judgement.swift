@@ -57,7 +57,7 @@ package struct Judgement: Sendable {
                 if !ledger.isBalanced { account.violated("the ledger does not add up: \(ledger)") }
             } catch {
                 // Payloads are not looked at before somebody reads them.
-                if account.isDamaged, case InboxReadingError.damaged = error {
+                if account.isDamaged, case InboxAccessError.damaged = error {
                     self.counts.unreadable = 1
                 } else {
                     account.violated("the inbox cannot be read at the end: \(error)")

@@ -111,10 +111,10 @@ extension ParsableArguments {
 
     package var given: [String] { self.boundArguments().filter { $0.box.isGiven }.compactMap(\.definition.long) }
 
-    /// - Throws: ``ValidationError`` when two of these options are given.
+    /// - Throws: ``CommandFailure`` when two of these options are given.
     package func exclude(_ options: String...) throws {
         let given = self.given
         let both = options.filter(given.contains)
-        if both.count > 1 { throw ValidationError("'--\(both[0])' and '--\(both[1])' exclude each other") }
+        if both.count > 1 { throw CommandFailure(.usage, "'--\(both[0])' and '--\(both[1])' exclude each other") }
     }
 }

@@ -12,7 +12,7 @@ struct ArgumentParser {
         self.positionals = arguments.filter(\.definition.isPositional)
     }
 
-    mutating func parse() throws(UsageError) {
+    mutating func parse() throws(CommandFailure) {
         var onlyPositionals = false
         while let word = self.words.popFirst() {
             if onlyPositionals || !word.hasPrefix("-") || word == "-" {
@@ -31,14 +31,14 @@ struct ArgumentParser {
         }
     }
 
-    private mutating func takePositional(_ word: String) throws(UsageError) {
+    private mutating func takePositional(_ word: String) throws(CommandFailure) {
         guard self.nextPositional < self.positionals.count else { throw self.problem("unexpected argument '\(word)'") }
         let argument = self.positionals[self.nextPositional]
         if !argument.definition.isRepeating { self.nextPositional += 1 }
         try self.give(word, to: argument)
     }
 
-    private mutating func takeLong(_ word: String) throws(UsageError) {
+    private mutating func takeLong(_ word: String) throws(CommandFailure) {
         let parts = word.dropFirst(2).split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
         let name = String(parts.first ?? "")
         guard let argument = self.named.first(where: { $0.definition.long == name }) else {
@@ -48,7 +48,7 @@ struct ArgumentParser {
     }
 
     /// `-q`, `-qv`, `-n5`, `-n 5`, `-n=5`, `-qn5`.
-    private mutating func takeShortCluster(_ word: String) throws(UsageError) {
+    private mutating func takeShortCluster(_ word: String) throws(CommandFailure) {
         var letters = word.dropFirst()
         while let letter = letters.popFirst() {
             guard let argument = self.named.first(where: { $0.definition.short == letter }) else {
@@ -63,7 +63,7 @@ struct ArgumentParser {
         }
     }
 
-    private mutating func take(_ argument: BoundArgument, attached: String?) throws(UsageError) {
+    private mutating func take(_ argument: BoundArgument, attached: String?) throws(CommandFailure) {
         if argument.definition.kind == .flag {
             guard attached == nil else { throw self.problem("'\(argument.definition.label)' takes no value") }
             _ = argument.box.take(nil)
@@ -84,12 +84,12 @@ struct ArgumentParser {
         }
     }
 
-    private func give(_ text: String, to argument: BoundArgument) throws(UsageError) {
+    private func give(_ text: String, to argument: BoundArgument) throws(CommandFailure) {
         guard let problem = argument.box.take(text) else { return }
         throw self.problem("the value '\(text)' is invalid for '\(argument.definition.label)': \(problem)")
     }
 
-    private func missingValue(_ argument: BoundArgument) -> UsageError {
+    private func missingValue(_ argument: BoundArgument) -> CommandFailure {
         var message = "missing value for '\(argument.definition.label)'"
         if let next = self.words.first, let long = argument.definition.long {
             message += " (a value that starts with '-' is written --\(long)=\(next))"
@@ -97,13 +97,13 @@ struct ArgumentParser {
         return self.problem(message)
     }
 
-    private func unknownOption(_ name: String) -> UsageError {
+    private func unknownOption(_ name: String) -> CommandFailure {
         let names = self.named.compactMap(\.definition.long).map { "--\($0)" } + ["--help"]
         let guess = name.hasPrefix("--") ? suggestion(for: name, among: names) : nil
         return self.problem("unknown option '\(name)'" + (guess.map { "; did you mean '\($0)'?" } ?? ""))
     }
 
-    private func problem(_ message: String) -> UsageError {
-        UsageError(message, commandPath: self.commandPath)
+    private func problem(_ message: String) -> CommandFailure {
+        CommandFailure(.usage, message, helpPath: self.commandPath)
     }
 }

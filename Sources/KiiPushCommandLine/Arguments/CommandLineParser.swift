@@ -33,7 +33,7 @@ struct CommandLineParser {
             let problem =
                 own.first.map { "'\($0)' comes before a command; put it after the command" }
                 ?? "a command is missing: one of \(names)"
-            throw UsageError(problem, commandPath: command.path)
+            throw CommandFailure(.usage, problem, helpPath: command.path)
         }
         return .run(try Self.parse(command.type, rest, path: command.path))
     }
@@ -57,7 +57,7 @@ struct CommandLineParser {
 
     private static func command(
         below tool: CommandDescription, for words: ArraySlice<String>
-    ) throws(UsageError) -> (command: CommandDescription, rest: ArraySlice<String>) {
+    ) throws(CommandFailure) -> (command: CommandDescription, rest: ArraySlice<String>) {
         var command = tool
         var rest = words
         while let word = rest.first, !word.hasPrefix("-"), !command.configuration.subcommands.isEmpty {
@@ -72,25 +72,25 @@ struct CommandLineParser {
 
     private static func parse<Command: ParsableCommand>(
         _ type: Command.Type, _ words: ArraySlice<String>, path: String
-    ) throws(UsageError) -> Command {
+    ) throws(CommandFailure) -> Command {
         let command = Command()
         var parser = ArgumentParser(command.boundArguments(), words: words, commandPath: path)
         try parser.parse()
         do {
             try command.validateAll()
         } catch {
-            throw UsageError((error as? ValidationError)?.message ?? "\(error)", commandPath: path)
+            throw CommandFailure(.usage, (error as? CommandFailure)?.message ?? "\(error)", helpPath: path)
         }
         return command
     }
 
-    private static func unknownCommand(_ word: String, below command: CommandDescription) -> UsageError {
+    private static func unknownCommand(_ word: String, below command: CommandDescription) -> CommandFailure {
         // A guess leaves out the tool's own name.
         let likely = command.configuration.likelySubcommand.map {
             (command.words.dropFirst() + [$0, word]).joined(separator: " ")
         }
         let near = suggestion(for: word, among: command.subcommands.flatMap(\.names))
         let guess = (near ?? likely).map { "; did you mean '\($0)'?" } ?? ""
-        return UsageError("unknown command '\(word)'\(guess)", commandPath: command.path)
+        return CommandFailure(.usage, "unknown command '\(word)'\(guess)", helpPath: command.path)
     }
 }

@@ -28,7 +28,7 @@ package struct ChosenMessages: ParsableArguments {
 
     package func validate() throws {
         guard self.all != self.numbers.isEmpty else { return }
-        throw ValidationError(
-            self.all ? "'--all' and numbers exclude each other" : "name the messages, or all with '--all'")
+        throw CommandFailure(
+            .usage, self.all ? "'--all' and numbers exclude each other" : "name the messages, or all with '--all'")
     }
 }

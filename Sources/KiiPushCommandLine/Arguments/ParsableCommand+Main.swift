@@ -55,8 +55,6 @@ extension ParsableCommand {
             return .success
         } catch let exit as SilentExit {
             return exit.status
-        } catch is BrokenPipe {
-            return .success
         } catch {
             return Self.report(error, words)
         }
@@ -64,8 +62,9 @@ extension ParsableCommand {
 
     @discardableResult
     private static func report(_ error: any Error, _ words: [String]) -> ExitStatus {
-        let report = FailureReport(
-            error, of: Self.configuration.commandName, hint: error is UsageError ? Self.hint(words) : nil)
+        var failure = CommandFailure(describing: error)
+        if failure.helpPath != nil, let hint = Self.hint(words) { failure.hint = hint }
+        let report = FailureReport(failure, of: Self.configuration.commandName)
         let options = words.prefix { $0 != "--" }
         report.write(
             asJSON: options.contains("--json"), isVerbose: options.contains { $0 == "-v" || $0 == "--verbose" })

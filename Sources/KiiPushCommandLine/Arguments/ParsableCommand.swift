@@ -23,7 +23,7 @@ package protocol ParsableCommand: ParsableArguments {
 extension ParsableCommand {
     /// A command that only groups others is never run: the parser asks for one of them first.
     package func run() async throws {
-        throw UsageError("a command is missing", commandPath: Self.configuration.commandName)
+        throw CommandFailure(.usage, "a command is missing", helpPath: Self.configuration.commandName)
     }
 }
 

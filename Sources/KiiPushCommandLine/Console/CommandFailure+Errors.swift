@@ -8,16 +8,11 @@ extension CommandFailure {
         case let failure as CommandFailure: self = failure
         case let error as FileError: self.init(error.exit, error.description)
         case let error as PushAgentError: self.init(error)
-        case let error as InboxReadingError: self.init(error.exit, error.description)
-        // The receiving process is stopped or gone: try again. Any other control error means that its inbox fails.
-        case ControlError.silent, ControlError.ended: self.init(.temporary, "\(error)")
-        case is ControlError: self.init(.inputOutput, "\(error)")
-        case let error as StopSignals.Failure:
+        case let error as InboxAccessError: self.init(error.exit, error.description)
+        case let error as SystemError:
             self.init(
                 .temporary, error.description,
                 hint: "end some processes, or raise their limit (ulimit -u, ulimit -n)")
-        case let error as SystemError:
-            self.init(.temporary, error.description, hint: "end some processes, or raise their limit (ulimit -u)")
         case let error as TransportError: self.init(error)
         case let error as KiiError: self.init(error)
         case let error as KiiInputError:
@@ -66,6 +61,7 @@ extension CommandFailure {
         case .noUsablePort, .subscriptionRefused: self.init(.protocolError, error.description)
         case .inbox: self.init(.inputOutput, error.description)
         case .alreadyRunning: self.init(.internalError, error.description)
+        case .feed: self.init(.failure, error.description)
         }
     }
 
@@ -109,12 +105,14 @@ extension CommandFailure {
     }
 }
 
-extension InboxReadingError {
+extension InboxAccessError {
     fileprivate var exit: ExitStatus {
         switch self {
         case .missing, .neverReceived, .removed: .missingInput
         case .newerVersion: .configuration
-        case .damaged, .unusable: .inputOutput
+        // The receiving process is stopped or gone: try again.
+        case .ended, .silent: .temporary
+        case .damaged, .unusable, .refused: .inputOutput
         }
     }
 }

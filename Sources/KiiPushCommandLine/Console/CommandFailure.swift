@@ -9,18 +9,32 @@ package struct CommandFailure: Error {
     /// Whether the command may have taken effect, so that repeating it could do so twice.
     package var isInDoubt = false
     package var answer: String?
+    /// The command whose help to read, such as `kii-push send topic`; only for a wrong command line. A hint replaces it.
+    var helpPath: String?
 
     package init(
-        _ exit: ExitStatus, _ message: String, hint: String? = nil, code: String? = nil, httpStatus: Int? = nil
+        _ exit: ExitStatus, _ message: String, helpPath: String? = nil, hint: String? = nil, code: String? = nil,
+        httpStatus: Int? = nil
     ) {
-        (self.exit, self.message, self.hint) = (exit, message, hint)
+        (self.exit, self.message, self.helpPath, self.hint) = (exit, message, helpPath, hint)
         (self.code, self.httpStatus) = (code, httpStatus)
     }
 }
 
-/// Ends the command with a status that is no failure to report, after its own output said what there was to say.
-package struct SilentExit: Error {
-    package let status: ExitStatus
+/// Ends the command without a report.
+package enum SilentExit: Error {
+    /// The command's own output has said what there was to say.
+    case status(ExitStatus)
+    /// The reader of standard output is gone.
+    case brokenPipe
+    /// The command ends without writing the rest of its output, since the reader has read nothing for a while.
+    case unreadOutput
 
-    package init(status: ExitStatus) { self.status = status }
+    var status: ExitStatus {
+        switch self {
+        case .status(let status): status
+        case .brokenPipe: .success
+        case .unreadOutput: .failure
+        }
+    }
 }

@@ -2,23 +2,15 @@ import KiiPushCore
 
 /// Reports on standard error why the process ends: one line and one of advice or, with `--json`, one object.
 struct FailureReport {
-    let failure: CommandFailure
+    private(set) var failure: CommandFailure
     private let program: String
-    /// The command whose help the report recommends, for a usage error.
-    let helpPath: String?
 
-    /// - Parameters:
-    ///   - program: this program's name.
-    ///   - hint: advice about a usage error, instead of the error's own.
-    init(_ error: any Error, of program: String, hint: String? = nil) {
-        let usage = error as? UsageError
-        var failure =
-            usage.map { CommandFailure(.usage, $0.message, hint: hint ?? $0.hint) } ?? CommandFailure(describing: error)
-        failure.message = failure.message.withoutCredentials
-        failure.hint = failure.hint?.withoutCredentials
+    /// - Parameter program: this program's name.
+    init(_ failure: CommandFailure, of program: String) {
         self.failure = failure
+        self.failure.message = failure.message.withoutCredentials
+        self.failure.hint = failure.hint?.withoutCredentials
         self.program = program
-        self.helpPath = usage?.commandPath
     }
 
     /// Writes the report. If standard error cannot be written to, only the exit code remains.
@@ -30,7 +22,7 @@ struct FailureReport {
         StandardStream.error.say(text)
     }
 
-    private var hint: String? { self.failure.hint ?? self.helpPath.map { "see '\($0) --help'" } }
+    private var hint: String? { self.failure.hint ?? self.failure.helpPath.map { "see '\($0) --help'" } }
 
     private var text: String {
         // A backslash of the user's own words stays as typed.

@@ -1,9 +1,6 @@
 import Glibc
 import KiiPushCore
 
-/// The command ends without writing the rest of its output, since the reader has read nothing for a while.
-package struct UnreadOutput: Error {}
-
 /// Writes to a descriptor on a thread of its own. That thread alone waits for the reader at the other end.
 ///
 /// Tasks share few threads. A task that waits in write(2) blocks one of them, and with it messages and the signal that
@@ -81,7 +78,7 @@ package final class OutputQueue: Sendable {
 
     /// Waits, without blocking a thread, until all earlier bytes are written.
     ///
-    /// - Throws: ``BrokenPipe``; ``UnreadOutput``; ``CommandFailure`` with exit 74.
+    /// - Throws: ``SilentExit``; ``CommandFailure`` with exit 74.
     package func written() async throws {
         let waiter = OneShot<Void>()
         self.state.withLock { state in
@@ -126,7 +123,7 @@ package final class OutputQueue: Sendable {
 
     private func abandon() {
         self.conclude { state in
-            state.failure = state.failure ?? UnreadOutput()
+            state.failure = state.failure ?? SilentExit.unreadOutput
             state.isAbandoned = true
             state.waiting = []
             state.written = state.put
@@ -178,7 +175,8 @@ package final class OutputQueue: Sendable {
             } else if count == 0 || code != EINTR {
                 let failure: any Error =
                     code == EPIPE
-                    ? BrokenPipe() : CommandFailure(.inputOutput, "cannot write \(self.name): \(errorText(code))")
+                    ? SilentExit.brokenPipe
+                    : CommandFailure(.inputOutput, "cannot write \(self.name): \(errorText(code))")
                 self.conclude { state in
                     state.failure = state.failure ?? failure
                     state.written = min(state.written + rest.count, state.put)

@@ -1,9 +1,6 @@
 import Glibc
 package import KiiPushCore
 
-/// The reader of standard output is gone, so the process ends silently.
-package struct BrokenPipe: Error {}
-
 /// Standard output or error. An ``OutputQueue`` writes them in the order of the calls, and both share one where they are the
 /// same terminal, pipe or file. ``finish()`` waits for its end.
 package struct StandardStream: Sendable {
@@ -53,7 +50,7 @@ package struct StandardStream: Sendable {
     /// Queues data without waiting, and ignores errors: they could be reported nowhere.
     package func say(_ text: String) { self.queue.putLine(Array(text.utf8)) }
 
-    /// Waits until all data is written; throws ``BrokenPipe``, ``UnreadOutput``, ``CommandFailure`` with exit 74.
+    /// Waits until all data is written; throws ``SilentExit``, or ``CommandFailure`` with exit 74.
     package func written() async throws { try await self.queue.written() }
     /// The same, blocking the thread.
     package func waitUntilWritten() throws { try self.queue.waitUntilWritten() }
@@ -68,7 +65,7 @@ package struct StandardStream: Sendable {
 
 extension StopSignals {
     /// Handles ^C and SIGTERM for a command. After the first signal, output gives up on a reader that reads nothing.
-    package static func ofCommand(asks: [Int32] = []) throws(Failure) -> StopSignals {
+    package static func ofCommand(asks: [Int32] = []) throws(SystemError) -> StopSignals {
         try StopSignals(asks: asks, whenStopped: { OutputQueue.hurry() })
     }
 }

@@ -64,7 +64,7 @@ package struct Examination {
             guard let fix = check.finding.fix else { continue }
             try console.line("\(console.style(check.key.text, .bold)): \(fix.terminalSafe)")
         }
-        if let exit = self.firstFailure?.finding.exit { throw SilentExit(status: exit) }
+        if let exit = self.firstFailure?.finding.exit { throw SilentExit.status(exit) }
     }
 
     private func obstacle(among keys: [Check.Key]) -> String? {

@@ -58,7 +58,9 @@ package struct HandlerOptions: ParsableArguments {
     /// Refuses contradictory options, and options without the one that they need. For commands without a file that
     /// could complete the options.
     package func validateAlone() throws {
-        if let problem = self.settings.problem({ "'\(RunSettings.option($0))'" }) { throw ValidationError(problem) }
+        if let problem = self.settings.problem({ "'\(RunSettings.option($0))'" }) {
+            throw CommandFailure(.usage, problem)
+        }
     }
 }
 

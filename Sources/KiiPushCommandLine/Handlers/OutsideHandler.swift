@@ -52,15 +52,10 @@ package struct OutsideBridge: RemoteNotificationHandler, ThingCommandHandler {
             switch answer.verdict {
             case .done(let result): completion(result)
             case .failed(let reason, let retryAfter):
-                completion.fail(OutsideFailure(description: reason), retryAfter: retryAfter)
+                completion.fail(because: reason, retryAfter: retryAfter)
             case .rejected(let reason): completion.reject(reason)
             case .postponed(let reason, let retryAfter): completion.postpone(reason, retryAfter: retryAfter)
             }
         }
     }
-}
-
-/// The reason why an attempt outside failed, as the inbox stores it.
-private struct OutsideFailure: Error, CustomStringConvertible {
-    let description: String
 }

@@ -88,23 +88,18 @@ package struct MessageFormat: ExpressibleByArgument, Sendable {
     package static var expectation: String { "a format such as '%{time} %k %t' ('kii-push help formatting')" }
 
     package init?(argument: String) {
-        guard case .success(let pieces) = Self.pieces(of: argument) else { return nil }
-        self.pieces = pieces
+        let read = Self.pieces(of: argument)
+        guard read.unknown == nil else { return nil }
+        self.pieces = read.pieces
     }
 
     package static func problem(with argument: String) -> String {
-        let unknown = if case .failure(let part) = Self.pieces(of: argument) { part.text } else { argument }
+        let unknown = Self.pieces(of: argument).unknown ?? argument[...]
         return "there is no '\(unknown)'; expected \(Self.expectation)"
     }
 
-    /// An unknown placeholder or escape in a format.
-    private struct UnknownPart: Error {
-        let text: String
-
-        init(_ text: Substring) { self.text = String(text) }
-    }
-
-    private static func pieces(of argument: String) -> Result<[Piece], UnknownPart> {
+    /// The pieces of a format, or its first unknown placeholder or escape.
+    private static func pieces(of argument: String) -> (pieces: [Piece], unknown: Substring?) {
         let escapes: [Character: Character] = ["n": "\n", "t": "\t", "0": "\0", "e": "\u{1b}", "\\": "\\"]
         var (pieces, text, rest) = ([Piece](), "", Substring(argument))
         while let character = rest.first {
@@ -113,18 +108,18 @@ package struct MessageFormat: ExpressibleByArgument, Sendable {
             switch character {
             case "%" where part == "%%": text.append("%")
             case "%":
-                guard let field = Self.field(part) else { return .failure(UnknownPart(part)) }
+                guard let field = Self.field(part) else { return ([], part) }
                 pieces += [.text(text), .field(field)]
                 text = ""
             case "\\":
                 guard let escaped = part.dropFirst().first.flatMap({ escapes[$0] }) else {
-                    return .failure(UnknownPart(part))
+                    return ([], part)
                 }
                 text.append(escaped)
             default: text.append(character)
             }
         }
-        return .success(pieces + [.text(text)])
+        return (pieces + [.text(text)], nil)
     }
 
     /// The first part: a character, `%{name}`, or `%` or `\` with one more character.

@@ -27,10 +27,10 @@ package actor RunView {
         do {
             try self.view.show(notice, of: agent)
             try await StandardStream.output.written()
-        } catch is BrokenPipe {
+        } catch SilentExit.brokenPipe {
             if self.isRead { self.console.warning("nobody reads the output any more; going on without it") }
             self.isRead = false
-        } catch is UnreadOutput {
+        } catch SilentExit.unreadOutput {
             // The command is ending.
         } catch {
             self.failed(error)

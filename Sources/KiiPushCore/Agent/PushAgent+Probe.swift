@@ -59,7 +59,7 @@ extension PushRuntime {
     /// handler ever gets it: the test message of ``PushAgent/probeBroker(whileSubscribed:)``.
     ///
     /// - Returns: whether it came before the task was cancelled.
-    /// - Throws: what `send` throws; ``InboxReadingError``; ``PushAgentError``; `TransportError` with code `shutDown`.
+    /// - Throws: what `send` throws; ``InboxAccessError``; ``PushAgentError``; `TransportError` with code `shutDown`.
     package func takeMessage(containing text: String, afterSending send: () async throws -> Void) async throws -> Bool {
         _ = try await self.open()
         let reader = try InboxReader(stateDirectory: self.configuration.stateDirectory)

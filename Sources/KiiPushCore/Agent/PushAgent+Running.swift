@@ -210,20 +210,12 @@ extension PushAgent {
         } catch {
             throw .file(error)
         }
-        do throws(LockError) {
-            return try InstallationLock(installationID: endpoint.installationID, directory: directory)
-        } catch {
-            switch error {
-            case .held(_, let processID):
-                throw .installationInUse(installationID: endpoint.installationID, processID: processID)
-            case .unusable(let error): throw .file(error)
-            }
-        }
+        return try InstallationLock(installationID: endpoint.installationID, directory: directory)
     }
 }
 
 /// A failure that may pass by itself.
-struct TemporaryFailure: Error {
+struct TemporaryFailure {
     var reason: String
     var retryAfter: Duration?
 

@@ -10,6 +10,8 @@ public enum PushAgentError: Error, Sendable, CustomStringConvertible {
     case installationInUse(installationID: String, processID: Int?)
     /// The agent is running already.
     case alreadyRunning
+    /// The agent's ``MessageFeed`` has no messages for it.
+    case feed(reason: String)
     /// The state belongs to another app, cloud or account than the configuration names. A token is sent only to the cloud
     /// that issued it.
     case stateOfAnotherAccount(path: String)
@@ -44,6 +46,7 @@ public enum PushAgentError: Error, Sendable, CustomStringConvertible {
             "installation \(installationID) is held by \(HostProcess(id: processID)); stop that one, or receive as another user "
                 + "or thing"
         case .alreadyRunning: "this agent is already running"
+        case .feed(let reason): reason
         case .stateOfAnotherAccount(let path):
             "\(path) belongs to another app, cloud or account; register anew, or use another name or state directory"
         case .signInRefused(let error): "cannot sign in: \(error)"

@@ -41,6 +41,15 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
         (self.code, self.byteOffset, self.pointer) = (code, byteOffset, pointer)
     }
 
+    /// An error without the pointer, which takes time to find: ``located(in:)`` adds it.
+    init(_ code: Code, at byteOffset: Int) { self.init(code: code, byteOffset: byteOffset, pointer: JSONPointer()) }
+
+    /// The same error with the pointer to its place in a document.
+    func located(in bytes: [UInt8]) -> JSONError {
+        let pointer = JSONPointer(leadingTo: self.byteOffset, in: bytes)
+        return JSONError(code: self.code, byteOffset: self.byteOffset, pointer: pointer)
+    }
+
     /// One line that completes "the document is …": what is wrong, where, and what to do about it.
     public var description: String {
         switch self.code {

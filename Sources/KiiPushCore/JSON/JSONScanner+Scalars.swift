@@ -8,7 +8,7 @@ struct JSONStringRange {
 extension JSONScanner {
     /// Passes a string whose opening quote is at the position; returns what is between the quotes.
     @inline(__always)
-    mutating func skipString() throws(JSONFault) -> JSONStringRange {
+    mutating func skipString() throws(JSONError) -> JSONStringRange {
         let start = self.position + 1
         var position = start
         // Short ASCII runs, eight bytes a step; the quote that ends them is the common case.
@@ -30,7 +30,7 @@ extension JSONScanner {
     }
 
     /// The careful half of ``skipString()``: escapes, characters beyond ASCII and the document's last bytes.
-    private mutating func skipRestOfString(start: Int) throws(JSONFault) -> JSONStringRange {
+    private mutating func skipRestOfString(start: Int) throws(JSONError) -> JSONStringRange {
         var isEscaped = false
         while let byte = self.current {
             switch byte {
@@ -41,21 +41,21 @@ extension JSONScanner {
                 isEscaped = true
                 try self.skipEscape()
             case 0x00..<0x20:
-                throw JSONFault(.controlCharacter, at: self.position)
+                throw JSONError(.controlCharacter, at: self.position)
             case 0x20..<0x80:
                 self.position += 1
             default:
                 try self.skipMultibyteCharacter(lead: byte)
             }
         }
-        throw JSONFault(.unexpectedEnd, at: self.end)
+        throw JSONError(.unexpectedEnd, at: self.end)
     }
 
     /// RFC 8259 section 7. A `\u` escape of a high surrogate must be followed by one of a low surrogate.
-    private mutating func skipEscape() throws(JSONFault) {
+    private mutating func skipEscape() throws(JSONError) {
         let start = self.position
         self.position += 1
-        guard let letter = self.current else { throw JSONFault(.unexpectedEnd, at: self.position) }
+        guard let letter = self.current else { throw JSONError(.unexpectedEnd, at: self.position) }
         switch letter {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
             UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
@@ -64,34 +64,34 @@ extension JSONScanner {
             let unit = try self.skipHexadecimalUnit(escape: start)
             switch unit {
             case 0xDC00...0xDFFF:
-                throw JSONFault(.loneSurrogate, at: start)
+                throw JSONError(.loneSurrogate, at: start)
             case 0xD800...0xDBFF:
                 guard self.position + 1 < self.end else {
                     throw self.position == self.end
-                        ? JSONFault(.unexpectedEnd, at: self.end) : JSONFault(.loneSurrogate, at: start)
+                        ? JSONError(.unexpectedEnd, at: self.end) : JSONError(.loneSurrogate, at: start)
                 }
                 guard self.base[self.position] == UInt8(ascii: "\\"),
                     self.base[self.position + 1] == UInt8(ascii: "u")
-                else { throw JSONFault(.loneSurrogate, at: start) }
+                else { throw JSONError(.loneSurrogate, at: start) }
                 let second = self.position
                 self.position += 1
                 guard case 0xDC00...0xDFFF = try self.skipHexadecimalUnit(escape: second) else {
-                    throw JSONFault(.loneSurrogate, at: start)
+                    throw JSONError(.loneSurrogate, at: start)
                 }
             default: break
             }
         default:
-            throw JSONFault(.invalidEscape, at: start)
+            throw JSONError(.invalidEscape, at: start)
         }
     }
 
     /// Passes `u` and four hexadecimal digits.
-    private mutating func skipHexadecimalUnit(escape: Int) throws(JSONFault) -> UInt32 {
+    private mutating func skipHexadecimalUnit(escape: Int) throws(JSONError) -> UInt32 {
         var unit: UInt32 = 0
         for offset in 1...4 {
-            guard self.position + offset < self.end else { throw JSONFault(.unexpectedEnd, at: self.end) }
+            guard self.position + offset < self.end else { throw JSONError(.unexpectedEnd, at: self.end) }
             guard let digit = hexadecimalValue(self.base[self.position + offset]) else {
-                throw JSONFault(.invalidEscape, at: escape)
+                throw JSONError(.invalidEscape, at: escape)
             }
             unit = unit << 4 | UInt32(digit)
         }
@@ -100,7 +100,7 @@ extension JSONScanner {
     }
 
     /// RFC 3629 section 4: no overlong forms, no surrogates, nothing above U+10FFFF.
-    private mutating func skipMultibyteCharacter(lead: UInt8) throws(JSONFault) {
+    private mutating func skipMultibyteCharacter(lead: UInt8) throws(JSONError) {
         let length: Int
         let second: ClosedRange<UInt8>
         switch lead {
@@ -111,25 +111,25 @@ extension JSONScanner {
         case 0xF0: (length, second) = (4, 0x90...0xBF)
         case 0xF1...0xF3: (length, second) = (4, 0x80...0xBF)
         case 0xF4: (length, second) = (4, 0x80...0x8F)
-        default: throw JSONFault(.invalidUTF8, at: self.position)
+        default: throw JSONError(.invalidUTF8, at: self.position)
         }
         guard self.position + length <= self.end, second.contains(self.base[self.position + 1]) else {
-            throw JSONFault(.invalidUTF8, at: self.position)
+            throw JSONError(.invalidUTF8, at: self.position)
         }
         for offset in 2..<max(length, 2) where self.base[self.position + offset] & 0xC0 != 0x80 {
-            throw JSONFault(.invalidUTF8, at: self.position)
+            throw JSONError(.invalidUTF8, at: self.position)
         }
         self.position += length
     }
 
     /// RFC 8259 section 6: an optional minus, an integer without leading zeros, a fraction, an exponent.
     @inline(__always)
-    mutating func skipNumber() throws(JSONFault) {
+    mutating func skipNumber() throws(JSONError) {
         let start = self.position
         if self.base[self.position] == UInt8(ascii: "-") { self.position += 1 }
         if self.current == UInt8(ascii: "0") {
             self.position += 1
-            if let byte = self.current, isDigit(byte) { throw JSONFault(.invalidNumber, at: start) }
+            if let byte = self.current, isDigit(byte) { throw JSONError(.invalidNumber, at: start) }
         } else {
             try self.skipDigits(of: start)
         }
@@ -145,12 +145,12 @@ extension JSONScanner {
     }
 
     @inline(__always)
-    private mutating func skipDigits(of number: Int) throws(JSONFault) {
+    private mutating func skipDigits(of number: Int) throws(JSONError) {
         let start = self.position
         while self.position < self.end, isDigit(self.base[self.position]) { self.position += 1 }
         guard self.position > start else {
             throw self.position == self.end
-                ? JSONFault(.unexpectedEnd, at: self.end) : JSONFault(.invalidNumber, at: number)
+                ? JSONError(.unexpectedEnd, at: self.end) : JSONError(.invalidNumber, at: number)
         }
     }
 }

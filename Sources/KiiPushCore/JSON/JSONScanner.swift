@@ -1,11 +1,3 @@
-/// What the scanner stumbled over; the pointer is worked out only then (``JSONPointer/init(leadingTo:in:)``).
-struct JSONFault: Error {
-    var code: JSONError.Code
-    var offset: Int
-
-    init(_ code: JSONError.Code, at offset: Int) { (self.code, self.offset) = (code, offset) }
-}
-
 /// Reads bytes once, from left to right, and accepts nothing but RFC 8259. It builds nothing: whoever drives it notes
 /// where values start and end.
 ///
@@ -36,25 +28,25 @@ struct JSONScanner {
     }
 
     /// Passes a document's start: the white space before its value.
-    mutating func beginDocument() throws(JSONFault) {
+    mutating func beginDocument() throws(JSONError) {
         // RFC 8259 section 8.1 forbids sending a byte order mark and lets a parser refuse it.
         if self.end >= 3, self.base[0] == 0xEF, self.base[1] == 0xBB, self.base[2] == 0xBF {
-            throw JSONFault(.byteOrderMark, at: 0)
+            throw JSONError(.byteOrderMark, at: 0)
         }
         self.skipWhitespace()
-        guard self.position < self.end else { throw JSONFault(.empty, at: self.position) }
+        guard self.position < self.end else { throw JSONError(.empty, at: self.position) }
     }
 
     /// Makes sure that nothing but white space is left.
-    mutating func endDocument() throws(JSONFault) {
+    mutating func endDocument() throws(JSONError) {
         self.skipWhitespace()
-        guard self.position == self.end else { throw JSONFault(.trailingBytes, at: self.position) }
+        guard self.position == self.end else { throw JSONError(.trailingBytes, at: self.position) }
     }
 
     /// Passes one whole value, checking all of it. It may open at most `levels` (64 or fewer) arrays and objects inside
     /// one another.
     @inline(__always)
-    mutating func skipValue(levels: Int) throws(JSONFault) {
+    mutating func skipValue(levels: Int) throws(JSONError) {
         // Most values are strings, and then there is nothing to keep track of.
         if self.current == UInt8(ascii: "\"") {
             _ = try self.skipString()
@@ -64,7 +56,7 @@ struct JSONScanner {
     }
 
     /// Passes one whole value of any kind. Nesting is followed without recursion: one bit a level.
-    private mutating func skipNestedValue(levels: Int) throws(JSONFault) {
+    private mutating func skipNestedValue(levels: Int) throws(JSONError) {
         var objects: UInt64 = 0
         var depth = 0
         repeat {
@@ -75,7 +67,7 @@ struct JSONScanner {
             case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
                 try self.skipNumber()
             case UInt8(ascii: "{"), UInt8(ascii: "["):
-                guard depth < levels else { throw JSONFault(.tooDeep, at: self.position) }
+                guard depth < levels else { throw JSONError(.tooDeep, at: self.position) }
                 let isObject = byte == UInt8(ascii: "{")
                 self.position += 1
                 self.skipWhitespace()
@@ -99,7 +91,7 @@ struct JSONScanner {
 
     /// After a value: closes what ends here and stops before the next value, or at depth 0.
     @inline(__always)
-    private mutating func leaveFinishedContainers(depth: inout Int, objects: inout UInt64) throws(JSONFault) {
+    private mutating func leaveFinishedContainers(depth: inout Int, objects: inout UInt64) throws(JSONError) {
         while depth > 0 {
             let isObject = objects & 1 == 1
             self.skipWhitespace()
@@ -117,7 +109,7 @@ struct JSONScanner {
 
     /// Passes a key, its colon and the white space around it; returns the bytes between the quotes.
     @inline(__always)
-    mutating func skipKey() throws(JSONFault) -> JSONStringRange {
+    mutating func skipKey() throws(JSONError) -> JSONStringRange {
         guard self.current == UInt8(ascii: "\"") else { throw self.unexpected }
         let key = try self.skipString()
         self.skipWhitespace()
@@ -126,19 +118,19 @@ struct JSONScanner {
         return key
     }
 
-    private mutating func skipLiteral(_ literal: StaticString) throws(JSONFault) {
+    private mutating func skipLiteral(_ literal: StaticString) throws(JSONError) {
         for index in 0..<literal.utf8CodeUnitCount { try self.skip(literal.utf8Start[index]) }
     }
 
     /// Passes `byte`, which alone may stand here.
     @inline(__always)
-    private mutating func skip(_ byte: UInt8) throws(JSONFault) {
+    private mutating func skip(_ byte: UInt8) throws(JSONError) {
         guard self.current == byte else { throw self.unexpected }
         self.position += 1
     }
 
     /// What is wrong when something else is expected at the position.
-    private var unexpected: JSONFault {
-        JSONFault(self.position < self.end ? .unexpectedByte : .unexpectedEnd, at: self.position)
+    private var unexpected: JSONError {
+        JSONError(self.position < self.end ? .unexpectedByte : .unexpectedEnd, at: self.position)
     }
 }

@@ -8,11 +8,11 @@ extension JSONValue {
     /// Parses a document within `limits`.
     package init(parsing bytes: [UInt8], limits: JSONLimits) throws(JSONError) {
         guard bytes.count <= limits.maximumBytes else {
-            throw JSONError(code: .tooLarge, byteOffset: limits.maximumBytes, pointer: JSONPointer())
+            throw JSONError(.tooLarge, at: limits.maximumBytes)
         }
-        do throws(JSONFault) {
-            let range = try bytes.withUnsafeBufferPointer { buffer throws(JSONFault) -> Range<Int> in
-                guard let base = buffer.baseAddress else { throw JSONFault(.empty, at: 0) }
+        do throws(JSONError) {
+            let range = try bytes.withUnsafeBufferPointer { buffer throws(JSONError) -> Range<Int> in
+                guard let base = buffer.baseAddress else { throw JSONError(.empty, at: 0) }
                 var scanner = JSONScanner(base: base, count: buffer.count)
                 try scanner.beginDocument()
                 let start = scanner.position
@@ -23,7 +23,7 @@ extension JSONValue {
             }
             self.init(slice: JSONSlice(bytes: bytes, range: range))
         } catch {
-            throw JSONError(error, in: bytes)
+            throw error.located(in: bytes)
         }
     }
 
@@ -56,12 +56,5 @@ extension JSONValue {
                 element.collectDuplicateKeys(at: pointer.appending(index), into: &found)
             }
         }
-    }
-}
-
-extension JSONError {
-    init(_ fault: JSONFault, in bytes: [UInt8]) {
-        self.init(
-            code: fault.code, byteOffset: fault.offset, pointer: JSONPointer(leadingTo: fault.offset, in: bytes))
     }
 }

@@ -19,11 +19,11 @@ struct PayloadScan {
     init(checking bytes: [UInt8]) throws(MessageError) {
         let limit = JSONLimits.default.maximumBytes
         guard bytes.count <= limit else {
-            throw .malformed(JSONError(code: .tooLarge, byteOffset: limit, pointer: JSONPointer()))
+            throw .malformed(JSONError(.tooLarge, at: limit))
         }
-        do throws(JSONFault) {
-            try bytes.withUnsafeBufferPointer { buffer throws(JSONFault) in
-                guard let base = buffer.baseAddress else { throw JSONFault(.empty, at: 0) }
+        do throws(JSONError) {
+            try bytes.withUnsafeBufferPointer { buffer throws(JSONError) in
+                guard let base = buffer.baseAddress else { throw JSONError(.empty, at: 0) }
                 var scanner = JSONScanner(base: base, count: buffer.count)
                 try scanner.beginDocument()
                 // Anything but an object is told apart below, after the hot path.
@@ -32,7 +32,7 @@ struct PayloadScan {
                 try scanner.endDocument()
             }
         } catch {
-            throw .malformed(JSONError(error, in: bytes))
+            throw .malformed(error.located(in: bytes))
         }
         if self.range.isEmpty { throw PayloadScan.refusal(of: bytes) }
     }
@@ -52,7 +52,7 @@ struct PayloadScan {
     }
 
     @inline(__always)
-    private mutating func readObject(_ scanner: inout JSONScanner, in bytes: [UInt8]) throws(JSONFault) {
+    private mutating func readObject(_ scanner: inout JSONScanner, in bytes: [UInt8]) throws(JSONError) {
         let start = scanner.position
         scanner.position += 1
         scanner.skipWhitespace()
@@ -71,8 +71,8 @@ struct PayloadScan {
                 scanner.position += 1
                 scanner.skipWhitespace()
             case UInt8(ascii: "}"): isLast = true
-            case nil: throw JSONFault(.unexpectedEnd, at: scanner.position)
-            default: throw JSONFault(.unexpectedByte, at: scanner.position)
+            case nil: throw JSONError(.unexpectedEnd, at: scanner.position)
+            default: throw JSONError(.unexpectedByte, at: scanner.position)
             }
         }
         scanner.position += 1

@@ -95,7 +95,7 @@ public struct PushService: Sendable {
         switch error {
         case PushAgentError.signInRefused, PushAgentError.pseudoUserLost: EX_NOPERM
         case let error as PushAgentError: error.isTemporary ? EX_TEMPFAIL : EX_CONFIG
-        case is StopSignals.Failure: EX_TEMPFAIL
+        case is SystemError: EX_TEMPFAIL
         case _ where TemporaryFailure(error) != nil: EX_TEMPFAIL
         case let error as KiiError where error.status == 401 || error.status == 403 || error.refusesCredentials:
             EX_NOPERM

@@ -24,13 +24,6 @@ package final class StopSignals: Sendable {
     /// Starts a thread that runs `body` to its end.
     package typealias ThreadStart = (_ body: @escaping @Sendable () -> Void) throws(SystemError) -> Void
 
-    /// Why signals cannot be waited for: the system gives no pipe, or no thread.
-    package struct Failure: Error, CustomStringConvertible {
-        package let description: String
-
-        init(_ cause: String) { self.description = "cannot wait for ^C and SIGTERM: \(cause)" }
-    }
-
     private let stops = AsyncStream.makeStream(of: Int32.self, bufferingPolicy: .bufferingNewest(1))
     private let asked = AsyncStream.makeStream(of: Int32.self, bufferingPolicy: .bufferingNewest(16))
     private let numbers: [Int32]
@@ -42,16 +35,16 @@ package final class StopSignals: Sendable {
     /// - Parameters:
     ///   - asks: further signals to take over, which end nothing.
     ///   - whenStopped: told of the first of the two, on a thread that it must not block.
-    /// - Throws: ``Failure``. The signals then do what they did before.
+    /// - Throws: ``SystemError`` if the system gives no pipe or no thread. The signals then do what they did before.
     package init(
         asks: [Int32] = [],
         whenStopped: @escaping @Sendable () -> Void = {},
         startThread: ThreadStart = { body throws(SystemError) in try OSThread(name: "signals", body).detach() }
-    ) throws(Failure) {
+    ) throws(SystemError) {
         (self.numbers, self.whenStopped) = (asks, whenStopped)
-        // Made before the handler can run, since the first use of a global is not safe in a handler.
-        guard signalPipe.read >= 0 else { throw Failure("no pipe can be made: \(errorText(signalPipe.code))") }
         do throws(SystemError) {
+            // Made before the handler can run, since the first use of a global is not safe in a handler.
+            guard signalPipe.read >= 0 else { throw SystemError("no pipe can be made", code: signalPipe.code) }
             try signalState.withLock { state throws(SystemError) in
                 // A second thread would take signals away from the first.
                 if !state.isRead { try startThread { Self.readSignals() } }
@@ -62,7 +55,7 @@ package final class StopSignals: Sendable {
                 }
             }
         } catch {
-            throw Failure(error.description)
+            throw error.hindering("wait for ^C and SIGTERM")
         }
     }
 

@@ -54,7 +54,7 @@ package final class ChildProcess: Sendable {
     package let processID: Int32
     private let state = Locked(State())
 
-    package init(_ launch: Launch) throws(SpawnError) {
+    package init(_ launch: Launch) throws(SystemError) {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
@@ -69,7 +69,7 @@ package final class ChildProcess: Sendable {
             var source = descriptor
             if source.number <= highest {
                 guard let copy = FileDescriptor(duplicating: source.number, from: highest + 1) else {
-                    throw SpawnError(program: launch.words[0], before: SystemError("a descriptor cannot be copied"))
+                    throw SystemError("a descriptor cannot be copied").hindering("start \(launch.words[0])")
                 }
                 copies.append(copy)
                 source = copy
@@ -104,7 +104,7 @@ package final class ChildProcess: Sendable {
             code = posix_spawnp(&processID, launch.words[0], &actions, &attributes, words, variables)
             return code == 0 ? processID : nil
         }
-        guard code == 0 else { throw SpawnError(program: launch.words[0], code: code) }
+        guard code == 0 else { throw SystemError(starting: launch.words[0], code: code) }
         self.processID = processID
     }
 
@@ -158,42 +158,5 @@ package final class ChildProcess: Sendable {
             position += 1
         }
         return variables + [nil]
-    }
-}
-
-package struct SpawnError: Error, Sendable, Hashable, CustomStringConvertible {
-    package var program: String
-    /// An `errno` value.
-    package var code: Int32
-    /// The step before the start that failed; `nil` where the start itself failed.
-    private var step: SystemError?
-
-    package init(program: String, code: Int32) {
-        self.program = program
-        self.code = code
-    }
-
-    package init(program: String, before error: SystemError) {
-        self.init(program: program, code: error.code)
-        self.step = error
-    }
-
-    /// Whether the machine, or this process's share of it, is short of something: not what the program or its message can
-    /// help, and it may pass. So is whatever keeps a step before the start from being made, but for a message that is larger
-    /// than a file may be; and a program that somebody writes just now, or that cannot be read.
-    package var isShortage: Bool {
-        if self.step != nil { return self.code != EFBIG }
-        return [EMFILE, ENFILE, EAGAIN, ENOMEM, ENOSPC, EDQUOT, ENOLCK, EIO, ESTALE, ETXTBSY].contains(self.code)
-    }
-
-    package var description: String {
-        if let step { return "cannot start \(self.program): \(step)" }
-        let advice =
-            switch self.code {
-            case ENOENT: "; name it with its whole path, or install it"
-            case EACCES, ENOEXEC: "; make it executable (chmod +x), and a script begin with #! and its interpreter"
-            default: ""
-            }
-        return "cannot start \(self.program): \(errorText(self.code))\(advice)"
     }
 }

@@ -8,15 +8,14 @@ package final class FileLock: Sendable {
     /// For a child process that is to hold the lock as well.
     package let file: FileDescriptor
 
-    /// Takes the lock at `path` (created with mode 0600 where missing), or says who has it.
-    package init(path: String) throws(LockError) {
-        let opened = Result { () throws(FileError) in try OwnFile.open(path, O_RDWR | O_CREAT) }
-        self.file = try opened.mapError(LockError.unusable).get()
+    /// Takes the lock at `path` (created with mode 0600 where missing), or is `nil` where another process has it.
+    package init?(path: String) throws(FileError) {
+        self.file = try OwnFile.open(path, O_RDWR | O_CREAT)
         while flock(self.file.number, LOCK_EX | LOCK_NB) != 0 {
             let code = errno
             if code == EINTR { continue }
-            if code == EWOULDBLOCK { throw .held(path: path, processID: FileLock.processID(in: self.file)) }
-            throw .unusable(.system(path: path, operation: "lock", code: code))
+            if code == EWOULDBLOCK { return nil }
+            throw .system(path: path, operation: "lock", code: code)
         }
         // Best effort: the lock is the flock; the number only names its holder to people.
         let text = Array("\(getpid())\n".utf8)
@@ -29,18 +28,9 @@ package final class FileLock: Sendable {
     /// Releases the lock for all its owners, child processes included.
     package func release() { flock(self.file.number, LOCK_UN) }
 
-    private static func processID(in file: FileDescriptor) -> Int? {
-        var bytes = [UInt8](repeating: 0, count: 32)
-        let count = pread(file.number, &bytes, bytes.count, 0)
-        guard count > 0 else { return nil }
-        return Int(String(decoding: bytes.prefix(count).prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
+    /// The process ID of the holder of the lock at `path`, where it can be read.
+    package static func holder(of path: String) -> Int? {
+        guard let bytes = try? PrivateFile.read(path) else { return nil }
+        return Int(String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))
     }
-}
-
-/// Why a ``FileLock`` or an ``InstallationLock`` was not taken.
-package enum LockError: Error, Hashable {
-    /// Another process holds it; its ID where it could be read.
-    case held(path: String, processID: Int?)
-    /// The file could not be made, opened or locked.
-    case unusable(FileError)
 }

@@ -1,11 +1,13 @@
 import Glibc
 
-/// Why the system gave no thread, descriptor or socket.
+/// Why the system gave no thread, descriptor or socket, or started no program.
 package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The beginning of a sentence that ends with the system's reason: `no thread can be started`.
     package var failure: String
     /// An `errno` value.
     package var code: Int32
+    /// Whether the system refused to start a program.
+    private var isOfProgram = false
 
     /// - Parameter code: Default: the reason of the call that has just failed.
     package init(_ failure: String, code: Int32 = errno) {
@@ -13,7 +15,34 @@ package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
         self.code = code
     }
 
-    package var description: String { "\(self.failure): \(errorText(self.code))" }
+    /// The error of the call that was to start a program.
+    package init(starting program: String, code: Int32) {
+        self.init("cannot start \(program)", code: code)
+        self.isOfProgram = true
+    }
+
+    /// The same error as the reason why an action failed, such as `start PROGRAM`.
+    package func hindering(_ action: String) -> SystemError {
+        SystemError("cannot \(action): \(self.failure)", code: self.code)
+    }
+
+    /// Whether the machine or this process lacks a resource, so that the same may succeed later. A program that is being
+    /// written or cannot be read counts, a message above the largest size of a file does not.
+    package var isShortage: Bool {
+        guard self.isOfProgram else { return self.code != EFBIG }
+        return [EMFILE, ENFILE, EAGAIN, ENOMEM, ENOSPC, EDQUOT, ENOLCK, EIO, ESTALE, ETXTBSY].contains(self.code)
+    }
+
+    package var description: String { "\(self.failure): \(errorText(self.code))\(self.advice)" }
+
+    private var advice: String {
+        switch self.code {
+        case ENOENT where self.isOfProgram: "; name it with its whole path, or install it"
+        case EACCES where self.isOfProgram, ENOEXEC where self.isOfProgram:
+            "; make it executable (chmod +x), and a script begin with #! and its interpreter"
+        default: ""
+        }
+    }
 }
 
 /// The system's words for an `errno` value.

@@ -27,11 +27,11 @@ extension Receivers {
                     let events = try Self.entry(receiver, entries).events(of: id)
                     return .json(200, nil, ["events": JSONValue(events)])
                 case .retry(let receiver, let id):
-                    return try Self.decide(receiver, entries, "retried") { client throws(ControlError) in
+                    return try Self.decide(receiver, entries, "retried") { client throws(InboxAccessError) in
                         try client.retry(id)
                     }
                 case .drop(let receiver, let id):
-                    return try Self.decide(receiver, entries, "dropped") { client throws(ControlError) in
+                    return try Self.decide(receiver, entries, "dropped") { client throws(InboxAccessError) in
                         try client.drop(id)
                     }
                 }
@@ -51,7 +51,7 @@ extension Receivers {
 
         private static func decide(
             _ receiver: String, _ entries: [ReceiverFolder.Entry], _ done: String,
-            _ decide: (ControlClient) throws(ControlError) -> MessageDecision
+            _ decide: (ControlClient) throws(InboxAccessError) -> MessageDecision
         ) throws(KiiFailure) -> HTTPResponse {
             let entry = try Self.entry(receiver, entries)
             func silent(_ reason: String) -> KiiFailure {
@@ -60,7 +60,7 @@ extension Receivers {
             let client = try? ControlClient(stateDirectory: entry.stateDirectory, patience: Question.patience)
             guard let client else { throw silent("The receiver does not run.") }
             let outcome: String
-            do throws(ControlError) {
+            do throws(InboxAccessError) {
                 switch try decide(client) {
                 case .carriedOut: outcome = done
                 case .running: outcome = "running"

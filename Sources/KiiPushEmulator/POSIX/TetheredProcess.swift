@@ -28,7 +28,7 @@ struct TetheredProcess {
         } catch {
             throw EmulatorError(error)
         }
-        do throws(SpawnError) {
+        do throws(SystemError) {
             self.process = try ChildProcess(launch)
         } catch {
             throw .system("start \(program)", error.code)

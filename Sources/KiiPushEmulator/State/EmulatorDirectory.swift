@@ -36,15 +36,9 @@ struct EmulatorDirectory: Sendable {
     }
 
     private static func lock(_ path: String, _ refusal: String) throws(EmulatorError) -> FileLock {
-        do throws(LockError) {
-            return try FileLock(path: path)
-        } catch {
-            switch error {
-            case .held(_, let processID):
-                throw EmulatorError(.directoryInUse(pid: processID.flatMap { Int32(exactly: $0) }), refusal)
-            case .unusable(let failure): throw EmulatorError(failure)
-            }
-        }
+        if let lock = try EmulatorError.ofFile(FileLock(path: path)) { return lock }
+        let holder = FileLock.holder(of: path).flatMap { Int32(exactly: $0) }
+        throw EmulatorError(.directoryInUse(pid: holder), refusal)
     }
 
     private static func lockBroker(_ path: String, patience: Duration) throws(EmulatorError) -> FileLock {

@@ -9,20 +9,20 @@ import KiiPushCore
 /// - Source: "Pipeline Mode" in the manual of libpq.
 final class PostgresConnection: DescriptorOwner {
     typealias Step = (statement: PostgresStatement, parameters: PostgresParameters)
-    /// What a batch came to.
-    typealias Answer = Result<[PostgresRows], BatchError>
 
-    /// Why a batch was not answered with rows.
-    enum BatchError: Error {
+    /// The answer to a batch.
+    enum Answer {
+        case rows([PostgresRows])
         /// The server refused it, and has done nothing of it; with the step that it came to, and the places that an error of
         /// this schema's own names.
         case refused(InboxError, places: [Int], step: Int)
         /// The connection broke. Whether it was done is not known.
         case unknown(InboxError)
 
-        var inboxError: InboxError {
+        var result: Result<[PostgresRows], InboxError> {
             switch self {
-            case .refused(let error, _, _), .unknown(let error): error
+            case .rows(let rows): .success(rows)
+            case .refused(let error, _, _), .unknown(let error): .failure(error)
             }
         }
     }
@@ -69,7 +69,7 @@ final class PostgresConnection: DescriptorOwner {
     /// Sends statements as one transaction. Rows in the answer say that it is committed. `completion` is called after
     /// those of earlier batches: in a later turn of the loop's thread, or at once where the connection has broken.
     func send(_ steps: [Step], completion: @escaping (Answer) -> Void) {
-        guard !self.isBroken else { return completion(.failure(.unknown(.away("using the database's connection")))) }
+        guard !self.isBroken else { return completion(.unknown(.away("using the database's connection"))) }
         let batch = Batch(steps: steps.map(\.statement), completion: completion)
         self.underWay.append(batch)
         // One that cannot be queued breaks the connection: it tells all that is under way.
@@ -138,8 +138,8 @@ final class PostgresConnection: DescriptorOwner {
             if self.underWay[0].error != nil { self.warnings.forget() }
             guard !self.warnings.hasSome else { return self.breaks() }
             let batch = self.underWay.removeFirst()
-            let error = batch.error.map { BatchError.refused($0.0, places: $0.places, step: batch.answers.count) }
-            batch.completion(error.map { .failure($0) } ?? .success(batch.answers))
+            let refusal = batch.error.map { Answer.refused($0.0, places: $0.places, step: batch.answers.count) }
+            batch.completion(refusal ?? .rows(batch.answers))
             return
         case PGRES_PIPELINE_ABORTED: break
         default:
@@ -164,7 +164,7 @@ final class PostgresConnection: DescriptorOwner {
         self.loop.forget(self.descriptor)
         let underWay = self.underWay
         self.underWay = []
-        for batch in underWay { batch.completion(.failure(.unknown(error))) }
+        for batch in underWay { batch.completion(.unknown(error)) }
         self.broke(error)
     }
 

@@ -56,7 +56,7 @@ extension Fleet {
 
     /// One message's life.
     ///
-    /// - Throws: ``InboxReadingError``: `neverReceived`, `removed`; as ``check()``.
+    /// - Throws: ``InboxAccessError``: `neverReceived`, `removed`; as ``check()``.
     package func trace(of messageID: Int64) async throws -> MessageRecord {
         let found = try await self.askingTheOne { connection throws(InboxError) in
             let last = try connection.rows(
@@ -66,8 +66,8 @@ extension Fleet {
         }
         if let record = found.record { return record }
         // Not every number of a block is given out.
-        if messageID > found.last { throw InboxReadingError.neverReceived(messageID: messageID, last: found.last) }
-        throw InboxReadingError.removed(messageID: messageID)
+        if messageID > found.last { throw InboxAccessError.neverReceived(messageID: messageID, last: found.last) }
+        throw InboxAccessError.removed(messageID: messageID)
     }
 
     /// The messages of one state, as parts of a statement.

@@ -149,36 +149,36 @@ package final class PostgresStore: Store {
 
     private func tookNumbers(_ answer: PostgresConnection.Answer) {
         guard let turn = self.underWay.take() else { return }
-        switch answer {
+        switch answer.result {
         case .success(let rows):
             self.numbers.add(block: rows[0].integer(0, 0))
             self.send(turn)
-        case .failure(let error): self.fail(turn, error.inboxError)
+        case .failure(let error): self.fail(turn, error)
         }
     }
 
     private func answered(_ answer: PostgresConnection.Answer) {
         guard var turn = self.underWay.take() else { return }
         switch answer {
-        case .success(let rows): self.succeed(turn, turn.work.outcome(rows, of: self))
+        case .rows(let rows): self.succeed(turn, turn.work.outcome(rows, of: self))
         // They are other messages than the rows: once more, as new ones.
-        case .failure(.refused(let error, let places, let step))
+        case .refused(let error, let places, let step)
         where turn.work.dropWork(step, error, places: places, at: self.configuration.clocks.monotonic()):
             self.send(turn)
-        case .failure(.refused(let error, let places, _)) where error.sqlState == PostgresStatements.notTheSame:
+        case .refused(let error, let places, _) where error.sqlState == PostgresStatements.notTheSame:
             turn.work.reject(repetitions: places)
             self.send(turn)
-        case .failure(.refused(let error, let keys, _)) where error.sqlState == PostgresStatements.ofAnother:
+        case .refused(let error, let keys, _) where error.sqlState == PostgresStatements.ofAnother:
             let others = Set(keys.map { Int64($0) })
             self.forget(others)
             // A turn with messages of another gateway would be refused for ever, and all others with it. A process that
             // begins anew has its own share.
             let lost = InboxError(.fenced, step: error.step, sqlState: error.sqlState)
             if turn.work.dropChanges(of: others) { self.send(turn) } else { self.giveUp(turn, lost) }
-        case .failure(.refused(let error, _, _)) where error.isFinal: self.giveUp(turn, error)
-        case .failure(.refused(let error, _, _)): self.fail(turn, error)
+        case .refused(let error, _, _) where error.isFinal: self.giveUp(turn, error)
+        case .refused(let error, _, _): self.fail(turn, error)
         // Nothing is said of it until the database has: see ``goOn(_:)``.
-        case .failure(.unknown): self.underWay = turn
+        case .unknown: self.underWay = turn
         }
     }
 
@@ -238,7 +238,7 @@ package final class PostgresStore: Store {
         _ steps: [PostgresConnection.Step], completion: @escaping StoreCompletion<[PostgresRows]>
     ) {
         guard let connection else { return completion(.failure(self.reasonAway)) }
-        connection.send(steps) { completion($0.mapError(\.inboxError)) }
+        connection.send(steps) { completion($0.result) }
     }
 
     /// Writes, as long as this process is the gateway. Answers what the steps have returned.

@@ -48,21 +48,21 @@ extension PostgresStore {
         self.send(questions) { answer in
             self.questions.isUnderWay = false
             switch answer {
-            case .success(var rows):
+            case .rows(var rows):
                 for question in questions {
                     question.completion(.success(Array(rows.prefix(question.steps.count))))
-                    rows = rows.dropFirst(question.steps.count)
+                    rows.removeFirst(question.steps.count)
                 }
-            case .failure(.refused) where questions.count > 1:
+            case .refused where questions.count > 1:
                 // Nothing of it was done, and one of them was the reason.
                 for question in questions {
-                    self.send([question]) { question.completion($0.map(Array.init).mapError(\.inboxError)) }
+                    self.send([question]) { question.completion($0.result) }
                 }
-            case .failure(let error):
-                var failed = questions
+            case .refused(let error, _, _):
+                for question in questions { question.completion(.failure(error)) }
+            case .unknown(let error):
                 // The connection is broken: what waits would come to nothing, one transaction after the other.
-                if case .unknown = error { failed += self.questions.take(.max) }
-                for question in failed { question.completion(.failure(error.inboxError)) }
+                for question in questions + self.questions.take(.max) { question.completion(.failure(error)) }
             }
             self.askNext()
         }
@@ -70,15 +70,18 @@ extension PostgresStore {
 
     private func send(
         _ questions: [QuestionQueue.Question],
-        completion: @escaping (Result<ArraySlice<PostgresRows>, PostgresConnection.BatchError>) -> Void
+        completion: @escaping (PostgresConnection.Answer) -> Void
     ) {
-        guard let connection else { return completion(.failure(.unknown(self.reasonAway))) }
+        guard let connection else { return completion(.unknown(self.reasonAway)) }
         var steps = questions.flatMap(\.steps)
         let writes = questions.contains(where: \.writes)
         if writes {
             steps.insert(self.beginning(installations: [], messages: 0, repetitions: 0, number: nil), at: 0)
         }
-        connection.send(steps) { answer in completion(answer.map { $0[(writes ? 1 : 0)...] }) }
+        connection.send(steps) { answer in
+            guard writes, case .rows(let rows) = answer else { return completion(answer) }
+            completion(.rows(Array(rows.dropFirst())))
+        }
     }
 }
 #endif

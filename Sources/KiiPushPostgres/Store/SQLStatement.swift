@@ -33,10 +33,6 @@ final class SQLWork: Sendable {
     init(_ statements: [SQLStatement]) { self.statements = statements }
 }
 
-private struct NotPlain: Error, CustomStringConvertible {
-    let description = "a handler's statement has to begin with INSERT, UPDATE, DELETE, MERGE, SELECT or WITH"
-}
-
 extension FetchCompletion {
     /// Answers with `result`, and has the statements carried out in the transaction that stores the answer: both are
     /// written, or neither is. What a handler counts like this is counted exactly once, however often it was called.
@@ -54,7 +50,8 @@ extension FetchCompletion {
     public func callAsFunction(_ result: FetchResult, committing statements: SQLStatement...) -> Bool {
         guard result != .failed, !statements.isEmpty else { return self(result) }
         guard statements.allSatisfy(\.isPlain) else {
-            return self.fail(NotPlain())
+            return self.fail(
+                because: "a handler's statement has to begin with INSERT, UPDATE, DELETE, MERGE, SELECT or WITH")
         }
         return self.commit(result, with: AnswerWork(SQLWork(statements)))
     }

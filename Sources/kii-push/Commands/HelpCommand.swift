@@ -23,7 +23,7 @@ struct HelpCommand: ParsableCommand {
         let output = StandardStream.output
         guard self.tree else { return try output.write(page.text(width: output.textWidth())) }
         guard case .command(let command) = page else {
-            throw UsageError("'--tree' is for commands", commandPath: "kii-push help")
+            throw CommandFailure(.usage, "'--tree' is for commands", helpPath: "kii-push help")
         }
         try output.write(command.tree)
     }
@@ -45,8 +45,8 @@ enum HelpPage {
     case command(CommandDescription)
     case topic(HelpTopic)
 
-    /// - Throws: ``UsageError`` naming the topics and the nearest page when no page has these words.
-    init(_ words: [String], of tool: CommandDescription) throws(UsageError) {
+    /// - Throws: ``CommandFailure`` naming the topics and the nearest page when no page has these words.
+    init(_ words: [String], of tool: CommandDescription) throws(CommandFailure) {
         if words.count == 1, let topic = HelpTopic.all.first(where: { $0.name == words[0] }) {
             self = .topic(topic)
             return
@@ -74,15 +74,15 @@ enum HelpPage {
         return (command?.subcommands.map(\.name) ?? []) + (words.isEmpty ? HelpTopic.all.map(\.name) : [])
     }
 
-    private static func unknown(_ words: [String], below command: CommandDescription) -> UsageError {
+    private static func unknown(_ words: [String], below command: CommandDescription) -> CommandFailure {
         let topics = HelpTopic.all.map(\.name)
         let names = command.subcommands.flatMap(\.names) + (words.count == 1 ? topics : [])
         let guess = words.last.flatMap { suggestion(for: $0, among: names) }.map {
             "; did you mean '\((words.dropLast() + [$0]).joined(separator: " "))'?"
         }
-        return UsageError(
-            "there is no command or topic '\(words.joined(separator: " "))'\(guess ?? "")",
-            commandPath: "kii-push",
+        return CommandFailure(
+            .usage, "there is no command or topic '\(words.joined(separator: " "))'\(guess ?? "")",
+            helpPath: "kii-push",
             hint: "the topics are \(topics.joined(separator: ", ")); for the commands see 'kii-push --help'")
     }
 }

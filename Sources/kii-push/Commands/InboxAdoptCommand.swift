@@ -26,9 +26,9 @@ struct InboxAdoptCommand: ParsableCommand {
 
     func validate() throws {
         guard let from = self.from, !from.isEmpty else {
-            throw ValidationError("name the former installation with '--from'")
+            throw CommandFailure(.usage, "name the former installation with '--from'")
         }
-        if from == self.to { throw ValidationError("'--from' and '--to' name the same installation") }
+        if from == self.to { throw CommandFailure(.usage, "'--from' and '--to' name the same installation") }
     }
 
     func run() async throws {

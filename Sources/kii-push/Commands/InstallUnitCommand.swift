@@ -29,7 +29,7 @@ struct InstallUnitCommand: ParsableCommand {
 
     func validate() throws {
         try self.exclude("system", "user")
-        if self.directory == "" { throw ValidationError("'--directory' names no directory") }
+        if self.directory == "" { throw CommandFailure(.usage, "'--directory' names no directory") }
         try self.exclude("print", "force")
         try self.exclude("print", "directory")
     }

@@ -208,12 +208,12 @@ struct ListenCommand: ParsableCommand {
     private func conclude(_ ending: ListenEnding, completedCount: Int, _ console: Console) throws {
         switch ending {
         case .stopped, .counted, .neverConnected, .moved: return
-        case .signal(let number): throw SilentExit(status: .afterStop(signal: number))
+        case .signal(let number): throw SilentExit.status(.afterStop(signal: number))
         case .failed(let error): throw error
         case .timedOut:
             guard let count = self.count?.value else { return }
             console.status("time ran out with \(completedCount) of \(count) messages")
-            throw SilentExit(status: .timedOut)
+            throw SilentExit.status(.timedOut)
         }
     }
 }

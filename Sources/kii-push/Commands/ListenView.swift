@@ -127,7 +127,8 @@ final class ListenView: RemoteNotificationHandler {
     private func leave(_ call: Call, since error: any Error) {
         if self.state.withLock({ $0.setsAside }) { call.completion.setAside() }
         // Unread output means that the command is ending anyway.
-        if !(error is UnreadOutput) { self.endings.continuation.yield(.failed(error)) }
+        if case SilentExit.unreadOutput = error { return }
+        self.endings.continuation.yield(.failed(error))
     }
 
     /// The message was shown and recorded.
@@ -215,7 +216,7 @@ final class ListenView: RemoteNotificationHandler {
                 try await self.style.written()
                 if isStateShown { await self.open() }
             } while !self.state.withLock({ $0.told.isEmpty })
-        } catch is UnreadOutput {
+        } catch SilentExit.unreadOutput {
             // The command is ending.
         } catch {
             self.endings.continuation.yield(.failed(error))

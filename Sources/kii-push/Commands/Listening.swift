@@ -20,7 +20,7 @@ struct Listening: Sendable {
     let timeout: Duration?
     let emulator: EmulatorWatch?
 
-    /// - Throws: ``StopSignals.Failure``, before anything starts.
+    /// - Throws: ``SystemError``, before anything starts.
     func run() async throws -> ListenEnding {
         let signals = try StopSignals.ofCommand()
         self.agent.observe { [view = self.view] in view.observe($0) }

@@ -105,8 +105,8 @@ struct PrincipalOptions: ParsableArguments {
 
     func validate() throws {
         try self.exclude("user", "thing")
-        if self.create, self.user == nil { throw ValidationError("'--create' needs '--user'") }
-        if self.thingType != nil, self.thing == nil { throw ValidationError("'--thing-type' needs '--thing'") }
+        if self.create, self.user == nil { throw CommandFailure(.usage, "'--create' needs '--user'") }
+        if self.thingType != nil, self.thing == nil { throw CommandFailure(.usage, "'--thing-type' needs '--thing'") }
         try self.exclude("password-file", "password-stdin")
     }
 

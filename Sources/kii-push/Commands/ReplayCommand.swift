@@ -44,13 +44,13 @@ struct ReplayCommand: ParsableCommand {
     func validate() throws {
         try self.handler.validateAlone()
         if self.speed != nil, !self.handler.isGiven {
-            throw ValidationError("'--speed' needs '--exec' or '--forward-to'")
+            throw CommandFailure(.usage, "'--speed' needs '--exec' or '--forward-to'")
         }
         let given = [
             ("a recording", self.file != nil), ("'--dead'", self.dead), ("'--message'", !self.message.isEmpty),
         ].filter(\.1).map(\.0)
-        if given.isEmpty { throw ValidationError("name a recording, or '--dead', or '--message'") }
-        if given.count > 1 { throw ValidationError("\(given[1]) and \(given[0]) exclude each other") }
+        if given.isEmpty { throw CommandFailure(.usage, "name a recording, or '--dead', or '--message'") }
+        if given.count > 1 { throw CommandFailure(.usage, "\(given[1]) and \(given[0]) exclude each other") }
     }
 
     func run() async throws {
@@ -64,7 +64,7 @@ struct ReplayCommand: ParsableCommand {
         let replay = Replay(outside, console, speed: self.speed?.value, jobs: self.handler.jobs?.value ?? 1)
         let failures = try await replay.run(messages)
         console.status("\(messages.count) handed over, \(failures) of them failed")
-        if failures > 0 { throw SilentExit(status: .failure) }
+        if failures > 0 { throw SilentExit.status(.failure) }
     }
 
     private func messages(_ console: Console) throws -> [ReplayedMessage] {

@@ -42,13 +42,14 @@ struct RunCommand: ParsableCommand {
     func validate() throws {
         // The variable is meant for a fleet.
         if self.profile.profile == nil, EnvironmentVariable.store.text != nil {
-            throw ValidationError(
+            throw CommandFailure(
+                .usage,
                 "KII_PUSH_STORE is set: be a gateway of that fleet with 'kii-push-gateway run', or the profile's receiver with "
                     + "'--profile NAME'")
         }
         // An option may need another one that only the file has.
         guard self.own.namesHandler, let problem = self.own.problem({ "'\(RunSettings.option($0))'" }) else { return }
-        throw ValidationError(problem)
+        throw CommandFailure(.usage, problem)
     }
 
     func run() async throws {
@@ -108,7 +109,7 @@ struct RunCommand: ParsableCommand {
         var settings = self.own.completed(from: try file.runSettings())
         settings.userAgent = self.profile.connection.userAgent ?? file.userAgent?.value
         if let problem = settings.problem({ "'\(RunSettings.option($0))'" }) {
-            throw UsageError(problem, commandPath: "kii-push run")
+            throw CommandFailure(.usage, problem, helpPath: "kii-push run")
         }
         let programEvents = AsyncStream.makeStream(of: Activator.Event.self, bufferingPolicy: .bufferingNewest(1024))
         let report = { @Sendable (event: Activator.Event) in _ = programEvents.continuation.yield(event) }
@@ -119,9 +120,10 @@ struct RunCommand: ParsableCommand {
             let receiver = try settings.receiver(
                 directory: profile.directory, report: report, whenUnpresentable: unpresentable)
         else {
-            throw UsageError(
+            throw CommandFailure(
+                .usage,
                 "who is to handle the messages? '--exec COMMAND', '--forward-to URL' or '--activate PROGRAM' is missing",
-                commandPath: "kii-push run")
+                helpPath: "kii-push run")
         }
         let cloud = try profile.cloud(self.profile)
         // Checked before anything is made: a failed reload changes nothing.

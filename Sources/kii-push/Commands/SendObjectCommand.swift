@@ -40,10 +40,10 @@ struct SendObjectCommand: ParsableCommand {
 
     func validate() throws {
         if self.fixture != nil, self.data.isGiven {
-            throw ValidationError("'--fixture' excludes '--data' and '--data-file'")
+            throw CommandFailure(.usage, "'--fixture' excludes '--data' and '--data-file'")
         }
         guard self.data.isGiven || self.fixture != nil || !self.set.isEmpty else {
-            throw ValidationError("give the data with one of '--data', '--data-file', '--fixture' and '--set'")
+            throw CommandFailure(.usage, "give the data with one of '--data', '--data-file', '--fixture' and '--set'")
         }
         let rule = DataChangeRule.object
         for change in self.set { try rule.check(change) }

@@ -43,7 +43,7 @@ struct UnsubscribeCommand: ParsableCommand {
     @OptionGroup var targets: TargetOptions
 
     func validate() throws {
-        if self.targets.isEmpty { throw ValidationError("name a topic, or a bucket with --bucket") }
+        if self.targets.isEmpty { throw CommandFailure(.usage, "name a topic, or a bucket with --bucket") }
     }
 
     func run() async throws {

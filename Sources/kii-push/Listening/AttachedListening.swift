@@ -25,7 +25,7 @@ actor AttachedListening {
         self.count = count
     }
 
-    /// Shows events until a reason to end; throws ``StopSignals.Failure``.
+    /// Shows events until a reason to end; throws ``SystemError``.
     nonisolated func run(timeout: Duration?) async throws -> ListenEnding {
         let signals = try StopSignals.ofCommand()
         return await withTaskGroup(of: ListenEnding?.self) { group in
@@ -76,7 +76,7 @@ actor AttachedListening {
                     console.status("> It receives again. 'kii-push inbox list' has what came meanwhile.")
                     return true
                 }
-            } catch ControlError.ended, ControlError.silent {
+            } catch InboxAccessError.ended, InboxAccessError.silent {
                 // That process is gone again, or not ready yet.
             }
             try await Task.sleep(for: .milliseconds(100))

@@ -23,7 +23,7 @@ struct Replay: Sendable {
             }
             group.addTask {
                 guard let number = await signals.next() else { return .failure(CancellationError()) }
-                return .failure(SilentExit(status: .afterStop(signal: number)))
+                return .failure(SilentExit.status(.afterStop(signal: number)))
             }
             let first = await group.next() ?? .success(0)
             group.cancelAll()

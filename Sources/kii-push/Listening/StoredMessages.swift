@@ -46,8 +46,8 @@ enum SinceChoice: ExpressibleByArgument, Equatable {
 
 extension InboxReader {
     /// `nil` if no file was ever received into.
-    static func existing(in directory: String) throws(InboxReadingError) -> InboxReader? {
-        do throws(InboxReadingError) {
+    static func existing(in directory: String) throws(InboxAccessError) -> InboxReader? {
+        do throws(InboxAccessError) {
             return try InboxReader(stateDirectory: directory)
         } catch {
             if case .missing = error { return nil }

@@ -35,13 +35,15 @@ struct ContentOptions: ParsableArguments {
         let given = self.given
         if self.message != nil {
             guard let other = given.first(where: { $0 != "message" }) else { return }
-            throw ValidationError("'--message' and '--\(other)' exclude each other: the file is the whole message")
+            throw CommandFailure(
+                .usage, "'--message' and '--\(other)' exclude each other: the file is the whole message")
         }
         if self.fixture != nil, self.data.isGiven {
-            throw ValidationError("'--fixture' excludes '--data' and '--data-file'")
+            throw CommandFailure(.usage, "'--fixture' excludes '--data' and '--data-file'")
         }
         guard given.contains(where: { $0 != "type" }) else {
-            throw ValidationError(
+            throw CommandFailure(
+                .usage,
                 "give the data with '--data', '--data-file', '--fixture' or '--set', an alert with '--alert', or the whole "
                     + "message with '--message'")
         }

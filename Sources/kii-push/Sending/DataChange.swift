@@ -77,10 +77,10 @@ enum DataChangeRule {
     /// The rule for an object in a bucket: the push has none of its data.
     case object
 
-    /// - Throws: ``ValidationError`` with advice.
+    /// - Throws: ``CommandFailure`` with advice.
     func check(_ change: DataChange) throws {
         guard let complaint = self.complaint(about: change.pointer) else { return }
-        throw ValidationError("'--set \(change.pointer)' would be ignored: \(complaint)")
+        throw CommandFailure(.usage, "'--set \(change.pointer)' would be ignored: \(complaint)")
     }
 
     private func complaint(about pointer: JSONPointer) -> String? {

@@ -51,7 +51,7 @@ struct DeliveryWatch {
             try await Task.sleep(for: min(Self.interval, end - .now))
         }
         // Each result is already printed.
-        if hasFailed { throw SilentExit(status: .failure) }
+        if hasFailed { throw SilentExit.status(.failure) }
     }
 
     private static func nobody(_ count: Int) -> CommandFailure {
@@ -90,7 +90,7 @@ struct AwaitedMessage {
 
     /// Reads the inbox once; `nil` without a result. Throws if waiting will not make the inbox readable.
     mutating func look() throws -> AwaitedVerdict? {
-        do throws(InboxReadingError) {
+        do throws(InboxAccessError) {
             let inbox = try InboxReader(stateDirectory: self.profile.directory)
             guard let trace = try self.trace(in: inbox) else { return nil }
             self.messageID = trace.messageID
@@ -110,7 +110,7 @@ struct AwaitedMessage {
         }
     }
 
-    private mutating func trace(in inbox: InboxReader) throws(InboxReadingError) -> MessageRecord? {
+    private mutating func trace(in inbox: InboxReader) throws(InboxAccessError) -> MessageRecord? {
         if let messageID { return try inbox.trace(of: messageID) }
         while true {
             let page = try inbox.messages(after: self.last)

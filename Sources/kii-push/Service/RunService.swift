@@ -73,7 +73,7 @@ final class RunService: Sendable {
                     self.console.status(text)
                 }
                 if let error = await self.end(running) { throw error }
-                throw SilentExit(status: .afterStop(signal: signal))
+                throw SilentExit.status(.afterStop(signal: signal))
             case .failed(let error): throw await self.end(running) ?? error
             case .offline(let limit):
                 let text = running.session.status.connection.text

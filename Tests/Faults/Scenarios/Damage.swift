@@ -112,7 +112,7 @@ extension Play {
     }
 
     static func isUnsound(_ state: String) -> Bool {
-        do throws(InboxReadingError) {
+        do throws(InboxAccessError) {
             try InboxReader(stateDirectory: state).verify()
             return false
         } catch {

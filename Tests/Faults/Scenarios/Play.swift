@@ -73,7 +73,7 @@ package struct Play {
         guard self.kind.isOurs else { return }
         do {
             self.problems += try LedgerAudit.problems(inStateDirectory: state ?? self.bench.state)
-        } catch InboxReadingError.missing {
+        } catch InboxAccessError.missing {
             // The inbox is in memory.
         }
     }

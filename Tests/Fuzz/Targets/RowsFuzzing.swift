@@ -57,7 +57,7 @@ enum RowsFuzzing {
     }
 
     private static func checkMessages(_ file: RowsFile, _ claims: inout Claims) {
-        let all = Self.read(&claims) { () throws(InboxReadingError) in try file.reader.messages(limit: 100) }
+        let all = Self.read(&claims) { () throws(InboxAccessError) in try file.reader.messages(limit: 100) }
         guard let all else { return }
         claims.require(zip(all, all.dropFirst()).allSatisfy { $0.messageID < $1.messageID }, "messages are in order")
         for trace in all {
@@ -74,20 +74,20 @@ enum RowsFuzzing {
             }
         }
         guard let last = all.last else { return }
-        let one = Self.read(&claims) { () throws(InboxReadingError) in try file.reader.trace(of: last.messageID) }
+        let one = Self.read(&claims) { () throws(InboxAccessError) in try file.reader.trace(of: last.messageID) }
         // Alone it is looked for in the ledger, too.
         claims.require(one == nil || one == last, "a message alone is the one of the page")
         guard last.messageID > .min else { return }
-        let page = Self.read(&claims) { () throws(InboxReadingError) in
+        let page = Self.read(&claims) { () throws(InboxAccessError) in
             try file.reader.messages(after: last.messageID - 1, limit: 100)
         }
         claims.require(page == [last], "a page begins where it is to")
     }
 
     private static func checkVerification(_ file: RowsFile, _ claims: inout Claims) {
-        guard Self.read(&claims, { () throws(InboxReadingError) in try file.reader.verify() }) != nil else { return }
-        let all = Self.read(&claims) { () throws(InboxReadingError) in try file.reader.messages(limit: 100) }
-        let ledger = Self.read(&claims) { () throws(InboxReadingError) in try file.reader.ledger() }
+        guard Self.read(&claims, { () throws(InboxAccessError) in try file.reader.verify() }) != nil else { return }
+        let all = Self.read(&claims) { () throws(InboxAccessError) in try file.reader.messages(limit: 100) }
+        let ledger = Self.read(&claims) { () throws(InboxAccessError) in try file.reader.ledger() }
         guard let all, let ledger else { return claims.require(false, "what is found to be sound can be read") }
         let waiting = all.count { if case .waiting = $0.state { true } else { false } }
         let retries = all.count { if case .waitingForRetry = $0.state { true } else { false } }
@@ -96,15 +96,15 @@ enum RowsFuzzing {
     }
 
     private static func checkDeadLetters(_ file: RowsFile, _ claims: inout Claims) {
-        let letters = Self.read(&claims) { () throws(InboxReadingError) in try file.reader.deadLetters() }
-        let dead = Self.read(&claims) { () throws(InboxReadingError) in try file.reader.messages([.dead], limit: 100) }
+        let letters = Self.read(&claims) { () throws(InboxAccessError) in try file.reader.deadLetters() }
+        let dead = Self.read(&claims) { () throws(InboxAccessError) in try file.reader.messages([.dead], limit: 100) }
         if let letters, let dead {
             claims.require(letters.map(\.messageID) == dead.map(\.messageID), "dead letters are messages that are dead")
             claims.require(letters.map(\.payload) == dead.map(\.payload), "with their payloads")
             claims.require(dead.allSatisfy(\.isDead), "a state is looked for")
         }
-        _ = Self.read(&claims) { () throws(InboxReadingError) in try file.reader.deadLetterStock() }
-        let stranded = Self.read(&claims) { () throws(InboxReadingError) in try file.reader.stranded() }
+        _ = Self.read(&claims) { () throws(InboxAccessError) in try file.reader.deadLetterStock() }
+        let stranded = Self.read(&claims) { () throws(InboxAccessError) in try file.reader.stranded() }
         claims.require(stranded?.allSatisfy { $0.messages > 0 } ?? true, "who is stranded has messages")
     }
 
@@ -142,9 +142,9 @@ enum RowsFuzzing {
     }
 
     private static func read<Value>(
-        _ claims: inout Claims, _ body: () throws(InboxReadingError) -> Value
+        _ claims: inout Claims, _ body: () throws(InboxAccessError) -> Value
     ) -> Value? {
-        do throws(InboxReadingError) {
+        do throws(InboxAccessError) {
             return try body()
         } catch {
             let words = error.description

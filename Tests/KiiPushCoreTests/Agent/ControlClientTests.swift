@@ -68,18 +68,18 @@ import Testing
             let decision = try client.retry(2)
             #expect(decision == .carriedOut)
             server.say(#"{"id":3,"error":"no"}"#)
-            #expect(throws: ControlError.refused(reason: "no")) { try client.drop(3) }
+            #expect(throws: InboxAccessError.refused(reason: "no")) { try client.drop(3) }
             server.say(#"{"error":"another version"}"#)
-            #expect(throws: ControlError.refused(reason: "another version")) { try client.drop(3) }
+            #expect(throws: InboxAccessError.refused(reason: "another version")) { try client.drop(3) }
         }
     }
 
     @Test func isOfNoUseAfterItWaitedInVain() async throws {
         try await self.connected(patience: .milliseconds(1)) { client, server in
-            #expect(throws: ControlError.silent) { try client.retry(2) }
+            #expect(throws: InboxAccessError.silent) { try client.retry(2) }
             server.say(#"{"id":2,"changed":true}"#)
-            #expect(throws: ControlError.silent) { try client.retry(2) }
-            #expect(throws: ControlError.silent) { try client.watch() }
+            #expect(throws: InboxAccessError.silent) { try client.retry(2) }
+            #expect(throws: InboxAccessError.silent) { try client.watch() }
         }
     }
 }

@@ -37,7 +37,7 @@ import Testing
             #expect(stat(ControlSocket.path(in: path), &status) == 0)
             #expect(status.st_mode & 0o777 == 0o600)
             server.stop()
-            #expect(throws: ControlError.ended) { try client.retry(2) }
+            #expect(throws: InboxAccessError.ended) { try client.retry(2) }
             #expect(try ControlClient(stateDirectory: path) == nil)
         }
     }

@@ -40,9 +40,12 @@ import Testing
     @Test func theSecondHolderInOneProcessIsRefused() throws {
         try withTemporaryDirectory { directory in
             var first: InstallationLock? = try InstallationLock(installationID: "a", directory: directory)
-            let path = "\(directory)/\(try #require(FileManager.default.contentsOfDirectory(atPath: directory).first))"
-            #expect(throws: LockError.held(path: path, processID: Int(getpid()))) {
+            let error = #expect(throws: PushAgentError.self) {
                 _ = try InstallationLock(installationID: "a", directory: directory)
+            }
+            guard case .installationInUse("a", Int(getpid()))? = error else {
+                Issue.record("\(String(describing: error))")
+                return
             }
             try self.expectLocked(1, in: directory)
             withExtendedLifetime(first) {}
@@ -62,7 +65,7 @@ import Testing
             try self.expectLocked(1_000, in: directory)
             locks.removeFirst(990)
             try self.expectLocked(10, in: directory)
-            #expect(throws: LockError.self) {
+            #expect(throws: PushAgentError.self) {
                 _ = try InstallationLock(installationID: "installation-999", directory: directory)
             }
             try self.expectLocked(10, in: directory)
@@ -76,7 +79,7 @@ import Testing
             let before = try InstallationLock(installationID: "a", directory: directory)
             let name = try #require(FileManager.default.contentsOfDirectory(atPath: directory).first)
             try FileManager.default.moveItem(atPath: "\(directory)/\(name)", toPath: "\(directory)/former")
-            #expect(throws: LockError.self) { _ = try InstallationLock(installationID: "a", directory: directory) }
+            #expect(throws: PushAgentError.self) { _ = try InstallationLock(installationID: "a", directory: directory) }
             let others = try (0..<200).map { number in
                 try InstallationLock(installationID: "other-\(number)", directory: directory)
             }
@@ -100,10 +103,10 @@ import Testing
     }
 
     @Test func aPathThatCannotBeMadeIsReported() {
-        let error = #expect(throws: LockError.self) {
+        let error = #expect(throws: PushAgentError.self) {
             _ = try InstallationLock(installationID: "a", directory: "/nonexistent")
         }
-        guard case .unusable(.system(_, _, ENOENT))? = error else {
+        guard case .file(.system(_, _, ENOENT))? = error else {
             Issue.record("\(String(describing: error))")
             return
         }

@@ -86,7 +86,7 @@ import Testing
     @Test func anEmptyFileIsNotMadeYetAndNotDamaged() throws {
         let fixture = try InboxFixture(name: "inbox.sqlite")
         #expect(FileManager.default.createFile(atPath: fixture.path, contents: nil))
-        let error = #expect(throws: InboxReadingError.self) { try InboxReader(stateDirectory: fixture.directory) }
+        let error = #expect(throws: InboxAccessError.self) { try InboxReader(stateDirectory: fixture.directory) }
         #expect(error == .missing(path: fixture.path))
         _ = try fixture.open()
         _ = try fixture.open { $0.isReadOnly = true }
@@ -101,7 +101,7 @@ import Testing
         for suffix in ["", "-journal"] {
             try FileManager.default.copyItem(atPath: other.path + suffix, toPath: fixture.path + suffix)
         }
-        let error = #expect(throws: InboxReadingError.self) { try InboxReader(stateDirectory: fixture.directory) }
+        let error = #expect(throws: InboxAccessError.self) { try InboxReader(stateDirectory: fixture.directory) }
         #expect(error == .missing(path: fixture.path))
         _ = try fixture.open()
         _ = try fixture.open { $0.isReadOnly = true }
@@ -143,7 +143,7 @@ import Testing
         let error = try #require(#expect(throws: InboxError.self) { try fixture.open() })
         #expect(error.kind == .newerVersion(Int(version)))
         #expect(error.description.contains("newer version"))
-        let reading = #expect(throws: InboxReadingError.self) { try InboxReader(stateDirectory: fixture.directory) }
+        let reading = #expect(throws: InboxAccessError.self) { try InboxReader(stateDirectory: fixture.directory) }
         #expect(reading == .newerVersion(path: fixture.path, version: Int(version)))
         #expect(try Data(contentsOf: URL(filePath: fixture.path)) == before)
     }

@@ -62,7 +62,7 @@ import Testing
 
     @Test func isReadFromAStateDirectoryThatAnotherProcessHolds() throws {
         let fixture = try InboxFixture(name: "inbox.sqlite")
-        let error = #expect(throws: InboxReadingError.self) { try InboxReader(stateDirectory: fixture.directory) }
+        let error = #expect(throws: InboxAccessError.self) { try InboxReader(stateDirectory: fixture.directory) }
         #expect(error == .missing(path: fixture.path))
         let inbox = try fixture.open()
         let reader = try InboxReader(stateDirectory: fixture.directory)

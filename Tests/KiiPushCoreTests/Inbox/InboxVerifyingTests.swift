@@ -10,7 +10,7 @@ import Testing
     func anIndexThatLeadsToAnotherSourceIsDamaged(bit: Int) throws {
         let fixture = try self.file(
             changedBehindTheIndex: "source = (source | (1 << \(bit))) - (source & (1 << \(bit)))")
-        let error = #expect(throws: InboxReadingError.self) {
+        let error = #expect(throws: InboxAccessError.self) {
             try InboxReader(stateDirectory: fixture.directory).verify()
         }
         guard case .damaged(_, let reason) = error else { throw TestFailure("\(error as Any)") }
@@ -34,7 +34,7 @@ import Testing
         let file = try SQLiteFile(fixture.path, for: .changing)
         try file.execute("DROP INDEX \(index); CREATE INDEX \(index) ON message \(columns)")
         try file.execute("PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = '\(sql)' WHERE name = '\(index)'")
-        let error = #expect(throws: InboxReadingError.self) {
+        let error = #expect(throws: InboxAccessError.self) {
             try InboxReader(stateDirectory: fixture.directory).verify()
         }
         guard case .damaged(_, let reason) = error else { throw TestFailure("\(error as Any)") }

@@ -18,7 +18,7 @@ import Testing
             (refusal(400, KiiErrorCode.invalidGrant), 77),
             (PushAgentError.stateDirectoryInUse(path: "/a", processID: 1), 75),
             (PushAgentError.file(.system(path: "/a", operation: "write", code: ENOSPC)), 75), (refusal(503), 75),
-            (TransportError(.connectionRefused, detail: ""), 75), (StopSignals.Failure("no thread"), 75),
+            (TransportError(.connectionRefused, detail: ""), 75), (SystemError(noThread: EAGAIN), 75),
             (PushAgentError.file(.system(path: "/a", operation: "write", code: EACCES)), 78),
             (PushAgentError.stateOfAnotherAccount(path: "/a"), 78), (refusal(404), 78),
             (TransportError(.invalidConfiguration, detail: ""), 78), (KiiInputError(.message, rule: "not empty"), 78),

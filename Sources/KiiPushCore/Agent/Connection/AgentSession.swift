@@ -200,8 +200,8 @@ final class AgentSession: Sendable {
             if isTold { hub.emit(.disconnected(reason: reason, retryIn: decision.delay)) }
             try await waits.pass(decision, policy, since: mark)
             if refreshes, self.agent.enrolment.endpointPause == .zero {
-                switch try await self.askForEndpoint() {
-                case .success(let fetched):
+                let answer = try await self.askForEndpoint()
+                if let fetched = answer.endpoint {
                     isFetched = true
                     let isSamePlace = endpoint.isSamePlace(as: fetched)
                     guard isSamePlace, endpoint.isSameAccess(as: fetched) else {
@@ -216,9 +216,9 @@ final class AgentSession: Sendable {
                     if confirmedRefusals >= self.agent.reconnect.refusalsBeforeGivingUp {
                         throw PushAgentError.subscriptionRefused
                     }
-                case .failure(let failure):
+                } else {
                     // The broker is another server than the cloud: it is tried meanwhile.
-                    reason = isTold ? failure.reason : "\(reason); \(failure.reason)"
+                    reason = isTold ? answer.reason : "\(reason); \(answer.reason)"
                     isTold = false
                 }
             }
@@ -248,7 +248,7 @@ final class AgentSession: Sendable {
             let outcome = await self.outcome(expiringIn: left.map { max($0, wanted) }, since: mark)
             guard case .expired = outcome else { return (outcome, nil) }
             guard self.isExpired, self.agent.enrolment.endpointPause == .zero else { continue }
-            if case .success(let fetched) = try await self.askForEndpoint() {
+            if let fetched = try await self.askForEndpoint().endpoint {
                 guard endpoint.isSamePlace(as: fetched) else { return (outcome, fetched) }
                 endpoint = fetched
             }
@@ -256,18 +256,18 @@ final class AgentSession: Sendable {
         }
     }
 
-    /// What the cloud says when it is asked for the endpoint, if only that it does not say it now.
-    private func askForEndpoint() async throws -> Result<MQTTEndpoint, TemporaryFailure> {
+    /// Asks the cloud for the endpoint. Without one the reason says why the cloud gives none now.
+    private func askForEndpoint() async throws -> (endpoint: MQTTEndpoint?, reason: String) {
         do {
-            return .success(try await self.agent.enrolment.endpoint(refreshing: true))
+            return (try await self.agent.enrolment.endpoint(refreshing: true), "")
         } catch let error as TransportError
             where error.code == .invalidConfiguration && error.curlCode != nil && self.hasConnected.withLock({ $0 })
         {
             // As for the broker: certificates that worked may be being replaced.
-            return .failure(TemporaryFailure(reason: error.description))
+            return (nil, error.description)
         } catch {
             guard let failure = self.agent.enrolment.temporaryFailure(error) else { throw error }
-            return .failure(failure)
+            return (nil, failure.reason)
         }
     }
 

@@ -4,7 +4,7 @@ import Glibc
 /// (``PushRuntime/Configuration/hasControlSocket``).
 ///
 /// Each object is for one purpose: to decide about messages, call after call, or to watch. The calls block until the other
-/// process answers; ``watch()`` does not. After one that waited in vain (``ControlError/silent``) every further call throws
+/// process answers; ``watch()`` does not. After one that waited in vain (``InboxAccessError/silent``) every further call throws
 /// the same, since an answer that comes late would be taken for the next one's.
 package final class ControlClient: Sendable {
     private let socket: FileDescriptor
@@ -33,17 +33,17 @@ package final class ControlClient: Sendable {
     }
 
     /// Has a message tried again now; see ``PushRuntime/retry(_:)``.
-    package func retry(_ messageID: Int64) throws(ControlError) -> MessageDecision {
+    package func retry(_ messageID: Int64) throws(InboxAccessError) -> MessageDecision {
         try self.decide(.retry, messageID)
     }
 
     /// Removes a message for good; see ``PushRuntime/drop(_:)``.
-    package func drop(_ messageID: Int64) throws(ControlError) -> MessageDecision {
+    package func drop(_ messageID: Int64) throws(InboxAccessError) -> MessageDecision {
         try self.decide(.drop, messageID)
     }
 
     /// Has an installation handle the messages of another one; see ``PushRuntime/adopt(_:by:)``.
-    package func adopt(_ formerID: String, by installationID: String) throws(ControlError) -> Int? {
+    package func adopt(_ formerID: String, by installationID: String) throws(InboxAccessError) -> Int? {
         try self.answer(to: .adopt(formerID: formerID, installationID: installationID)) { reply in
             if case .adopted(formerID, let count) = reply { .some(count) } else { nil }
         }
@@ -53,14 +53,14 @@ package final class ControlClient: Sendable {
     ///
     /// The sequence ends when the process does, when it shuts its runtime down, or when the task is cancelled that reads it.
     /// To be called once.
-    package func watch() throws(ControlError) -> ControlNotices {
+    package func watch() throws(InboxAccessError) -> ControlNotices {
         try self.ask(.watch)
         let notices = Result { () throws(SystemError) in try ControlNotices(self) }
-        return try notices.mapError { ControlError.refused(reason: $0.description) }.get()
+        return try notices.mapError { InboxAccessError.refused(reason: $0.description) }.get()
     }
 
     /// Asks as ``watch()`` does, and reads on the calling thread until the end.
-    package func watch(_ body: (ControlNotice) -> Void) throws(ControlError) {
+    package func watch(_ body: (ControlNotice) -> Void) throws(InboxAccessError) {
         try self.ask(.watch)
         while let notice = self.nextNotice() { body(notice) }
     }
@@ -70,7 +70,7 @@ package final class ControlClient: Sendable {
 
     private func decide(
         _ decision: PushRuntime.Decision, _ messageID: Int64
-    ) throws(ControlError) -> MessageDecision {
+    ) throws(InboxAccessError) -> MessageDecision {
         try self.answer(to: .decide(decision, messageID)) { reply in
             if case .decided(messageID, let outcome) = reply { outcome } else { nil }
         }
@@ -79,7 +79,7 @@ package final class ControlClient: Sendable {
     /// Asks, and waits for the reply that `read` knows as the answer.
     private func answer<Answer>(
         to request: ControlRequest, _ read: (ControlReply) -> Answer?
-    ) throws(ControlError) -> Answer {
+    ) throws(InboxAccessError) -> Answer {
         self.socket.limit(SO_RCVTIMEO, to: self.patience)
         try self.ask(request)
         while true {
@@ -93,12 +93,12 @@ package final class ControlClient: Sendable {
     }
 
     /// That it has waited in vain, and is not to be used any more.
-    private func silence() -> ControlError {
+    private func silence() -> InboxAccessError {
         self.inbound.withLock { $0.isSilent = true }
         return .silent
     }
 
-    private func ask(_ request: ControlRequest) throws(ControlError) {
+    private func ask(_ request: ControlRequest) throws(InboxAccessError) {
         guard !self.inbound.withLock({ $0.isSilent }) else { throw .silent }
         var bytes = request.line[...]
         while !bytes.isEmpty {
@@ -110,7 +110,7 @@ package final class ControlClient: Sendable {
     }
 
     /// Waits for a reply. What is not understood is of a later version, and left out.
-    func nextReply() throws(ControlError) -> ControlReply {
+    func nextReply() throws(InboxAccessError) -> ControlReply {
         while true {
             while let line = self.inbound.withLock({ $0.unread.isEmpty ? nil : $0.unread.removeFirst() }) {
                 if let reply = ControlReply(line: line) { return reply }
@@ -126,26 +126,6 @@ package final class ControlClient: Sendable {
                 return true
             }
             guard isUnderstood else { throw .ended }
-        }
-    }
-}
-
-/// Why the process that receives did not do what it was asked.
-package enum ControlError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// It ended, or stopped receiving, before it answered.
-    case ended
-    /// It has not answered in time: it is stopped, or too many ask it at once.
-    case silent
-    /// It could not, for this reason.
-    case refused(reason: String)
-
-    /// One line: what failed and what to do about it.
-    package var description: String {
-        switch self {
-        case .ended: "the process that receives ended before it answered; look whether it was done, and try again"
-        case .silent:
-            "the process that receives has not answered in time: is it stopped, or do others watch it? It may still do it"
-        case .refused(let reason): reason
         }
     }
 }

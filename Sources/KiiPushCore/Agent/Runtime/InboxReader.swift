@@ -12,14 +12,14 @@ package final class InboxReader {
     /// Opens the inbox in `stateDirectory`, which is a ``PushRuntime/Configuration/stateDirectory``, or the directory of
     /// a profile of the command line.
     ///
-    /// - Throws: ``InboxReadingError``: `missing` where no message was ever received into a file, or an inbox that
+    /// - Throws: ``InboxAccessError``: `missing` where no message was ever received into a file, or an inbox that
     ///   cannot be read.
-    package init(stateDirectory: String) throws(InboxReadingError) {
+    package init(stateDirectory: String) throws(InboxAccessError) {
         let path = StateDirectory.inboxFile(in: stateDirectory)
         self.path = path
         self.stateDirectory = stateDirectory
         let opened = Result { () throws(InboxError) in try InboxReader.open(path) }
-        guard let inbox = try opened.mapError({ InboxReadingError($0, path: path) }).get() else {
+        guard let inbox = try opened.mapError({ InboxAccessError($0, path: path) }).get() else {
             throw .missing(path: path)
         }
         self.inbox = inbox
@@ -28,8 +28,8 @@ package final class InboxReader {
     /// What has become of every message. Stored messages that the file does not know, since it is an older copy or lost the
     /// end of its log, count as ``MessageLedger/lost``.
     ///
-    /// - Throws: ``InboxReadingError/unusable(path:reason:)``, ``InboxReadingError/damaged(path:reason:)``.
-    package func ledger() throws(InboxReadingError) -> MessageLedger {
+    /// - Throws: ``InboxAccessError/unusable(path:reason:)``, ``InboxAccessError/damaged(path:reason:)``.
+    package func ledger() throws(InboxAccessError) -> MessageLedger {
         // Read the mark first: the file only grows, so an earlier mark cannot be ahead of it.
         let mark = InboxMark(ofInboxAt: self.path)
         return try self.read { inbox throws(InboxError) in
@@ -45,9 +45,9 @@ package final class InboxReader {
     /// Looks at every message, up to its payload, and whether the file holds all that were stored. It takes about a
     /// second for a million messages.
     ///
-    /// - Throws: ``InboxReadingError/damaged(path:reason:)`` where messages cannot be read or are missing; the agent that
-    ///   starts next moves such a file aside. ``InboxReadingError/unusable(path:reason:)``.
-    package func verify() throws(InboxReadingError) {
+    /// - Throws: ``InboxAccessError/damaged(path:reason:)`` where messages cannot be read or are missing; the agent that
+    ///   starts next moves such a file aside. ``InboxAccessError/unusable(path:reason:)``.
+    package func verify() throws(InboxAccessError) {
         let mark = InboxMark(ofInboxAt: self.path)
         try self.read { inbox throws(InboxError) in
             try inbox.verify()
@@ -61,9 +61,8 @@ package final class InboxReader {
     /// - Parameters:
     ///   - messageID: lists the messages with a greater number. Default: all.
     ///   - limit: how many at most, 1 or more. Default 100; each may hold a payload of 256 KiB.
-    /// - Throws: ``InboxReadingError/unusable(path:reason:)``, ``InboxReadingError/damaged(path:reason:)``.
-    package func deadLetters(after messageID: Int64 = 0, limit: Int = 100) throws(InboxReadingError) -> [MessageRecord]
-    {
+    /// - Throws: ``InboxAccessError/unusable(path:reason:)``, ``InboxAccessError/damaged(path:reason:)``.
+    package func deadLetters(after messageID: Int64 = 0, limit: Int = 100) throws(InboxAccessError) -> [MessageRecord] {
         try self.read { inbox throws(InboxError) in
             try inbox.deadLetterRecords(after: messageID, limit: max(1, limit))
         }
@@ -72,7 +71,7 @@ package final class InboxReader {
     /// How many dead letters there are, and how many there may be by the bounds of the program that receives.
     package func deadLetterStock(
         bounds: PushRuntime.Bounds = PushRuntime.Bounds()
-    ) throws(InboxReadingError) -> DeadLetterStock {
+    ) throws(InboxAccessError) -> DeadLetterStock {
         let share = InboxRoom.shares(of: self.path).deadBytes
         let limit = InboxCounts.Tally(rows: Int64(bounds.deadLetters), bytes: min(bounds.deadLetterBytes, share))
         return try self.read { inbox throws(InboxError) in
@@ -87,11 +86,11 @@ package final class InboxReader {
     ///   - standings: the states. Default: all.
     ///   - messageID: lists the messages with a greater number. Default: all.
     ///   - limit: how many at most, 1 or more. Default 100; each may hold a payload of 256 KiB.
-    /// - Throws: ``InboxReadingError/unusable(path:reason:)``, ``InboxReadingError/damaged(path:reason:)``.
+    /// - Throws: ``InboxAccessError/unusable(path:reason:)``, ``InboxAccessError/damaged(path:reason:)``.
     package func messages(
         _ standings: Set<MessageRecord.Standing> = Set(MessageRecord.Standing.allCases), after messageID: Int64 = 0,
         limit: Int = 100
-    ) throws(InboxReadingError) -> [MessageRecord] {
+    ) throws(InboxAccessError) -> [MessageRecord] {
         try self.read { inbox throws(InboxError) in
             var records: [MessageRecord] = []
             let states = Set(standings.map { RowState($0) })
@@ -106,9 +105,9 @@ package final class InboxReader {
     /// One message's life.
     ///
     /// - Parameter messageID: its number, as in ``DeliveryContext/messageID``.
-    /// - Throws: ``InboxReadingError``: `neverReceived` for a number that was not given out yet, `removed` for a message
+    /// - Throws: ``InboxAccessError``: `neverReceived` for a number that was not given out yet, `removed` for a message
     ///   that is not kept any more.
-    package func trace(of messageID: Int64) throws(InboxReadingError) -> MessageRecord {
+    package func trace(of messageID: Int64) throws(InboxAccessError) -> MessageRecord {
         // The last number first: a message that comes between the two reads is then found, and not taken for removed.
         let found = try self.read { inbox throws(InboxError) in
             (last: try inbox.lastSequence(), record: try inbox.record(messageID))
@@ -120,13 +119,13 @@ package final class InboxReader {
 
     /// The unfinished messages of installations that no agent of the state directory receives as or has taken over. Empty
     /// if an agent's state file cannot be read: its installation is not known then.
-    package func stranded() throws(InboxReadingError) -> [StrandedMessages] {
+    package func stranded() throws(InboxAccessError) -> [StrandedMessages] {
         guard let current = AgentStateFile.installations(stateDirectory: self.stateDirectory) else { return [] }
         return try self.read { inbox throws(InboxError) in try inbox.stranded(besides: current) }
     }
 
     /// The number of the message that came last, 0 for none.
-    package func lastMessageID() throws(InboxReadingError) -> Int64 {
+    package func lastMessageID() throws(InboxAccessError) -> Int64 {
         try self.read { inbox throws(InboxError) in try inbox.lastSequence() }
     }
 
@@ -150,14 +149,14 @@ package final class InboxReader {
         }
     }
 
-    private func read<Value>(_ body: (Inbox) throws(InboxError) -> Value) throws(InboxReadingError) -> Value {
+    private func read<Value>(_ body: (Inbox) throws(InboxError) -> Value) throws(InboxAccessError) -> Value {
         let read = Result { () throws(InboxError) in try body(self.inbox) }
-        return try read.mapError { InboxReadingError($0, path: self.path) }.get()
+        return try read.mapError { InboxAccessError($0, path: self.path) }.get()
     }
 }
 
-/// Why an inbox, or a message in it, could not be read.
-package enum InboxReadingError: Error, Sendable, Hashable, CustomStringConvertible {
+/// Why an inbox, or a message in it, could not be read, or the process that receives with it did not do what it was asked.
+package enum InboxAccessError: Error, Sendable, Hashable, CustomStringConvertible {
     /// There is no inbox file: nothing was received here, or with the inbox in memory.
     case missing(path: String)
     /// A later version of this library wrote the file.
@@ -171,6 +170,12 @@ package enum InboxReadingError: Error, Sendable, Hashable, CustomStringConvertib
     /// The message was received, and is not kept any more: it was done for longer than done messages are kept, or was
     /// dropped.
     case removed(messageID: Int64)
+    /// The process that receives ended, or stopped receiving, before it answered.
+    case ended
+    /// The process that receives has not answered in time: it is stopped, or too many ask it at once.
+    case silent
+    /// The process that receives could not, for this reason.
+    case refused(reason: String)
 
     init(_ error: InboxError, path: String) {
         self =
@@ -198,6 +203,10 @@ package enum InboxReadingError: Error, Sendable, Hashable, CustomStringConvertib
         case .removed(let messageID):
             "message \(messageID) is not kept any more: it was done, and done messages are removed after a while, or it "
                 + "was dropped, or it was lost with an inbox that was damaged and moved aside"
+        case .ended: "the process that receives ended before it answered; look whether it was done, and try again"
+        case .silent:
+            "the process that receives has not answered in time: is it stopped, or do others watch it? It may still do it"
+        case .refused(let reason): reason
         }
     }
 }

@@ -19,14 +19,16 @@ final class InstallationLock: Sendable {
     private let place: LockTable.Place
 
     /// Takes the lock of `installationID` among those in `directory`, or says who has it.
-    init(installationID: String, directory: String) throws(LockError) {
+    ///
+    /// - Throws: ``PushAgentError/installationInUse(installationID:processID:)`` or ``PushAgentError/file(_:)``.
+    init(installationID: String, directory: String) throws(PushAgentError) {
         // FNV-1a, since every process has to come to the same place: Swift's own hash has another seed in each.
         let hash = installationID.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { hash, byte in
             (hash ^ UInt64(byte)) &* 0x100_0000_01b3
         }
         let path = "\(directory)/\(hash % 64).lock"
-        self.place = try InstallationLock.table.withLock { table throws(LockError) in
-            try table.take(Int64(hash / 64), of: path)
+        self.place = try InstallationLock.table.withLock { table throws(PushAgentError) in
+            try table.take(Int64(hash / 64), of: path, for: installationID)
         }
     }
 
@@ -62,20 +64,23 @@ private struct LockTable {
     /// By path, so that one is refused to a second holder also when its file was replaced meanwhile.
     private var files: [Place: File] = [:]
 
-    mutating func take(_ offset: Int64, of path: String) throws(LockError) -> Place {
+    mutating func take(
+        _ offset: Int64, of path: String, for installationID: String
+    ) throws(PushAgentError) -> Place {
         let place = Place(path: path, offset: offset)
-        guard self.files[place] == nil else { throw .held(path: path, processID: Int(getpid())) }
+        let isOurs = PushAgentError.installationInUse(installationID: installationID, processID: Int(getpid()))
+        guard self.files[place] == nil else { throw isOurs }
         let (file, descriptor) = try self.open(path)
-        guard self.held[file]?.offsets.contains(offset) != true else {
-            throw .held(path: path, processID: Int(getpid()))
-        }
+        guard self.held[file]?.offsets.contains(offset) != true else { throw isOurs }
         var range = LockTable.range(F_WRLCK, offset)
         guard fcntl(descriptor, F_SETLK, &range) == 0 else {
             let code = errno
             let holder = LockTable.holder(of: offset, in: descriptor)
             self.closeIfUnused(file)
-            if code == EAGAIN || code == EACCES { throw .held(path: path, processID: holder) }
-            throw .unusable(.system(path: path, operation: "lock", code: code))
+            if code == EAGAIN || code == EACCES {
+                throw .installationInUse(installationID: installationID, processID: holder)
+            }
+            throw .file(.system(path: path, operation: "lock", code: code))
         }
         self.held[file]?.offsets.insert(offset)
         self.files[place] = file
@@ -93,7 +98,7 @@ private struct LockTable {
     }
 
     /// Has the file open that is at `path` now: another one, if somebody has replaced it.
-    private mutating func open(_ path: String) throws(LockError) -> (File, descriptor: Int32) {
+    private mutating func open(_ path: String) throws(PushAgentError) -> (File, descriptor: Int32) {
         var status = stat()
         if lstat(path, &status) == 0, let descriptor = self.held[File(status)]?.descriptors.first?.number {
             return (File(status), descriptor)
@@ -103,7 +108,7 @@ private struct LockTable {
             opened = try OwnFile.open(path, O_RDWR | O_CREAT)
             status = try OwnFile.status(of: opened, path: path)
         } catch {
-            throw .unusable(error)
+            throw .file(error)
         }
         // What cleans up /tmp leaves a file alone that somebody has locked in this other way (tmpfiles.d(5)).
         _ = flock(opened.number, LOCK_SH | LOCK_NB)

@@ -93,16 +93,14 @@ extension PushRuntime {
 
     private func lockDirectory() throws(PushAgentError) -> FileLock {
         let directory = self.configuration.stateDirectory
-        let made = Result { () throws(FileError) in try PrivateFile.makeDirectory(directory) }
-        try made.mapError(PushAgentError.file).get()
-        do throws(LockError) {
-            return try FileLock(path: "\(directory)/lock")
+        let path = "\(directory)/lock"
+        do throws(FileError) {
+            try PrivateFile.makeDirectory(directory)
+            if let lock = try FileLock(path: path) { return lock }
         } catch {
-            switch error {
-            case .held(let path, let processID): throw .stateDirectoryInUse(path: path, processID: processID)
-            case .unusable(let error): throw .file(error)
-            }
+            throw .file(error)
         }
+        throw .stateDirectoryInUse(path: path, processID: FileLock.holder(of: path))
     }
 
     private func openFiles(_ events: inout [PushEvent]) throws(PushAgentError) -> (FileLock?, FileStore?) {
