@@ -1,4 +1,5 @@
 import Glibc
+import KiiPushCore
 
 /// Through a real mosquitto: the broker is the bottleneck there, and what is compared is what a receiver costs.
 enum BrokerSection {
@@ -83,7 +84,7 @@ enum BrokerSection {
         let command = try receiver.command(.init(port: port, count: count, qos: qos))
         let subscriber = try MeasuredProcess(command, bench, discardsOutput: receiver.discardsOutput)
         // No receiver but ours says that it has subscribed; the broker says it of all of them.
-        while let line = broker.nextLine(), !line.contains(Workbench.topic) { continue }
+        while let line = broker.nextLine(), !line.contains(bytesOf: Workbench.topic) { continue }
         let start = monotonicSeconds()
         let publisher = try ChildProcess(
             [bench.program("flood"), "\(port)", Workbench.topic, bench.smallPayload, "\(count)", "\(qos)"]

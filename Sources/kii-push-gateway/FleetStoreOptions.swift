@@ -1,5 +1,6 @@
 #if Postgres
 import KiiPushCommandLine
+import KiiPushCore
 import KiiPushPostgres
 
 /// The database of a fleet: the same in every command that needs one.
@@ -35,7 +36,7 @@ struct FleetStoreOptions: ParsableArguments {
     /// Splits the text into URLs. Keywords (`host=… dbname=…`) contain spaces as well, but name one database.
     private static func addresses(_ text: String) -> [String] {
         let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
-        return words.allSatisfy { $0.contains("://") } ? words : [text]
+        return words.allSatisfy { $0.contains(bytesOf: "://") } ? words : [text]
     }
 }
 

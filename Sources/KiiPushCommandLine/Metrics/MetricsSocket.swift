@@ -88,7 +88,7 @@ final class MetricsSocket: Sendable {
             guard count > 0 else { return false }
             request += chunk[..<count]
             let text = String(decoding: request, as: UTF8.self)
-            if text.contains("\r\n\r\n") || text.contains("\n\n") { return text.hasPrefix("GET ") }
+            if text.contains(bytesOf: "\r\n\r\n") || text.contains(bytesOf: "\n\n") { return text.hasPrefix("GET ") }
         }
         return false
     }

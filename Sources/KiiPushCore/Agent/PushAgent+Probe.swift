@@ -69,7 +69,7 @@ extension PushRuntime {
             let page = try reader.messages([.waiting], after: last)
             for message in page {
                 last = message.messageID
-                guard String(decoding: message.payload, as: UTF8.self).contains(text) else { continue }
+                guard String(decoding: message.payload, as: UTF8.self).contains(bytesOf: text) else { continue }
                 let done = MessageChange(sequence: message.messageID, installation: 0, verdict: .done(.noData))
                 try await self.onPipeline { $0.record(done) }
                 return await self.wait(for: .writing, within: self.configuration.shutdownGrace)

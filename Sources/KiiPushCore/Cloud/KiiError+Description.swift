@@ -58,7 +58,7 @@ extension KiiError: CustomStringConvertible {
     /// The advice for a user or thing whose token is good.
     private var adviceOnRights: String {
         let path = self.operation.path
-        guard path.contains("/topics/"), path.hasSuffix("/push/messages") else {
+        guard path.contains(bytesOf: "/topics/"), path.hasSuffix("/push/messages") else {
             return "the token is good, and its user or thing lacks the right; have somebody do it who has the right"
         }
         return

@@ -13,7 +13,7 @@ struct ProxyAddress {
     init(_ text: String) throws(TransportError) {
         guard let parts = curl_url() else { throw TransportError(.other, detail: "curl_url returned no handle") }
         defer { curl_url_cleanup(parts) }
-        let url = text.contains("://") ? text : "http://" + text
+        let url = text.contains(bytesOf: "://") ? text : "http://" + text
         let flags = UInt32(CURLU_NON_SUPPORT_SCHEME)
         guard !url.utf8.contains(0), curl_url_set(parts, CURLUPART_URL, url, flags) == CURLUE_OK,
             let scheme = ProxyAddress.part(CURLUPART_SCHEME, of: parts),

@@ -9,11 +9,11 @@ extension TransportError {
         let detail = (text.isEmpty ? String(cString: curl_easy_strerror(code)) : text).withoutCredentials
         var error = TransportError(TransportError.Code(code), detail: detail, curlCode: Int(code.rawValue))
         // libcurl has no code of its own for alerts, and passes the TLS library's words on: OpenSSL's, here.
-        if detail.contains("alert certificate required") {
+        if detail.contains(bytesOf: "alert certificate required") {
             // RFC 8446 section 6.2; it comes after the handshake, so libcurl takes it for a failed read.
             error.code = .clientCertificateRequired
             error.detail = "the server asks for a client certificate (\(detail))"
-        } else if detail.contains("alert handshake failure") {
+        } else if detail.contains(bytesOf: "alert handshake failure") {
             // All that TLS 1.2 says to a client without a certificate, RFC 5246 section 7.4.6.
             error.code = .clientCertificateRequired
             error.detail = "the server refused the handshake, perhaps for want of a client certificate (\(detail))"

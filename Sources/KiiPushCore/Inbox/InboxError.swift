@@ -94,7 +94,7 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
             "free some space on the disk (an inbox needs \(InboxShares.leastRoom >> 20) MiB at least, and more for what "
                 + "waits); nothing is acknowledged until there is"
         case .corrupt: "the agent it belongs to moves it aside, keeps what can be read of it, and begins a fresh one"
-        case .newerVersion where self.step.contains("database"): "run the newer version of this program"
+        case .newerVersion where self.step.contains(bytesOf: "database"): "run the newer version of this program"
         case .newerVersion: "run the newer version of this program, or use another state directory"
         case .notMade: "start the program that receives with it"
         case .locked where self.sqlState != nil: "let no other gateway have the same messages; it is tried again"

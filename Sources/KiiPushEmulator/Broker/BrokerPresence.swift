@@ -122,13 +122,13 @@ package struct BrokerConnections: Sendable {
 
     /// Takes one line in; lines about anything else are passed over.
     package mutating func read(_ line: String) {
-        guard let mark = line.firstRange(of: ": "), let seconds = UInt32(line[..<mark.lowerBound]) else { return }
+        guard let mark = line.firstRange(bytesOf: ": "), let seconds = UInt32(line[..<mark.lowerBound]) else { return }
         let time = Timestamp(millisecondsSinceEpoch: Int64(seconds) * 1000)
         let text = line[mark.upperBound...]
         if text.hasPrefix("New client connected from ") {
             // `ADDRESS as CLIENT (p2, c1, k60, u'NAME').`
-            guard let id = text.firstRange(of: " as "), let details = text.lastRange(of: " (p"),
-                id.upperBound <= details.lowerBound, let name = text.lastRange(of: ", u'"), text.hasSuffix("').")
+            guard let id = text.firstRange(bytesOf: " as "), let details = text.lastRange(bytesOf: " (p"),
+                id.upperBound <= details.lowerBound, let name = text.lastRange(bytesOf: ", u'"), text.hasSuffix("').")
             else { return }
             let clientID = String(text[id.upperBound..<details.lowerBound])
             guard clientID != BrokerConnections.probeID else { return }
@@ -136,7 +136,7 @@ package struct BrokerConnections: Sendable {
         } else if text.hasPrefix("Client ") {
             let rest = text.dropFirst("Client ".count)
             for ending in BrokerConnections.endings {
-                guard let range = rest.lastRange(of: ending) else { continue }
+                guard let range = rest.lastRange(bytesOf: ending) else { continue }
                 self.end(String(rest[..<range.lowerBound]), at: time)
             }
         }
@@ -178,21 +178,5 @@ package struct BrokerConnections: Sendable {
     mutating func takeChanges() -> [Change] {
         defer { self.changes = [] }
         return self.changes
-    }
-}
-
-/// Byte by byte: a log may have come to tell of very many connections since the last look.
-extension StringProtocol {
-    fileprivate func firstRange(of word: String) -> Range<Index>? {
-        self.utf8.indices.lazy.compactMap { self.range(of: word, at: $0) }.first
-    }
-
-    fileprivate func lastRange(of word: String) -> Range<Index>? {
-        self.utf8.indices.reversed().lazy.compactMap { self.range(of: word, at: $0) }.first
-    }
-
-    private func range(of word: String, at start: Index) -> Range<Index>? {
-        guard self.utf8[start] == word.utf8.first, self.utf8[start...].starts(with: word.utf8) else { return nil }
-        return start..<self.utf8.index(start, offsetBy: word.utf8.count)
     }
 }

@@ -84,7 +84,7 @@ final class Inspector: Sendable {
         guard let file = cinspector_file(name)?.pointee else {
             throw KiiFailure(404, "RESOURCE_NOT_FOUND", "The page has no such file.")
         }
-        let text = String(cString: file.text).replacing("{{token}}", with: self.token.reveal())
+        let text = String(cString: file.text).replacing(bytesOf: "{{token}}", with: self.token.reveal())
         let type = HTTPField("Content-Type", String(cString: file.media_type))
         return HTTPResponse(status: 200, fields: [type] + Inspector.pageFields, body: Array(text.utf8))
     }

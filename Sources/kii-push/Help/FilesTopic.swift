@@ -1,4 +1,5 @@
 import KiiPushCommandLine
+import KiiPushCore
 
 enum FilesTopic {
     private enum Part {
@@ -20,7 +21,7 @@ enum FilesTopic {
     }
 
     private static func indented(_ text: String, by margin: String) -> String {
-        margin + text.replacing("\n", with: "\n" + margin)
+        margin + text.replacing(bytesOf: "\n", with: "\n" + margin)
     }
 
     private static let introduction =

@@ -87,7 +87,7 @@ extension HandlerAnswer {
 extension HandlerOutcome {
     /// Whether the text for people ends like `reason`.
     fileprivate func tells(_ reason: String) -> Bool {
-        guard case .none(let said) = self.ending, let cause = said.firstRange(of: ": ") else { return false }
+        guard case .none(let said) = self.ending, let cause = said.firstRange(bytesOf: ": ") else { return false }
         return reason.hasSuffix(said[cause.upperBound...])
     }
 }

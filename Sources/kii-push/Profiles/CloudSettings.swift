@@ -89,7 +89,8 @@ struct CloudSettings: Sendable {
                 hint: "write it with https://, or allow it: --allow-plain-http, "
                     + "or \"allowPlainHTTP\": true in config.json")
         }
-        let authority = url.split(separator: "://", maxSplits: 1).last?.prefix { !"/?#\\".contains($0) } ?? ""
+        let behindScheme = url.firstRange(bytesOf: "://").map { url[$0.upperBound...] } ?? url[...]
+        let authority = behindScheme.prefix { !"/?#\\".contains($0) }
         guard !authority.contains("@") else {
             throw CommandFailure(
                 exit, "the cloud's address holds a user name or a password", hint: "leave out what stands before the @")

@@ -41,7 +41,8 @@ package struct SavedProfile: Sendable, Hashable {
             return try ConfigurationDocument.read(trustedAt: path).map { try SavedProfile($0) }
         } catch var failure as CommandFailure {
             // Only `register` writes this file. A file of a newer version must not be removed.
-            if failure.hint?.contains("newer") != true { failure.hint = "remove it and run 'kii-push register'" }
+            let isNewer = failure.hint?.contains(bytesOf: "newer") ?? false
+            if !isNewer { failure.hint = "remove it and run 'kii-push register'" }
             throw failure
         }
     }

@@ -98,7 +98,7 @@ extension Setting<String> {
     /// The URL without its user name and password.
     fileprivate var withoutCredentials: Setting<String> {
         guard let at = self.value.lastIndex(of: "@") else { return self }
-        let scheme = self.value.firstRange(of: "://").map { self.value[..<$0.upperBound] } ?? ""
+        let scheme = self.value.firstRange(bytesOf: "://").map { self.value[..<$0.upperBound] } ?? ""
         return Setting(scheme + "<set>" + self.value[at...], self.origin)
     }
 }

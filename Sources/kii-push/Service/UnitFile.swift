@@ -42,7 +42,7 @@ struct UnitFile: Sendable {
             "Description=Push messages of the profile \(self.profile)", "Wants=\(wanted)", "After=\(wanted)",
             // systemd restarts the service any number of times, since the cause of a failure may be temporary. A program
             // that was removed is none: the start fails once.
-            "StartLimitIntervalSec=0", "AssertFileIsExecutable=\(self.program.replacing("%", with: "%%"))",
+            "StartLimitIntervalSec=0", "AssertFileIsExecutable=\(self.program.replacing(bytesOf: "%", with: "%%"))",
         ]
     }
 
@@ -93,9 +93,9 @@ struct UnitFile: Sendable {
 
     private var command: String {
         // systemd expands specifiers and variables; `%%` (systemd.unit(5)) and `$$` (systemd.service(5)) escape them.
-        let program = self.program.replacing("%", with: "%%").replacing("$", with: "$$")
+        let program = self.program.replacing(bytesOf: "%", with: "%%").replacing(bytesOf: "$", with: "$$")
         let isPlain = program.allSatisfy { !$0.isWhitespace && !"\"'\\".contains($0) }
-        let quoted = program.replacing("\\", with: "\\\\").replacing("\"", with: "\\\"")
+        let quoted = program.replacing(bytesOf: "\\", with: "\\\\").replacing(bytesOf: "\"", with: "\\\"")
         return "\(isPlain ? program : "\"\(quoted)\"") run --profile \(self.profile)"
     }
 }

@@ -74,3 +74,22 @@ import Testing
     @Test(arguments: ["", "a b", "a/b", "ä", String(repeating: "x", count: 65)])
     func refusesOtherNames(_ id: String) { #expect(!Topic.isValidID(id)) }
 }
+
+@Suite struct StringBytesTests {
+    @Test(arguments: [
+        ("a%b%c", "%", "a%%b%%c"), ("%%", "%", "%%%%"), ("%\u{301}", "%", "%%\u{301}"), ("\r\n", "\n", "\r\n\n"),
+        ("aaa", "aa", "aaaaa"), ("abc", "d", "abc"), ("", "a", ""), ("abc", "", "abc"),
+    ])
+    func replacesByDoubling(text: String, word: String, doubled: String) {
+        let replaced = text.replacing(bytesOf: word, with: word + word)
+        #expect(Array(replaced.utf8) == Array(doubled.utf8))
+        #expect(text.contains(bytesOf: word) == (text != doubled))
+    }
+
+    @Test func findsTheFirstAndTheLastPlace() {
+        let text = "ä: b: c"
+        #expect(text.firstRange(bytesOf: ": ").map { text[$0.upperBound...] } == "b: c")
+        #expect(text.lastRange(bytesOf: ": ").map { text[$0.upperBound...] } == "c")
+        #expect(text.lastRange(bytesOf: "d") == nil)
+    }
+}

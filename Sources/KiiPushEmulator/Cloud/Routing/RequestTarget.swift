@@ -27,7 +27,7 @@ struct RequestTarget: Sendable, Hashable {
 
     /// The target without scheme and host, which a client may send (RFC 9112 section 3.2.2) and ebisu always does.
     private static func withoutAuthority(_ target: String) -> Substring {
-        guard !target.hasPrefix("/"), let scheme = target.firstRange(of: "://") else { return target[...] }
+        guard !target.hasPrefix("/"), let scheme = target.firstRange(bytesOf: "://") else { return target[...] }
         let rest = target[scheme.upperBound...]
         return rest.firstIndex { $0 == "/" || $0 == "?" }.map { rest[$0...] } ?? "/"
     }
