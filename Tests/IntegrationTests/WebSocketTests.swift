@@ -111,7 +111,7 @@ import Testing
         }
     }
 
-    /// What a server sends after it has read the request, and what the agent says of it.
+    /// Bytes that a server sends after it has read the request, and the agent's words about them.
     static let faults: [(bytes: @Sendable ([UInt8]) -> [UInt8], sentence: String)] = {
         func answer(_ text: String) -> @Sendable ([UInt8]) -> [UInt8] { { _ in Array(text.utf8) } }
         func changed(_ part: String, _ other: String) -> @Sendable ([UInt8]) -> [UInt8] {

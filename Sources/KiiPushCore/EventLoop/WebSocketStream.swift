@@ -9,7 +9,7 @@ final class WebSocketStream: ByteStream, ByteStreamDelegate {
     /// `nil` once the WebSocket is open.
     private var upgrade: WebSocketUpgrade?
     private var decoder = WebSocketDecoder(role: .client)
-    /// What was to be sent before the WebSocket was open.
+    /// Bytes that the owner sent before the WebSocket was open.
     private var waiting: [UInt8] = []
     private let timers: TimerHeap
     private let timeout: Duration
@@ -86,7 +86,7 @@ final class WebSocketStream: ByteStream, ByteStreamDelegate {
         // Whoever answers there understands no HTTP, or does not want to.
         if self.timer != nil { error.detail = "no answer to the WebSocket upgrade: \(error.detail)" }
         let delegate = self.delegate
-        // What the connection was like is still to be had.
+        // The delegate may still ask for the report.
         delegate?.streamDidClose(self, error: error)
         self.clear()
     }

@@ -1,6 +1,6 @@
 /// The start line and the header section of either half of the opening handshake, as they come in.
 struct HandshakeHead: Sendable {
-    /// How much it may have. A server that upgrades says a few hundred bytes.
+    /// The limit of both together. A server that upgrades says a few hundred bytes.
     static let maximumBytes = 16 << 10
 
     private var bytes: [UInt8] = []
@@ -46,7 +46,7 @@ enum WebSocketWords {
     /// - Source: MQTT 3.1.1 section 6.
     static let subprotocol = "mqtt"
 
-    /// What a server makes of a client's key, to show that it has read the request.
+    /// The server's answer to a client's key, by which it shows that it has read the request.
     static func accept(_ key: String) -> String {
         Base64.encode(SHA1.digest(Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)))
     }

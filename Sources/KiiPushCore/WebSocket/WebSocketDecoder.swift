@@ -3,7 +3,7 @@
 /// MQTT does not care where a frame begins or a message ends (MQTT 3.1.1 section 6), so only payload comes out. It keeps
 /// nothing of it: a client's stays where the socket put it, and a server's is unmasked there.
 package struct WebSocketDecoder: Sendable {
-    /// How the other side ended it.
+    /// The end of a WebSocket by the other side.
     package struct End: Sendable, Hashable {
         /// A closed WebSocket has code `connectionLost`; one that breaks RFC 6455, `webSocketFailed`.
         package var error: TransportError
@@ -28,7 +28,7 @@ package struct WebSocketDecoder: Sendable {
     private var frame: Frame?
     /// The payload of the control frame that comes in.
     private var control: [UInt8] = []
-    /// What the fragments of a message had so far; `nil` where the next frame begins a message.
+    /// The bytes of a message's fragments so far; `nil` where the next frame begins a message.
     private var fragmentBytes: Int?
     private var ping: [UInt8]?
     /// Set once: nothing is decoded from then on.
@@ -212,7 +212,7 @@ extension WebSocketDecoder {
 }
 
 extension String {
-    /// What a peer wrote, fit for one line of an error: without control characters, credentials, and its end if it is long.
+    /// A peer's words, fit for one line of an error: without control characters and credentials, and cut if they are long.
     var onOneLine: String {
         let scalars = self.unicodeScalars.prefix(200).map { scalar in
             scalar.properties.generalCategory == .control ? " " : String(scalar)

@@ -1,4 +1,4 @@
-/// Which end of a WebSocket this is: a client masks what it sends, and a server does not (RFC 6455 section 5.1).
+/// The two ends of a WebSocket: a client masks its frames, and a server does not (RFC 6455 section 5.1).
 package enum WebSocketRole: Sendable {
     case client, server
 
@@ -20,7 +20,7 @@ package enum WebSocketOpcode: UInt8, Sendable, Hashable {
 
 /// Writes frames.
 package enum WebSocketFrame {
-    /// How many bytes a control frame may carry (RFC 6455 section 5.5).
+    /// The most bytes that a control frame carries (RFC 6455 section 5.5).
     package static let maximumControlBytes = 125
 
     /// Appends one whole frame, masked where a key is given.
@@ -76,7 +76,7 @@ package enum WebSocketFrame {
         return turn == 0 ? key : key >> turn | key << (32 - turn)
     }
 
-    /// What a close frame carries (RFC 6455 section 5.5.1). A reason that is too long is left out.
+    /// The payload of a close frame (RFC 6455 section 5.5.1). It leaves out a reason that is too long.
     package static func closePayload(_ code: UInt16, reason: String = "") -> [UInt8] {
         let number = [UInt8(code >> 8), UInt8(truncatingIfNeeded: code)]
         return number.count + reason.utf8.count > self.maximumControlBytes ? number : number + reason.utf8

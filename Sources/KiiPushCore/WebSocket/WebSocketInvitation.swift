@@ -1,6 +1,6 @@
 /// The server's half of the opening handshake (RFC 6455 section 4.2).
 package struct WebSocketInvitation: Sendable {
-    /// What a request led to.
+    /// The result of a request.
     package enum Outcome: Sendable, Hashable {
         /// The WebSocket is open when these bytes are sent. `taken` bytes of the last input belong to the request; frames
         /// follow.

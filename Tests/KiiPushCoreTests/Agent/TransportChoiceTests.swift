@@ -4,7 +4,7 @@ import Testing
 @testable import KiiPushCore
 
 @Suite struct TransportChoiceTests {
-    /// What became of one connection after another, and the letter of the transport that the next one uses.
+    /// The letters of the transports that one connection after another uses.
     private static func letters(
         _ transport: PushAgent.Transport, ports: String, remembers: Bool = false, reached: [Bool]
     ) -> String {

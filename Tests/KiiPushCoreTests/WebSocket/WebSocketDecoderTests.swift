@@ -3,7 +3,7 @@ import Testing
 
 /// The sections are those of RFC 6455.
 @Suite struct WebSocketDecoderTests {
-    /// What came out of a stream of bytes.
+    /// The outcome of a stream of bytes.
     struct Result: Equatable {
         var payload: [UInt8] = []
         var ping: [UInt8]?

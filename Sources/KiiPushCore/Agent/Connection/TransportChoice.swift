@@ -1,5 +1,5 @@
 extension PushAgent {
-    /// What carries MQTT to the broker.
+    /// The way that carries MQTT to the broker.
     public enum Transport: String, Sendable, Hashable, CaseIterable {
         /// TCP, with or without TLS. When the broker was not reached three times in a row, and the endpoint has a port for
         /// WebSocket, that one, until it is not reached either.
@@ -11,7 +11,7 @@ extension PushAgent {
     }
 }
 
-/// Which of an endpoint's ports an agent connects to next.
+/// The choice among an endpoint's ports, from one connection to the next.
 struct TransportChoice: Sendable {
     /// After so many attempts in a row that did not reach the broker, the other port is tried.
     private static let attempts = 3
