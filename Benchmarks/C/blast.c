@@ -1,13 +1,16 @@
 // A broker that is never the bottleneck: it accepts a subscriber and sends it prebuilt PUBLISH packets as fast as they
 // are taken. What is measured against it is the receiver alone.
 //
-// blast PAYLOAD-FILE COUNT [-q QOS] [-k CERTIFICATE KEY] [-p MICROSECONDS] [-s CONNECTIONS]
+// blast PAYLOAD-FILE COUNT [-q QOS] [-k CERTIFICATE KEY] [-w] [-p MICROSECONDS] [-s CONNECTIONS]
 //   -q  0 (default) or 1: never more than 16,384 unacknowledged, and every PUBACK is counted
 //   -k  speaks TLS
+//   -w  speaks WebSocket (RFC 6455), each packet in a frame of its own, as brokers do
 //   -p  waits so long between two messages, and writes the time into 19 digits after `"sent":` of the payload
 //   -s  serves so many connections without messages first
 // Says `port N`; at the end `messages=N acknowledged=N seconds=S`, from the first PUBLISH to the last PUBACK or, at
 // QoS 0, to the receiver's end of the connection.
+#include <openssl/evp.h>
+#include <openssl/sha.h>
 #include <poll.h>
 
 #include "common.h"
@@ -19,13 +22,31 @@ static struct {
     size_t packet, packets, payload;
 } prebuilt;
 
+static int is_websocket;
+
+/// Writes the header of a frame before `size` bytes of payload. Returns its end.
+static uint8_t *put_frame(uint8_t *out, size_t size) {
+    if (!is_websocket) return out;
+    if (size > 65535) die("too much for a frame");
+    *out++ = 0x82;
+    if (size > 125) *out++ = 126, *out++ = size >> 8;
+    *out++ = size;
+    return out;
+}
+
 /// Packets in a row; at QoS 1 with the identifiers 1, 2, …, so that none is used again while it is in flight.
 static void prebuild(int qos, const char *topic, size_t topic_size, const uint8_t *payload, size_t size) {
     prebuilt.packets = qos ? identifiers : 1024;
     free(prebuilt.bytes);
-    prebuilt.bytes = malloc(prebuilt.packets * (size + topic_size + 16));
-    uint8_t *end = prebuilt.bytes;
-    for (size_t i = 0; i < prebuilt.packets; i++) end = put_publish(end, qos, i + 1, topic, topic_size, payload, size);
+    prebuilt.bytes = malloc(prebuilt.packets * (size + topic_size + 20));
+    uint8_t *end = prebuilt.bytes, *packet = malloc(size + topic_size + 16);
+    for (size_t i = 0; i < prebuilt.packets; i++) {
+        size_t length = put_publish(packet, qos, i + 1, topic, topic_size, payload, size) - packet;
+        end = put_frame(end, length);
+        memcpy(end, packet, length);
+        end += length;
+    }
+    free(packet);
     prebuilt.packet = (end - prebuilt.bytes) / prebuilt.packets;
     prebuilt.payload = size;
 }
@@ -38,7 +59,59 @@ struct run {
     uint64_t count, acknowledged;
     uint8_t in[65536], out[65536];
     size_t in_size, out_size;
+    // The frame that comes in.
+    uint8_t header[14], mask[4];
+    size_t header_size, left, phase;
 };
+
+/// Takes the frames off what came: unmasks their payload and moves it together. Returns its size.
+static size_t unframe(struct run *r, uint8_t *bytes, size_t size) {
+    size_t kept = 0;
+    for (size_t i = 0; i < size;) {
+        if (!r->left) {
+            r->header[r->header_size++] = bytes[i++];
+            if (r->header_size < 2) continue;
+            size_t length = r->header[1] & 127, wanted = 6 + (length == 126 ? 2 : length == 127 ? 8 : 0);
+            if (r->header_size < wanted) continue;
+            if (length > 125) {
+                length = 0;
+                for (size_t k = 2; k < wanted - 4; k++) length = length << 8 | r->header[k];
+            }
+            memcpy(r->mask, r->header + wanted - 4, 4);
+            r->left = length, r->phase = 0, r->header_size = 0;
+            continue;
+        }
+        size_t n = r->left < size - i ? r->left : size - i;
+        for (size_t k = 0; k < n; k++) {
+            uint8_t byte = bytes[i + k] ^ r->mask[r->phase++ & 3];
+            if (r->header[0] == 0x82) bytes[kept++] = byte;
+        }
+        i += n, r->left -= n;
+    }
+    return kept;
+}
+
+/// Answers the request for a WebSocket.
+static void upgrade(struct run *r) {
+    char request[8192] = "", accept[32], answer[256];
+    size_t size = 0;
+    while (!strstr(request, "\r\n\r\n")) {
+        ssize_t n = stream_read(&r->stream, (uint8_t *)request + size, sizeof request - 1 - size);
+        if (n <= 0) die("no request for a WebSocket");
+        request[size += n] = 0;
+    }
+    char *key = strstr(request, "Sec-WebSocket-Key: ");
+    if (!key) die("no key");
+    char text[80];
+    uint8_t digest[SHA_DIGEST_LENGTH];
+    int length = snprintf(text, sizeof text, "%.24s258EAFA5-E914-47DA-95CA-C5AB0DC85B11", key + 19);
+    SHA1((uint8_t *)text, length, digest);
+    EVP_EncodeBlock((uint8_t *)accept, digest, sizeof digest);
+    length = snprintf(answer, sizeof answer,
+                      "HTTP/1.1 101 Switching Protocols\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+                      "Sec-WebSocket-Accept: %s\r\nSec-WebSocket-Protocol: mqtt\r\n\r\n", accept);
+    if (stream_write(&r->stream, (uint8_t *)answer, length) != length) die("no answer");
+}
 
 /// Reads what the subscriber says. Returns 0 at the end of the connection.
 static int listen_to(struct run *r) {
@@ -46,23 +119,25 @@ static int listen_to(struct run *r) {
         ssize_t n = stream_read(&r->stream, r->in + r->in_size, sizeof r->in - r->in_size);
         if (n < 0 && errno == EAGAIN) return 1;
         if (n <= 0) return 0;
-        r->in_size += n;
+        r->in_size += is_websocket ? unframe(r, r->in + r->in_size, n) : (size_t)n;
         size_t at = 0, body, length;
         while ((length = frame_length(r->in + at, r->in_size - at, &body))) {
             const uint8_t *packet = r->in + at;
             uint8_t *out = r->out + r->out_size;
             if (r->out_size + 16 > sizeof r->out) die("too much to answer");
             switch (packet[0] >> 4) {
-            case 1: memcpy(out, (uint8_t[]){0x20, 2, 0, 0}, 4), r->out_size += 4; break;
+            case 1: out = put_frame(out, 4), memcpy(out, (uint8_t[]){0x20, 2, 0, 0}, 4), r->out_size = out + 4 - r->out; break;
             case 4: r->acknowledged++; break;
             case 8: { // one filter; granted as this run is to be
                 size_t topic = packet[body + 2] << 8 | packet[body + 3];
                 prebuild(r->qos, (const char *)packet + body + 4, topic, r->payload, r->payload_size);
-                memcpy(out, (uint8_t[]){0x90, 3, packet[body], packet[body + 1], r->qos}, 5), r->out_size += 5;
+                out = put_frame(out, 5);
+                memcpy(out, (uint8_t[]){0x90, 3, packet[body], packet[body + 1], r->qos}, 5);
+                r->out_size = out + 5 - r->out;
                 r->subscribed = 1;
                 break;
             }
-            case 12: memcpy(out, (uint8_t[]){0xD0, 0}, 2), r->out_size += 2; break;
+            case 12: out = put_frame(out, 2), memcpy(out, (uint8_t[]){0xD0, 0}, 2), r->out_size = out + 2 - r->out; break;
             case 14: return 0;
             default: die("unexpected packet");
             }
@@ -140,7 +215,7 @@ static int serve(struct run *r, int64_t pause, int silent) {
 }
 
 int main(int argc, char **argv) {
-    if (argc < 3) die("usage: blast PAYLOAD-FILE COUNT [-q QOS] [-k CERTIFICATE KEY] [-p MICROSECONDS] [-s N]");
+    if (argc < 3) die("usage: blast PAYLOAD-FILE COUNT [-q QOS] [-k CERTIFICATE KEY] [-w] [-p MICROSECONDS] [-s N]");
     static struct run r;
     int64_t pause = 0;
     int silent = 0;
@@ -151,6 +226,7 @@ int main(int argc, char **argv) {
         if (!strcmp(argv[i], "-q") && i + 1 < argc) r.qos = atoi(argv[++i]);
         else if (!strcmp(argv[i], "-p") && i + 1 < argc) pause = atoll(argv[++i]) * 1000;
         else if (!strcmp(argv[i], "-s") && i + 1 < argc) silent = atoi(argv[++i]);
+        else if (!strcmp(argv[i], "-w")) is_websocket = 1;
         else if (!strcmp(argv[i], "-k") && i + 2 < argc) {
             tls = SSL_CTX_new(TLS_server_method());
             if (SSL_CTX_use_certificate_chain_file(tls, argv[i + 1]) != 1 ||
@@ -171,7 +247,8 @@ int main(int argc, char **argv) {
             SSL_set_fd(r.stream.tls, r.stream.fd);
             if (SSL_accept(r.stream.tls) != 1) die("TLS handshake");
         }
-        r.in_size = r.out_size = 0, r.subscribed = 0, r.acknowledged = 0;
+        r.in_size = r.out_size = 0, r.subscribed = 0, r.acknowledged = 0, r.header_size = r.left = 0;
+        if (is_websocket) upgrade(&r);
         done = serve(&r, pause, silent > 0);
         silent -= silent > 0;
         if (r.stream.tls) SSL_free(r.stream.tls);

@@ -4,6 +4,7 @@ struct Blast {
     var count: Int
     var qos = 0
     var isEncrypted = false
+    var isWebSocket = false
     /// Between two messages; `nil` is as fast as they are taken.
     var pauseMicroseconds: Int?
 }
@@ -18,6 +19,7 @@ extension Workbench {
     ) throws -> Sample {
         var arguments = [self.program("blast"), blast.payload, "\(blast.count)", "-q", "\(blast.qos)"]
         if blast.isEncrypted { arguments += ["-k", self.certificate, self.key] }
+        if blast.isWebSocket { arguments.append("-w") }
         if let pause = blast.pauseMicroseconds { arguments += ["-p", "\(pause)"] }
         let broker = try ChildProcess(arguments)
         let command = try receiver(try broker.port())

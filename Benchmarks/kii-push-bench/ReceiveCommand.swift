@@ -1,15 +1,18 @@
 import KiiPushCore
 
-/// `receive PORT COUNT QOS [CA-FILE]`: receives from a broker on this machine until COUNT whole messages have come.
+/// `receive PORT COUNT QOS [CA-FILE | webSocket]`: receives from a broker on this machine until COUNT whole messages have come.
 enum ReceiveCommand {
     static func run(_ arguments: [String]) async throws {
         guard arguments.count >= 3, let port = UInt16(arguments[0]), let count = Int(arguments[1]),
             let qos = UInt8(arguments[2]).flatMap(QoS.init)
-        else { throw ChildProcess.Failure(description: "usage: receive PORT COUNT QOS [CA-FILE]") }
-        let authority = arguments.count > 3 ? arguments[3] : nil
+        else { throw ChildProcess.Failure(description: "usage: receive PORT COUNT QOS [CA-FILE | webSocket]") }
+        let isWebSocket = arguments.count > 3 && arguments[3] == "webSocket"
+        let authority = arguments.count > 3 && !isWebSocket ? arguments[3] : nil
         let loop = try EventLoop(configuration: .init(tls: TLSConfiguration(caFile: authority)))
         let target: StreamTarget =
-            authority == nil ? .tcp(host: "127.0.0.1", port: port) : .tls(host: "localhost", port: port)
+            if isWebSocket { .webSocket(host: "127.0.0.1", port: port, usesTLS: false) } else if authority == nil {
+                .tcp(host: "127.0.0.1", port: port)
+            } else { .tls(host: "localhost", port: port) }
         var configuration = MQTTSession.Configuration(clientID: "raw", topicFilter: Workbench.topic)
         configuration.requestedQoS = qos
         configuration.cleanSession = true

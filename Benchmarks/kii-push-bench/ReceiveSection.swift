@@ -49,6 +49,32 @@ enum ReceiveSection {
                 ratio: Shown.ratio(cpu / peerCPU)
             )
         }
+        try self.compareWebSocket(bench, into: &report)
+    }
+
+    /// The same messages through a WebSocket, each in a frame of its own, beside TCP without one.
+    private static func compareWebSocket(_ bench: Workbench, into report: inout Report) throws {
+        let title = "receive, QoS 1 with PUBACK, 200 B, through a WebSocket"
+        let contenders = ["TCP", "WebSocket"].map { name in
+            let isWebSocket = name == "WebSocket"
+            let blast = Blast(
+                payload: bench.smallPayload, count: bench.scaled(2_000_000), qos: 1, isWebSocket: isWebSocket)
+            return Contender(name: name, count: blast.count) {
+                try bench.run(blast) { port in
+                    bench.own(["receive", "\(port)", "\(blast.count)", "1"] + (isWebSocket ? ["webSocket"] : []))
+                }
+            }
+        }
+        let results = try report.compare(title, isPlotted: false, contenders, repetitions: bench.repetitions)
+        let (ours, plain) = (results["WebSocket", "rate"], results["TCP", "rate"])
+        report.add(
+            title,
+            ours: Shown.rate(ours),
+            against: "TCP \(Shown.rate(plain))",
+            ratio: Shown.ratio(ours / plain),
+            target: ">= 0.5x",
+            reached: ours / plain >= 0.5
+        )
     }
 
     /// The C read loop, ours, and the peers.

@@ -46,6 +46,7 @@ import Testing
         (#"{\#(app), "account": {"type": "thing", "password": "topsecret"}}"#, "/account/vendorThingID is missing"),
         (#"{\#(app), \#(user), "name": "../x"}"#, "/name must be 1 to 64"),
         (#"{\#(app), \#(user), "keepAlive": 64801}"#, "/keepAlive is longer than 18 h"),
+        (#"{\#(app), \#(user), "transport": "udp"}"#, "/transport must be one of automatic, tcp, webSocket"),
         (
             #"{\#(app), \#(user), "subscriptions": [{"topic": "a"}, {"topic": "b c"}]}"#,
             "/subscriptions/1/topic must be"

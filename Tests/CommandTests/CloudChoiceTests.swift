@@ -52,7 +52,7 @@ import Testing
 
     private static let members =
         "          it may be site, baseURL, appID, caFile, clientCertificateFile, clientKeyFile, proxy, userAgent, "
-        + "allowPlainHTTP, subscriptions, run\n"
+        + "allowPlainHTTP, transport, subscriptions, run\n"
 
     @Test(arguments: [
         ("site", ":1:108: /profiles/site/site is 'mars': expected one of us, jp, sg, eu, cn3\n"),

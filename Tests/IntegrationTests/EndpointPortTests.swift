@@ -56,7 +56,9 @@ import Testing
             let agent = PushAgent(
                 runtime: runtime, configuration: configuration, handler: RecordingHandler(), reconnect: .quick)
             let error = await #expect(throws: PushAgentError.self) { try await agent.run() }
-            guard case .noUsablePort(usesTLS) = error else { throw TestFailure("\(String(describing: error))") }
+            guard case .noUsablePort(usesTLS, usesWebSocket: false) = error else {
+                throw TestFailure("\(String(describing: error))")
+            }
             #expect(error?.description.contains(usesTLS ? "no TLS port" : "no plain TCP port") == true)
             #expect(cloud.requests.count == 1)
         }

@@ -336,6 +336,7 @@ class LifeTests(AgentTestCase):
             account=kii_push.Thing("lamp-1", "of the lamp", "lamp"),
             subscriptions=[kii_push.Topic("alerts"), kii_push.Bucket("orders", scope="group:7")],
             name="meter",
+            transport="webSocket",
             keep_alive=30,
         )
         self.assertEqual(
@@ -347,6 +348,7 @@ class LifeTests(AgentTestCase):
                 },
                 "subscriptions": [{"topic": "alerts", "scope": "app"}, {"bucket": "orders", "scope": "group:7"}],
                 "name": "meter",
+                "transport": "webSocket",
                 "keepAlive": 30,
             },
         )

@@ -44,6 +44,7 @@ package struct AgentStateFixture: Sendable {
             "endpoint": [
                 "installationID": installation, "host": JSONValue(self.endpoint.host),
                 "portTCP": JSONValue(Int(self.endpoint.portTCP ?? 0)), "portSSL": 1,
+                "portWS": self.endpoint.portWS.map { JSONValue(Int($0)) } ?? .null,
                 "mqttTopic": JSONValue(self.endpoint.mqttTopic), "username": JSONValue(self.endpoint.username),
                 "password": JSONValue(self.endpoint.password.reveal()),
             ],

@@ -91,6 +91,16 @@ package final class FakeConnection: Sendable {
     private struct Incoming {
         var decoder = FrameDecoder()
         var packets: [MQTTPacket] = []
+        /// `nil` without a WebSocket.
+        var webSocket: WebSocketDecoder?
+
+        mutating func take(_ bytes: inout [UInt8]) throws {
+            var payload = bytes
+            if self.webSocket != nil {
+                payload = bytes.withUnsafeMutableBytes { Array(self.webSocket?.decode($0) ?? $0) }
+            }
+            self.packets += try self.decoder.packets(from: payload)
+        }
     }
 
     private let descriptor: Int32
@@ -111,16 +121,45 @@ package final class FakeConnection: Sendable {
         while true {
             let packet = self.incoming.withLock { $0.packets.isEmpty ? nil : $0.packets.removeFirst() }
             if let packet { return packet }
-            var buffer = [UInt8](repeating: 0, count: 65_536)
-            let count = read(self.descriptor, &buffer, buffer.count)
-            guard count > 0 else { throw Closed() }
-            try self.incoming.withLock { $0.packets += try $0.decoder.packets(from: Array(buffer[..<count])) }
+            var bytes = try self.readSome()
+            try self.incoming.withLock { try $0.take(&bytes) }
         }
     }
+
+    private func readSome() throws -> [UInt8] {
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        let count = read(self.descriptor, &buffer, buffer.count)
+        guard count > 0 else { throw Closed() }
+        return Array(buffer[..<count])
+    }
+
+    /// Reads the client's request for a WebSocket, which what comes and goes is in from here on.
+    ///
+    /// - Returns: the answer that opens it.
+    package func receiveUpgrade() throws -> [UInt8] {
+        var invitation = WebSocketInvitation()
+        while true {
+            switch try self.readSome().withUnsafeBytes({ invitation.read($0) }) {
+            case nil: continue
+            case .refused(let answer): throw TestFailure(String(decoding: answer, as: UTF8.self))
+            case .opened(let answer, _):
+                self.incoming.withLock { $0.webSocket = WebSocketDecoder(role: .server) }
+                return answer
+            }
+        }
+    }
+
+    /// Opens the WebSocket that the client asks for.
+    package func upgrade() throws { try self.send(bytes: self.receiveUpgrade()) }
 
     package func send(_ packets: MQTTPacket...) throws {
         var bytes: [UInt8] = []
         for packet in packets { try packet.encode(into: &bytes) }
+        if self.incoming.withLock({ $0.webSocket }) != nil {
+            let payload = bytes
+            bytes = []
+            WebSocketFrame.append(.binary, payload, mask: nil, to: &bytes)
+        }
         try self.send(bytes: bytes)
     }
 

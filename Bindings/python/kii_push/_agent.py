@@ -9,7 +9,7 @@ import threading
 import time
 import traceback
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from ._configuration import App, Bucket, PseudoUser, Thing, Topic, User, members, require, setting
 from ._error import Error, ErrorCode, Reject
@@ -103,6 +103,7 @@ class Agent:
         subscriptions: Sequence[Topic | Bucket] = (),
         name: str | None = None,
         uses_tls: bool | None = None,
+        transport: Literal["automatic", "tcp", "webSocket"] | None = None,
         is_development: bool | None = None,
         keep_alive: int | None = None,
     ) -> None:
@@ -111,6 +112,7 @@ class Agent:
         - subscriptions: what the agent is subscribed to while it runs
         - name: of the agent within its runtime; "default"
         - uses_tls: whether the connection to the broker is encrypted; True
+        - transport: what carries MQTT; "automatic": TCP, and WebSocket where TCP does not get through
         - is_development: whether the installation is a development build's; False
         - keep_alive: seconds between signs of life on a quiet connection; 45
         """
@@ -125,6 +127,7 @@ class Agent:
             name=name,
             subscriptions=[setting("subscriptions", "hold", one, Topic, Bucket) for one in subscriptions],
             usesTLS=uses_tls,
+            transport=transport,
             isDevelopment=is_development,
             keepAlive=keep_alive,
         )

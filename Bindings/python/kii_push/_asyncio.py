@@ -5,7 +5,7 @@ import contextlib
 import copy
 import threading
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 from ._agent import LATER, Agent, Observer, fail, is_coroutine, reject, verdict
 from ._configuration import App, Bucket, PseudoUser, Thing, Topic, User, require
@@ -38,6 +38,7 @@ class AsyncAgent:
         subscriptions: Sequence[Topic | Bucket] = (),
         name: str | None = None,
         uses_tls: bool | None = None,
+        transport: Literal["automatic", "tcp", "webSocket"] | None = None,
         is_development: bool | None = None,
         keep_alive: int | None = None,
     ) -> None:
@@ -56,6 +57,7 @@ class AsyncAgent:
             subscriptions=subscriptions,
             name=name,
             uses_tls=uses_tls,
+            transport=transport,
             is_development=is_development,
             keep_alive=keep_alive,
         )

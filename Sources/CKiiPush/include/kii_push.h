@@ -192,6 +192,8 @@ typedef void (*kii_push_observer)(void *context, const char *json, size_t length
  *     yet, and tells observers why: {"type": "state", "state": "not subscribed", "reason": …}
  *   "usesTLS": whether the connection to the broker is encrypted; default true. The runtime's "certificateAuthorityFile" names
  *     whom to trust: for the emulator `caFile` of its emulator.json
+ *   "transport": what carries MQTT: "automatic" (default: TCP, and WebSocket where TCP does not get through), "tcp" or
+ *     "webSocket"
  *   "isDevelopment": default false
  *   "installationMembers": further members of the call that makes the installation, an object; default: as it was made
  *   "keepAlive": seconds; default 45

@@ -2,8 +2,8 @@ import KiiPushCore
 
 /// The checks of `doctor`. The codes are stable, for programs.
 package enum CheckCode: Sendable, Hashable, CaseIterable {
-    case fileModes, configuration, stateDirectory, inbox, proxy, dns, tcp, tlsExpiry, tlsChain, tlsName, clock
-    case app, signIn, installation, connack, suback, roundTrip, store, gateways, service
+    case fileModes, configuration, stateDirectory, inbox, proxy, dns, tcp, tlsExpiry, tlsChain, tlsName, webSocket
+    case clock, app, signIn, installation, connack, suback, roundTrip, store, gateways, service
 
     package var name: String { self.texts.name }
     package var title: String { self.texts.title }
@@ -20,6 +20,7 @@ package enum CheckCode: Sendable, Hashable, CaseIterable {
         case .tlsExpiry: ("TLS-EXPIRY", "the certificate has not ended")
         case .tlsChain: ("TLS-CHAIN", "the certificate is trusted")
         case .tlsName: ("TLS-NAME", "the certificate is for this name")
+        case .webSocket: ("WEBSOCKET", "MQTT over WebSocket gets through")
         case .clock: ("CLOCK", "the clock is right")
         case .app: ("APP", "the cloud takes the app's ID and key")
         case .signIn: ("SIGN-IN", "the cloud takes the profile's token")

@@ -62,6 +62,13 @@ package struct ProfileOptions: ParsableArguments {
         help: "Let the address be http with another machine. Everyone on the way then reads keys and tokens.")
     package var allowPlainHTTP = false
 
+    @Option(
+        value: "WAY",
+        help:
+            "What carries MQTT: automatic, tcp or webSocket. Default: automatic, which is WebSocket where TCP does not get "
+            + "through.")
+    package var transport: PushAgent.Transport?
+
     package init() {}
 
     package var profile: String? { self.name.profile }
@@ -74,3 +81,4 @@ extension UserAgent {
 }
 
 extension KiiSite: ExpressibleByArgument {}
+extension PushAgent.Transport: ExpressibleByArgument {}

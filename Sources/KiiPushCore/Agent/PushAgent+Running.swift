@@ -160,7 +160,7 @@ extension PushAgent {
         while true {
             do {
                 var endpoint = try await self.enrolment.endpoint()
-                if endpoint.port(usesTLS: self.configuration.usesTLS) == nil {
+                if !TransportChoice(self.configuration, remembersWebSocket: false).hasPort(at: endpoint) {
                     // What is on file may be out of date; what the cloud says is final.
                     endpoint = try await self.enrolment.endpoint(refreshing: true)
                 }

@@ -22,6 +22,8 @@ public final class PushAgent: Sendable {
         public var subscriptions: [SubscriptionTarget]
         /// Whether the broker is spoken to over TLS. Default: yes.
         public var usesTLS = true
+        /// The way that carries MQTT to the broker. Default: TCP, and WebSocket where TCP does not get through.
+        public var transport = Transport.automatic
         /// Whether the installation is one for development, which a sender may leave out. Default: no.
         public var isDevelopment = false
         /// Further members of the call that makes the installation, for a server with extensions: a JSON object. With

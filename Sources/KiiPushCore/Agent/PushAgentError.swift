@@ -20,7 +20,7 @@ public enum PushAgentError: Error, Sendable, CustomStringConvertible {
     /// The cloud no longer takes the token of a pseudo user, and a pseudo user has nothing else to sign in with.
     case pseudoUserLost(KiiError)
     /// The broker's endpoint offers no port for the transport that the configuration asks for.
-    case noUsablePort(usesTLS: Bool)
+    case noUsablePort(usesTLS: Bool, usesWebSocket: Bool)
     /// A file of the state could not be used.
     case file(FileError)
     /// A newer version of this library wrote the inbox, in a format that this one does not know.
@@ -53,8 +53,9 @@ public enum PushAgentError: Error, Sendable, CustomStringConvertible {
         case .pseudoUserLost(let error):
             "the cloud no longer takes this pseudo user's token: \(error); to register anew makes another user, without "
                 + "this one's subscriptions and messages"
-        case .noUsablePort(let usesTLS):
-            "the broker's endpoint has no \(usesTLS ? "TLS" : "plain TCP") port; choose the other transport"
+        case .noUsablePort(let usesTLS, let usesWebSocket):
+            "the broker's endpoint has no \(usesTLS ? "TLS" : "plain TCP") port\(usesWebSocket ? " for WebSocket" : ""); "
+                + "choose another transport"
         case .file(let error): error.description
         case .inboxOfNewerVersion(let path, let version):
             "\(path) was written by a newer version (format \(version)); use that version, or another state directory"

@@ -102,6 +102,8 @@ public enum PushEvent: Sendable {
         public var port: Int
         /// Whether the connection is encrypted.
         public var usesTLS: Bool
+        /// Whether it goes through a WebSocket; see ``PushAgent/Transport``.
+        public var usesWebSocket = false
         /// Whether the broker's certificate was verified, so that nobody on the way can read or forge anything: with TLS,
         /// unless `kii-push` was started with `--insecure`.
         public var isVerified: Bool

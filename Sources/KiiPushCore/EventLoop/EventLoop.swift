@@ -136,7 +136,7 @@ extension EventLoop {
         _ target: StreamTarget, sendTimeout: Duration? = nil, isInspected: Bool = false,
         delegate: any ByteStreamDelegate
     ) -> any ByteStream {
-        self.live.streams.open(target, sendTimeout: sendTimeout, isInspected: isInspected, delegate: delegate)
+        self.live.streams.openStream(target, sendTimeout: sendTimeout, isInspected: isInspected, delegate: delegate)
     }
 
     /// Runs `body` in the first turn that begins at or after `deadline`; timers fire in the order of their deadlines.

@@ -91,18 +91,23 @@ package enum StreamTarget: Sendable, Hashable {
     case tcp(host: String, port: UInt16)
     /// TLS with the server's name and certificate verified, through the configured proxy if there is one.
     case tls(host: String, port: UInt16)
+    /// A WebSocket over one of the two, with MQTT inside.
+    case webSocket(host: String, port: UInt16, usesTLS: Bool)
     /// A Unix domain socket; never through a proxy.
     case unix(path: String)
 
     var isTLS: Bool {
-        if case .tls = self { true } else { false }
+        switch self {
+        case .tls, .webSocket(_, _, usesTLS: true): true
+        case .tcp, .webSocket, .unix: false
+        }
     }
 
     /// The URL of the peer for libcurl. Its path is never sent.
     func url() throws(TransportError) -> String {
         switch self {
-        case .tcp(let host, let port): "http://\(try StreamTarget.authority(host)):\(port)/"
-        case .tls(let host, let port): "https://\(try StreamTarget.authority(host)):\(port)/"
+        case .tcp(let host, let port), .tls(let host, let port), .webSocket(let host, let port, _):
+            "http\(self.isTLS ? "s" : "")://\(try StreamTarget.authority(host)):\(port)/"
         case .unix: "http://localhost/"
         }
     }

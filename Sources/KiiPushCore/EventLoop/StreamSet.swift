@@ -35,7 +35,23 @@ final class StreamSet {
 
     deinit { self.buffer.deallocate() }
 
-    func open(
+    func openStream(
+        _ target: StreamTarget, sendTimeout: Duration?, isInspected: Bool, delegate: any ByteStreamDelegate
+    ) -> any ByteStream {
+        guard case .webSocket(let host, let port, let usesTLS) = target else {
+            return self.open(target, sendTimeout: sendTimeout, isInspected: isInspected, delegate: delegate)
+        }
+        let upgrade = WebSocketUpgrade(
+            host: host, port: port, usesTLS: usesTLS, key: (0..<16).map { _ in .random(in: .min ... .max) },
+            fields: [HTTPField("User-Agent", self.configuration.userAgent)])
+        let stream = WebSocketStream(
+            upgrade, delegate: delegate, timers: self.timers, timeout: self.configuration.connectTimeout)
+        stream.begin(
+            on: self.open(target, sendTimeout: sendTimeout, isInspected: isInspected, delegate: stream))
+        return stream
+    }
+
+    private func open(
         _ target: StreamTarget, sendTimeout: Duration?, isInspected: Bool, delegate: any ByteStreamDelegate
     ) -> SocketStream {
         let stream = SocketStream(

@@ -139,7 +139,7 @@ struct ListenCommand: ParsableCommand {
         let view = ListenView(
             style, installationID: installationID, result: self.completeAs ?? .newData, count: count, bridge: bridge,
             setsAside: !self.inMemory)
-        let identity = profile.agentConfiguration(account, app: cloud.app)
+        let identity = profile.agentConfiguration(account, at: cloud)
         let agent =
             if bridge != nil || !style.filter.isEmpty {
                 PushAgent(

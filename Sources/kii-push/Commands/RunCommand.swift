@@ -133,7 +133,7 @@ struct RunCommand: ParsableCommand {
         cloud.warn(service.console)
         let (saved, registration) = try await self.registration(
             of: profile, with: cloud, mayRegister: isFirst, service.console)
-        var identity = profile.agentConfiguration(saved.account, app: cloud.app)
+        var identity = profile.agentConfiguration(saved.account, at: cloud)
         identity.subscriptions = try file.subscriptions?.value.targets(of: registration.principal) ?? []
         profile.note(identity.subscriptions, service.console)
         if let keepAlive = settings.options.keepAlive { identity.keepAlive = keepAlive.duration }

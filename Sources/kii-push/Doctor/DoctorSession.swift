@@ -8,6 +8,8 @@ struct DoctorSession: Sendable {
     let runtime: PushRuntime
     let limit: Duration
     let agent: PushAgent?
+    /// The same where nothing but WebSocket gets through.
+    private let webSocketAgent: PushAgent?
     let client: KiiClient
     let transport: DatedTransport
 
@@ -23,8 +25,13 @@ struct DoctorSession: Sendable {
         (self.runtime, self.limit) = (runtime, limit)
         self.agent = profile.saved.map { saved in
             PushAgent(
-                runtime: runtime, configuration: profile.agentConfiguration(saved.account, app: cloud.app),
+                runtime: runtime, configuration: profile.agentConfiguration(saved.account, at: cloud),
                 handler: NoHandler())
+        }
+        self.webSocketAgent = profile.saved.map { saved in
+            var configuration = profile.agentConfiguration(saved.account, at: cloud)
+            configuration.transport = .webSocket
+            return PushAgent(runtime: runtime, configuration: configuration, handler: NoHandler())
         }
         self.transport = DatedTransport(runtime.loop)
         self.client = KiiClient(app: cloud.app, transport: self.transport, timeout: limit, retry: .none)
@@ -43,10 +50,15 @@ struct DoctorSession: Sendable {
         }
         try examination.note(Check.Key(.installation), after: [Check.Key(.signIn)], finding)
         // If the cloud names no broker, the last known one is checked.
-        let named = endpoint.map { ($0.host, $0.portSSL) }
-        let known = self.profile.registration.map { ($0.host, $0.portSSL) }
-        if let (host, port) = named ?? known { try await self.examineBroker(&examination, host: host, port: port) }
-        try await self.examinePush(&examination, sendsPush: sendsPush)
+        let named = endpoint.map { ($0.host, $0.portSSL, $0.portWSS) }
+        let known = self.profile.registration.map { ($0.host, $0.portSSL, UInt16?.none) }
+        var needsWebSocket = false
+        if let (host, port, webSocketPort) = named ?? known {
+            needsWebSocket = try await self.examineBroker(
+                &examination, host: host, port: port, webSocketPort: webSocketPort)
+        }
+        let agent = needsWebSocket ? self.webSocketAgent : self.agent
+        try await self.examinePush(&examination, agent, sendsPush: sendsPush)
     }
 
     private func examineCloud(_ examination: inout Examination) async throws {
@@ -56,7 +68,17 @@ struct DoctorSession: Sendable {
                 exit: .configuration)
             return try examination.note(Check.Key(.dns, .cloud), finding)
         }
-        try await self.connect(&examination, .cloud, host: server.host, port: server.port, usesTLS: server.usesTLS)
+        let usesTLS = server.usesTLS
+        let found =
+            try await examination.inTime(steps: 2) {
+                await self.finding(server.port) {
+                    try await $0.inspect(host: server.host, port: $1, usesTLS: usesTLS)
+                }
+            }
+        try self.checks(
+            .cloud, host: server.host, port: server.port, usesTLS: usesTLS, (found ?? nil) ?? (nil, Self.late)
+        )
+        .note(in: &examination)
         let way = [Check.Key(.tcp, .cloud), Check.Key(self.cloud.isInsecure ? .tlsExpiry : .tlsName, .cloud)]
         let app = examination.isClear(way) ? await examination.finding { try await self.app() } : .unknown("")
         // Its answer names the date.
@@ -65,42 +87,82 @@ struct DoctorSession: Sendable {
         try await examination.check(Check.Key(.signIn), after: [Check.Key(.app)]) { try await self.signIn() }
     }
 
-    private func examineBroker(_ examination: inout Examination, host: String, port: UInt16?) async throws {
-        guard let port else {
+    /// Tries both ways to the broker, and returns whether nothing but WebSocket gets through.
+    private func examineBroker(
+        _ examination: inout Examination, host: String, port: UInt16?, webSocketPort: UInt16?
+    ) async throws -> Bool {
+        let late: PushRuntime.Finding = (nil, Self.late)
+        // Each has two steps at most, and ends by itself.
+        let found = try await examination.inTime(steps: 3) { () -> (PushRuntime.Finding?, PushRuntime.Finding?) in
+            async let webSocket = self.finding(webSocketPort) { try await $0.inspectWebSocket(host: host, port: $1) }
+            let plain = await self.finding(port) { try await $0.inspect(host: host, port: $1, usesTLS: true) }
+            return (plain, await webSocket)
+        }
+        let (plain, webSocket) = found ?? (port.map { _ in late }, webSocketPort.map { _ in late })
+        var needsWebSocket = false
+        if plain?.failure.isSwallowed ?? true, self.cloud.transport != .tcp, let webSocket, webSocket.failure == nil,
+            let webSocketPort
+        {
+            needsWebSocket = true
+            var checks = self.checks(.broker, host: host, port: webSocketPort, usesTLS: true, webSocket)
+            checks.swallowedPort = port
+            try checks.note(in: &examination)
+        } else if let port, let plain {
+            try self.checks(.broker, host: host, port: port, usesTLS: true, plain).note(in: &examination)
+        } else {
             let finding = Finding.failed(
                 "the cloud names no port for MQTT over TLS", fix: "have the broker offer one", exit: .protocolError)
-            return try examination.note(Check.Key(.tcp, .broker), finding)
+            try examination.note(Check.Key(.tcp, .broker), finding)
         }
-        try await self.connect(&examination, .broker, host: host, port: port, usesTLS: true)
+        let isNeeded = self.cloud.transport == .webSocket || plain.map { $0.failure != nil } ?? true
+        let finding = self.finding(of: webSocket, "\(host):\(webSocketPort ?? 0)", isNeeded: isNeeded)
+        try examination.note(Check.Key(.webSocket, .broker), finding)
+        return needsWebSocket
     }
 
-    private func connect(
-        _ examination: inout Examination, _ server: Check.Server, host: String, port: UInt16, usesTLS: Bool
-    ) async throws {
-        let late = TransportError(.timedOut, detail: "no connection came about in time")
-        var (report, failure): (PushRuntime.Inspection?, TransportError?) = (nil, late)
+    private func finding(of webSocket: PushRuntime.Finding?, _ place: String, isNeeded: Bool) -> Finding {
+        guard let webSocket else {
+            guard self.cloud.transport == .webSocket else { return .needless("the broker offers none") }
+            return .failed("the broker offers none", fix: "choose another --transport", exit: .configuration)
+        }
+        guard let failure = webSocket.failure else { return .ok("at \(place)") }
+        guard isNeeded else {
+            return .warning(
+                failure.detail, fix: "nothing, as long as TCP gets through; else see what stands before \(place)")
+        }
+        return .unreachable(failure.detail, fix: "see what stands before \(place): a firewall, or a proxy")
+    }
+
+    private static let late = TransportError(.timedOut, detail: "no connection came about in time")
+
+    /// The result of connecting to a port; `nil` without a port.
+    private func finding(
+        _ port: UInt16?, _ inspect: @Sendable (PushRuntime, UInt16) async throws -> PushRuntime.Finding
+    ) async -> PushRuntime.Finding? {
+        guard let port else { return nil }
         do {
-            let found = try await examination.inTime(steps: 2) {
-                try await self.runtime.inspect(host: host, port: port, usesTLS: usesTLS)
-            }
-            if let found { (report, failure) = (found.report, found.failure) }
+            return try await inspect(self.runtime, port)
         } catch {
-            failure = error as? TransportError ?? late
+            return (nil, error as? TransportError ?? Self.late)
         }
-        try NetworkChecks(
-            server: server, host: host, port: port, usesTLS: usesTLS, usesProxy: self.cloud.proxy != nil,
-            isInsecure: self.cloud.isInsecure, report: report, failure: failure, now: .now()
-        ).note(in: &examination)
     }
 
-    private func examinePush(_ examination: inout Examination, sendsPush: Bool) async throws {
+    private func checks(
+        _ server: Check.Server, host: String, port: UInt16, usesTLS: Bool, _ found: PushRuntime.Finding
+    ) -> NetworkChecks {
+        NetworkChecks(
+            server: server, host: host, port: port, usesTLS: usesTLS, usesProxy: self.cloud.proxy != nil,
+            isInsecure: self.cloud.isInsecure, report: found.report, failure: found.failure, now: .now())
+    }
+
+    private func examinePush(_ examination: inout Examination, _ agent: PushAgent?, sendsPush: Bool) async throws {
         let keys = [Check.Key(.connack), Check.Key(.suback), Check.Key(.roundTrip)]
         let needs = [
             Check.Key(.stateDirectory), Check.Key(.inbox), Check.Key(.installation), Check.Key(.tcp, .broker),
             Check.Key(.tlsChain, .broker), Check.Key(.tlsName, .broker),
         ]
         var findings = BrokerFindings(connack: .unknown(""))
-        if examination.isClear(needs), let agent = self.agent, let registration = self.profile.registration {
+        if examination.isClear(needs), let agent, let registration = self.profile.registration {
             findings =
                 try await examination.inTime(steps: 2) {
                     await self.brokerFindings(agent, registration, sendsPush: sendsPush)
@@ -109,5 +171,15 @@ struct DoctorSession: Sendable {
         try examination.note(keys[0], after: needs, findings.connack)
         try examination.note(keys[1], after: [keys[0]], findings.suback)
         try examination.note(keys[2], after: [keys[0], keys[1]], findings.roundTrip)
+    }
+}
+
+extension TransportError? {
+    /// Whether it is what a firewall does to a connection.
+    fileprivate var isSwallowed: Bool {
+        switch self?.code {
+        case .timedOut, .connectionRefused, .connectionLost: true
+        default: false
+        }
     }
 }

@@ -13,6 +13,8 @@ struct NetworkChecks: Sendable {
     let report: PushRuntime.Inspection?
     let failure: TransportError?
     let now: Timestamp
+    /// The port that a firewall swallows, where the finding is of the broker's port for WebSocket instead.
+    var swallowedPort: UInt16?
 
     private var place: String { "\(self.host):\(self.port)" }
     private var isConnected: Bool { self.report?.connectedAfter != nil }
@@ -63,6 +65,12 @@ struct NetworkChecks: Sendable {
             let program = self.server == .broker ? "the MQTT broker" : "the server"
             return .unreachable(
                 self.failure?.detail ?? "", fix: "see that \(program) runs at \(self.place) and no firewall is between")
+        }
+        if let port = self.swallowedPort {
+            return .warning(
+                "nothing gets through to \(self.host):\(port), and WebSocket does at \(self.place)",
+                fix: "something on the way swallows port \(port): have it let through, or leave it to WebSocket "
+                    + "('--transport webSocket' spares the attempts)")
         }
         if self.usesProxy { return .ok("through the proxy") }
         return .ok(self.place + (self.report?.connectedAfter.map { ", in \($0.text)" } ?? ""))

@@ -35,7 +35,7 @@ enum FilesTopic {
         .prose(
             "Which cloud a profile uses. Written by you; no secrets. Per profile: \"site\" (us, jp, sg, eu, cn3) or "
                 + "\"baseURL\", and \"appID\"; \"caFile\", \"clientCertificateFile\", \"clientKeyFile\", \"proxy\", "
-                + "\"userAgent\" and \"allowPlainHTTP\" if needed."),
+                + "\"userAgent\", \"allowPlainHTTP\" and \"transport\" if needed."),
         .example([#"{"version": 1, "profiles": {"default": {"site": "jp", "appID": "0a1b2c3d"}}}"#]),
         .prose(
             "\"run\" says what 'kii-push run' does without options: \"exec\" (with \"shell\", \"execTimeout\"), "

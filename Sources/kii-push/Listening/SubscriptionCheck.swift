@@ -15,7 +15,7 @@ struct SubscriptionCheck: Sendable {
                 configuration: self.cloud.runtimeConfiguration(stateDirectory: self.profile.directory))
         else { return }
         let agent = PushAgent(
-            runtime: runtime, configuration: self.profile.agentConfiguration(self.account, app: self.cloud.app),
+            runtime: runtime, configuration: self.profile.agentConfiguration(self.account, at: self.cloud),
             handler: NoHandler())
         for target in targets {
             guard let session = try? agent.session(),

@@ -20,7 +20,7 @@ final class CloudSession: Sendable {
         self.admin = cloud.admin?.session(self.runtime.client(for: cloud.app))
         self.agent = profile.saved.map { [runtime] saved in
             PushAgent(
-                runtime: runtime, configuration: profile.agentConfiguration(saved.account, app: cloud.app),
+                runtime: runtime, configuration: profile.agentConfiguration(saved.account, at: cloud),
                 handler: NoHandler())
         }
     }

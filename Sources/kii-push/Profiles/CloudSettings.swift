@@ -16,6 +16,7 @@ struct CloudSettings: Sendable {
     let caFile: String?
     let proxy: String?
     let userAgent: String?
+    let transport: PushAgent.Transport
     /// The connection settings that `register` stores with the profile.
     private let terms: SavedProfile.Terms
     private let clientCertificateFile: String?
@@ -29,6 +30,7 @@ struct CloudSettings: Sendable {
         let location = profile.location
         self.proxy = settings.proxy?.value
         self.userAgent = settings.userAgent?.value
+        self.transport = settings.transport?.value ?? .automatic
         self.terms = settings.terms
         self.caFile = settings.caFile?.value
         self.clientCertificateFile = settings.clientCertificateFile?.value

@@ -14,18 +14,19 @@ package struct ProfileConfiguration: Sendable {
     package let proxy: Setting<String>?
     package let userAgent: Setting<String>?
     package let allowsPlainHTTP: Setting<Bool>?
+    let transport: Setting<PushAgent.Transport>?
     package let subscriptions: Setting<DeclaredSubscriptions>?
 
     static let members = [
         "site", "baseURL", "appID", "caFile", "clientCertificateFile", "clientKeyFile", "proxy", "userAgent",
-        "allowPlainHTTP", "subscriptions", "run",
+        "allowPlainHTTP", "transport", "subscriptions", "run",
     ]
 
     /// The first file that configures, or should configure, the profile's cloud; `nil` without one.
     var path: String? {
         self.parts.first { part in
             let keys = part.value.pairs.map { $0.0 }
-            return keys.isEmpty || !Set(keys).isSubset(of: ["userAgent", "subscriptions", "run"])
+            return keys.isEmpty || !Set(keys).isSubset(of: ["userAgent", "transport", "subscriptions", "run"])
         }?.document
     }
 
@@ -77,6 +78,10 @@ package struct ProfileConfiguration: Sendable {
         self.proxy = try first("proxy") { try $0.text() }
         self.userAgent = try first("userAgent") { try $0.text() }
         self.allowsPlainHTTP = try first("allowPlainHTTP") { try $0.flag() }
+        self.transport = try first("transport") { member in
+            let word = try member.word(of: PushAgent.Transport.allCases.map(\.rawValue))
+            return PushAgent.Transport(rawValue: word) ?? .automatic
+        }
         self.subscriptions = try first("subscriptions") { try DeclaredSubscriptions($0) }
     }
 

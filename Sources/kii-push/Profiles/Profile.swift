@@ -109,7 +109,7 @@ struct Profile: Sendable {
         return (saved, registration)
     }
 
-    func agentConfiguration(_ account: SavedProfile.Account, app: KiiApp, creatingUser: Bool = false)
+    func agentConfiguration(_ account: SavedProfile.Account, at cloud: CloudSettings, creatingUser: Bool = false)
         -> PushAgent.Configuration
     {
         // Without a password the stored token works until the cloud refuses it; the error then says so.
@@ -121,7 +121,9 @@ struct Profile: Sendable {
             case .thing(let vendorThingID, let type):
                 .thing(vendorThingID: vendorThingID, password: password, type: type)
             }
-        return PushAgent.Configuration(app: app, account: identity)
+        var configuration = PushAgent.Configuration(app: cloud.app, account: identity)
+        configuration.transport = cloud.transport
+        return configuration
     }
 
     var registerHint: String { "run: kii-push register" + self.option }

@@ -16,7 +16,7 @@ extension Profile {
         try PrivateFile.makeDirectory(self.directory)
         let runtime = try PushRuntime(
             configuration: cloud.runtimeConfiguration(stateDirectory: self.directory, calls: calls))
-        var configuration = self.agentConfiguration(account, app: cloud.app, creatingUser: isCreatingUser)
+        var configuration = self.agentConfiguration(account, at: cloud, creatingUser: isCreatingUser)
         configuration.installationMembers = payload?.members
         if payload == nil, isReplacing, !isAnew {
             // The emulator is another one, but the profile's choices remain.

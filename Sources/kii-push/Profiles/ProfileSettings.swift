@@ -13,6 +13,7 @@ struct ProfileSettings: Sendable {
     let userAgent: Setting<String>?
     /// Whether the address may be http to another machine; `nil` without a setting.
     let allowsPlainHTTP: Setting<Bool>?
+    let transport: Setting<PushAgent.Transport>?
     let configuration: ProfileConfiguration
     /// The running emulator, if no other source names a cloud.
     let emulator: EmulatorRuntimeFile?
@@ -53,6 +54,7 @@ struct ProfileSettings: Sendable {
         self.allowsPlainHTTP =
             Setting(options.allowPlainHTTP ? true : nil, .option("--allow-plain-http"))
             ?? configuration.allowsPlainHTTP ?? Setting(terms?.allowsPlainHTTP == true ? true : nil, registration)
+        self.transport = Setting(options.transport, .option("--transport")) ?? configuration.transport
         self.configuration = configuration
         self.emulator = emulator
     }

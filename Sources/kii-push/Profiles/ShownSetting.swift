@@ -53,6 +53,9 @@ struct ShownSetting: Sendable {
             ShownSetting(
                 "allowPlainHTTP",
                 settings.allowsPlainHTTP.map { Setting("\($0.value)", $0.origin) } ?? Setting("false", .standard)),
+            ShownSetting(
+                "transport",
+                settings.transport.map { Setting($0.value.rawValue, $0.origin) } ?? Setting("automatic", .standard)),
             ShownSetting("appKey", secretFrom: emulator ?? credentials.appKey?.origin),
             ShownSetting("admin", secretFrom: emulator ?? credentials.admin?.origin),
             ShownSetting("password", secretFrom: credentials.password?.origin),

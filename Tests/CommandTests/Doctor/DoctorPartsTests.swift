@@ -51,6 +51,20 @@ import Testing
         #expect(examination.firstFailure?.key == Check.Key(.dns, .cloud))
     }
 
+    @Test func aPortThatIsSwallowedIsAWarningWhereWebSocketGetsThrough() throws {
+        var checks = NetworkChecks(
+            server: .broker, host: "h", port: 443, usesTLS: true, usesProxy: false, isInsecure: false, report: nil,
+            failure: nil, now: .now())
+        checks.swallowedPort = 8883
+        var examination = Examination(time: .seconds(600)) { _ in }
+        try checks.note(in: &examination)
+        let finding = try #require(examination.checks.first { $0.key == Check.Key(.tcp, .broker) }?.finding)
+        #expect(finding.outcome == .warning)
+        #expect(finding.evidence == "nothing gets through to h:8883, and WebSocket does at h:443")
+        let way = [CheckCode.tcp, .tlsChain, .tlsName].map { Check.Key($0, .broker) }
+        #expect(examination.isClear(way))
+    }
+
     @Test func aCheckThatTakesTooLongIsCancelled() async throws {
         // A check takes the time of all when the process is held up; then it counts as one that could not be made.
         var examination = Examination(time: .zero) { _ in }

@@ -6,6 +6,8 @@ package enum FuzzTarget: String, Sendable, CaseIterable {
     case message
     /// MQTT's frames and packets.
     case mqtt
+    /// WebSocket's handshake and frames, of either end.
+    case webSocket
     /// The whole session with a broker, and what a message may repeat.
     case session
     /// Everything that an HTTP server may answer.
@@ -31,6 +33,7 @@ package enum FuzzTarget: String, Sendable, CaseIterable {
         case .json: JSONFuzzing.violations(input)
         case .message: MessageFuzzing.violations(input)
         case .mqtt: MQTTFuzzing.violations(input)
+        case .webSocket: WebSocketFuzzing.violations(input)
         case .session: SessionFuzzing.run(input).violations
         case .http: HTTPFuzzing.violations(input)
         case .lines: LinesFuzzing.violations(input)

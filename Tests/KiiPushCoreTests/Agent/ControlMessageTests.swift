@@ -5,8 +5,8 @@ import Testing
 /// What goes over the control socket arrives as what it was.
 @Suite struct ControlMessageTests {
     private static let connection = PushEvent.Connection(
-        host: "broker", port: 1883, usesTLS: true, isVerified: true, protocolVersion: "3.1.1", guarantee: .atMostOnce,
-        sessionPresent: true)
+        host: "broker", port: 1883, usesTLS: true, usesWebSocket: true, isVerified: true, protocolVersion: "3.1.1",
+        guarantee: .atMostOnce, sessionPresent: true)
 
     private static let kinds: [MessageEvent.Kind] =
         [

@@ -32,6 +32,7 @@ final class AgentSession: Sendable {
     private let connection = Locked(Connection())
     /// Whether the broker has taken a connection since the agent began to receive.
     private let hasConnected = Locked(false)
+    private let choice: Locked<TransportChoice>
 
     /// Waits until the store has written what it was given, and makes the connection to the broker, which is not open yet.
     ///
@@ -42,6 +43,8 @@ final class AgentSession: Sendable {
         self.core = core
         let loop = agent.runtime.loop
         self.loop = loop
+        let remembersWebSocket = agent.enrolment.current?.usesWebSocket ?? false
+        self.choice = Locked(TransportChoice(agent.configuration, remembersWebSocket: remembersWebSocket))
         let (hub, enrolment, connection) = (agent.hub, agent.enrolment, self.connection)
         let settings = agent.runtime.configuration
         var configuration = MQTTSession.Configuration(
@@ -71,8 +74,8 @@ final class AgentSession: Sendable {
                 }
             }
             let report = { @Sendable (event: PushEvent) in
-                if case .connected = event {
-                    enrolment.sessionOpened(withInboxFile: core.isDurable)
+                if case .connected(let open) = event {
+                    enrolment.sessionOpened(withInboxFile: core.isDurable, usesWebSocket: open.usesWebSocket)
                     let waiting = connection.withLock { connection in
                         connection.isUp = true
                         return connection.waitsForUp ? connection.waiting : nil
@@ -110,11 +113,16 @@ final class AgentSession: Sendable {
     /// Connects, waits for the subscription, and disconnects, so that the broker keeps a session.
     ///
     /// - Returns: how the connection ended, if the subscription was not reached.
-    /// - Throws: ``PushAgentError/noUsablePort(usesTLS:)``; `CancellationError`; `TransportError` with code `shutDown`.
+    /// - Throws: ``PushAgentError/noUsablePort(usesTLS:usesWebSocket:)``; `CancellationError`; `TransportError` with code `shutDown`.
     func openOnce(_ endpoint: MQTTEndpoint, whileConnected body: () async -> Void = {}) async throws -> BrokerLink.End?
     {
         try self.begin(endpoint)
-        let outcome = await self.outcome(untilConnected: true)
+        var outcome = await self.outcome(untilConnected: true)
+        // There is one attempt, and no time to try the same port again.
+        if case .end(let end) = outcome, !end.wasReached, self.choice.withLock({ $0.turn(at: endpoint) }) {
+            try self.begin(endpoint)
+            outcome = await self.outcome(untilConnected: true)
+        }
         if case .connected = outcome { await body() }
         try await self.loop.run { [link = self.link] in link.value.disconnect() }
         switch outcome {
@@ -184,6 +192,7 @@ final class AgentSession: Sendable {
                 return other
             }
             guard case .end(let end) = outcome, !end.isOfShutdown else { return nil }
+            self.choice.withLock { $0.ended(at: endpoint, wasReached: end.wasReached) }
             if end.connectedFor != nil { self.hasConnected.withLock { $0 = true } }
             // What once worked may be being replaced.
             if let error = end.configurationError, !self.hasConnected.withLock({ $0 }) { throw error }
@@ -271,9 +280,16 @@ final class AgentSession: Sendable {
         }
     }
 
+    /// Where the next connection leads.
+    func target(_ endpoint: MQTTEndpoint) throws(PushAgentError) -> BrokerLink.Target {
+        let usesWebSocket = self.choice.withLock { $0.usesWebSocket(at: endpoint) }
+        return try BrokerLink.Target(
+            endpoint, usesTLS: self.agent.configuration.usesTLS, usesWebSocket: usesWebSocket)
+    }
+
     /// Begins a connection; see ``outcome(untilConnected:expiringIn:since:)``.
     private func begin(_ endpoint: MQTTEndpoint) throws(PushAgentError) {
-        let target = try BrokerLink.Target(endpoint, usesTLS: self.agent.configuration.usesTLS)
+        let target = try self.target(endpoint)
         self.agent.hub.emit(.connecting(host: endpoint.host, port: Int(target.port), usesTLS: target.usesTLS))
         self.connection.withLock { $0 = Connection() }
         self.loop.submit { [link = self.link, connection = self.connection] in
@@ -339,9 +355,6 @@ final class AgentSession: Sendable {
 }
 
 extension MQTTEndpoint {
-    /// The port of one of the two transports, if the broker offers it.
-    func port(usesTLS: Bool) -> UInt16? { usesTLS ? self.portSSL : self.portTCP }
-
     /// Whether what arrives here arrives there: another topic, or another installation, is another MQTT session.
     fileprivate func isSamePlace(as other: MQTTEndpoint) -> Bool {
         self.installationID == other.installationID && self.mqttTopic == other.mqttTopic
@@ -350,6 +363,7 @@ extension MQTTEndpoint {
     /// Whether the broker would say the same to both, as long as nothing changes there.
     fileprivate func isSameAccess(as other: MQTTEndpoint) -> Bool {
         self.host == other.host && self.portTCP == other.portTCP && self.portSSL == other.portSSL
+            && self.portWS == other.portWS && self.portWSS == other.portWSS
             && self.username == other.username && self.password == other.password
     }
 }

@@ -30,6 +30,15 @@ extension BrokerLink.End {
         }
     }
 
+    /// Whether the broker has answered, and not only its network, or what stands before it.
+    var wasReached: Bool {
+        if self.connectedFor != nil { return true }
+        return switch self.cause {
+        case .session(.connectionRefused), .session(.subscriptionRefused), .session(.unsendable): true
+        case .session, .transport: false
+        }
+    }
+
     /// Whether SUBACK refused the endpoint's topic.
     var refusesSubscription: Bool {
         if case .session(.subscriptionRefused) = self.cause { true } else { false }
@@ -59,6 +68,7 @@ extension BrokerLink.End {
         case .transport where self.connectedFor == nil: .attemptFailed
         // Messages came, and no SUBACK: a slow link, and no sign of another receiver.
         case .transport where !self.wasSubscribed: .noticedHere
+        case .transport(let error) where error.code == .webSocketFailed: .protocolBroken
         case .transport(let error): error.code == .connectionLost ? .closedByPeer : .noticedHere
         }
     }

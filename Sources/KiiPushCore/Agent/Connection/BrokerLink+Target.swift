@@ -2,12 +2,16 @@ extension BrokerLink {
     package struct Target: Sendable {
         let endpoint: MQTTEndpoint
         let usesTLS: Bool
+        let usesWebSocket: Bool
         let port: UInt16
 
-        package init(_ endpoint: MQTTEndpoint, usesTLS: Bool) throws(PushAgentError) {
-            guard let port = endpoint.port(usesTLS: usesTLS) else { throw .noUsablePort(usesTLS: usesTLS) }
+        package init(_ endpoint: MQTTEndpoint, usesTLS: Bool, usesWebSocket: Bool = false) throws(PushAgentError) {
+            guard let port = endpoint.port(usesTLS: usesTLS, usesWebSocket: usesWebSocket) else {
+                throw .noUsablePort(usesTLS: usesTLS, usesWebSocket: usesWebSocket)
+            }
             self.endpoint = endpoint
             self.usesTLS = usesTLS
+            self.usesWebSocket = usesWebSocket
             self.port = port
         }
 
@@ -15,8 +19,9 @@ extension BrokerLink {
         var bare: StreamTarget { .tcp(host: self.endpoint.host, port: self.port) }
 
         var stream: StreamTarget {
-            self.usesTLS
-                ? .tls(host: self.endpoint.host, port: self.port) : .tcp(host: self.endpoint.host, port: self.port)
+            let host = self.endpoint.host
+            if self.usesWebSocket { return .webSocket(host: host, port: self.port, usesTLS: self.usesTLS) }
+            return self.usesTLS ? .tls(host: host, port: self.port) : .tcp(host: host, port: self.port)
         }
     }
 }

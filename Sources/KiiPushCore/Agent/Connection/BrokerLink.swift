@@ -323,6 +323,7 @@ extension BrokerLink {
         self.hadSession = sessionPresent ?? true
         let connection = PushEvent.Connection(
             host: target.endpoint.host, port: Int(target.port), usesTLS: target.usesTLS,
+            usesWebSocket: target.usesWebSocket,
             isVerified: target.usesTLS && self.verifiesCertificates,
             protocolVersion: self.session.configuration.protocolVersion == .v3_1 ? "3.1" : "3.1.1",
             guarantee: grantedQoS == .atMostOnce ? .atMostOnce : .atLeastOnce, sessionPresent: sessionPresent ?? false)

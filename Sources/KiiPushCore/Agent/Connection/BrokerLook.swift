@@ -47,7 +47,7 @@ extension AgentSession {
     ) async throws -> ReconnectPolicy.Decision {
         let before = policy
         let decision = policy.connectionEnded(end.loss, connectedFor: end.connectedFor, hadSession: end.hadSession)
-        let target = try BrokerLink.Target(endpoint, usesTLS: self.agent.configuration.usesTLS)
+        let target = try self.target(endpoint)
         guard decision.takeover != nil, await !self.isThere(target) else { return decision }
         policy = before
         return policy.connectionEnded(

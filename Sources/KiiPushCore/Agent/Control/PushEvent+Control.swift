@@ -78,7 +78,8 @@ extension PushEvent.Connection {
         .named(
             "connected",
             [
-                "host": self.host, "port": self.port, "tls": self.usesTLS, "verified": self.isVerified,
+                "host": self.host, "port": self.port, "tls": self.usesTLS,
+                "webSocket": self.usesWebSocket, "verified": self.isVerified,
                 "protocol": self.protocolVersion, "qos": self.guarantee == .atLeastOnce ? 1 : 0,
                 "sessionPresent": self.sessionPresent,
             ])
@@ -88,6 +89,7 @@ extension PushEvent.Connection {
         guard let host = value["host"]?.string, let port = value["port"]?.int64 else { return nil }
         self.init(
             host: host, port: Int(clamping: port), usesTLS: value["tls"]?.bool ?? false,
+            usesWebSocket: value["webSocket"]?.bool ?? false,
             isVerified: value["verified"]?.bool ?? false, protocolVersion: value["protocol"]?.string ?? "",
             guarantee: value["qos"]?.int64 == 1 ? .atLeastOnce : .atMostOnce,
             sessionPresent: value["sessionPresent"]?.bool ?? false)

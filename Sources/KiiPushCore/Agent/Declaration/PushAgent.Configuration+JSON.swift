@@ -5,7 +5,9 @@ extension PushAgent.Configuration {
             "name": self.name, "app": self.app.declaration,
             "account": self.account.declaration,
             "subscriptions": JSONValue(self.subscriptions.map(\.declaration)),
-            "usesTLS": self.usesTLS ? nil : false, "isDevelopment": self.isDevelopment ? true : nil,
+            "usesTLS": self.usesTLS ? nil : false,
+            "transport": self.transport == .automatic ? nil : self.transport.rawValue,
+            "isDevelopment": self.isDevelopment ? true : nil,
             "installationMembers": self.installationMembers,
             "keepAlive": JSONValue(max(0, self.keepAlive / .seconds(1))),
         ])

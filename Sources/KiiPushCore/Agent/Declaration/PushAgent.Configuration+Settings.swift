@@ -6,7 +6,8 @@ extension PushAgent.Configuration {
 
     package init(_ settings: JSONDocument) throws(JSONMemberError) {
         try settings.object([
-            "app", "account", "name", "subscriptions", "usesTLS", "isDevelopment", "installationMembers", "keepAlive",
+            "app", "account", "name", "subscriptions", "usesTLS", "transport", "isDevelopment", "installationMembers",
+            "keepAlive",
         ])
         let account = try KiiAccount(settings)
         self.init(app: try KiiApp(settings), account: account)
@@ -23,6 +24,9 @@ extension PushAgent.Configuration {
             }
         }
         if let usesTLS = try settings.present("usesTLS")?.flag() { self.usesTLS = usesTLS }
+        if let word = try settings.present("transport")?.word(of: PushAgent.Transport.allCases.map(\.rawValue)) {
+            self.transport = PushAgent.Transport(rawValue: word) ?? .automatic
+        }
         if let isDevelopment = try settings.present("isDevelopment")?.flag() { self.isDevelopment = isDevelopment }
         // Their own members are not for this library to check.
         self.installationMembers = try settings.present("installationMembers")?.object().value

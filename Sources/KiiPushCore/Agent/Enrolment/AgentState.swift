@@ -29,6 +29,8 @@ package struct AgentState: Sendable, Hashable {
     /// the inbox file, which then cannot tell whether the broker still has the session that brought its rows. Where it is
     /// not known, as after a registration anew, it counts as not.
     var usesInboxFile = false
+    /// Whether the last connection that stood was through a WebSocket, since the broker was not reached otherwise.
+    var usesWebSocket = false
 
     /// Whether the agent has had an installation, and so has spoken with its cloud.
     var wasRegistered: Bool { self.installationID != nil || !self.formerInstallationIDs.isEmpty }
@@ -103,6 +105,7 @@ extension AgentState {
         self.hasSession = json["hasSession"]?.bool ?? false
         self.lostSession = json["lostSession"]?.bool ?? false
         self.usesInboxFile = json["usesInboxFile"]?.bool ?? false
+        self.usesWebSocket = json["usesWebSocket"]?.bool ?? false
         self.retained = json["retained"].flatMap(RetainedMessage.Note.init(stored:))
         if let endpoint = file["endpoint"] { self.endpoint = try MQTTEndpoint(stored: endpoint) }
         // One that an answer may not have is asked for anew.
@@ -125,7 +128,8 @@ extension AgentState {
             "formerInstallationIDs": self.formerInstallationIDs.isEmpty ? nil : self.formerInstallationIDs,
             "endpoint": self.endpoint?.stored, "endpointExpiresAt": self.endpointExpiresAt?.millisecondsSinceEpoch,
             "hasSession": self.hasSession, "lostSession": self.lostSession ? true : nil,
-            "usesInboxFile": self.usesInboxFile ? true : nil, "retained": self.retained?.json,
+            "usesInboxFile": self.usesInboxFile ? true : nil,
+            "usesWebSocket": self.usesWebSocket ? true : nil, "retained": self.retained?.json,
         ])
     }
 }
@@ -153,12 +157,15 @@ extension MQTTEndpoint {
             portTCP: try json["portTCP"]?.integer(), portSSL: try json["portSSL"]?.integer(),
             mqttTopic: try json.required("mqttTopic").text(), username: try json.required("username").text(),
             password: Secret(try json.required("password").text()))
+        self.portWS = try json["portWS"]?.integer()
+        self.portWSS = try json["portWSS"]?.integer()
     }
 
     fileprivate var stored: JSONValue {
         .object(present: [
             "installationID": self.installationID, "host": self.host, "portTCP": self.portTCP.map { Int($0) },
-            "portSSL": self.portSSL.map { Int($0) }, "mqttTopic": self.mqttTopic, "username": self.username,
+            "portSSL": self.portSSL.map { Int($0) }, "portWS": self.portWS.map { Int($0) },
+            "portWSS": self.portWSS.map { Int($0) }, "mqttTopic": self.mqttTopic, "username": self.username,
             "password": self.password.reveal(),
         ])
     }

@@ -114,11 +114,12 @@ final class Enrolment: Sendable {
     ///
     /// If writing fails, the report of a session that the broker loses later on is missed, or the next run takes what the
     /// broker repeats for new messages.
-    func sessionOpened(withInboxFile: Bool) {
+    func sessionOpened(withInboxFile: Bool, usesWebSocket: Bool) {
         self.store.updateOnLoop { state in
             state.hasSession = true
             state.lostSession = false
             state.usesInboxFile = withInboxFile
+            state.usesWebSocket = usesWebSocket
         }
     }
 

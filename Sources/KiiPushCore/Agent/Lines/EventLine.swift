@@ -31,7 +31,10 @@ extension PushEvent {
 }
 
 extension PushEvent.Connection {
-    package var url: String { "\(self.usesTLS ? "mqtts" : "mqtt")://\(self.host):\(self.port)" }
+    package var url: String {
+        let scheme = self.usesWebSocket ? (self.usesTLS ? "wss" : "ws") : (self.usesTLS ? "mqtts" : "mqtt")
+        return "\(scheme)://\(self.host):\(self.port)"
+    }
     package var qualityOfService: Int { self.guarantee == .atLeastOnce ? 1 : 0 }
 
     /// What a line tells of a connection that carries messages.

@@ -29,6 +29,11 @@ extension PushRuntime {
         return (report, failure)
     }
 
+    /// Opens a WebSocket with TLS as the agents do, says nothing, and closes.
+    package func inspectWebSocket(host: String, port: UInt16) async throws -> Finding {
+        try await Self.inspect(.webSocket(host: host, port: port, usesTLS: true), on: self.loop)
+    }
+
     private func inspect(_ target: StreamTarget, trusting trust: TLSConfiguration) async throws -> Finding {
         let loop = try EventLoop(configuration: self.configuration.loopConfiguration(trust))
         defer { loop.shutdown() }

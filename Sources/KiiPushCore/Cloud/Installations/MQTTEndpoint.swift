@@ -10,10 +10,11 @@ public struct MQTTEndpoint: Sendable, Hashable {
     public var portTCP: UInt16?
     /// The port for MQTT over TLS; `nil` when the broker offers none.
     public var portSSL: UInt16?
-    /// The port for MQTT over WebSocket; absent from Kii's reference, present in live answers.
-    package var portWS: UInt16?
-    /// The port for MQTT over WebSocket and TLS.
-    package var portWSS: UInt16?
+    /// The port for MQTT over WebSocket; `nil` when the broker offers none. Absent from Kii's reference, present in live
+    /// answers.
+    public var portWS: UInt16?
+    /// The port for MQTT over WebSocket and TLS; `nil` when the broker offers none.
+    public var portWSS: UInt16?
     /// The one MQTT topic that pushes arrive on, which is the MQTT client ID as well. Not a Kii topic. An endpoint that is
     /// read has one without wildcards or U+0000, of 1 to 1,024 bytes, that does not begin with `$`.
     public var mqttTopic: String
@@ -63,14 +64,15 @@ extension MQTTEndpoint {
         let lifetime = try fields.optionalSeconds("X-MQTT-TTL", "ttl")
         let host = try fields.string("host")
         let (portTCP, portSSL) = (try fields.optionalPort("portTCP"), try fields.optionalPort("portSSL"))
-        guard portTCP != nil || portSSL != nil else { throw fields.error(.missing, at: "portTCP") }
+        let (portWS, portWSS) = (try fields.optionalPort("portWS"), try fields.optionalPort("portWSS"))
+        guard portTCP ?? portSSL ?? portWS ?? portWSS != nil else { throw fields.error(.missing, at: "portTCP") }
         let topic = try fields.string("mqttTopic")
         guard MQTTEndpoint.isUsable(topic: topic) else { throw fields.error(.unusableTopic, at: "mqttTopic") }
         self.init(
             installationID: installationID, host: host, portTCP: portTCP, portSSL: portSSL, mqttTopic: topic,
             username: try fields.string("username"), password: try fields.secret("password"))
-        self.portWS = try fields.optionalPort("portWS")
-        self.portWSS = try fields.optionalPort("portWSS")
+        self.portWS = portWS
+        self.portWSS = portWSS
         self.timeToLive = (lifetime ?? response.http.field("X-MQTT-TTL").flatMap { Int64($0) })
             .map { .seconds(max(0, $0)) }
     }

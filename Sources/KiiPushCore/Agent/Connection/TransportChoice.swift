@@ -1,0 +1,75 @@
+extension PushAgent {
+    /// The way that carries MQTT to the broker.
+    public enum Transport: String, Sendable, Hashable, CaseIterable {
+        /// TCP, with or without TLS. When the broker was not reached three times in a row, and the endpoint has a port for
+        /// WebSocket, that one, until it is not reached either.
+        case automatic
+        /// TCP, with or without TLS, alone.
+        case tcp
+        /// WebSocket, with or without TLS, alone: for networks that let nothing but the web pass.
+        case webSocket
+    }
+}
+
+/// The choice among an endpoint's ports, from one connection to the next.
+struct TransportChoice: Sendable {
+    /// After so many attempts in a row that did not reach the broker, the other port is tried.
+    private static let attempts = 3
+
+    private let transport: PushAgent.Transport
+    private let usesTLS: Bool
+    /// Whether `automatic` has come to WebSocket.
+    private var prefersWebSocket: Bool
+    private var unreached = 0
+
+    /// - Parameter remembersWebSocket: whether the last connection that stood was through a WebSocket.
+    init(_ configuration: PushAgent.Configuration, remembersWebSocket: Bool) {
+        self.transport = configuration.transport
+        self.usesTLS = configuration.usesTLS
+        self.prefersWebSocket = remembersWebSocket
+    }
+
+    /// Whether the next connection to this endpoint goes through a WebSocket.
+    func usesWebSocket(at endpoint: MQTTEndpoint) -> Bool {
+        switch self.transport {
+        case .tcp: return false
+        case .webSocket: return true
+        case .automatic:
+            let other = endpoint.port(usesTLS: self.usesTLS, usesWebSocket: !self.prefersWebSocket)
+            let isThere = endpoint.port(usesTLS: self.usesTLS, usesWebSocket: self.prefersWebSocket) != nil
+            return isThere || other == nil ? self.prefersWebSocket : !self.prefersWebSocket
+        }
+    }
+
+    /// Whether the endpoint has a port that may be used.
+    func hasPort(at endpoint: MQTTEndpoint) -> Bool {
+        endpoint.port(usesTLS: self.usesTLS, usesWebSocket: self.usesWebSocket(at: endpoint)) != nil
+    }
+
+    /// A connection to this endpoint has ended.
+    ///
+    /// - Parameter wasReached: whether the broker had answered.
+    mutating func ended(at endpoint: MQTTEndpoint, wasReached: Bool) {
+        self.unreached = wasReached ? 0 : self.unreached + 1
+        guard self.unreached >= (self.usesWebSocket(at: endpoint) ? 1 : Self.attempts) else { return }
+        _ = self.turn(at: endpoint)
+    }
+
+    /// Takes the other port, and returns whether there is one.
+    mutating func turn(at endpoint: MQTTEndpoint) -> Bool {
+        guard self.transport == .automatic else { return false }
+        let isWebSocket = self.usesWebSocket(at: endpoint)
+        guard endpoint.port(usesTLS: self.usesTLS, usesWebSocket: !isWebSocket) != nil else { return false }
+        self.prefersWebSocket = !isWebSocket
+        self.unreached = 0
+        return true
+    }
+}
+
+extension MQTTEndpoint {
+    /// The port of one of the transports, if the broker offers it.
+    func port(usesTLS: Bool, usesWebSocket: Bool) -> UInt16? {
+        if usesWebSocket { return usesTLS ? self.portWSS : self.portWS }
+        return usesTLS ? self.portSSL : self.portTCP
+    }
+}
