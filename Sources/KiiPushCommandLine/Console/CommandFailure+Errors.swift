@@ -97,7 +97,7 @@ extension CommandFailure {
             case _ where error.isInDoubt: .failure
             case _ where error.isShortage: .temporary
             case .nameNotResolved, .connectionRefused, .timedOut, .connectionLost, .tlsFailed, .certificateNotTrusted,
-                .clientCertificateRequired, .other:
+                .clientCertificateRequired, .webSocketFailed, .other:
                 .unreachable
             case .tooLarge: .protocolError
             case .invalidConfiguration: .configuration

@@ -17,7 +17,7 @@ extension TransportError {
         case .nameNotResolved, .connectionRefused, .certificateNotTrusted, .clientCertificateRequired, .tlsFailed,
             .invalidConfiguration:
             false
-        case .timedOut, .connectionLost, .tooLarge, .shutDown, .other: true
+        case .timedOut, .connectionLost, .webSocketFailed, .tooLarge, .shutDown, .other: true
         }
     }
 }

@@ -27,26 +27,5 @@ package struct ResponseHead {
         return true
     }
 
-    package func fields() -> [HTTPField] {
-        self.lines.withUnsafeBufferPointer { lines in
-            var fields: [HTTPField] = []
-            for line in lines.split(separator: UInt8(ascii: "\n")) {
-                if line.first == UInt8(ascii: " ") || line.first == UInt8(ascii: "\t") {
-                    // Obsolete line folding (RFC 9112 section 5.2): the line continues the one before.
-                    guard let last = fields.indices.last else { continue }
-                    fields[last].value += " " + ResponseHead.text(line)
-                } else if let colon = line.firstIndex(of: UInt8(ascii: ":")) {
-                    fields.append(HTTPField(ResponseHead.text(line[..<colon]), ResponseHead.text(line[(colon + 1)...])))
-                }
-            }
-            return fields
-        }
-    }
-
-    /// Without the white space around it.
-    private static func text(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> String {
-        let isText: (UInt8) -> Bool = { !$0.isOne(of: " \t\r") }
-        guard let first = bytes.firstIndex(where: isText), let last = bytes.lastIndex(where: isText) else { return "" }
-        return String(decoding: bytes[first...last], as: UTF8.self)
-    }
+    package func fields() -> [HTTPField] { self.lines.withUnsafeBytes { [HTTPField](lines: $0) } }
 }

@@ -12,6 +12,29 @@ package struct HTTPField: Sendable, Hashable {
     }
 }
 
+extension [HTTPField] {
+    /// Reads header lines (RFC 9112 section 5). A line without a colon is left out.
+    package init(lines: UnsafeRawBufferPointer) {
+        self = []
+        for line in lines.split(separator: UInt8(ascii: "\n")) {
+            if line.first == UInt8(ascii: " ") || line.first == UInt8(ascii: "\t") {
+                // Obsolete line folding (section 5.2): the line continues the one before.
+                guard let last = self.indices.last else { continue }
+                self[last].value += " " + Self.text(line)
+            } else if let colon = line.firstIndex(of: UInt8(ascii: ":")) {
+                self.append(HTTPField(Self.text(line[..<colon]), Self.text(line[(colon + 1)...])))
+            }
+        }
+    }
+
+    /// Without the white space around it.
+    private static func text(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
+        let isText: (UInt8) -> Bool = { !$0.isOne(of: " \t\r") }
+        guard let first = bytes.firstIndex(where: isText), let last = bytes.lastIndex(where: isText) else { return "" }
+        return String(decoding: bytes[first...last], as: UTF8.self)
+    }
+}
+
 package struct HTTPRequest: Sendable {
     /// The method in upper case, such as `GET`.
     package var method: String

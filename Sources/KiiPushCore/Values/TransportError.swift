@@ -13,6 +13,8 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         case clientCertificateRequired
         /// TLS failed for another reason.
         case tlsFailed
+        /// The server did not open a WebSocket, or broke its protocol.
+        case webSocketFailed
         /// Time ran out.
         case timedOut
         /// The other side closed the connection, or it broke.
@@ -60,6 +62,7 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         case .clientCertificateRequired:
             "name the certificate that the server wants (clientCertificateFile), or use a port that asks for none"
         case .tlsFailed: "check that the port speaks TLS"
+        case .webSocketFailed: "check that the port speaks MQTT over WebSocket, and what stands before it"
         case .timedOut: "try again, or allow more time"
         case .connectionLost, .other: "try again"
         case .tooLarge: "ask for less"
