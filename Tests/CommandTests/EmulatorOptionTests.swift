@@ -22,7 +22,7 @@ import Testing
 
     @Test func withoutOptionsItsStateAndItsPortsAreThoseOfTheLastTime() throws {
         // In place of the usual ones, which another emulator of this machine may have.
-        let ports = try ["--port", "--https-port", "--mqtt-port", "--mqtts-port"].flatMap { [$0, "\(try freePort())"] }
+        let ports = try EmulatorSession.portOptions.flatMap { [$0, "\(try freePort())"] }
         let session = try EmulatorSession(keepsState: true, options: ports)
         try session.succeed("register")
         let before = try session.runtimeFile()
@@ -39,7 +39,8 @@ import Testing
 
     @Test func itsUsualPortsAreAlwaysTheSameAndGiveWayToWhoHasThem() throws {
         // Takes whichever of the usual ports nobody has, so that the emulator has to do without.
-        let held = [17680, 17643, 17683, 17684].compactMap { port in try? Loopback.bound(to: UInt16(port)) }
+        let held = [17643, 17680, 17683, 17684, 17685, 17686].compactMap { port in try? Loopback.bound(to: UInt16(port))
+        }
         defer { for socket in held { close(socket.descriptor) } }
         let tool = try Tool()
         let emulator = try tool.start(["emulator"])
@@ -49,7 +50,9 @@ import Testing
         emulator.signal(SIGTERM)
         #expect(emulator.waitForExit().exit == 0)
         let help = try tool("emulator", "--help").output
-        for port in ["17680", "17643", "17683", "17684"] { #expect(help.contains(try Regex("Default:\\s+\(port)\\."))) }
+        for port in ["17680", "17643", "17683", "17684", "17685", "17686"] {
+            #expect(help.contains(try Regex("Default:\\s+\(port)\\.")))
+        }
     }
 
     @Test func timesAndRefreshTokensAreSet() async throws {
@@ -80,7 +83,7 @@ import Testing
 
     @Test(arguments: [
         ("--port", "baseURL"), ("--https-port", "httpsBaseURL"), ("--mqtt-port", "mqttPort"),
-        ("--mqtts-port", "mqttTLSPort"),
+        ("--mqtts-port", "mqttTLSPort"), ("--ws-port", "webSocketPort"), ("--wss-port", "webSocketTLSPort"),
     ])
     func portsAreTheOnesAskedFor(option: String, member: String) async throws {
         let port = try freePort()

@@ -10,7 +10,7 @@ final class FaultPlayer: Sendable {
     ///   - news: where `service` says that something has happened.
     ///   - port: the broker's own.
     init(
-        _ news: Mailbox<FaultNews>, service: CloudService, port: UInt16, proxy: PacketProxy<ProxyClients>?
+        _ news: Mailbox<FaultNews>, service: CloudService, port: UInt16, proxy: PacketProxy<ProxyClients>
     ) throws(EmulatorError) {
         self.news = news
         self.thread = try OSThread(named: "kii-faults") {
@@ -48,7 +48,7 @@ final class FaultPlayer: Sendable {
         let news: Mailbox<FaultNews>
         let service: CloudService
         let port: UInt16
-        let proxy: PacketProxy<ProxyClients>?
+        let proxy: PacketProxy<ProxyClients>
         /// Which script it is done for.
         var script = 0
         var stay: Stay?
@@ -88,17 +88,17 @@ final class FaultPlayer: Sendable {
             case .holdAcknowledgements(let time):
                 let end = MonotonicInstant.now() + time
                 self.stay = Stay(place: place, end: end)
-                self.proxy?.tell { loop in
+                self.proxy.tell { loop in
                     for name in names { loop.rules.holdAcknowledgements(of: name, until: end) }
                     _ = news.post(.began(place))
                 }
             case .renumber:
-                self.proxy?.tell { loop in
+                self.proxy.tell { loop in
                     loop.rules.plan.renumbersPackets = true
                     _ = news.post(.ended(place, problem: nil))
                 }
             case .message(let number, let action):
-                self.proxy?.tell { loop in
+                self.proxy.tell { loop in
                     for name in names {
                         let rule = PacketRule(.publish, .toReceiver, nth: number, action, of: name)
                         loop.rules.arm(rule) { _ = news.post(.ended(place, problem: nil)) }
@@ -159,7 +159,7 @@ final class FaultPlayer: Sendable {
         /// Ends what is done for a script.
         private mutating func endAll() {
             self.leave()
-            self.proxy?.tell { $0.reset() }
+            self.proxy.tell { $0.reset() }
         }
 
         private func wait(until due: Timestamp?) {

@@ -9,15 +9,20 @@ final class ProxyLoop {
     /// The broker's port; 0 while it is not known.
     var upstream: UInt16 = 0
     var rules: ProxyRules
-    private let listener: FileDescriptor
+    private let listeners: [ProxyListener]
     private let mailbox: Mailbox<Command>
+    private let closing: ClosingConnections?
     private var links: [ProxyLink] = []
     /// Until when nobody is accepted; `nil` mostly.
     private var restsUntil: MonotonicInstant?
 
-    init(listener: FileDescriptor, mailbox: Mailbox<Command>, observer: any ProxyObserver) {
-        self.listener = listener
+    /// - Parameter closing: where WebSockets go when they end.
+    init(
+        listeners: [ProxyListener], mailbox: Mailbox<Command>, observer: any ProxyObserver, closing: ClosingConnections?
+    ) {
+        self.listeners = listeners
         self.mailbox = mailbox
+        self.closing = closing
         self.rules = ProxyRules(observer: observer)
     }
 
@@ -27,9 +32,13 @@ final class ProxyLoop {
             guard !self.isStopped else { break }
             self.takeTurn()
         }
-        for link in self.links { link.close(.close) }
+        for link in self.links {
+            link.leave()
+            link.close(.close, to: self.closing)
+        }
         self.links = []
-        self.listener.shutDown(.both)
+        for listener in self.listeners { listener.socket.shutDown(.both) }
+        self.closing?.stop()
         // Who asked too late is not kept waiting.
         for command in self.mailbox.close() { command(self) }
     }
@@ -56,15 +65,18 @@ final class ProxyLoop {
 
     private func takeTurn() {
         if let end = self.restsUntil, end <= .now() { self.restsUntil = nil }
-        var entries = [
-            pollfd(fd: self.mailbox.descriptor, events: Int16(POLLIN), revents: 0),
-            pollfd(fd: self.restsUntil == nil ? self.listener.number : -1, events: Int16(POLLIN), revents: 0),
-        ]
+        var entries = [pollfd(fd: self.mailbox.descriptor, events: Int16(POLLIN), revents: 0)]
+        for listener in self.listeners {
+            let number = self.restsUntil == nil ? listener.socket.number : -1
+            entries.append(pollfd(fd: number, events: Int16(POLLIN), revents: 0))
+        }
+        let first = entries.count
         var due = self.restsUntil
         for link in self.links {
             // A negative descriptor is passed over by poll.
             for socket in [link.receiver, link.broker] {
-                entries.append(pollfd(fd: link.isEnding ? -1 : socket?.number ?? -1, events: Int16(POLLIN), revents: 0))
+                let number = link.isEnding ? -1 : socket?.descriptor ?? -1
+                entries.append(pollfd(fd: number, events: Int16(POLLIN), revents: 0))
             }
             if let next = link.due { due = min(due ?? next, next) }
         }
@@ -75,13 +87,17 @@ final class ProxyLoop {
         guard poll(&entries, nfds_t(entries.count), milliseconds) >= 0 else { return }
         // New ones come last, so that the entries stand for the links as they were.
         for (index, link) in self.links.enumerated() {
-            self.serve(link, entries[2 + 2 * index].revents != 0, entries[3 + 2 * index].revents != 0)
+            let (receiver, broker) = (entries[first + 2 * index], entries[first + 2 * index + 1])
+            self.serve(link, receiver.revents != 0, broker.revents != 0)
         }
-        if entries[1].revents != 0 { self.accept() }
+        for (entry, listener) in zip(entries.dropFirst(), self.listeners) where entry.revents != 0 {
+            self.accept(listener)
+        }
         self.rules.tellFired()
     }
 
     private func serve(_ link: ProxyLink, _ hasReceiverNews: Bool, _ hasBrokerNews: Bool) {
+        link.endPatience(self.rules)
         var isWhole = true
         if hasBrokerNews { isWhole = link.read(.toReceiver, &self.rules) }
         if isWhole, self.rules.cut == nil, hasReceiverNews { isWhole = link.read(.toBroker, &self.rules) }
@@ -97,19 +113,19 @@ final class ProxyLoop {
         if link.isOver { self.end(link, .close, byCut: false) }
     }
 
-    private func accept() {
+    private func accept(_ listener: ProxyListener) {
         var isAny = false
-        while let receiver = ProxySocket.accept(self.listener) {
+        while let receiver = ProxySocket.accept(listener) {
             isAny = true
-            let broker = self.rules.plan.refusesConnections ? nil : ProxySocket.connect(to: self.upstream)
-            guard let broker else {
+            let renumbers = self.rules.plan.renumbersPackets
+            let link = ProxyLink(receiver, over: listener.transport, to: self.upstream, renumbers: renumbers)
+            guard !self.rules.plan.refusesConnections, link.begin() else {
                 self.rules.observer.refused()
-                ProxyLink(number: 0, receiver: receiver, broker: nil).close(.reset)
+                link.close(.reset, to: nil)
                 continue
             }
-            let number = self.rules.observer.connected()
-            let renumbers = self.rules.plan.renumbersPackets
-            self.links.append(ProxyLink(number: number, receiver: receiver, broker: broker, renumbers: renumbers))
+            link.number = self.rules.observer.connected()
+            self.links.append(link)
         }
         // Somebody waits, and there is no descriptor left: accept(2), EMFILE. To ask at once again would be to spin.
         if !isAny { self.restsUntil = .now() + .milliseconds(100) }
@@ -117,7 +133,7 @@ final class ProxyLoop {
 
     private func end(_ link: ProxyLink, _ cut: Cut, byCut: Bool) {
         if !byCut { link.noteRest(self.rules) }
-        link.close(cut)
+        link.close(cut, to: self.closing)
         self.links.removeAll { $0 === link }
         self.rules.observer.ended(link.number, byCut: byCut)
     }
