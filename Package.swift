@@ -45,6 +45,8 @@ let package = Package(
         .systemLibrary(name: "CSQLite", pkgConfig: "sqlite3", providers: [.apt(["libsqlite3-dev"])]),
         // Without a pkg-config name: SwiftPM would warn every user of KiiPushCore, which does not need this library.
         .systemLibrary(name: "CMicroHTTPD", providers: [.apt(["libmicrohttpd-dev"])]),
+        // As CMicroHTTPD, which has it linked already: for MQTT over WebSocket and TLS.
+        .systemLibrary(name: "CGnuTLS", providers: [.apt(["libgnutls28-dev"])]),
         // As CMicroHTTPD: KiiPushDesktop alone needs it.
         .systemLibrary(name: "CSystemd", providers: [.apt(["libsystemd-dev"])]),
         // As CMicroHTTPD, and only with the trait.
@@ -63,7 +65,8 @@ let package = Package(
         .target(name: "KiiPushC", dependencies: ["KiiPushActivation", "KiiPushCore", "CKiiPush"]),
         // The files of the emulator's page, which are compiled in.
         .target(name: "CInspector", exclude: ["page"]),
-        .target(name: "KiiPushEmulator", dependencies: ["KiiPushCore", "CInspector", "CMicroHTTPD", "CSQLite"]),
+        .target(
+            name: "KiiPushEmulator", dependencies: ["KiiPushCore", "CGnuTLS", "CInspector", "CMicroHTTPD", "CSQLite"]),
         // What the three programs share.
         .target(name: "KiiPushCommandLine", dependencies: ["KiiPushActivation", "KiiPushCore"]),
         // Apart from the program's entry, so that the fuzzer can be linked with it.

@@ -90,6 +90,7 @@ final class CloudService: Sendable {
         }
         guard var connection else { return }
         connection.isOnline = change.isOnline
+        connection.transport = change.transport
         self.activity.append(.connection(connection))
     }
 

@@ -19,6 +19,10 @@ public final class Emulator: Sendable {
         public var mqttPort: UInt16
         /// The broker's port for TLS; 0 as for ``port``.
         public var mqttTLSPort: UInt16
+        /// The port for MQTT over WebSocket, whose path is `/mqtt`; 0 as for ``port``.
+        public var webSocketPort: UInt16
+        /// The port for MQTT over WebSocket and TLS; 0 as for ``port``.
+        public var webSocketTLSPort: UInt16
         /// Where state, certificates and the broker's sessions are kept; `nil`, the default, is a temporary directory
         /// that ``Emulator/stop()`` removes.
         public var directory: String?
@@ -44,7 +48,8 @@ public final class Emulator: Sendable {
         /// Whether a proxy stands before the broker's plain port, as scripted faults need that are about packets: held
         /// acknowledgements, lost and doubled messages, other packet identifiers. Default no.
         ///
-        /// The proxy has the port that the broker would have, and endpoints name it. TLS passes it by.
+        /// The proxy has the port that the broker would have, and endpoints name it. TLS passes it by. Clients over
+        /// WebSocket always go through a proxy.
         public var faultProxy: Bool
         /// Faults that happen in order, from the start on.
         package var faultScript: FaultScript?
@@ -61,7 +66,8 @@ public final class Emulator: Sendable {
         /// Makes a configuration.
         public init(
             port: UInt16 = 0, httpsPort: UInt16 = 0, mqttPort: UInt16 = 0, mqttTLSPort: UInt16 = 0,
-            directory: String? = nil, runtimeFile: String? = nil, strict: Bool = false, mosquittoPath: String? = nil,
+            webSocketPort: UInt16 = 0, webSocketTLSPort: UInt16 = 0, directory: String? = nil,
+            runtimeFile: String? = nil, strict: Bool = false, mosquittoPath: String? = nil,
             endpointDelay: Duration = .zero, mqttTTL: Duration? = nil, tokenLifetime: Duration? = nil,
             refreshTokens: Bool = true, brokerPersistence: BrokerPersistence = .everyChange, faultProxy: Bool = false
         ) {
@@ -69,6 +75,8 @@ public final class Emulator: Sendable {
             self.httpsPort = httpsPort
             self.mqttPort = mqttPort
             self.mqttTLSPort = mqttTLSPort
+            self.webSocketPort = webSocketPort
+            self.webSocketTLSPort = webSocketTLSPort
             self.directory = directory
             self.runtimeFile = runtimeFile
             self.strict = strict
@@ -103,6 +111,10 @@ public final class Emulator: Sendable {
     public var mqttPort: UInt16 { self.parts.ports.broker.tcp }
     /// The broker's port for TLS.
     public var mqttTLSPort: UInt16 { self.parts.ports.broker.tls }
+    /// The port for MQTT over WebSocket, `ws://127.0.0.1:{port}/mqtt`.
+    public var webSocketPort: UInt16 { self.parts.ports.broker.webSocket }
+    /// The port for MQTT over WebSocket and TLS, `wss://127.0.0.1:{port}/mqtt`.
+    public var webSocketTLSPort: UInt16 { self.parts.ports.broker.webSocketTLS }
     /// The directory with state, certificates and the broker's log.
     public var directory: String { self.parts.directory.path }
 
@@ -176,7 +188,7 @@ extension Emulator {
     struct Parts: Sendable {
         let directory: EmulatorDirectory
         let broker: Broker
-        let proxy: PacketProxy<ProxyClients>?
+        let proxy: PacketProxy<ProxyClients>
         let publisher: Publisher
         let delayed: DelayedReplies
         let activity: ActivityLog
@@ -201,7 +213,7 @@ extension Emulator {
             self.publisher.stop()
             self.faults.stop()
             self.faults.join()
-            self.proxy?.stop()
+            self.proxy.stop()
             self.delayed.stop()
             self.receivers.stop()
             self.activity.close()
@@ -240,7 +252,7 @@ extension Emulator {
             let publisher = BrokerCredential(
                 username: BrokerFiles.publisherName, password: Secret(identifiers.secret(43)))
             let broker: Broker
-            let proxy: PacketProxy<ProxyClients>?
+            let proxy: PacketProxy<ProxyClients>
             do {
                 // First, so that the broker takes another port.
                 proxy = try self.proxy()
@@ -250,7 +262,7 @@ extension Emulator {
                 throw error
             }
             do {
-                await proxy?.forward(to: broker.ports.tcp)
+                await proxy.forward(to: broker.ports.tcp)
                 let parts = try await OSThread.run(named: "kii-launch") {
                     try self.serve(broker: broker, proxy: proxy, publisher: publisher)
                 }
@@ -262,10 +274,19 @@ extension Emulator {
             }
         }
 
-        private func proxy() throws(EmulatorError) -> PacketProxy<ProxyClients>? {
-            guard self.configuration.faultProxy else { return nil }
-            return try PacketProxy(
-                port: self.configuration.mqttPort, preferred: self.stored.ports.broker.tcp, observer: ProxyClients())
+        private func proxy() throws(EmulatorError) -> PacketProxy<ProxyClients> {
+            let (configuration, former) = (self.configuration, self.stored.ports.broker)
+            let identity = try TLSIdentity(self.directory.brokerFiles.certificates)
+            var listeners = [
+                try ProxyListener(.webSocket, on: configuration.webSocketPort, preferred: former.webSocket),
+                try ProxyListener(
+                    .webSocketTLS, on: configuration.webSocketTLSPort, preferred: former.webSocketTLS,
+                    identity: identity),
+            ]
+            if configuration.faultProxy {
+                listeners.append(try ProxyListener(.tcp, on: configuration.mqttPort, preferred: former.tcp))
+            }
+            return try PacketProxy(listeners, observer: ProxyClients())
         }
 
         private func brokerSettings(_ publisher: BrokerCredential) -> Broker.Settings {
@@ -282,12 +303,14 @@ extension Emulator {
         }
 
         private func serve(
-            broker: Broker, proxy: PacketProxy<ProxyClients>?, publisher credential: BrokerCredential
+            broker: Broker, proxy: PacketProxy<ProxyClients>, publisher credential: BrokerCredential
         ) throws(EmulatorError) -> Parts {
             let configuration = self.configuration
             let listener = try LoopbackSocket.listener(on: configuration.port, preferred: self.stored.ports.http)
             var ports = EmulatorState.Ports(http: LoopbackSocket.port(of: listener), broker: broker.ports)
-            if let proxy { ports.broker.tcp = proxy.port }
+            ports.broker.webSocket = proxy.port(for: .webSocket)
+            ports.broker.webSocketTLS = proxy.port(for: .webSocketTLS)
+            if configuration.faultProxy { ports.broker.tcp = proxy.port }
             var secureListener: FileDescriptor?
             if try Emulator.servesHTTPS(port: configuration.httpsPort, libraryHasTLS: HTTPServer.hasTLS) {
                 let former = self.stored.ports.https
@@ -312,7 +335,8 @@ extension Emulator {
             let activity = ActivityLog()
             let folder = configuration.runtimeFile.map { ReceiverFolder(in: Directory.parent(of: $0)) }
             let receivers = try Receivers(in: folder, log: activity)
-            if let proxy { cloud.proxiedUsernames = { proxy.observer.usernames } }
+            cloud.proxiedUsernames = { proxy.observer.usernames }
+            proxy.observer.observe { activity.append(.webSocket($0)) }
             if let script = configuration.faultScript { cloud.script.play(script, now: .now()) }
             let faults = PollThread<FaultNews>(name: "kii-faults")
             var parts = Parts(

@@ -14,7 +14,9 @@ struct RuntimeFile: Sendable {
         // Tells the process from a later one of the same ID.
         let process = ProcessIdentity(of: getpid())
         let rest = JSONMembers(present: [
-            "mqttPort": Int(ports.broker.tcp), "mqttTLSPort": Int(ports.broker.tls), "caFile": caFile,
+            "mqttPort": Int(ports.broker.tcp), "mqttTLSPort": Int(ports.broker.tls),
+            "webSocketPort": Int(ports.broker.webSocket), "webSocketTLSPort": Int(ports.broker.webSocketTLS),
+            "caFile": caFile,
             "pid": process.map { JSONValue($0.processID) }, "startTime": process.map { JSONValue($0.startTime) },
             "bootID": process?.boot,
         ])

@@ -14,6 +14,8 @@ extension Console {
             switch activity.event {
             case .request(let request): self.text(of: request, root: root)
             case .connection(let connection): self.text(of: connection)
+            case .webSocket(let ended):
+                "\(self.style(ended.transport.text, ended.isFault ? .red : .dim)) \(ended.reason.terminalSafe)"
             case .delivery(let delivery): self.text(of: delivery)
             case .missed(let missed): "\(missed.count) events of \(missed.receiver.terminalSafe) are missing here"
             }
@@ -22,7 +24,8 @@ extension Console {
 
     private func text(of connection: InstallationConnection) -> String {
         let word = connection.isOnline ? self.style("online", .green) : self.style("offline", .dim)
-        return "\(word) \(connection.owner), installation \(connection.installationID)"
+        let transport = connection.isOnline ? ", over \(connection.transport.text)" : ""
+        return "\(word) \(connection.owner), installation \(connection.installationID)\(transport)"
     }
 
     private func text(of delivery: MessageDelivery) -> String {

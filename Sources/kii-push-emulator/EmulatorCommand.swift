@@ -27,7 +27,7 @@ struct EmulatorCommand: ParsableCommand {
             "Users, topics, messages and certificates are kept, so a restart is no event for who receives. A default port "
                 + "that is taken is replaced by a free one.",
             "A script has a step a line, such as: after 3 requests answer 503 for 5 s. Steps about packets reach clients "
-                + "without TLS. POST /__kii/faults plays a script as well.",
+                + "without TLS, and over WebSocket. POST /__kii/faults plays a script as well.",
         ],
         exitCodes: [
             .missingInput, .unreachable, .cannotCreate, .inputOutput, .temporary, .configuration, .interrupted,
@@ -50,6 +50,16 @@ struct EmulatorCommand: ParsableCommand {
         name: .customLong("mqtts-port"), value: "PORT",
         help: "The broker's TLS port; 0: the last one, or a free one. Default: 17684.")
     var mqttTLSPort: UInt16?
+
+    @Option(
+        name: .customLong("ws-port"), value: "PORT",
+        help: "The port for MQTT over WebSocket; 0: the last one, or a free one. Default: 17685.")
+    var webSocketPort: UInt16?
+
+    @Option(
+        name: .customLong("wss-port"), value: "PORT",
+        help: "The port for MQTT over WebSocket and TLS; 0: the last one, or a free one. Default: 17686.")
+    var webSocketTLSPort: UInt16?
 
     @Option(
         value: "DIR", help: "Keep the state in this directory. Default: emulator, beside the profiles.",
@@ -118,7 +128,7 @@ struct EmulatorCommand: ParsableCommand {
                 return try await Emulator.start(configuration)
             } catch let error as EmulatorError {
                 let ports: [WritableKeyPath<Emulator.Configuration, UInt16>] = [
-                    \.port, \.httpsPort, \.mqttPort, \.mqttTLSPort,
+                    \.port, \.httpsPort, \.mqttPort, \.mqttTLSPort, \.webSocketPort, \.webSocketTLSPort,
                 ]
                 guard case .portInUse(let taken) = error.code, taken != 0, !self.askedPorts.contains(taken),
                     let port = ports.first(where: { configuration[keyPath: $0] == taken })
@@ -128,7 +138,9 @@ struct EmulatorCommand: ParsableCommand {
         }
     }
 
-    private var askedPorts: [UInt16?] { [self.port, self.httpsPort, self.mqttPort, self.mqttTLSPort] }
+    private var askedPorts: [UInt16?] {
+        [self.port, self.httpsPort, self.mqttPort, self.mqttTLSPort, self.webSocketPort, self.webSocketTLSPort]
+    }
 
     private func configuration(runtimeFile: String) throws -> Emulator.Configuration {
         let asked = self.askedPorts
@@ -140,6 +152,8 @@ struct EmulatorCommand: ParsableCommand {
         configuration.httpsPort = port(self.httpsPort, 17643)
         configuration.mqttPort = port(self.mqttPort, 17683)
         configuration.mqttTLSPort = port(self.mqttTLSPort, 17684)
+        configuration.webSocketPort = port(self.webSocketPort, 17685)
+        configuration.webSocketTLSPort = port(self.webSocketTLSPort, 17686)
         if !self.temporary {
             configuration.directory = try self.directory ?? FilePaths().emulatorState
         }
@@ -169,13 +183,18 @@ struct EmulatorCommand: ParsableCommand {
         try console.line("> Ready. \(emulator.baseURL), app \(emulator.appID)   ^C to stop")
         try console.line("  \(emulator.httpsBaseURL ?? "no HTTPS: libmicrohttpd was built without TLS here")")
         try console.line("  MQTT on 127.0.0.1:\(emulator.mqttPort), with TLS on 127.0.0.1:\(emulator.mqttTLSPort)")
+        try console.line(
+            "  over WebSocket: ws://127.0.0.1:\(emulator.webSocketPort)/mqtt, "
+                + "wss://127.0.0.1:\(emulator.webSocketTLSPort)/mqtt")
         try console.line("  Inspector: \(emulator.inspectorURL)")
         try console.line("  keys and certificate: \(file)")
         try console.object(
             "emulator",
             [
                 "baseURL": emulator.baseURL, "httpsBaseURL": emulator.httpsBaseURL, "appID": emulator.appID,
-                "mqttPort": Int(emulator.mqttPort), "mqttTLSPort": Int(emulator.mqttTLSPort), "file": file,
+                "mqttPort": Int(emulator.mqttPort), "mqttTLSPort": Int(emulator.mqttTLSPort),
+                "webSocketPort": Int(emulator.webSocketPort), "webSocketTLSPort": Int(emulator.webSocketTLSPort),
+                "file": file,
                 "inspector": emulator.inspectorURL,
             ])
     }

@@ -167,7 +167,8 @@ class InspectorCase(unittest.TestCase):
 
     def start_emulator(self):
         self.token = None
-        ports = [word for name in ("port", "https-port", "mqtt-port", "mqtts-port") for word in (f"--{name}", "0")]
+        names = ("port", "https-port", "mqtt-port", "mqtts-port", "ws-port", "wss-port")
+        ports = [word for name in names for word in (f"--{name}", "0")]
         emulator = self.start("emulator", "--directory", str(self.work / "emulator"), *ports)
         line = emulator.wait_for(type="emulator")
         self.app = json.loads(pathlib.Path(line["file"]).read_text())

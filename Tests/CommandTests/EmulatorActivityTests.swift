@@ -21,7 +21,7 @@ import Testing
         let lines = [
             #" POST /users 201 [\d.]+ m?s\n"#, #" POST /oauth2/token 200 [\d.]+ m?s\n"#,
             #" PUT /topics/alerts/push/subscriptions/users/\S+ 204 [\d.]+ m?s\n"#,
-            #" online user:\S+, installation [a-z0-9]{25}\n"#,
+            #" online user:\S+, installation [a-z0-9]{25}, over TLS\n"#,
             #" POST /topics/alerts/push/messages 200 [\d.]+ m?s -> 1 installation\n"#,
             #" offline user:\S+, installation [a-z0-9]{25}\n"#,
         ]

@@ -43,7 +43,8 @@ import Testing
 
     @Test func itsUsualPortsAreAlwaysTheSameAndGiveWayToWhoHasThem() throws {
         // Takes whichever of the usual ports nobody has, so that the emulator has to do without.
-        let held = [17680, 17643, 17683, 17684].compactMap { port in try? Loopback.bound(to: UInt16(port)) }
+        let usual: [UInt16] = [17643, 17680, 17683, 17684, 17685, 17686]
+        let held = usual.compactMap { port in try? Loopback.bound(to: port) }
         defer { for socket in held { close(socket.descriptor) } }
         // Somebody else may give the others back at any time.
         let ports = held.map(\.port)
@@ -55,7 +56,9 @@ import Testing
         emulator.signal(SIGTERM)
         #expect(emulator.waitForExit().exit == 0)
         let help = try tool("emulator", "--help").output
-        for port in ["17680", "17643", "17683", "17684"] { #expect(help.contains(try Regex("Default:\\s+\(port)\\."))) }
+        for port in ["17680", "17643", "17683", "17684", "17685", "17686"] {
+            #expect(help.contains(try Regex("Default:\\s+\(port)\\.")))
+        }
     }
 
     @Test func timesAndRefreshTokensAreSet() async throws {
@@ -86,7 +89,7 @@ import Testing
 
     @Test(arguments: [
         ("--port", "baseURL"), ("--https-port", "httpsBaseURL"), ("--mqtt-port", "mqttPort"),
-        ("--mqtts-port", "mqttTLSPort"),
+        ("--mqtts-port", "mqttTLSPort"), ("--ws-port", "webSocketPort"), ("--wss-port", "webSocketTLSPort"),
     ])
     func portsAreTheOnesAskedFor(option: String, member: String) async throws {
         let port = try freePort()

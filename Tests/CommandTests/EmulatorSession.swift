@@ -28,9 +28,11 @@ final class EmulatorSession {
 
     /// Options that keep the emulator off its usual ports, as far as `options` name no others.
     static func freePorts(besides options: [String] = []) -> [String] {
-        ["--port", "--https-port", "--mqtt-port", "--mqtts-port"].filter { !options.contains($0) }
-            .flatMap { [$0, "0"] }
+        self.portOptions.filter { !options.contains($0) }.flatMap { [$0, "0"] }
     }
+
+    /// The options that name a port.
+    static let portOptions = ["--port", "--https-port", "--mqtt-port", "--mqtts-port", "--ws-port", "--wss-port"]
 
     /// Ends the emulator and starts another.
     func restart(options: [String] = []) throws {

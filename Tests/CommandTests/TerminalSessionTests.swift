@@ -18,7 +18,7 @@ import Testing
             esac
             """, to: "on-push", mode: 0o700)
         let (cloud, sender, person) = (try terminal.window(), try terminal.window(), try terminal.window())
-        let emulator = #"kii-push emulator --port 0 --https-port 0 --mqtt-port 0 --mqtts-port 0"#
+        let emulator = (["kii-push", "emulator"] + EmulatorSession.freePorts()).joined(separator: " ")
         try cloud.type(emulator)
         cloud.wait(for: "> Ready. ")
         try person.type("kii-push register")

@@ -28,6 +28,24 @@ import Testing
         #expect(self.usernames(after: BrokerConnectionsTests.connected, line).isEmpty)
     }
 
+    @Test(
+        arguments: [
+            ("127.0.0.1:7", 1883, BrokerTransport.tcp), ("127.0.0.1:7", 8883, .tls), ("127.0.0.2:7", 1883, .webSocket),
+            ("127.0.0.3:7", 1883, .webSocketTLS),
+        ]
+    )
+    func theTransportIsToldByTheAddressAndThePort(address: String, port: Int, transport: BrokerTransport) {
+        var connections = BrokerConnections()
+        connections.tlsPort = 8883
+        for line in [
+            "New connection from \(address) on port \(port).", "New connection from 127.0.0.1:8 on port 8883.",
+        ] {
+            connections.read("100: \(line)")
+        }
+        connections.read("100: New client connected from \(address) as push/u1 (p2, c1, k60, u'u1').")
+        #expect(connections.statuses["u1"]?.transport == transport)
+    }
+
     @Test func aConnectionThatIsTakenOverGoesOn() {
         let lines = (BrokerConnectionsTests.connected, "Client push/u1 already connected, closing old connection.")
         #expect(self.usernames(after: lines.0, lines.1, lines.0) == ["u1"])

@@ -22,6 +22,8 @@ import Testing
             #expect(client.emulator.baseURL == before.baseURL)
             #expect(client.emulator.mqttPort == before.mqttPort)
             #expect(client.emulator.mqttTLSPort == before.mqttTLSPort)
+            #expect(client.emulator.webSocketPort == before.webSocketPort)
+            #expect(client.emulator.webSocketTLSPort == before.webSocketTLSPort)
             #expect(client.emulator.appKey == before.appKey)
             #expect(client.emulator.adminClientSecret == before.adminClientSecret)
             // Before the client is back: the restored session keeps queueing, with the old endpoint.

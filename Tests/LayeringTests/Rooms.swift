@@ -120,7 +120,7 @@ struct Room {
         Room(
             name: "KiiPushEmulator",
             folder: "Sources/KiiPushEmulator",
-            modules: ["KiiPushCore", "CInspector", "CMicroHTTPD", "CSQLite", "Glibc"],
+            modules: ["KiiPushCore", "CGnuTLS", "CInspector", "CMicroHTTPD", "CSQLite", "Glibc"],
             knows: ["Values", "System", "JSON", "MQTT/Wire", "WebSocket"],
             // What its page shows of receivers on this machine.
             alsoSees: [

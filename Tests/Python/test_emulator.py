@@ -43,6 +43,7 @@ class EmulatorTests(unittest.TestCase):
             [
                 support.TOOL, "emulator", "--temporary", "--json",
                 "--port", "0", "--https-port", "0", "--mqtt-port", "0", "--mqtts-port", "0",
+                "--ws-port", "0", "--wss-port", "0",
             ],
             env=os.environ | {f"XDG_{name}": directory for name in ("CONFIG_HOME", "STATE_HOME", "RUNTIME_DIR")},
             stdout=subprocess.PIPE, text=True,

@@ -19,7 +19,7 @@ export class Log {
       ? "Its request is not kept any more."
       : "Its request is not answered yet, or was sent before anybody looked.";
   }
-  /** By installation. */
+  /** By installation: the transport, `false` or, where it is not known, `null`. */
   online = new Map();
   state = "connecting";
   #changed;
@@ -45,7 +45,7 @@ export class Log {
     const source = (this.#source = new EventSource(`/__kii/events${this.#last ? `?after=${this.#last}` : ""}`));
     source.addEventListener("hello", ({ data }) => this.#greet(JSON.parse(data)));
     source.addEventListener("gap", ({ data }) => this.#miss({ event: "gap", ...JSON.parse(data) }, data));
-    for (const kind of ["request", "connection", "delivery", "missed"]) {
+    for (const kind of ["request", "connection", "websocket", "delivery", "missed"]) {
       source.addEventListener(kind, ({ data, lastEventId }) => {
         const sequence = Number(lastEventId);
         // A stream that began twice tells entries twice.
@@ -90,7 +90,7 @@ export class Log {
     } else {
       entry.raw = raw;
     }
-    if (entry.event === "connection") this.online.set(entry.installation, entry.online);
+    this.#note(entry);
     for (const { id, ...label } of entry.sent ?? []) this.#message(id, entry, label).request = entry;
     if (root === entry) this.entries.push(entry);
     root.size += raw.length;
@@ -98,6 +98,10 @@ export class Log {
     this.#size += raw.length;
     while (this.entries.length > most.entries || this.#size > most.characters) this.#drop(this.entries.shift());
     this.#changed(entry);
+  }
+
+  #note({ event, installation, online, transport }) {
+    if (event === "connection") this.online.set(installation, online && transport);
   }
 
   #tell(entry) {
@@ -134,9 +138,9 @@ export class Log {
 
   /** Takes up who is online of `installations`, which were asked for when `since` was the last entry. */
   learn(installations, since) {
-    this.online = new Map(installations.map(({ installationID, online }) => [installationID, online]));
+    this.online = new Map(installations.map((one) => [one.installationID, one.online && one.transport]));
     for (const entry of this.entries.slice(this.entries.indexOf(since) + 1)) {
-      if (entry.event === "connection") this.online.set(entry.installation, entry.online);
+      this.#note(entry);
     }
   }
 }

@@ -21,7 +21,10 @@ function requestCells(entry, log) {
   }
   if (entry.event === "connection") {
     const whose = `${entry.owner}, installation ${entry.installation}`;
-    return [time, ["kind", entry.online ? "online" : "offline"], what(whose)];
+    return [time, ["kind", entry.online ? "online" : "offline"], what(whose), ["state dim", entry.transport]];
+  }
+  if (entry.event === "websocket") {
+    return [time, [entry.fault ? "kind warn" : "kind", "websocket"], what(entry.reason), ["state dim", entry.transport]];
   }
   const { method, target, status, error_code: code, sent } = entry;
   const count = sent?.reduce((sum, { installations }) => sum + installations.length, 0);
@@ -64,9 +67,9 @@ function recent(log, name) {
 
 function receiverCells(row, log) {
   const isOnline = (installation) => log.online.get(installation);
-  const online = (is) => (is ? ["state ok", "online"] : ["state dim", "offline"]);
+  const online = (is) => (is ? ["state ok", `online, ${is}`] : ["state dim", "offline"]);
   if (!row.name) return [["word", row.deviceType], ["what", row.key], online(isOnline(row.key))];
-  const state = row.isReachable ? online(row.installations.some(isOnline)) : ["state bad", "does not answer"];
+  const state = row.isReachable ? online(row.installations.map(isOnline).find(Boolean)) : ["state bad", "does not answer"];
   return [["word", "receiver"], ["what", row.name], state, ["count", row.deadLetters ? `${row.deadLetters} dead` : ""]];
 }
 

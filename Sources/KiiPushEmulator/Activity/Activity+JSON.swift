@@ -6,6 +6,7 @@ extension Activity {
         switch self.event {
         case .request: "request"
         case .connection: "connection"
+        case .webSocket: "websocket"
         case .delivery: "delivery"
         case .missed: "missed"
         }
@@ -17,6 +18,7 @@ extension Activity {
         switch self.event {
         case .request(let request): request.isControl
         case .connection, .missed: false
+        case .webSocket(let ended): !ended.isFault
         case .delivery(let delivery): !delivery.event.isOutcome
         }
     }
@@ -33,8 +35,14 @@ extension Activity {
         case .connection(let connection):
             return head + [
                 ("installation", JSONValue(connection.installationID)), ("owner", JSONValue(connection.owner)),
-                ("online", JSONValue(connection.isOnline)),
+                ("online", JSONValue(connection.isOnline)), ("transport", connection.transport.rawValue.json),
             ]
+        case .webSocket(let ended):
+            return head
+                + JSONMembers(present: [
+                    "transport": ended.transport.rawValue, "reason": ended.reason,
+                    "fault": ended.isFault ? true : Bool?.none,
+                ])
         case .delivery(let delivery): return head + delivery.members
         case .missed(let missed): return head + [("receiver", missed.receiver.json), ("missed", missed.count.json)]
         }

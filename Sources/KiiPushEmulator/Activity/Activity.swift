@@ -6,6 +6,8 @@ package struct Activity: RecentEntry {
         case request(AnsweredRequest)
         /// A client connected to the broker with an installation's endpoint, or its connection ended.
         case connection(InstallationConnection)
+        /// A client ended its WebSocket, or did not get one.
+        case webSocket(EndedWebSocket)
         /// A receiver on this machine told of a message.
         case delivery(MessageDelivery)
         /// A receiver on this machine told more than the emulator read in time.
@@ -22,7 +24,7 @@ package struct Activity: RecentEntry {
         case .request(let request):
             let sent = request.messages.reduce(0) { $0 + 256 + 64 * $1.installationCount }
             return 512 + request.target.utf8.count + request.body.count + request.answer.count + sent
-        case .connection, .missed: return 256
+        case .connection, .missed, .webSocket: return 256
         case .delivery: return 512
         }
     }
@@ -91,6 +93,16 @@ package struct InstallationConnection: Sendable {
     /// Whose it is, as `user:{userID}`.
     package var owner: String
     package var isOnline = true
+    package var transport = BrokerTransport.tcp
+}
+
+/// A WebSocket that a client ended, or did not get.
+package struct EndedWebSocket: Sendable {
+    package var transport: BrokerTransport
+    /// What the client did, or was answered. Holds no credentials.
+    package var reason: String
+    /// Whether the client did something wrong.
+    package var isFault: Bool
 }
 
 /// What became of a message at a receiver on this machine.

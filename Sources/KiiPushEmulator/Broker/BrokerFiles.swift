@@ -4,10 +4,16 @@ package import KiiPushCore
 package struct BrokerPorts: Sendable, Hashable {
     package var tcp: UInt16
     package var tls: UInt16
+    /// For MQTT over WebSocket; 0 where it is not served.
+    package var webSocket: UInt16
+    /// For MQTT over WebSocket and TLS; 0 where it is not served.
+    package var webSocketTLS: UInt16
 
-    package init(tcp: UInt16, tls: UInt16) {
+    package init(tcp: UInt16, tls: UInt16, webSocket: UInt16 = 0, webSocketTLS: UInt16 = 0) {
         self.tcp = tcp
         self.tls = tls
+        self.webSocket = webSocket
+        self.webSocketTLS = webSocketTLS
     }
 }
 

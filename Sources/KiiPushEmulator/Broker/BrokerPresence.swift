@@ -22,11 +22,14 @@ final class BrokerPresence: Sendable {
 
     /// Begins with an empty log and nobody connected. To be called when there is no broker, before the next one is
     /// started.
-    func restart() {
+    ///
+    /// - Parameter tlsPort: where that broker is to take TLS.
+    func restart(tlsPort: UInt16) {
         self.state.withLock { state in
             unlink(self.path)
             state.offset = 0
             state.connections.endAll(at: .now())
+            state.connections.tlsPort = tlsPort
         }
     }
 
@@ -87,10 +90,13 @@ package struct BrokerConnections: Sendable {
         package var connections: Int
         /// When the first of them came, or the last one went.
         package var changedAt: Timestamp
+        /// How the last of them came.
+        package var transport: BrokerTransport
 
-        package init(connections: Int, changedAt: Timestamp) {
+        package init(connections: Int, changedAt: Timestamp, transport: BrokerTransport = .tcp) {
             self.connections = connections
             self.changedAt = changedAt
+            self.transport = transport
         }
 
         package var isOnline: Bool { self.connections > 0 }
@@ -107,12 +113,15 @@ package struct BrokerConnections: Sendable {
     struct Change: Sendable {
         var username: String
         var isOnline: Bool
-
-        init(_ username: String, _ isOnline: Bool) { (self.username, self.isOnline) = (username, isOnline) }
+        var transport: BrokerTransport
     }
 
     /// In order, until they are taken.
     private var changes: [Change] = []
+    /// Where the broker takes TLS; 0 for nowhere.
+    package var tlsPort: UInt16 = 0
+    /// The addresses of connections with TLS that have not logged in: one for each port at most.
+    private var unnamed: Set<Substring> = []
     /// Client ID to user name.
     private var clients: [String: String] = [:]
     /// By user name.
@@ -125,14 +134,21 @@ package struct BrokerConnections: Sendable {
         guard let mark = line.firstRange(bytesOf: ": "), let seconds = UInt32(line[..<mark.lowerBound]) else { return }
         let time = Timestamp(millisecondsSinceEpoch: Int64(seconds) * 1000)
         let text = line[mark.upperBound...]
-        if text.hasPrefix("New client connected from ") {
+        if text.hasPrefix("New connection from ") {
+            // `ADDRESS on port PORT.`
+            let words = text.split(separator: " ")
+            if words.count == 6, words[5] == "\(self.tlsPort)." { self.unnamed.insert(words[3]) }
+        } else if text.hasPrefix("New client connected from ") {
             // `ADDRESS as CLIENT (p2, c1, k60, u'NAME').`
             guard let id = text.firstRange(bytesOf: " as "), let details = text.lastRange(bytesOf: " (p"),
                 id.upperBound <= details.lowerBound, let name = text.lastRange(bytesOf: ", u'"), text.hasSuffix("').")
             else { return }
+            let address = text[..<id.lowerBound].dropFirst("New client connected from ".count)
+            let isTLS = self.unnamed.remove(address) != nil
             let clientID = String(text[id.upperBound..<details.lowerBound])
             guard clientID != BrokerConnections.probeID else { return }
-            self.begin(clientID, as: String(text[name.upperBound...].dropLast(3)), at: time)
+            let transport = BrokerTransport(address: address, isTLS: isTLS)
+            self.begin(clientID, as: String(text[name.upperBound...].dropLast(3)), over: transport, at: time)
         } else if text.hasPrefix("Client ") {
             let rest = text.dropFirst("Client ".count)
             for ending in BrokerConnections.endings {
@@ -149,15 +165,19 @@ package struct BrokerConnections: Sendable {
 
     /// Lets go of a name that is never used again. Who is still connected with it is about to be cut off.
     mutating func forget(_ name: String) {
-        if self.statuses.removeValue(forKey: name)?.isOnline ?? false { self.changes.append(Change(name, false)) }
+        guard let status = self.statuses.removeValue(forKey: name), status.isOnline else { return }
+        self.changes.append(Change(username: name, isOnline: false, transport: status.transport))
     }
 
-    private mutating func begin(_ clientID: String, as name: String, at time: Timestamp) {
+    private mutating func begin(
+        _ clientID: String, as name: String, over transport: BrokerTransport, at time: Timestamp
+    ) {
         // The former connection of a client may end without a line of its own.
         self.end(clientID, at: time)
         self.clients[clientID] = name
         var status = self.statuses[name] ?? Status(connections: 0, changedAt: time)
         status.connections += 1
+        status.transport = transport
         if status.connections == 1 { self.note(&status, of: name, at: time) }
         self.statuses[name] = status
     }
@@ -171,7 +191,7 @@ package struct BrokerConnections: Sendable {
 
     private mutating func note(_ status: inout Status, of name: String, at time: Timestamp) {
         status.changedAt = time
-        self.changes.append(Change(name, status.isOnline))
+        self.changes.append(Change(username: name, isOnline: status.isOnline, transport: status.transport))
     }
 
     /// Who came and went since the last time, in order.

@@ -109,7 +109,7 @@ final class BrokerSupervisor: PollLoop {
     private func start() throws(EmulatorError) -> Start {
         let files = self.settings.files
         try files.write(ports: self.ports, persistence: self.settings.persistence, isRoot: geteuid() == 0)
-        self.settings.presence.restart()
+        self.settings.presence.restart(tlsPort: self.ports.tls)
         self.child = try TetheredProcess(
             program: self.settings.programs.mosquitto, arguments: ["-c", files.configuration], output: files.log,
             inherited: self.settings.lock.file, launcher: self.settings.programs.setpriv)

@@ -117,7 +117,7 @@ extension EmulatedCloud {
         guard !online.isEmpty, self.proxiedUsernames().isDisjoint(with: online) else { return nil }
         let who = installation.map { "installation \($0) is" } ?? "all clients are"
         return "\(who) connected over TLS, which the proxy cannot read; connect to `portTCP` of the endpoint, as an "
-            + "agent does with `usesTLS = false`"
+            + "agent does with `usesTLS = false`, or to `portWS` or `portWSS`"
     }
 
     private var faultSteps: JSONMembers {

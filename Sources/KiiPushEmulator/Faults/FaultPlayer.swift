@@ -25,13 +25,13 @@ struct FaultPlayer: PollLoop {
     let service: CloudService
     /// The broker's own.
     let port: UInt16
-    let proxy: PacketProxy<ProxyClients>?
+    let proxy: PacketProxy<ProxyClients>
     /// The script that ``stay`` belongs to.
     private var script = 0
     private var stay: Stay?
 
     init(
-        news: PollThread<FaultNews>, service: CloudService, port: UInt16, proxy: PacketProxy<ProxyClients>?
+        news: PollThread<FaultNews>, service: CloudService, port: UInt16, proxy: PacketProxy<ProxyClients>
     ) {
         self.news = news
         self.service = service
@@ -83,17 +83,17 @@ struct FaultPlayer: PollLoop {
         case .holdAcknowledgements(let time):
             let end = MonotonicInstant.now() + time
             self.stay = Stay(place: place, end: end)
-            self.proxy?.tell { loop in
+            self.proxy.tell { loop in
                 for name in names { loop.rules.holdAcknowledgements(of: name, until: end) }
                 news.send(.began(place))
             }
         case .renumber:
-            self.proxy?.tell { loop in
+            self.proxy.tell { loop in
                 loop.rules.plan.renumbersPackets = true
                 news.send(.ended(place, problem: nil))
             }
         case .message(let number, let action):
-            self.proxy?.tell { loop in
+            self.proxy.tell { loop in
                 for name in names {
                     let rule = PacketRule(.publish, .toReceiver, nth: number, action, of: name)
                     loop.rules.arm(rule) { news.send(.ended(place, problem: nil)) }
@@ -154,6 +154,6 @@ struct FaultPlayer: PollLoop {
     /// Ends what is done for a script.
     private mutating func endAll() {
         self.leave()
-        self.proxy?.tell { $0.reset() }
+        self.proxy.tell { $0.reset() }
     }
 }

@@ -59,9 +59,18 @@ enum LoopbackSocket {
         return LoopbackSocket.port(of: socket)
     }
 
+    static let address: UInt32 = 0x7f00_0001
+
     /// A connection, or `nil` when nobody listens. Blocks no longer than the loopback interface takes.
-    static func connected(to port: UInt16) throws(EmulatorError) -> FileDescriptor? {
+    ///
+    /// - Parameter address: another one of this machine's to connect from; where it cannot be had, any is taken.
+    static func connected(
+        to port: UInt16, from address: UInt32 = LoopbackSocket.address
+    ) throws(EmulatorError) -> FileDescriptor? {
         let socket = try LoopbackSocket.make(with: TCP_NODELAY, of: Int32(IPPROTO_TCP))
+        if address != LoopbackSocket.address {
+            _ = LoopbackSocket.withAddress(address, port: 0) { bind(socket.number, $0, $1) }
+        }
         guard LoopbackSocket.withAddress(port: port, { connect(socket.number, $0, $1) }) == 0 else { return nil }
         return socket
     }
@@ -73,11 +82,13 @@ enum LoopbackSocket {
         return made
     }
 
-    private static func withAddress(port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32) -> Int32 {
+    private static func withAddress(
+        _ number: UInt32 = LoopbackSocket.address, port: UInt16, _ body: (UnsafePointer<sockaddr>, socklen_t) -> Int32
+    ) -> Int32 {
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = port.bigEndian
-        address.sin_addr.s_addr = UInt32(0x7f00_0001).bigEndian
+        address.sin_addr.s_addr = number.bigEndian
         return withUnsafePointer(to: &address) { pointer in
             pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                 body($0, socklen_t(MemoryLayout<sockaddr_in>.size))

@@ -57,7 +57,7 @@ struct Flow {
 
     /// Sends the due bytes that the socket takes, one byte where bytes are split; `false` when the socket is broken.
     /// Drops the bytes if the socket is gone.
-    mutating func send(to socket: FileDescriptor?, byteByByte: Bool) -> Bool {
+    mutating func send(to socket: ProxySocket?, byteByByte: Bool) -> Bool {
         guard let socket else {
             self.queue.removeAll()
             return true

@@ -4,12 +4,13 @@ import KiiPushCore
 /// A TCP proxy on 127.0.0.1 between receivers and their broker, which does to connections what networks do.
 ///
 /// It knows MQTT enough to count packets and to hold, drop, double or renumber a given one; a stream that is no MQTT,
-/// such as TLS, passes as it is and can be cut, delayed and split all the same. All of it happens on one thread of its own.
+/// such as TLS, passes as it is and can be cut, delayed and split all the same. MQTT in a WebSocket, with TLS or without,
+/// it takes out: the broker gets plain MQTT, to which all the same can happen. It runs on one thread of its own.
 ///
 /// An emulator plays scripts of faults with it (``FaultScript``), and so do the tests and the fault runner.
 package final class PacketProxy<Observer: ProxyObserver>: Sendable {
     /// Where receivers connect.
-    package let port: UInt16
+    private let ports: [BrokerTransport: UInt16]
     /// Told of all that passes.
     package let observer: Observer
     private let thread = PollThread<ProxyLoop.Command>(name: "kii-proxy")
@@ -17,15 +18,33 @@ package final class PacketProxy<Observer: ProxyObserver>: Sendable {
     /// Begins to listen; what connects is reset until ``forward(to:)`` says where to.
     ///
     /// - Parameter port: the port asked for; 0 takes `preferred` if it is free, else any.
-    package init(port: UInt16 = 0, preferred: UInt16 = 0, observer: Observer) throws(EmulatorError) {
-        let socket = try LoopbackSocket.listener(on: port, preferred: preferred)
-        socket.makeNonBlocking()
-        self.port = LoopbackSocket.port(of: socket)
+    package convenience init(
+        port: UInt16 = 0, preferred: UInt16 = 0, observer: Observer
+    ) throws(EmulatorError) {
+        try self.init([ProxyListener(.tcp, on: port, preferred: preferred)], observer: observer)
+    }
+
+    /// As ``init(port:preferred:observer:)``, on a port for each transport.
+    init(_ listeners: [ProxyListener], observer: Observer) throws(EmulatorError) {
+        // A client reads why its WebSocket ends.
+        let closing = listeners.contains { $0.transport.isWebSocket } ? try ClosingConnections() : nil
+        self.ports = Dictionary(listeners.map { ($0.transport, $0.port) }) { $1 }
         self.observer = observer
-        try self.thread.run { ProxyLoop(listener: socket, observer: observer) }
+        do throws(EmulatorError) {
+            try self.thread.run { ProxyLoop(listeners: listeners, observer: observer, closing: closing) }
+        } catch {
+            closing?.stop()
+            throw error
+        }
     }
 
     deinit { self.stop() }
+
+    /// Where receivers connect by TCP.
+    package var port: UInt16 { self.port(for: .tcp) }
+
+    /// Where receivers connect; 0 for nowhere.
+    func port(for transport: BrokerTransport) -> UInt16 { self.ports[transport] ?? 0 }
 
     /// Closes everything and ends the thread; blocks for a moment. Only the first call does anything.
     package func stop() {

@@ -9,8 +9,14 @@ final class ProxyClients: ProxyObserver {
     }
 
     private let state = Locked(State())
+    private let whenEnded = Locked<(@Sendable (EndedWebSocket) -> Void)?>(nil)
 
     var usernames: Set<String> { self.state.withLock { Set($0.usernames.values) } }
+
+    /// Has `body` called for each WebSocket that a client ends or does not get; set once.
+    func observe(_ body: @escaping @Sendable (EndedWebSocket) -> Void) { self.whenEnded.withLock { $0 = body } }
+
+    func ended(_ webSocket: EndedWebSocket) { self.whenEnded.withLock { $0 }?(webSocket) }
 
     func connected() -> Int {
         self.state.withLock { state in

@@ -2,10 +2,19 @@ import Glibc
 import KiiPushCore
 
 /// One connection through the proxy: the receiver's socket, the broker's, and a flow each way. On the proxy's thread.
+///
+/// Rules and observers see MQTT alone: a WebSocket is taken off what the receiver says, and put around what it hears.
 final class ProxyLink {
-    let number: Int
-    private(set) var receiver: FileDescriptor?
-    private(set) var broker: FileDescriptor?
+    /// What the observer knows it by.
+    var number = 0
+    private(set) var receiver: ProxySocket?
+    private(set) var broker: ProxySocket?
+    private let transport: BrokerTransport
+    /// The broker's port.
+    private let upstream: UInt16
+    private var webSocket: ProxyWebSocket?
+    /// Until when the WebSocket has to be asked for; `nil` once it was.
+    private var patienceEnd: MonotonicInstant?
     private var toBroker = Flow(.toBroker)
     private var toReceiver = Flow(.toReceiver)
     /// Whether one side has ended, so that the other is ended when all is sent.
@@ -18,11 +27,24 @@ final class ProxyLink {
     /// By the identifier that the receiver sees, what the broker calls it.
     private var brokerIdentifiers: [UInt16: UInt16] = [:]
 
-    init(number: Int, receiver: FileDescriptor, broker: FileDescriptor?, renumbers: Bool = false) {
-        self.number = number
+    init(_ receiver: ProxySocket, over transport: BrokerTransport, to upstream: UInt16, renumbers: Bool) {
         self.receiver = receiver
-        self.broker = broker
+        self.transport = transport
+        self.upstream = upstream
         self.renumbers = renumbers
+    }
+
+    /// Connects to the broker, or waits until a WebSocket is asked for; `false` when there is no broker.
+    func begin() -> Bool {
+        guard self.transport.isWebSocket else { return self.connect() }
+        self.webSocket = ProxyWebSocket()
+        self.patienceEnd = .now() + ProxyWebSocket.patience
+        return true
+    }
+
+    private func connect() -> Bool {
+        self.broker = ProxySocket.connect(to: self.upstream, for: self.transport)
+        return self.broker != nil
     }
 
     /// Lets what is held back go at once.
@@ -37,9 +59,9 @@ final class ProxyLink {
         if directions.contains(.toReceiver) { self.toReceiver.isSwallowed = true }
     }
 
-    /// When something waits to be sent; `nil` when nothing does.
+    /// When there is something to do though nothing comes; `nil` for never.
     var due: MonotonicInstant? {
-        [self.toBroker.due, self.toReceiver.due].compactMap { $0 }.min()
+        [self.toBroker.due, self.toReceiver.due, self.patienceEnd].compactMap { $0 }.min()
     }
 
     /// Whether nothing is left to do.
@@ -53,12 +75,75 @@ final class ProxyLink {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = source.receive(into: &buffer)
         if count < 0, errno == EAGAIN { return true }
+        if let failure = source.failure {
+            self.end(with: "the handshake of TLS failed: \(failure)", rules)
+            return true
+        }
         guard count > 0 else { return self.ended(direction) || count == 0 }
         let bytes = Array(buffer[..<count])
         switch direction {
+        case .toBroker where self.webSocket != nil: return self.takeOff(bytes, &rules)
         case .toBroker: return self.pass(bytes, &self.toBroker, &rules)
         case .toReceiver: return self.pass(bytes, &self.toReceiver, &rules)
         }
+    }
+
+    /// Ends a link whose WebSocket was not asked for in time.
+    func endPatience(_ rules: ProxyRules) {
+        guard let end = self.patienceEnd, end <= .now() else { return }
+        let patience = ProxyWebSocket.patience.components.seconds
+        self.refuse(WebSocketInvitation.refusal(408, "No request for a WebSocket came within \(patience) s."), rules)
+    }
+
+    /// Takes the WebSocket off what the receiver says, and passes the rest on.
+    private func takeOff(_ bytes: [UInt8], _ rules: inout ProxyRules) -> Bool {
+        // Nobody answers what disappears on its way, or comes too late.
+        guard var webSocket = self.webSocket, !self.toBroker.isSwallowed, !self.isEnding else { return true }
+        var frames = bytes
+        switch webSocket.take(bytes) {
+        case .part:
+            self.webSocket = webSocket
+            return true
+        case .refusal(let outcome):
+            self.refuse(outcome, rules)
+            return true
+        case .request(let answer, let rest):
+            guard self.connect() else {
+                self.refuse(WebSocketInvitation.refusal(503, "The broker takes no connections; try again."), rules)
+                return true
+            }
+            self.patienceEnd = nil
+            self.toReceiver.enqueue(answer[...], after: .zero)
+            frames = rest
+        case .frames: break
+        }
+        let (mqtt, answer) = webSocket.unwrap(frames)
+        self.webSocket = webSocket
+        let isWhole = mqtt.isEmpty || self.pass(mqtt, &self.toBroker, &rules)
+        self.toReceiver.enqueue(answer[...], after: .zero)
+        if let end = webSocket.end, !self.isEnding { self.end(with: end.words, isFault: end.isFault, rules) }
+        return isWhole
+    }
+
+    /// Answers a request that opens no WebSocket.
+    private func refuse(_ outcome: WebSocketInvitation.Outcome, _ rules: ProxyRules) {
+        guard case .refused(let answer) = outcome else { return }
+        self.toReceiver.enqueue(answer[...], after: .zero)
+        self.end(with: ProxyWebSocket.words(of: answer), rules)
+    }
+
+    /// Lets what is on the way arrive, and nothing more.
+    private func end(with words: String, isFault: Bool = true, _ rules: ProxyRules) {
+        self.isEnding = true
+        self.patienceEnd = nil
+        rules.observer.ended(EndedWebSocket(transport: self.transport, reason: words, isFault: isFault))
+    }
+
+    /// Closes the WebSocket because the emulator ends, as far as the receiver takes it at once.
+    func leave() {
+        guard let frame = self.webSocket?.close(WebSocketFrame.closePayload(1001)) else { return }
+        self.toReceiver.enqueue(frame[...], after: .zero)
+        _ = self.toReceiver.send(to: self.receiver, byteByByte: false)
     }
 
     /// Sends what is due; `false` when a socket is broken.
@@ -72,19 +157,19 @@ final class ProxyLink {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while let receiver = self.receiver, !self.toBroker.isSwallowed {
             let count = receiver.receive(into: &buffer)
-            guard count > 0, let packets = self.toBroker.packets(from: Array(buffer[..<count])) else { return }
+            guard count > 0 else { return }
+            let bytes = self.webSocket?.unwrap(Array(buffer[..<count])).mqtt ?? Array(buffer[..<count])
+            guard let packets = self.toBroker.packets(from: bytes) else { return }
             for packet in packets { rules.observer.passed(packet, .toBroker, connection: self.number, copies: 1) }
         }
     }
 
     /// Closes both sides.
-    func close(_ cut: Cut) {
-        for socket in [self.receiver, self.broker] where cut == .reset {
-            var option = linger(l_onoff: 1, l_linger: 0)
-            if let socket {
-                setsockopt(socket.number, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
-            }
-        }
+    ///
+    /// - Parameter closing: where a receiver goes that has to read the end of its WebSocket.
+    func close(_ cut: Cut, to closing: ClosingConnections?) {
+        for socket in [self.receiver, self.broker] where cut == .reset { socket?.resetAtEnd() }
+        if cut == .close, self.webSocket != nil, let closing { self.receiver?.leave(to: closing) }
         self.receiver = nil
         self.broker = nil
     }
@@ -101,8 +186,19 @@ final class ProxyLink {
             return true
         default:
             self.isEnding = true
+            self.patienceEnd = nil
+            guard direction == .toReceiver, let frame = self.webSocket?.close(WebSocketFrame.closePayload(1000)) else {
+                return false
+            }
+            self.toReceiver.enqueue(frame[...], after: .zero)
             return false
         }
+    }
+
+    /// Passes bytes on, in a frame to who speaks WebSocket.
+    private func enqueue(_ bytes: ArraySlice<UInt8>, _ flow: inout Flow, after delay: Duration) {
+        let isFramed = flow.direction == .toReceiver && self.webSocket != nil && !bytes.isEmpty
+        flow.enqueue(isFramed ? ProxyWebSocket.wrap(bytes)[...] : bytes, after: delay)
     }
 
     private func pass(_ bytes: [UInt8], _ flow: inout Flow, _ rules: inout ProxyRules) -> Bool {
@@ -110,7 +206,7 @@ final class ProxyLink {
         guard !flow.isSwallowed else { return true }
         guard let packets else {
             let passing = rules.passing(bytes.count, flow.direction)
-            flow.enqueue(bytes[..<passing], after: rules.cut == nil ? rules.plan.delay : .zero)
+            self.enqueue(bytes[..<passing], &flow, after: rules.cut == nil ? rules.plan.delay : .zero)
             return true
         }
         for original in packets {
@@ -134,13 +230,13 @@ final class ProxyLink {
                 return true
             case .cutAfter(let cut):
                 rules.observer.passed(seen, flow.direction, connection: self.number, copies: 1)
-                flow.enqueue(packet.bytes[...], after: .zero)
+                self.enqueue(packet.bytes[...], &flow, after: .zero)
                 rules.cut = cut
                 return true
             }
             rules.observer.passed(seen, flow.direction, connection: self.number, copies: copies)
             let delay = rules.delay(of: packet.header.type, flow.direction, from: self.username)
-            for _ in 0..<copies { flow.enqueue(packet.bytes[...], after: delay) }
+            for _ in 0..<copies { self.enqueue(packet.bytes[...], &flow, after: delay) }
         }
         return true
     }

@@ -7,29 +7,36 @@ final class ProxyLoop: PollLoop {
     /// The broker's port; 0 while it is not known.
     var upstream: UInt16 = 0
     var rules: ProxyRules
-    private let listener: FileDescriptor
+    private let listeners: [ProxyListener]
+    private let closing: ClosingConnections?
     private var links: [ProxyLink] = []
     /// Until when nobody is accepted; `nil` mostly.
     private var restsUntil: MonotonicInstant?
 
-    init(listener: FileDescriptor, observer: any ProxyObserver) {
-        self.listener = listener
+    /// - Parameter closing: takes the connections of WebSockets that end.
+    init(listeners: [ProxyListener], observer: any ProxyObserver, closing: ClosingConnections?) {
+        self.listeners = listeners
+        self.closing = closing
         self.rules = ProxyRules(observer: observer)
     }
 
     func turn(_ commands: [Command], readable: Set<Int32>) -> PollWait? {
-        func hasNews(_ socket: FileDescriptor?) -> Bool { socket.map { readable.contains($0.number) } ?? false }
+        func hasNews(_ socket: ProxySocket?) -> Bool { socket.map { readable.contains($0.descriptor) } ?? false }
         for link in self.links { self.serve(link, hasNews(link.receiver), hasNews(link.broker)) }
-        if hasNews(self.listener) { self.accept() }
+        for listener in self.listeners where readable.contains(listener.socket.number) { self.accept(listener) }
         self.rules.tellFired()
         for command in commands { command(self) }
         return self.nextWait()
     }
 
     func end(_ unread: [Command]) {
-        for link in self.links { link.close(.close) }
+        for link in self.links {
+            link.leave()
+            link.close(.close, to: self.closing)
+        }
         self.links = []
-        self.listener.shutDown(.both)
+        for listener in self.listeners { listener.socket.shutDown(.both) }
+        self.closing?.stop()
         // Nobody waits for ever who asked too late.
         for command in unread { command(self) }
     }
@@ -57,12 +64,14 @@ final class ProxyLoop: PollLoop {
     private func nextWait() -> PollWait {
         if let end = self.restsUntil, end <= .now() { self.restsUntil = nil }
         var wait = PollWait()
-        if self.restsUntil == nil { wait.watch(self.listener.number) }
+        if self.restsUntil == nil {
+            for listener in self.listeners { wait.watch(listener.socket.number) }
+        }
         var due = self.restsUntil
         for link in self.links {
             if !link.isEnding {
-                wait.watch(link.receiver?.number)
-                wait.watch(link.broker?.number)
+                wait.watch(link.receiver?.descriptor)
+                wait.watch(link.broker?.descriptor)
             }
             if let next = link.due { due = min(due ?? next, next) }
         }
@@ -74,6 +83,7 @@ final class ProxyLoop: PollLoop {
     }
 
     private func serve(_ link: ProxyLink, _ hasReceiverNews: Bool, _ hasBrokerNews: Bool) {
+        link.endPatience(self.rules)
         var isWhole = true
         if hasBrokerNews { isWhole = link.read(.toReceiver, &self.rules) }
         if isWhole, self.rules.cut == nil, hasReceiverNews { isWhole = link.read(.toBroker, &self.rules) }
@@ -89,19 +99,19 @@ final class ProxyLoop: PollLoop {
         if link.isOver { self.end(link, .close, byCut: false) }
     }
 
-    private func accept() {
+    private func accept(_ listener: ProxyListener) {
         var isAny = false
-        while let receiver = ProxySocket.accept(self.listener) {
+        while let receiver = ProxySocket.accept(listener) {
             isAny = true
-            let broker = self.rules.plan.refusesConnections ? nil : ProxySocket.connect(to: self.upstream)
-            guard let broker else {
+            let renumbers = self.rules.plan.renumbersPackets
+            let link = ProxyLink(receiver, over: listener.transport, to: self.upstream, renumbers: renumbers)
+            guard !self.rules.plan.refusesConnections, link.begin() else {
                 self.rules.observer.refused()
-                ProxyLink(number: 0, receiver: receiver, broker: nil).close(.reset)
+                link.close(.reset, to: nil)
                 continue
             }
-            let number = self.rules.observer.connected()
-            let renumbers = self.rules.plan.renumbersPackets
-            self.links.append(ProxyLink(number: number, receiver: receiver, broker: broker, renumbers: renumbers))
+            link.number = self.rules.observer.connected()
+            self.links.append(link)
         }
         // Somebody waits, and there is no descriptor left: accept(2), EMFILE. To ask at once again would be to spin.
         if !isAny { self.restsUntil = .now() + .milliseconds(100) }
@@ -109,7 +119,7 @@ final class ProxyLoop: PollLoop {
 
     private func end(_ link: ProxyLink, _ cut: Cut, byCut: Bool) {
         if !byCut { link.noteRest(self.rules) }
-        link.close(cut)
+        link.close(cut, to: self.closing)
         self.links.removeAll { $0 === link }
         self.rules.observer.ended(link.number, byCut: byCut)
     }

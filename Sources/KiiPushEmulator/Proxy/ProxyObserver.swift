@@ -8,6 +8,8 @@ package protocol ProxyObserver: Sendable {
     func received(_ packet: inout ProxyPacket, _ direction: Direction)
     /// A packet reaches the other side `copies` times.
     func passed(_ packet: ProxyPacket, _ direction: Direction, connection: Int, copies: Int)
+    /// A client's WebSocket was refused, or the client ended it.
+    func ended(_ webSocket: EndedWebSocket)
     /// A connection has ended: by the proxy's cut, or by the broker or the receiver.
     func ended(_ connection: Int, byCut: Bool)
 }
@@ -15,4 +17,5 @@ package protocol ProxyObserver: Sendable {
 extension ProxyObserver {
     package func refused() {}
     package func received(_ packet: inout ProxyPacket, _ direction: Direction) {}
+    package func ended(_ webSocket: EndedWebSocket) {}
 }

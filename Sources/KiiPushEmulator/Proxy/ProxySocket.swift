@@ -1,24 +1,78 @@
 import Glibc
 import KiiPushCore
 
-/// TCP sockets on 127.0.0.1, as the proxy needs them.
-enum ProxySocket {
+/// A TCP connection on 127.0.0.1, with TLS around it or without, as the proxy needs it.
+final class ProxySocket {
+    private let socket: FileDescriptor
+    private let tls: TLSSession?
+
+    private init(_ socket: FileDescriptor, tls: TLSSession? = nil) {
+        self.socket = socket
+        self.tls = tls
+    }
+
     /// The next connection; `nil` when there is none.
-    static func accept(_ listener: FileDescriptor) -> FileDescriptor? {
-        let socket = listener.accept()
+    static func accept(_ listener: ProxyListener) -> ProxySocket? {
+        guard let socket = listener.socket.accept() else { return nil }
         // Nagle's algorithm would put split bytes together again.
         var one: Int32 = 1
-        if let socket {
-            setsockopt(socket.number, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
-        }
-        return socket
+        setsockopt(socket.number, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
+        guard let identity = listener.identity else { return ProxySocket(socket) }
+        return TLSSession(identity, on: socket).map { ProxySocket(socket, tls: $0) }
     }
 
     /// A connection; `nil` when nobody listens. Loopback connections are made or refused without waiting.
-    static func connect(to port: UInt16) -> FileDescriptor? {
+    ///
+    /// - Parameter transport: how the client came that it is for. The broker's log tells that by the address.
+    static func connect(to port: UInt16, for transport: BrokerTransport) -> ProxySocket? {
         // Without a socket to spare nobody is connected, as when nobody listens.
-        let socket = (try? LoopbackSocket.connected(to: port)) ?? nil
+        let socket = (try? LoopbackSocket.connected(to: port, from: transport.proxyAddress)) ?? nil
         socket?.makeNonBlocking()
-        return socket
+        return socket.map { ProxySocket($0) }
     }
+
+    var descriptor: Int32 { self.socket.number }
+
+    /// Why there is no TLS, once that is so.
+    var failure: String? { self.tls?.failure }
+
+    /// Returns how many bytes of the buffer are filled; 0 at the end; -1 with the reason in `errno`.
+    func receive(into buffer: inout [UInt8]) -> Int {
+        self.tls?.receive(into: &buffer) ?? self.socket.receive(into: &buffer)
+    }
+
+    /// Returns how many bytes were taken; -1 with the reason in `errno`.
+    func send(_ bytes: ArraySlice<UInt8>) -> Int { self.tls?.send(bytes) ?? self.socket.send(bytes) }
+
+    /// Has the end of the connection lose what is on the way (RST).
+    func resetAtEnd() {
+        var option = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(self.socket.number, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+    }
+
+    /// Says that nothing follows, and has `closing` wait until the client has read that.
+    func leave(to closing: ClosingConnections) {
+        self.tls?.end()
+        closing.take(self.socket.number)
+    }
+}
+
+/// Where the proxy takes connections.
+package struct ProxyListener: Sendable {
+    let transport: BrokerTransport
+    let socket: FileDescriptor
+    /// For TLS, which the proxy then ends.
+    let identity: TLSIdentity?
+
+    /// - Parameter port: the port asked for; 0 takes `preferred` if it is free, else any.
+    init(
+        _ transport: BrokerTransport, on port: UInt16, preferred: UInt16, identity: TLSIdentity? = nil
+    ) throws(EmulatorError) {
+        self.transport = transport
+        self.socket = try LoopbackSocket.listener(on: port, preferred: preferred)
+        self.socket.makeNonBlocking()
+        self.identity = identity
+    }
+
+    var port: UInt16 { LoopbackSocket.port(of: self.socket) }
 }

@@ -54,14 +54,15 @@ extension EmulatorState.Ports {
     var json: JSONValue {
         .object(present: [
             "http": Int(self.http), "https": Int(self.https), "mqtt": Int(self.broker.tcp),
-            "mqttTLS": Int(self.broker.tls),
+            "mqttTLS": Int(self.broker.tls), "ws": Int(self.broker.webSocket), "wss": Int(self.broker.webSocketTLS),
         ])
     }
 
     /// What cannot be read counts as not stored: any port will do.
     init(json: JSONValue) {
         func port(_ name: String) -> UInt16 { json.integer(name) ?? 0 }
-        self.init(
-            http: port("http"), https: port("https"), broker: BrokerPorts(tcp: port("mqtt"), tls: port("mqttTLS")))
+        let broker = BrokerPorts(
+            tcp: port("mqtt"), tls: port("mqttTLS"), webSocket: port("ws"), webSocketTLS: port("wss"))
+        self.init(http: port("http"), https: port("https"), broker: broker)
     }
 }

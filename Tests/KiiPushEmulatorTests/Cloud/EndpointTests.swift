@@ -74,7 +74,16 @@ import Testing
         #expect(self.endpoint(id, user).json["mqttTopic"] != first["mqttTopic"])
     }
 
-    @Test mutating func portsThatTheBrokerDoesNotServeAreNotNamed() throws {
+    @Test mutating func portsAreNamedThatAreServed() throws {
+        let user = try self.kii.user()
+        let id = try self.kii.installation(of: user).id
+        let endpoint = self.endpoint(id, user).json
+        let ports = ["portTCP", "portSSL", "portWS", "portWSS"].map { endpoint[$0]?.int64 }
+        #expect(ports == [4001, 4002, 4003, 4004])
+    }
+
+    @Test mutating func portsThatAreNotServedAreNotNamed() throws {
+        self.kii = CloudHarness(servesWebSocket: false)
         let user = try self.kii.user()
         let id = try self.kii.installation(of: user).id
         let endpoint = self.endpoint(id, user).json

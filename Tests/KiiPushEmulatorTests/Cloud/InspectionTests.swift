@@ -93,6 +93,7 @@ import Testing
         for (online, isOnline) in [(name, true), ("somebody", false)] {
             world.kii.cloud.presence = { [online: .init(connections: 1, changedAt: CloudHarness.start)] }
             #expect(shown()?["online"]?.bool == isOnline)
+            #expect(shown()?["transport"]?.string == (isOnline ? "tcp" : nil))
         }
         world.kii.cloud.presence = { [name: .init(connections: 0, changedAt: CloudHarness.start)] }
         #expect(shown()?["online"]?.bool == false)

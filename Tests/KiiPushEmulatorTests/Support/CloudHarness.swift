@@ -16,13 +16,14 @@ struct CloudHarness {
 
     init(
         strict: Bool = false, endpointDelay: Duration = .zero, state: CloudState = CloudState(),
-        hasFaultProxy: Bool = false
+        hasFaultProxy: Bool = false, servesWebSocket: Bool = true
     ) {
         var identifiers = Identifiers(generator: SeededGenerator(seed: 42))
         self.app = AppIdentity(identifiers: &identifiers)
         let settings = EmulatedCloud.Settings(
             app: self.app,
-            brokerPorts: BrokerPorts(tcp: 4001, tls: 4002),
+            brokerPorts: BrokerPorts(
+                tcp: 4001, tls: 4002, webSocket: servesWebSocket ? 4003 : 0, webSocketTLS: servesWebSocket ? 4004 : 0),
             isStrict: strict,
             baseURL: "http://127.0.0.1:4000/api",
             hasFaultProxy: hasFaultProxy

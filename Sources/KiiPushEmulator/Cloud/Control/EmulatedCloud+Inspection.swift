@@ -75,6 +75,7 @@ extension EmulatedCloud {
                 "mqttTopic": record.mqttTopic, "payload": record.payload.rawValue,
                 "endpointExpiresAt": record.endpointExpiresAt?.json,
                 "online": statuses.map { $0[credential.username]?.isOnline ?? false },
+                "transport": statuses?[credential.username].flatMap { $0.isOnline ? $0.transport.rawValue : nil },
             ])
             return members + own
         }

@@ -32,12 +32,16 @@ extension EmulatedCloud {
         // Without end: what Kii's captured answer says.
         let seconds = record.endpointExpiresAt.map { now.secondsRoundedUp(to: $0) } ?? EmulatedCloud.unlimitedSeconds
         let ports = self.settings.brokerPorts
+        let webSockets = JSONMembers(present: [
+            "portWS": ports.webSocket == 0 ? Int?.none : Int(ports.webSocket),
+            "portWSS": ports.webSocketTLS == 0 ? Int?.none : Int(ports.webSocketTLS),
+        ])
         let endpoint = JSONMembers(all: [
             "installationID": record.id, "username": credential.username, "password": credential.password.reveal(),
             "mqttTopic": topic, "host": "127.0.0.1", "portTCP": Int(ports.tcp), "portSSL": Int(ports.tls),
             "X-MQTT-TTL": seconds,
         ])
-        return (endpoint, seconds)
+        return (endpoint + webSockets, seconds)
     }
 
     /// Gives the installation another topic and other credentials; the broker forgets the old ones.

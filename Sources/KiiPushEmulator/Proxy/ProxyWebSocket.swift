@@ -1,0 +1,84 @@
+import KiiPushCore
+
+/// The WebSocket that a receiver speaks MQTT in, from the request for it on. Pure.
+struct ProxyWebSocket {
+    /// How long the request may take, with the handshake of TLS before it.
+    static let patience = Duration.seconds(10)
+
+    /// What the receiver sent.
+    enum Arrival {
+        /// Nothing that is whole yet.
+        case part
+        /// It asks for a WebSocket, which opens when the answer is sent. The rest is for ``unwrap(_:)``.
+        case request(answer: [UInt8], rest: [UInt8])
+        /// It gets this answer, and no WebSocket.
+        case refusal(WebSocketInvitation.Outcome)
+        /// Frames, for ``unwrap(_:)``.
+        case frames
+    }
+
+    private var invitation: WebSocketInvitation? = WebSocketInvitation()
+    private var decoder = WebSocketDecoder(role: .server)
+    private var hasClosed = false
+
+    /// Whether there is no WebSocket yet.
+    var isAwaited: Bool { self.invitation != nil }
+
+    mutating func take(_ bytes: [UInt8]) -> Arrival {
+        guard var invitation = self.invitation else { return .frames }
+        let outcome = bytes.withUnsafeBytes { invitation.read($0) }
+        self.invitation = invitation
+        switch outcome {
+        case nil: return .part
+        case .refused(let answer): return .refusal(.refused(answer: answer))
+        case .opened(let answer, let taken):
+            self.invitation = nil
+            return .request(answer: answer, rest: Array(bytes[taken...]))
+        }
+    }
+
+    /// What MQTT there is in these frames, and the frames that answer the others.
+    mutating func unwrap(_ bytes: [UInt8]) -> (mqtt: [UInt8], answer: [UInt8]) {
+        guard !self.isAwaited else { return ([], []) }
+        var bytes = bytes
+        let mqtt = bytes.withUnsafeMutableBytes { Array(self.decoder.decode($0)) }
+        var answer: [UInt8] = []
+        if !self.hasClosed, let ping = self.decoder.takePing() {
+            WebSocketFrame.append(.pong, ping, mask: nil, to: &answer)
+        }
+        if let end = self.decoder.end, !self.hasClosed {
+            let reason = end.error.code == .webSocketFailed ? end.error.detail : ""
+            let payload = end.answer.map { WebSocketFrame.closePayload($0, reason: reason) } ?? []
+            answer += self.close(payload)
+        }
+        return (mqtt, answer)
+    }
+
+    /// Why the receiver's part of it has ended, once it has; a fault where it broke the protocol.
+    var end: (words: String, isFault: Bool)? {
+        self.decoder.end.map { ($0.error.detail, $0.error.code == .webSocketFailed) }
+    }
+
+    /// The frame that closes it, once.
+    mutating func close(_ payload: [UInt8]) -> [UInt8] {
+        guard !self.hasClosed, !self.isAwaited else { return [] }
+        self.hasClosed = true
+        var frame: [UInt8] = []
+        WebSocketFrame.append(.close, payload, mask: nil, to: &frame)
+        return frame
+    }
+
+    static func wrap(_ mqtt: ArraySlice<UInt8>) -> [UInt8] {
+        var frame: [UInt8] = []
+        WebSocketFrame.appendHeader(.binary, length: mqtt.count, mask: nil, to: &frame)
+        return frame + mqtt
+    }
+
+    /// An answer that opens no WebSocket, for a person: its status and its sentence.
+    static func words(of answer: [UInt8]) -> String {
+        let text = String(decoding: answer, as: UTF8.self)
+        let status = text.prefix { $0 != "\r\n" }.split(separator: " ").dropFirst().joined(separator: " ")
+        let sentence = text.split(separator: "\r\n").last ?? ""
+        return "answered \(status): \(sentence.filter { $0 != "\n" })"
+    }
+}

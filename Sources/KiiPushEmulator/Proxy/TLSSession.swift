@@ -1,0 +1,95 @@
+import CGnuTLS
+import Glibc
+import KiiPushCore
+
+/// What the proxy shows its clients that it is the emulator. GnuTLS only reads it once it is made.
+final class TLSIdentity: @unchecked Sendable {
+    fileprivate let credentials: gnutls_certificate_credentials_t
+
+    /// Reads the server's key and certificate.
+    init(_ certificates: Certificates) throws(EmulatorError) {
+        let identity = try certificates.serverIdentity()
+        var made: gnutls_certificate_credentials_t?
+        guard gnutls_certificate_allocate_credentials(&made) == 0, let made else {
+            throw .system("prepare TLS", ENOMEM)
+        }
+        self.credentials = made
+        var (certificate, key) = (Array(identity.certificate.utf8), Array(identity.key.reveal().utf8))
+        let result = certificate.withUnsafeMutableBufferPointer { certificate in
+            key.withUnsafeMutableBufferPointer { key in
+                var first = gnutls_datum_t(data: certificate.baseAddress, size: UInt32(certificate.count))
+                var second = gnutls_datum_t(data: key.baseAddress, size: UInt32(key.count))
+                return gnutls_certificate_set_x509_key_mem(made, &first, &second, GNUTLS_X509_FMT_PEM)
+            }
+        }
+        guard result >= 0 else {
+            let words = String(cString: gnutls_strerror(result))
+            throw EmulatorError(.certificatesFailed, "TLS does not take those in \(certificates.directory): \(words)")
+        }
+    }
+
+    deinit { gnutls_certificate_free_credentials(self.credentials) }
+}
+
+/// TLS on a socket that does not block, as its server. Used by one thread.
+///
+/// libmicrohttpd could hand out a stream within TLS too, by an upgrade: each message then waited 40 ms in its buffers.
+final class TLSSession {
+    private let session: gnutls_session_t
+    private let socket: FileDescriptor
+    /// Lives as long as the session, which points to it.
+    private let identity: TLSIdentity
+    private var isReady = false
+    /// Why there is no TLS, once that is so.
+    private(set) var failure: String?
+
+    /// `nil` without the memory for it.
+    init?(_ identity: TLSIdentity, on socket: FileDescriptor) {
+        guard let session = cgnutls_serve(identity.credentials, socket.number) else { return nil }
+        self.session = session
+        self.socket = socket
+        self.identity = identity
+    }
+
+    deinit { gnutls_deinit(self.session) }
+
+    /// As `FileDescriptor.receive(into:)`; the first calls carry the handshake out.
+    func receive(into buffer: inout [UInt8]) -> Int {
+        if !self.isReady {
+            let result = gnutls_handshake(self.session)
+            guard result == 0 else {
+                // The client is told before the connection ends.
+                if gnutls_error_is_fatal(result) != 0 { gnutls_alert_send_appropriate(self.session, result) }
+                return self.failed(Int(result))
+            }
+            self.isReady = true
+        }
+        let count = gnutls_record_recv(self.session, &buffer, buffer.count)
+        if count == Int(GNUTLS_E_PREMATURE_TERMINATION) { return 0 }
+        return count >= 0 ? count : self.failed(count)
+    }
+
+    /// As `FileDescriptor.send(_:)`. What was not taken is to be sent again, and may have grown.
+    func send(_ bytes: ArraySlice<UInt8>) -> Int {
+        guard self.isReady else {
+            errno = ENOTCONN
+            return -1
+        }
+        let count = bytes.withUnsafeBytes { gnutls_record_send(self.session, $0.baseAddress, $0.count) }
+        return count >= 0 ? count : self.failed(count)
+    }
+
+    /// Says that nothing follows.
+    func end() { if self.isReady { gnutls_bye(self.session, GNUTLS_SHUT_WR) } }
+
+    /// -1, with the reason in `errno`.
+    private func failed(_ result: Int) -> Int {
+        guard gnutls_error_is_fatal(Int32(result)) != 0 else {
+            errno = EAGAIN
+            return -1
+        }
+        if !self.isReady { self.failure = String(cString: gnutls_strerror(Int32(result))) }
+        errno = EPROTO
+        return -1
+    }
+}
