@@ -6,7 +6,7 @@ import Testing
 @Suite(.ownThreads) struct PollThreadTests {
     @Test(arguments: [true, false])
     func itTakesMessagesInTheirOrder(watchesDescriptors: Bool) throws {
-        let journal = TurnLog()
+        let journal = PollTurns()
         let thread = PollThread<Int>(name: "kii-test", watchesDescriptors: watchesDescriptors)
         #expect(!thread.send(0))
         try thread.start { RecordingLoop(journal) { _ in PollWait() } }
@@ -26,7 +26,7 @@ import Testing
 
     @Test(arguments: [true, false])
     func itTakesATurnWhenTheTimeHasCome(watchesDescriptors: Bool) throws {
-        let journal = TurnLog()
+        let journal = PollTurns()
         let thread = PollThread<Int>(name: "kii-test", watchesDescriptors: watchesDescriptors)
         let due = MonotonicInstant.now() + .milliseconds(20)
         try thread.start {
@@ -46,7 +46,7 @@ import Testing
 
     @Test func itTakesATurnWhenADescriptorCanBeReadOrHasEnded() throws {
         let (ours, theirs) = try FileDescriptor.connectedPair()
-        let journal = TurnLog()
+        let journal = PollTurns()
         let thread = PollThread<Int>(name: "kii-test")
         try thread.start {
             RecordingLoop(journal) { turn in
@@ -74,7 +74,7 @@ import Testing
     /// A loop that is in the middle of a turn takes no other one, and hears at its end what nobody has taken.
     @Test(arguments: [true, false])
     func aStopLeavesMessagesToTheEnd(watchesDescriptors: Bool) throws {
-        let journal = TurnLog()
+        let journal = PollTurns()
         let mayGoOn = Monitor(false)
         let thread = PollThread<Int>(name: "kii-test", watchesDescriptors: watchesDescriptors)
         try thread.start {
@@ -102,7 +102,7 @@ import Testing
     @Test func aSignalIsATurnWithoutNews() throws {
         signal(SIGURG) { _ in }
         defer { signal(SIGURG, SIG_DFL) }
-        let journal = TurnLog()
+        let journal = PollTurns()
         let thread = PollThread<Int>(name: "kii-test")
         let handle = Monitor<pthread_t?>(nil)
         try thread.start {
@@ -124,7 +124,7 @@ import Testing
     }
 
     @Test func aThreadThatIsCancelledNeverStarts() throws {
-        let journal = TurnLog()
+        let journal = PollTurns()
         let thread = PollThread<Int>(name: "kii-test")
         #expect(thread.cancel())
         try thread.start { RecordingLoop(journal) { _ in PollWait() } }
@@ -140,7 +140,7 @@ import Testing
 }
 
 /// The turns of a loop, for the test that waits for them.
-private final class TurnLog: Sendable {
+private final class PollTurns: Sendable {
     struct Contents: Sendable {
         var turns = 0
         var messages: [Int] = []
@@ -167,12 +167,12 @@ private final class TurnLog: Sendable {
 }
 
 private struct RecordingLoop: PollLoop {
-    private let journal: TurnLog
+    private let journal: PollTurns
     private let wait: @Sendable (Int) -> PollWait?
     private var turns = 0
 
     /// - Parameter wait: what the turn with this number, from 1, waits for.
-    init(_ journal: TurnLog, wait: @escaping @Sendable (Int) -> PollWait?) {
+    init(_ journal: PollTurns, wait: @escaping @Sendable (Int) -> PollWait?) {
         self.journal = journal
         self.wait = wait
     }
