@@ -52,7 +52,7 @@ final class ActivatedProgram {
             switch configuration.input {
             case .descriptor:
                 let (ours, theirs) = try FileDescriptor.connectedPair()
-                launch.environment[MessageFeed.activatorVariable] = "\(Self.descriptorNumber)"
+                launch.environment[MessageFeed.launchVariable] = "\(Self.descriptorNumber)"
                 launch.descriptors[Self.descriptorNumber] = theirs
                 self.channel = ours
             case .standardInput:

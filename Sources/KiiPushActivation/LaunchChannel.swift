@@ -52,9 +52,9 @@ package final class LaunchChannel: Sendable {
     }
 
     private static func inherit() throws(PushAgentError) -> LaunchChannel? {
-        guard let text = getenv(MessageFeed.activatorVariable).map({ String(cString: $0) }) else { return nil }
+        guard let text = getenv(MessageFeed.launchVariable).map({ String(cString: $0) }) else { return nil }
         // Nor has it a part in the name.
-        unsetenv(MessageFeed.activatorVariable)
+        unsetenv(MessageFeed.launchVariable)
         MessageFeed.isUnclaimed.withLock { $0 = true }
         guard let descriptor = Int32(text), descriptor > 2 else {
             throw .launch("is no number of a descriptor above 2")

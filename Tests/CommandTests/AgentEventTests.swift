@@ -20,7 +20,7 @@ import Testing
         (.notice(.deadLettersRemoved, reason: "r"), "letters dropped"),
         (.notice(.inboxInMemory, reason: "r"), "in memory only"),
         (.notice(.controlSocketFailed, reason: "r"), "not watchable"),
-        (.notice(.activatorIgnored, reason: "r"), "activator ignored"),
+        (.notice(.launchIgnored, reason: "r"), "launch ignored"),
     ]
 
     /// Where a profile keeps its state.

@@ -315,7 +315,7 @@ import Testing
             let events = agent.events
             try await whileRunning(agent) {
                 let event = await firstEvent(events) {
-                    if case .notice(.activatorIgnored, _, _) = $0 { true } else { false }
+                    if case .notice(.launchIgnored, _, _) = $0 { true } else { false }
                 }
                 guard case .notice(_, let reason, _)? = event else { return }
                 #expect(reason.contains("'feed: .activator'") && reason.hasSuffix(" without KII_PUSH_LAUNCH_FD"))

@@ -1,4 +1,3 @@
-import Foundation
 import KiiPushCore
 import KiiPushEmulator
 import TestSupport
@@ -7,21 +6,32 @@ import Testing
 
 /// Agents over WebSocket to a real mosquitto: through the emulator, and through a server that nobody here wrote.
 @Suite(.ownThreads) struct WebSocketPeerTests {
-    /// node's ws, which takes the WebSocket and hands its bytes to the port that it is given. It says its own.
+    /// Python's websockets, which takes the WebSocket and hands its bytes to the port that it is given. It prints its own.
     private static let relay = """
-        const net = require("net");
-        const { WebSocketServer } = require("ws");
-        const handleProtocols = (all) => all.has("mqtt") && "mqtt";
-        const server = new WebSocketServer({ host: "127.0.0.1", port: 0, path: "/mqtt", handleProtocols });
-        server.on("listening", () => console.log(server.address().port));
-        server.on("connection", (client) => {
-          const broker = net.connect(Number(process.argv[1]), "127.0.0.1");
-          client.on("message", (data) => broker.write(data));
-          client.on("close", () => broker.end());
-          broker.on("data", (data) => client.send(data));
-          broker.on("close", () => client.close());
-          broker.on("error", () => client.close());
-        });
+        import asyncio, sys, websockets
+
+        async def serve(client):
+            reader, writer = await asyncio.open_connection("127.0.0.1", int(sys.argv[1]))
+
+            async def bring():
+                while data := await reader.read(65536):
+                    await client.send(data)
+                await client.close()
+
+            bringing = asyncio.create_task(bring())
+            try:
+                async for data in client:
+                    writer.write(data)
+            finally:
+                writer.close()
+                bringing.cancel()
+
+        async def main():
+            async with websockets.serve(serve, "127.0.0.1", 0, subprotocols=["mqtt"]) as server:
+                print(server.sockets[0].getsockname()[1], flush=True)
+                await asyncio.Future()
+
+        asyncio.run(main())
         """
 
     @Test(arguments: [false, true]) func anAgentReceivesThroughTheEmulator(tls: Bool) async throws {
@@ -31,14 +41,9 @@ import Testing
     }
 
     @Test func anAgentReceivesThroughAnotherServer() async throws {
-        let environment = ProcessInfo.processInfo.environment.merging(["NODE_PATH": "/usr/share/nodejs"]) { $1 }
-        guard try await ForeignProgram(["node", "-e", "require('ws')"], environment: environment).run().status == 0
-        else {
-            return
-        }
         try await withEmulator { emulator, directory in
-            let words = ["node", "-e", Self.relay, "\(emulator.mqttPort)"]
-            try await ForeignProgram(words, environment: environment).whileRunning { lines in
+            let words = ["/usr/bin/python3", "-c", Self.relay, "\(emulator.mqttPort)"]
+            try await ForeignProgram(words).whileRunning { lines in
                 var iterator = lines.makeAsyncIterator()
                 let port = try #require(await iterator.next().flatMap { Int($0) })
                 try await Self.receive(emulator, directory, tls: false) { file in

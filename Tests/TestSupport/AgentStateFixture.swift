@@ -36,18 +36,18 @@ package struct AgentStateFixture: Sendable {
     package func write(to directory: String, name: String = "default", user: String = "u-1") throws {
         // The documented format of an agent's state, version 1.
         let installation = JSONValue(self.endpoint.installationID)
+        let endpoint = JSONValue.object(present: [
+            "installationID": self.endpoint.installationID, "host": self.endpoint.host,
+            "portTCP": Int(self.endpoint.portTCP ?? 0), "portSSL": 1,
+            "portWS": self.endpoint.portWS.map { Int($0) }, "mqttTopic": self.endpoint.mqttTopic,
+            "username": self.endpoint.username, "password": self.endpoint.password.reveal(),
+        ])
         let state: JSONValue = [
             "version": 1, "appID": JSONValue(AgentStateFixture.app.appID), "account": "pseudo-user",
             "principalType": "user", "principalID": JSONValue(user), "accessToken": "token",
             "issuer": JSONValue(Self.issuer), "installationID": installation, "hasSession": true,
             "usesInboxFile": true,
-            "endpoint": [
-                "installationID": installation, "host": JSONValue(self.endpoint.host),
-                "portTCP": JSONValue(Int(self.endpoint.portTCP ?? 0)), "portSSL": 1,
-                "portWS": self.endpoint.portWS.map { JSONValue(Int($0)) } ?? .null,
-                "mqttTopic": JSONValue(self.endpoint.mqttTopic), "username": JSONValue(self.endpoint.username),
-                "password": JSONValue(self.endpoint.password.reveal()),
-            ],
+            "endpoint": endpoint,
         ]
         try PrivateFile.makeDirectory("\(directory)/agents")
         try PrivateFile.replace("\(directory)/agents/\(name).json", with: state.serialized())

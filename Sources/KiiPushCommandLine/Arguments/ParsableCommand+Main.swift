@@ -11,7 +11,7 @@ extension ParsableCommand {
         // The parent may have SIGCHLD ignored; no exit status of a child would then reach this process.
         signal(SIGCHLD, SIG_DFL)
         // A launched program may run this one; the messages on the descriptor are for that program alone.
-        unsetenv(MessageFeed.activatorVariable)
+        unsetenv(MessageFeed.launchVariable)
         Self.actAsFirstProcess()
         let words = Array(CommandLine.arguments.dropFirst())
         exit(await Self.status(of: words).rawValue)

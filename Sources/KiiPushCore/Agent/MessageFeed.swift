@@ -3,8 +3,8 @@
 /// `KiiPushActivation` has a feed for programs that a push starts. The agent calls its handler by the usual rules, and
 /// presents nothing: the feed's process presents alerts, and retries failed attempts.
 public struct MessageFeed: Sendable {
-    /// The variable by which an activator names its socket to the program that it starts.
-    package static let activatorVariable = "KII_PUSH_LAUNCH_FD"
+    /// The variable by which a program names its socket to the one that it starts for a push.
+    package static let launchVariable = "KII_PUSH_LAUNCH_FD"
     /// Whether this process has read its first message over that socket, and no agent has asked for the feed.
     package static let isUnclaimed = Locked(false)
 

@@ -86,9 +86,9 @@ extension PushAgent {
     private func receive() async throws {
         if self.runtime.configuration.environment.isActivated() {
             let reason =
-                "the push that started this program waits for an agent with 'feed: .activator', and this one receives from "
-                + "the broker; give it that feed, or start the program without \(MessageFeed.activatorVariable)"
-            self.hub.emit(.notice(.activatorIgnored, reason: reason))
+                "the push that started this program waits for an agent with the feed of KiiPushActivation, and this one receives from "
+                + "the broker; pass it that feed, or start the program without \(MessageFeed.launchVariable)"
+            self.hub.emit(.notice(.launchIgnored, reason: reason))
         }
         var policy = ReconnectPolicy(configuration: self.reconnect)
         let core = try await self.opening(&policy) { try await self.runtime.open() }

@@ -89,9 +89,9 @@ public enum PushEvent: Sendable {
         /// The control socket (``PushRuntime/Configuration/hasControlSocket``) could not be made: the agent receives, and
         /// nobody can watch it.
         case controlSocketFailed = "not watchable"
-        /// An `Activator` (or `kii-push run --activate`) has started this process for a push, and no agent has asked for the
-        /// ``MessageFeed`` of `KiiPushActivation`, `.activator`. The agent connects to the broker by itself.
-        case activatorIgnored = "activator ignored"
+        /// Another program (`kii-push run --activate`) has started this process for a push, and no agent has asked for the
+        /// ``MessageFeed`` of `KiiPushActivation`. The agent connects to the broker by itself.
+        case launchIgnored = "launch ignored"
     }
 
     /// A connection that carries messages.

@@ -18,9 +18,9 @@ package struct RuntimeEnvironment: Sendable {
     package var clocks = Clocks.machine
     /// Reads the machine's clocks, which tell that it has slept.
     package var readClocks: @Sendable () -> ClockReading? = ClockReading.now
-    /// Whether an activator has started this process and no agent has asked for its feed.
+    /// Whether another program has started this process for a push and no agent has asked for its feed.
     package var isActivated: @Sendable () -> Bool = {
-        getenv(MessageFeed.activatorVariable) != nil || MessageFeed.isUnclaimed.withLock { $0 }
+        getenv(MessageFeed.launchVariable) != nil || MessageFeed.isUnclaimed.withLock { $0 }
     }
     package var handlerDeadline = Duration.seconds(30)
     /// How often the runtime prunes the inbox; `nil`: the runtime chooses.
