@@ -86,8 +86,8 @@ extension PushAgent {
     private func receive() async throws {
         if self.runtime.configuration.environment.isActivated() {
             let reason =
-                "the push that started this program waits for an agent with the feed of KiiPushActivation, and this one receives from "
-                + "the broker; pass it that feed, or start the program without \(MessageFeed.launchVariable)"
+                "the push that started this program waits for an agent with the feed of KiiPushActivation, and this one "
+                + "receives from the broker; pass it that feed, or start it without \(MessageFeed.launchVariable)"
             self.hub.emit(.notice(.launchIgnored, reason: reason))
         }
         var policy = ReconnectPolicy(configuration: self.reconnect)
