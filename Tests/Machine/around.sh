@@ -51,7 +51,7 @@ play_power() {
     all_handled
     alerts="$(stored_alerts)" fleet="$(stored_fleet)"
     cp "$state/number" "$state/before"
-    systemctl --quiet is-enabled kii-push kii-push@meter emulator postgresql "${gateways[@]}"
+    systemctl --quiet enable --now kii-push@meter
     sync
     mode slow
     local turn
@@ -80,6 +80,7 @@ play_boot() {
     for ((n = 0; n < fleet; n++)); do echo $((first + 1 + each + n / each * 2 * each + n % each)); done >> "$state/sent.fleet"
     local left unit
     left="$(missing)"
+    echo "before $first, stored $held, not handled: $(unhandled | paste -sd ' ')"
     cloud
     for unit in kii-push kii-push@meter "${gateways[@]}"; do
         within 90 is "$unit" ActiveState active || fail "$unit is $(property ActiveState "$unit") after the boot"

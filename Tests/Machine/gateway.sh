@@ -23,8 +23,7 @@ play_gateway() {
     jq '{name: "lamp", app: {id: .appID, key: .appKey, baseURL}, account: {type: "pseudoUser"}, usesTLS: false,
         subscriptions: [{topic: "fleet"}]}' /run/emulator/kii-push/emulator.json | gateway fleet add -
     systemctl --quiet enable --now "${gateways[@]}"
-    within 60 eval 'gateway fleet status | grep connected' > /dev/null || true
-    sleep 5
+    within 60 subscribed fleet || fail "nobody subscribes to the gateways' topic"
     send fleet 5
     all_handled
     mode slow
