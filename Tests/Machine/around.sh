@@ -47,13 +47,15 @@ stored_fleet() { database -c 'SELECT count(*) FROM kii_push.message'; }
 each=10
 
 play_power() {
-    local alerts fleet
+    local alerts fleet topic
     all_handled
     alerts="$(stored_alerts)" fleet="$(stored_fleet)"
     cp "$state/number" "$state/before"
+    touch "$state/sent.alerts"
+    for topic in alerts fleet; do cp "$state/sent.$topic" "$state/before.$topic"; done
     systemctl --quiet enable --now kii-push@meter
     sync
-    mode slow
+    mode long
     local turn
     for ((turn = 1; ; turn++)); do
         send alerts "$each"
@@ -64,23 +66,19 @@ play_power() {
 }
 
 play_boot() {
-    local held alerts fleet first
+    local held alerts fleet first topic
     held="$(sed -n 's,.*held=\([0-9]*\)/\([0-9]*\).*,\1 \2,p' /proc/cmdline)"
     alerts="${held% *}" fleet="${held#* }"
     ((alerts > 0 && fleet > 0)) || fail "nothing was held at the cut"
     first="$(cat "$state/before")"
     echo $((first + 100000)) > "$state/number"
-    # The file of what was sent is as old as its last flush.
-    for topic in alerts fleet; do
-        awk -v last="$first" '$1 <= last' "$state/sent.$topic" > "$state/sent"
-        mv "$state/sent" "$state/sent.$topic"
-    done
+    # The file of what was sent is as old as its last flush, and may end with zeros.
+    for topic in alerts fleet; do cp "$state/before.$topic" "$state/sent.$topic"; done
     local n
     for ((n = 0; n < alerts; n++)); do echo $((first + 1 + n / each * 2 * each + n % each)); done >> "$state/sent.alerts"
     for ((n = 0; n < fleet; n++)); do echo $((first + 1 + each + n / each * 2 * each + n % each)); done >> "$state/sent.fleet"
     local left unit
     left="$(missing)"
-    echo "before $first, stored $held, not handled: $(unhandled | paste -sd ' ')"
     cloud
     for unit in kii-push kii-push@meter "${gateways[@]}"; do
         within 90 is "$unit" ActiveState active || fail "$unit is $(property ActiveState "$unit") after the boot"
