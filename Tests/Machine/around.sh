@@ -126,15 +126,18 @@ play_remove() {
     say "amid 20 messages: $left waited, and came when the package was there again"
 }
 
+# Before a purge takes the files that say it.
+remember_handled() { handled > "$state/remembered" && mv "$state/remembered" "$state/handled"; }
+
 play_purge() {
-    handled > "$state/handled"
+    remember_handled
     dpkg --purge kii-push
     [[ -z "$(pgrep -x kii-push || true)" ]] || fail "a process is left"
     [[ ! -e /var/lib/private/kii-push && ! -e /etc/systemd/system/kii-push.service ]] || fail "state or unit is left"
     is kii-push-gateway@one ActiveState active || fail "the gateway was touched"
     send fleet 5
     all_handled
-    handled > "$state/handled"
+    remember_handled
     dpkg --purge kii-push-gateway
     [[ -z "$(pgrep -x kii-push-gatewa || true)" && ! -e /var/lib/private/kii-push-gateway ]] || fail "something of the gateway is left"
     local left
