@@ -52,7 +52,7 @@ import Testing
         for line in [
             "Type=notify", "ExecStart=\(program) run --profile meter", "ExecReload=/bin/kill -HUP $MAINPID",
             "WatchdogSec=60", "LimitCORE=0", "Restart=on-failure", "RestartPreventExitStatus=64 76 77 78",
-            "DynamicUser=yes",
+            "DynamicUser=yes", "OOMPolicy=continue",
             "StateDirectory=kii-push", "ProtectSystem=strict", "NoNewPrivileges=yes", "KillMode=mixed",
             "LoadCredential=kii-push-credentials.json:/etc/kii-push/credentials.json", "User=kii-push",
             #"SetCredential=kii-push-credentials.json:{"version":1}"#, "AssertFileIsExecutable=\(program)",

@@ -76,6 +76,8 @@ struct UnitFile: Sendable {
             "# kii-push alone gets SIGTERM, and gives what it has started the time to answer.",
             "KillMode=mixed", "LimitCORE=0", "TimeoutStopSec=45", "WatchdogSec=60", "Restart=on-failure",
             "RestartSec=5",
+            "# A handler that the kernel kills for its memory has failed; it does not end the service.",
+            "OOMPolicy=continue",
             "# Wrong options, a refusal for good by cloud or broker, refused credentials, wrong configuration: to begin",
             "# again changes nothing.",
             "RestartPreventExitStatus=64 76 77 78", "SuccessExitStatus=0",
