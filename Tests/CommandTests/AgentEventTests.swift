@@ -86,6 +86,8 @@ import Testing
         _ = try Inbox(path: directory + "/inbox.sqlite")
         let listener = try ControlSocket.listen(in: directory)
         let watcher = try session.tool.start(["listen"])
+        var entry = pollfd(fd: listener.number, events: Int16(POLLIN), revents: 0)
+        #expect(poll(&entry, 1, -1) == 1)
         let socket = try #require(listener.accept(waits: true))
         let line = Array(#"{"event":{"name":"trouble","kind":"sleeping","reason":"r"}}"#.utf8) + [10]
         #expect(socket.send(line[...]) == line.count)

@@ -71,7 +71,7 @@ import Testing
         let installation = try #require(endpoint["installationID"]?.string)
         let fetched = self.kii.call("GET", "installations/\(installation)/mqtt-endpoint", token: token).json
         for member in fetched.members ?? [] { #expect(endpoint[member.key] == member.value) }
-        #expect(fetched.members?.count == 8)
+        #expect(fetched.members?.count == 10)
         let list = self.kii.call(
             "GET", "installations?thingID=\(outcome.json["thingID"]?.string ?? "")", token: token)
         #expect(list.json["installations"]?.array?.count == 1)

@@ -121,7 +121,9 @@ final class AgentSession: Sendable {
         // There is one attempt, and no time to try the same port again.
         if case .end(let end) = outcome, !end.wasReached, self.choice.withLock({ $0.turn(at: endpoint) }) {
             try self.begin(endpoint)
-            outcome = await self.outcome(untilConnected: true)
+            let other = await self.outcome(untilConnected: true)
+            // Where neither is reached, the first says more: the other only stands in for it.
+            if case .end(let end) = other, !end.wasReached {} else { outcome = other }
         }
         if case .connected = outcome { await body() }
         try await self.loop.run { [link = self.link] in link.value.disconnect() }
