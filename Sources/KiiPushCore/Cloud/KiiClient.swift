@@ -1,30 +1,28 @@
-/// Speaks with one Kii app over its REST API.
+/// Calls one Kii app's REST API.
 ///
-/// It has the calls that need no token: those that register somebody or sign in. ``KiiSession`` has all others. A client
-/// holds no state, so it may be copied and used from any number of tasks at once. What did not come through is repeated
-/// as far as ``retry`` and the call's meaning allow.
+/// The client has the calls that need no token: registering and signing in. ``KiiSession`` has all others. A client
+/// holds no state; copy it freely and use it from any number of tasks at once. It repeats failed calls as far as
+/// ``retry`` and the call's meaning allow.
 ///
-/// ## What it throws
+/// ## Errors
 /// - ``KiiInputError`` when a value cannot be sent; nothing was sent.
-/// - ``KiiError`` when Kii refused, the last time if there were several.
-/// - ``KiiResponseError`` when the answer is not what Kii documents.
+/// - ``KiiError`` when Kii refused, at the last attempt if there were several.
+/// - ``KiiResponseError`` when the answer is not as Kii documents.
 /// - ``TransportError`` when there was no answer, and `CancellationError` when the task was cancelled.
 ///
-/// A ``KiiError`` and a ``TransportError`` say with `isInDoubt` that the call may have been carried out all the same and
-/// is none that may be repeated without another thought, such as one that sends a message.
+/// ``KiiError`` and ``TransportError`` have a property `isInDoubt`. It is true if the cloud may have carried out the
+/// call anyway, and a repetition may have a second effect, such as a second message.
 public struct KiiClient: Sendable {
-    /// The app that is spoken to.
     package let app: KiiApp
-    /// Whether and when a call is repeated that did not come through; a copy may have another one.
+    /// The policy for repeating failed calls; a copy of the client may have another policy.
     public var retry: RetryPolicy
     private let transport: any HTTPTransport
     private let timeout: Duration
-    /// Reads the wall clock.
     package let now: @Sendable () -> Timestamp
 
     /// - Parameters:
-    ///   - timeout: How long one exchange may take.
-    ///   - now: Reads the wall clock, from which a token's expiry is counted.
+    ///   - timeout: the time limit of one exchange.
+    ///   - now: reads the wall clock, for the expiry of tokens.
     package init(
         app: KiiApp, transport: any HTTPTransport, timeout: Duration = .seconds(30),
         retry: RetryPolicy = RetryPolicy(), now: @escaping @Sendable () -> Timestamp = Timestamp.now
@@ -32,10 +30,6 @@ public struct KiiClient: Sendable {
         (self.app, self.transport, self.timeout, self.retry, self.now) = (app, transport, timeout, retry, now)
     }
 
-    /// Makes one call.
-    ///
-    /// - Parameter token: the access token, for a call that needs one.
-    /// - Throws: See ``KiiClient``.
     package func perform<Answer>(_ call: KiiCall<Answer>, token: Secret? = nil) async throws -> Answer {
         let path = try call.encodedPath(in: self.app)
         let root = try self.app.checkedBaseURL(of: call.service)
@@ -75,7 +69,7 @@ public struct KiiClient: Sendable {
             url += (position == 0 ? "?" : "&") + item.name.percentEncoded + "=" + item.value.percentEncoded
         }
         var request = HTTPRequest(method: call.method.rawValue, url: url, timeout: self.timeout)
-        // Kii's reference asks for `Authorization` alone; every SDK of Kii sends these two as well.
+        // Kii's reference requires only `Authorization`; every SDK of Kii's also sends these two.
         request.fields = [
             HTTPField("X-Kii-AppID", self.app.appID), HTTPField("X-Kii-AppKey", self.app.appKey.reveal()),
         ]

@@ -1,5 +1,5 @@
 extension KiiError: CustomStringConvertible {
-    /// One line: which call was refused, why, and what to do about it.
+    /// One line: the refused call, the reason, and what to do about it.
     public var description: String {
         var line = "\(self.operation) \(self.isInDoubt ? "failed" : "was refused") with \(self.status)"
         if let errorCode = self.errorCode { line += " \(errorCode)" }
@@ -9,7 +9,7 @@ extension KiiError: CustomStringConvertible {
         return line
     }
 
-    /// What a person reads of a text that the network sent: one line of at most 200 characters.
+    /// Text from the network for people: one line of at most 200 characters.
     private static func oneLine(_ text: String) -> String {
         let scalars = text.unicodeScalars
         let line = scalars.prefix(200).map { scalar -> String in
@@ -49,13 +49,12 @@ extension KiiError: CustomStringConvertible {
         }
     }
 
-    /// Whether a list of installations was refused to a token that is good or may be.
+    /// Whether the cloud refused a list of installations to a token that may be valid.
     private var isAboutOthersInstallations: Bool {
         guard self.operation.method == .get, self.operation.path.hasSuffix("/installations") else { return false }
         return self.status == 401 && self.errorCode == KiiErrorCode.unauthorized
     }
 
-    /// The advice for a user or thing whose token is good.
     private var adviceOnRights: String {
         let path = self.operation.path
         guard path.contains(bytesOf: "/topics/"), path.hasSuffix("/push/messages") else {

@@ -1,17 +1,17 @@
 extension KiiError {
-    /// Reads a refusal, whatever the body: Kii's JSON, somebody else's, HTML or nothing.
+    /// Reads a refusal with any body: Kii's JSON, other JSON, HTML or nothing.
     ///
     /// - Parameters:
-    ///   - response: The refusal.
-    ///   - secrets: What the request carried; a server that echoes it back must not get it into a log.
+    ///   - response: the refusal.
+    ///   - secrets: the secrets of the request; if a server echoes them, the error must not carry them into a log.
     package init(_ response: KiiResponse, withholding secrets: [Secret]) {
         let http = response.http
         self.init(operation: response.operation, status: http.status, bodyByteCount: http.body.count)
         var bodySeconds: Int64?
-        // An error's body has no fixed form; one that is not a JSON object says nothing beyond the status.
+        // An error's body has no fixed form. If it is not a JSON object, only the status counts.
         if let body = try? JSONValue(parsing: http.body), let members = body.members {
             let withheld = WithheldTexts(secrets)
-            // Anybody's web server says "error": only OAuth's words are the cloud's there.
+            // Any web server may say "error"; only OAuth's words under that key come from the cloud.
             let code =
                 body["errorCode"]?.string ?? body["error"]?.string.flatMap { OAuth.errors.contains($0) ? $0 : nil }
             self.errorCode = code.flatMap { $0.isErrorCode && !withheld.isHeld(in: $0) ? $0 : nil }
@@ -34,7 +34,7 @@ private enum OAuth {
 }
 
 extension String {
-    /// Whether it can be a code, so that no echoed value is mistaken for one: 1 to 64 of `A-Z a-z 0-9 _`.
+    /// Whether the text can be an error code, so that no echoed value passes for one: 1 to 64 of `A-Z a-z 0-9 _`.
     fileprivate var isErrorCode: Bool {
         (1...64).contains(self.utf8.count) && self.utf8.allSatisfy { $0.isLetterOrDigit(or: "_") }
     }

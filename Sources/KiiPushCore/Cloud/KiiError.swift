@@ -1,10 +1,9 @@
-/// A refusal: Kii answered, and the answer is no.
+/// A refusal by the cloud, or an answer with an error status.
 public struct KiiError: Error, Sendable, Hashable {
-    /// The call that was refused.
     package var operation: KiiOperation
     /// The HTTP status.
     public var status: Int
-    /// Kii's name for the reason. `nil` when the answer has none, and then it is probably not Kii's.
+    /// Kii's name for the reason. `nil` when the answer has none; then it is probably not from Kii.
     ///
     /// - Source: field `errorCode`; for OAuth errors `error` (RFC 6749 section 5.2).
     public var errorCode: String?
@@ -12,16 +11,17 @@ public struct KiiError: Error, Sendable, Hashable {
     ///
     /// - Source: field `message`, for OAuth errors `error_description`.
     public var message: String?
-    /// The further fields of the answer, such as `topicID` and `objectScope`: an object, empty when there are none.
+    /// Further fields of the answer, such as `topicID` and `objectScope`: an object, empty when there are none.
     public var context: JSONValue
-    /// How long the cloud asks to wait before the call is made again. At most 30 days.
+    /// The wait that the cloud requests before the next attempt. At most 30 days.
     ///
     /// - Source: the longer of the field `Retry-After` (seconds or a date) and the body's `retryAfter` (seconds).
     public var retryAfter: Duration?
-    /// How long the answer's body was, in bytes. 0 tells an answer without one from a page that is not Kii's.
+    /// The length of the answer's body in bytes. 0 distinguishes an answer without a body from a page that is not
+    /// Kii's.
     package var bodyByteCount: Int
-    /// Whether the call may have been carried out all the same, and would be carried out once more by making it again:
-    /// 408 or a 5xx without a wait, to a call that may not be made twice.
+    /// Whether the cloud may have carried out the call despite the error, so that a repetition would carry it out
+    /// twice. The case for 408 or 5xx (except 501 and 511) without a wait, if the call is not safe to repeat.
     public var isInDoubt: Bool
 
     package init(
@@ -38,21 +38,21 @@ public struct KiiError: Error, Sendable, Hashable {
         self.isInDoubt = isInDoubt
     }
 
-    /// Whether the same call may succeed later without anybody changing anything: 408, 425, 429 and 5xx, except 501, and a
-    /// login that is locked. ``isInDoubt`` tells whether it may do something twice then.
+    /// Whether the same call may succeed later without any change: 408, 425, 429 and 5xx except 501, and a locked
+    /// login. ``isInDoubt`` says whether a repetition may have a second effect.
     package var isTransient: Bool {
         self.saysLocked || [408, 425, 429].contains(self.status)
             || ((500..<600).contains(self.status) && self.status != 501)
     }
 
-    /// Whether the answer is one of the cloud's own. Without a code of Kii's or of OAuth's something on the way has probably
+    /// Whether the answer comes from the cloud. Without a code of Kii's or OAuth's, an intermediary has probably
     /// answered, such as a gateway or a network's sign-in page.
     package var isOfCloud: Bool { self.errorCode != nil }
 
-    /// Whether the token, or the name and password, were refused, so that only signing in anew can help. Kii answers
-    /// 401 `UNAUTHORIZED` both to a token that is not one and to a principal that lacks a right, so this can also mean
-    /// the latter. Not when the principal is only disabled: once it is enabled again, its credentials are good. Nor when the
-    /// answer is not the cloud's.
+    /// Whether the cloud refused the token, or the name and password, so that only signing in anew can help. Kii
+    /// answers 401 `UNAUTHORIZED` both to an invalid token and to a principal that lacks a right, so this may also mean
+    /// a missing right. False for a disabled principal, whose credentials are valid once it is enabled again. False if
+    /// the answer is not the cloud's.
     package var refusesCredentials: Bool {
         guard !self.saysDisabled, !self.saysLocked else { return false }
         let codes: [String] = [
@@ -62,15 +62,15 @@ public struct KiiError: Error, Sendable, Hashable {
         return self.errorCode.map { self.status == 401 || codes.contains($0) } ?? false
     }
 
-    /// Whether nobody can sign in under the name for a while, as too many have tried with a wrong password.
+    /// Whether nobody can sign in under the name for a while, after too many attempts with a wrong password.
     ///
     /// - Source: a live test of ebisu, which compares the sentence
     package var saysLocked: Bool {
         self.errorCode == KiiErrorCode.invalidGrant && self.message == "The login name is locked"
     }
 
-    /// Whether the user, the thing or the app has been disabled. Nothing is lost by that but time; to register anew
-    /// would lose something.
+    /// Whether the user, the thing or the app is disabled. Waiting costs only time, but registering anew would lose the
+    /// existing registration.
     package var saysDisabled: Bool {
         [KiiErrorCode.userDisabled, KiiErrorCode.thingDisabled, KiiErrorCode.appDisabled].contains(self.errorCode)
     }

@@ -1,12 +1,11 @@
-/// An answer's value, read leniently: unknown members are ignored, and `null` counts as absent.
+/// A value of an answer. The reader ignores unknown members, and treats `null` as absent.
 package typealias KiiFields = JSONReader<KiiResponseError>
 
 extension KiiFields {
-    /// How long a string may be. IDs, tokens and names go into paths and header fields, of which no server takes longer
-    /// ones; and what an agent keeps of them fits into its file.
+    /// The longest string, in bytes. Servers accept no longer IDs, tokens and names in paths and header fields, and the
+    /// agent's file has room for strings of this length.
     package static var maximumTextBytes: Int { 8192 }
 
-    /// The first of `keys` that is there, for a field with more than one name.
     private func first(_ keys: [String]) -> Self? {
         for key in keys {
             if let member = self.present(key) { return member }
@@ -14,12 +13,11 @@ extension KiiFields {
         return nil
     }
 
-    /// The error that the value, or its member `key`, has this problem.
     func error(_ problem: KiiResponseError.Problem, at key: String? = nil) -> KiiResponseError {
         KiiResponseError(problem, at: key.map { self.pointer.appending($0) } ?? self.pointer, in: self.document)
     }
 
-    /// A string that must be there and hold something.
+    /// A required string that is not empty.
     package func string(_ key: String) throws(KiiResponseError) -> String {
         let text = try self.required(key).string()
         guard !text.isEmpty else { throw self.error(.empty, at: key) }
@@ -34,15 +32,14 @@ extension KiiFields {
         return text
     }
 
-    /// A token that must be there and hold something.
     func secret(_ key: String) throws(KiiResponseError) -> Secret { Secret(try self.string(key)) }
 
-    /// A string that may be absent, of ``maximumTextBytes`` at most; the first of `keys` that is there.
+    /// An optional string of at most ``maximumTextBytes``, from the first member present among `keys`.
     package func optionalString(_ keys: String...) throws(KiiResponseError) -> String? {
         try self.first(keys)?.string()
     }
 
-    /// A whole number that may be absent; also taken from a string of digits. The first of `keys` that is there.
+    /// An optional whole number, also as a string of digits, from the first member present among `keys`.
     package func optionalInteger(_ keys: String...) throws(KiiResponseError) -> Int64? {
         try self.first(keys)?.wholeNumber()
     }
@@ -54,7 +51,7 @@ extension KiiFields {
         return number
     }
 
-    /// A number of seconds that may be absent; the first of `keys` that is there. One that no `Int64` holds counts as
+    /// An optional number of seconds, from the first member present among `keys`. A number beyond `Int64` counts as
     /// absent, since it means "never".
     package func optionalSeconds(_ keys: String...) throws(KiiResponseError) -> Int64? {
         guard let member = self.first(keys) else { return nil }
@@ -62,14 +59,14 @@ extension KiiFields {
         return try member.wholeNumber()
     }
 
-    /// A TCP port that may be absent; 0, on which nobody listens, counts as absent.
+    /// An optional TCP port. 0, on which no server listens, counts as absent.
     package func optionalPort(_ key: String) throws(KiiResponseError) -> UInt16? {
         guard let number = try self.optionalInteger(key) else { return nil }
         guard let port = UInt16(exactly: number) else { throw self.error(.outOfRange, at: key) }
         return port == 0 ? nil : port
     }
 
-    /// A Boolean that may be absent; also taken from the strings `true` and `false`, which ebisu's installations have.
+    /// An optional Boolean. The strings `true` and `false` count too, since ebisu's installations have them.
     package func optionalBool(_ key: String) throws(KiiResponseError) -> Bool? {
         guard let member = self.present(key)?.value else { return nil }
         if let bool = member.bool { return bool }
@@ -80,21 +77,20 @@ extension KiiFields {
         }
     }
 
-    /// A moment in milliseconds that may be absent; the first of `keys` that is there.
+    /// An optional moment in milliseconds, from the first member present among `keys`.
     package func optionalTimestamp(_ keys: String...) throws(KiiResponseError) -> Timestamp? {
         guard let member = self.first(keys) else { return nil }
         return Timestamp(millisecondsSinceEpoch: try member.wholeNumber())
     }
 
-    /// The members but those that `isNamed` tells.
     package func members(except isNamed: (String) -> Bool) -> JSONValue {
         .object((self.value.members ?? []).filter { !isNamed($0.key) }.map { ($0.key, $0.value) })
     }
 
-    /// The names of the members that are there, in the order of the answer.
+    /// The names of the members that are not null, in the order of the answer.
     var names: [String] { (self.value.members ?? []).filter { !$0.value.isNull }.map { $0.key } }
 
-    /// An array of objects that must be there.
+    /// A required array of objects.
     package func objects(_ key: String) throws(KiiResponseError) -> [KiiFields] {
         var objects: [KiiFields] = []
         for element in try self.required(key).elements() { objects.append(try element.object()) }

@@ -1,11 +1,8 @@
-/// One page of a list.
 struct KiiPage<Element: Sendable>: Sendable {
-    /// What the page holds, in the cloud's order.
     let elements: [Element]
-    /// What asks for the next page. `nil` on the last one.
+    /// The key of the next page. `nil` on the last one.
     let paginationKey: String?
 
-    /// Reads the objects of the member `key`.
     init(
         _ fields: KiiFields, _ key: String, _ read: (KiiFields) throws(KiiResponseError) -> Element
     ) throws(KiiResponseError) {
@@ -17,16 +14,16 @@ struct KiiPage<Element: Sendable>: Sendable {
     }
 }
 
-/// A list that is read from the cloud as far as it is looked at, such as by `for try await topic in …`.
+/// A list that the cloud sends page by page, for loops such as `for try await topic in …`.
 ///
-/// A loop asks for a page when the page before is used up. Every loop over a list starts at the first page. It throws
-/// ``KiiResponseError`` when a page leads back to an earlier one, and `CancellationError` when its task is cancelled;
-/// otherwise see ``KiiClient``.
+/// A loop requests a page after it has used up the previous one. Every loop over a list starts at the first page. It
+/// throws ``KiiResponseError`` when a page leads back to an earlier one, and `CancellationError` when its task is
+/// cancelled. For other errors see ``KiiClient``.
 public struct KiiList<Element: Sendable>: AsyncSequence, Sendable {
     private let page: @Sendable (_ paginationKey: String?) async throws -> KiiPage<Element>
     private let operation: @Sendable () throws -> KiiOperation
 
-    /// A list whose pages `call` reads. Each is asked for with the token that `session` has then.
+    /// A list whose pages `call` reads. Each request uses the session's current token.
     ///
     /// - Source: `paginationKey` in Kii's lists, as a query parameter and in the answer
     init(_ session: KiiSession, _ call: @escaping @Sendable () throws -> KiiCall<KiiPage<Element>>) {
@@ -41,23 +38,22 @@ public struct KiiList<Element: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// All of it.
+    /// All elements of the list.
     ///
-    /// - Throws: What a loop over the list ends in.
+    /// - Throws: the errors of a loop over the list.
     public func all() async throws -> [Element] {
         var all: [Element] = []
         for try await element in self { all.append(element) }
         return all
     }
 
-    /// Begins with the first page.
+    /// Starts at the first page.
     public func makeAsyncIterator() -> some AsyncIteratorProtocol<Element, any Error> { Place(self) }
 
-    /// A place in the list.
     private struct Place: AsyncIteratorProtocol {
         private let list: KiiList
         private var elements = [Element]().makeIterator()
-        /// What asks for the next page; `nil` for the first.
+        /// The key of the next page; `nil` for the first.
         private var paginationKey: String?
         private var isAtEnd = false
         private var keysRead: Set<String> = []
@@ -69,7 +65,7 @@ public struct KiiList<Element: Sendable>: AsyncSequence, Sendable {
             while true {
                 if let element = self.elements.next() { return element }
                 guard !self.isAtEnd else { return nil }
-                // Until there is a next page.
+                // This changes below if there is a next page.
                 self.isAtEnd = true
                 try Task.checkCancellation()
                 let page = try await self.list.page(self.paginationKey)

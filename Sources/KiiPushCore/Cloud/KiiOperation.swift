@@ -1,4 +1,4 @@
-/// Which call an error belongs to: enough to find it in a log, and nothing that is secret.
+/// Identifies the call of an error: enough to find it in a log, without secrets.
 package struct KiiOperation: Sendable, Hashable, CustomStringConvertible {
     package var method: HTTPMethod
     /// The percent-encoded path below the API's root, without the query.
@@ -10,7 +10,6 @@ package struct KiiOperation: Sendable, Hashable, CustomStringConvertible {
     package var description: String { "\(self.method.rawValue) \(self.path)" }
 }
 
-/// The HTTP methods that Kii's REST API uses.
 package enum HTTPMethod: String, Sendable, Hashable {
     case get = "GET"
     case head = "HEAD"

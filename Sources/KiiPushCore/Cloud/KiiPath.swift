@@ -1,24 +1,23 @@
-/// Where a resource lives below an app's root in the REST API, one segment at a time. A segment that holds an ID is
-/// percent-encoded whole, so whatever the ID contains stays within its segment.
+/// A resource's path below an app's root in the REST API, built from segments. It percent-encodes a segment with an ID
+/// as a whole, so that no character of the ID can leave the segment.
 package struct KiiPath: Sendable {
     private var text: String
-    /// What is wrong with the first value that no path can hold.
+    /// The error for the first value that no path can contain.
     private var flaw: KiiInputError?
 
-    /// Of segments that are part of the API, such as `topics`.
+    /// Makes a path of fixed segments of the API, such as `topics`.
     package init(_ names: String...) { self.text = names.map { "/" + $0 }.joined() }
 
-    /// Adds segments that are part of the API.
     package func appending(_ names: String...) -> KiiPath { self.appending(names.map { "/" + $0 }.joined(), nil) }
 
-    /// Adds a segment that holds a value, such as a topic's ID.
+    /// Appends a segment with a value, such as a topic's ID.
     package func appending(_ value: String, as field: KiiInputError.Field) -> KiiPath {
         let isUsable = !value.isEmpty && value != "." && value != ".."
         let flaw = isUsable ? nil : KiiInputError(field, rule: "neither empty nor . nor ..")
         return self.appending("/" + value.percentEncoded, flaw)
     }
 
-    /// Adds a segment that is a prefix and a value, such as `EMAIL:` and an address.
+    /// Appends a segment with a prefix and a value, such as `EMAIL:` and an address.
     func appending(_ kind: String, _ value: String, as field: KiiInputError.Field) throws(KiiInputError) -> KiiPath {
         try KiiInputError.refuseEmpty(value, field)
         return self.appending(kind + value, as: field)
@@ -33,10 +32,10 @@ package struct KiiPath: Sendable {
         return path
     }
 
-    /// The path as it is written in a URL, such as `/apps/1a2b/topics/news`.
+    /// The path as a URL contains it, such as `/apps/1a2b/topics/news`.
     ///
-    /// - Throws: ``KiiInputError`` for an empty value, or for `.` and `..`, which every URL parser takes for a step
-    ///   between segments even when they are percent-encoded (RFC 3986 section 5.2.4).
+    /// - Throws: ``KiiInputError`` for an empty value, and for `.` and `..`. Every URL parser treats those two as steps
+    ///   between segments, even when percent-encoded (RFC 3986 section 5.2.4).
     func encoded() throws(KiiInputError) -> String {
         if let flaw = self.flaw { throw flaw }
         return self.text
@@ -44,12 +43,11 @@ package struct KiiPath: Sendable {
 }
 
 extension KiiApp {
-    /// `/apps/{appID}`.
     var path: KiiPath { KiiPath("apps").appending(self.appID, as: .appID) }
 }
 
 extension Scope {
-    /// What stands between the app and its topics and buckets.
+    /// The path between the app and its topics and buckets.
     var path: KiiPath {
         switch self {
         case .app: KiiPath()
@@ -61,7 +59,6 @@ extension Scope {
 }
 
 extension Principal {
-    /// `users/{userID}` or `things/{thingID}`.
     var path: KiiPath {
         switch self {
         case .user(let id): Scope.user(id).path
@@ -71,7 +68,6 @@ extension Principal {
 }
 
 extension Topic {
-    /// - Throws: ``KiiInputError`` for an ID that no topic can have.
     func path() throws(KiiInputError) -> KiiPath {
         guard Topic.isValidID(self.id) else { throw KiiInputError(.topicID, rule: "1 to 64 of A-Z a-z 0-9 _ -") }
         return self.scope.path.appending("topics").appending(self.id, as: .topicID)
@@ -83,7 +79,7 @@ extension Bucket {
 }
 
 extension String {
-    /// The UTF-8 bytes with everything but RFC 3986's unreserved characters and `:` written as `%XX`. A colon is legal
-    /// in a segment (section 3.3), and Kii writes it in `VENDOR_THING_ID:…` and `MQTT:…`.
+    /// Percent-encodes everything except RFC 3986's unreserved characters and `:`. A colon is legal in a segment
+    /// (section 3.3), and Kii writes it in `VENDOR_THING_ID:…` and `MQTT:…`.
     var percentEncoded: String { self.percentEncoded(but: "-._~:") }
 }

@@ -1,9 +1,7 @@
-/// An answer together with the call that it belongs to.
 package struct KiiResponse: Sendable {
     package let operation: KiiOperation
-    /// What the server answered.
     package let http: HTTPResponse
-    /// The wall clock when the answer was there.
+    /// The wall clock at the arrival of the answer.
     package let receivedAt: Timestamp
 
     package init(operation: KiiOperation, http: HTTPResponse, receivedAt: Timestamp) {
@@ -12,12 +10,11 @@ package struct KiiResponse: Sendable {
 
     /// The body as JSON.
     ///
-    /// - Throws: ``KiiResponseError`` when it is not JSON or larger than ``JSONLimits`` allow.
+    /// - Throws: ``KiiResponseError`` when the body is not JSON, or exceeds ``JSONLimits``.
     package func json() throws(KiiResponseError) -> JSONValue {
         try KiiFields(parsing: self.http.body, in: self).value
     }
 
-    /// The body's members, for reading them by type.
     package func fields() throws(KiiResponseError) -> KiiFields {
         try KiiFields(parsing: self.http.body, in: self).object()
     }

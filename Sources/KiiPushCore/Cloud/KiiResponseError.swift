@@ -1,47 +1,40 @@
-/// An answer that claims success and is not what Kii documents.
+/// An answer with a success status whose content is not as Kii documents.
 ///
-/// It says where the answer is wrong and never what it holds.
+/// It names the place of the error in the answer, never the content.
 public struct KiiResponseError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong with the answer.
     package enum Problem: Sendable, Hashable {
-        /// A status from 200 to 299 that the call never has, as a proxy or a network's sign-in page sends it.
+        /// A status from 200 to 299 that the call never has; a proxy or a network's sign-in page may send it.
         case unexpectedStatus
-        /// The body is not JSON, or larger than is read.
+        /// The body is not JSON, or too large.
         case notJSON(JSONError)
         /// A member that Kii always sends is absent.
         case missing
-        /// A string that must hold something is empty.
+        /// A string that must not be empty is empty.
         case empty
-        /// A value has another type.
         case wrongType(ExpectedType)
-        /// A text is no topic on which one installation alone receives: it has a wildcard or U+0000, begins with `$`, or is
+        /// The topic may not belong to one installation alone. It has a wildcard or U+0000, begins with `$`, or is
         /// longer than 1,024 bytes.
         case unusableTopic
-        /// A string is longer than any that Kii sends; `maximum` is what is taken, in bytes of UTF-8.
+        /// A string exceeds `maximum` bytes of UTF-8, which is more than Kii sends.
         case tooLong(maximum: Int)
-        /// A number is too small or too large for what it means.
+        /// A number is too small or too large for its purpose.
         case outOfRange
-        /// A list's next page is one that was read already.
+        /// A list's next page is a page that was read already.
         case repeatedPage
     }
 
-    /// What a value should have been.
     package enum ExpectedType: String, Sendable, Hashable {
         case object, array, string
-        /// A number without a fraction.
         case integer
         case bool = "boolean"
     }
 
     package var operation: KiiOperation
-    /// The HTTP status.
     package var status: Int
-    /// What is wrong.
     package var problem: Problem
-    /// The place in the body; the root when the whole answer is meant.
+    /// The place in the body; the root for the whole answer.
     package var pointer: JSONPointer
 
-    /// Makes an error about an answer.
     package init(_ problem: Problem, at pointer: JSONPointer = JSONPointer(), in response: KiiResponse) {
         self.operation = response.operation
         self.status = response.http.status
@@ -49,7 +42,7 @@ public struct KiiResponseError: Error, Sendable, Hashable, CustomStringConvertib
         self.pointer = pointer
     }
 
-    /// Makes an error about a member of an answer with status 200 that was read before.
+    /// Makes an error about a member of an earlier answer with status 200.
     init(_ problem: Problem, at key: String, of operation: KiiOperation) {
         self.operation = operation
         self.status = 200
@@ -57,7 +50,7 @@ public struct KiiResponseError: Error, Sendable, Hashable, CustomStringConvertib
         self.pointer = JSONPointer(tokens: [key])
     }
 
-    /// One line: which call, what is wrong with its answer, and what to check.
+    /// One line: the call, the fault of its answer, and what to check.
     public var description: String {
         "\(self.operation) answered \(self.status), but \(self.defect); "
             + "check that the base URL is Kii's and that no proxy answers in its place"
@@ -88,7 +81,7 @@ extension KiiResponseError: JSONReaderError {
         case .notJSON(let error): self.init(.notJSON(error), in: document)
         case .missing: self.init(.missing, at: error.pointer, in: document)
         case .kind(let kind): self.init(.wrongType(kind == .array ? .array : .object), at: error.pointer, in: document)
-        // Rules of strict documents.
+        // Only strict documents have these rules.
         case .unknown, .other: self.init(.outOfRange, at: error.pointer, in: document)
         }
     }

@@ -1,6 +1,6 @@
 /// A region in which Kii runs its cloud.
 ///
-/// - Source: Kii's REST guides and SDKs. An old China site (`api-cn2`) is gone and not listed.
+/// - Source: Kii's REST guides and SDKs. An old China site (`api-cn2`) no longer exists and is not listed.
 package enum KiiSite: String, Sendable, Hashable, CaseIterable {
     case us, jp, sg, eu
     /// China; Kii announced the end of its support for 2019-07-31.

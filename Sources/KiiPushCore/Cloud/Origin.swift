@@ -1,15 +1,14 @@
-/// The server that an http or https URL leads to.
+/// The server of an http or https URL.
 ///
 /// - Source: RFC 6454 section 4
 package struct Origin: Sendable, Hashable, CustomStringConvertible {
-    /// Whether the URL is https.
     package let usesTLS: Bool
     /// The name or address in lower case; an IPv6 address without its brackets.
     package let host: String
-    /// The port, that of the scheme where the URL names none.
+    /// The port; the scheme's default if the URL names none.
     package let port: UInt16
 
-    /// Reads a URL. `nil` for another scheme, for a host or port that cannot be used, and for a URL with user info.
+    /// Reads a URL. `nil` for another scheme, an unusable host or port, and a URL with user info.
     package init?(of url: some StringProtocol) {
         guard let colon = url.firstIndex(of: ":"), url[colon...].hasPrefix("://") else { return nil }
         switch url[..<colon].lowercased() {
@@ -19,7 +18,7 @@ package struct Origin: Sendable, Hashable, CustomStringConvertible {
         }
         let authority = url[colon...].dropFirst("://".count).prefix { !"/?#\\".contains($0) }
         guard authority.isVisibleASCII, !authority.contains("@") else { return nil }
-        // An IPv6 address stands in brackets, RFC 3986 section 3.2.2.
+        // Brackets enclose an IPv6 address (RFC 3986 section 3.2.2).
         let end = authority.hasPrefix("[") ? authority.firstIndex(of: "]").map(authority.index(after:)) : nil
         let name = authority[..<(end ?? authority.firstIndex(of: ":") ?? authority.endIndex)]
         let rest = authority[name.endIndex...]
@@ -33,7 +32,7 @@ package struct Origin: Sendable, Hashable, CustomStringConvertible {
         guard !self.host.isEmpty else { return nil }
     }
 
-    /// Whether no other machine is on the way: `localhost`, `127.0.0.0/8` or `::1`, RFC 6761 section 6.3.
+    /// Whether the server is on this machine: `localhost`, `127.0.0.0/8` or `::1` (RFC 6761 section 6.3).
     package var isLoopback: Bool {
         if ["localhost", "::1"].contains(self.host) { return true }
         let bytes = self.host.split(separator: ".", omittingEmptySubsequences: false)
@@ -41,7 +40,7 @@ package struct Origin: Sendable, Hashable, CustomStringConvertible {
             && bytes.allSatisfy { $0.utf8.allSatisfy { (0x30...0x39).contains($0) } && UInt8($0) != nil }
     }
 
-    /// The origin as it is written, such as `https://api-jp.kii.com` or `http://[::1]:8080`.
+    /// The origin as text, such as `https://api-jp.kii.com` or `http://[::1]:8080`.
     package var description: String {
         let host = self.host.contains(":") ? "[\(self.host)]" : self.host
         let isUsual = self.port == (self.usesTLS ? 443 : 80)

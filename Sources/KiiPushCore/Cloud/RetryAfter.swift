@@ -1,15 +1,15 @@
-/// How long the cloud asks its caller to wait.
+/// The wait that the cloud requests.
 package enum RetryAfter {
-    /// No cloud means more than this; it keeps arithmetic on a hostile value within bounds.
+    /// No real cloud requests more; the limit bounds arithmetic on hostile values.
     static let longest = Duration.seconds(30 * 86_400)
 
-    /// The longer of what the header field and the body ask for, since each of Kii's own clients reads one of them.
+    /// The longer of two waits: the header field's and the body's. Each of Kii's own clients reads only one.
     ///
-    /// A date in the field counts from the answer's own `Date`, so that it does not matter how the clocks differ.
+    /// A date in the field counts from the answer's own `Date`, so that differing clocks do not matter.
     ///
-    /// - Parameter receivedAt: From when a date counts where the answer has no `Date`.
-    /// - Source: RFC 9110 section 10.2.3 for the field (seconds or a date), section 6.6.1 for `Date`; KiiThingSDK for the
-    ///   body's `retryAfter`.
+    /// - Parameter receivedAt: the time from which a date counts if the answer has no `Date`.
+    /// - Source: RFC 9110 section 10.2.3 for the field (seconds or a date), section 6.6.1 for `Date`; KiiThingSDK for
+    ///   the body's `retryAfter`.
     package static func duration(
         of answer: HTTPResponse, bodySeconds: Int64? = nil, receivedAt: Timestamp
     ) -> Duration? {

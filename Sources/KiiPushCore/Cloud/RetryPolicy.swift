@@ -1,14 +1,16 @@
-/// Whether, when and how often a call is made again that did not come through.
+/// The rules for repeating a failed call: when and how often.
 ///
-/// A request is repeated only where that cannot do the same thing twice:
-/// - any call after 425, and after 429 or 503 when the server says how long to wait, since it then has done nothing;
-/// - any call when no connection was made or TLS failed, since then nothing was sent;
-/// - any call, at once and over a new connection, when a kept connection brings 408 or 421: the server ends it with that;
-/// - an idempotent call after 408, 429, 502, 503 and 504, and when the connection broke or time ran out. Only sending a
-///   message, creating an object, registering and changing a password are not idempotent.
+/// The client repeats a request only if that cannot have a second effect:
+/// - any call after 425, and after 429 or 503 with a wait from the server, since the server then did nothing;
+/// - any call when no connection was made or TLS failed, except for a certificate problem, since nothing was sent;
+/// - any call, at once and over a new connection, when a kept connection ends with 408 or 421;
+/// - an idempotent call after 408, 429, 502, 503 and 504, and when the connection broke or time ran out.
 ///
-/// The waits grow by doubling. What the server asks for is never shortened: when it does not fit into what is left of
-/// `budget`, the call fails at once. Cancellation ends a wait at once.
+/// These calls are not idempotent: sending a message, creating an object, registering, changing a password, refreshing
+/// a token, and any call with `acceptsExisting: false`.
+///
+/// The waits double. A server's wait is never shortened: when it exceeds the rest of `budget`, the call fails at once.
+/// Cancellation ends a wait at once.
 ///
 /// - Source: RFC 9110 section 9.2.2 for repetition, 15.5.9 for 408, 15.5.20 for 421; RFC 8470 section 5.2 for 425;
 ///   KiiThingSDK and kii-rest-client4j for the server's waits.
@@ -20,7 +22,7 @@ public struct RetryPolicy: Sendable {
     package var clock: any Clock<Duration>
     package var jitter: @Sendable () -> Double
 
-    /// Which failures the policy applies to.
+    /// The failures that the policy applies to.
     enum Subject: Sendable {
         case everyFailure
         case refusals
@@ -29,16 +31,16 @@ public struct RetryPolicy: Sendable {
 
     var subject = Subject.everyFailure
 
-    /// Describes the repetition.
+    /// Makes a policy.
     ///
     /// - Parameters:
-    ///   - maximumRequests: The most requests of one call, the first included; less than 2 means no repetition.
-    ///   - budget: The time from the start of a call in which a further request may begin.
-    ///   - firstDelay: The wait before the second request when the server does not say how long.
-    ///   - maximumDelay: The limit of the doubled waits, unless `firstDelay` is longer.
-    ///   - clock: The clock that measures the waits and `budget`. Default: the machine's continuous clock.
-    ///   - jitter: The share by which each wait is lengthened, so that a fleet does not ask in step. Called once a
-    ///     wait; must return 0 to 1. Default: random from 0 to 0.25.
+    ///   - maximumRequests: the most requests of one call, the first included; less than 2 means no repetition.
+    ///   - budget: the time from the start of a call in which a further request may begin.
+    ///   - firstDelay: the wait before the second request, unless the server requests one.
+    ///   - maximumDelay: the limit of the doubled waits, unless `firstDelay` is longer.
+    ///   - clock: the clock that measures the waits and `budget`. Default: the machine's continuous clock.
+    ///   - jitter: the share to add to each wait, so that the clients of a fleet do not retry at the same time. Called
+    ///     once for each wait; must return 0 to 1. Default: random from 0 to 0.25.
     public init(
         maximumRequests: Int = 3, budget: Duration = .seconds(30), firstDelay: Duration = .milliseconds(500),
         maximumDelay: Duration = .seconds(8), clock: any Clock<Duration> = ContinuousClock(),
@@ -48,18 +50,18 @@ public struct RetryPolicy: Sendable {
         (self.maximumDelay, self.clock, self.jitter) = (maximumDelay, clock, jitter)
     }
 
-    /// Every call is one request.
+    /// No repetition: every call is one request.
     public static let none = RetryPolicy(maximumRequests: 1)
-    /// For the broker's endpoint, which the cloud takes its time to make: 10 requests within 60 s, 1 to 5 s apart.
+    /// For the broker's endpoint, which the cloud needs time to make: 10 requests within 60 s, 1 to 5 s apart.
     package static let endpoint = RetryPolicy(
         maximumRequests: 10, budget: .seconds(60), firstDelay: .seconds(1), maximumDelay: .seconds(5))
 }
 
 extension RetryPolicy {
-    /// Repeats `request` as the policy allows. `isInDoubt`: the cloud may have carried out an earlier request of this
-    /// call, whose answer is unknown.
+    /// Repeats `request` as the policy allows. `isInDoubt` is true if the cloud may have carried out an earlier request
+    /// of this call, whose answer is unknown.
     ///
-    /// - Throws: What the last request threw; `CancellationError` when the task is cancelled during a wait.
+    /// - Throws: the error of the last request; `CancellationError` when the task is cancelled during a wait.
     func repeating<Output>(
         isIdempotent: Bool, _ request: (_ isInDoubt: Bool) async throws -> Output
     ) async throws -> Output {
@@ -88,21 +90,20 @@ extension RetryPolicy {
         return { start.duration(to: clock.now) }
     }
 
-    /// `wait`, lengthened by ``jitter``; `nil` when it does not fit into the rest of ``budget``.
+    /// `wait`, lengthened by ``jitter``; `nil` when it exceeds the rest of ``budget``.
     private func delay(_ wait: Duration, spent: Duration) -> Duration? {
         let left = self.budget - spent
         return wait <= left ? min(wait + wait * min(max(self.jitter(), 0), 1), left) : nil
     }
 }
 
-/// Why a request did not come through, as far as a repetition may help.
+/// A failure of a request that a repetition may overcome.
 struct RequestFailure {
     /// Whether the server may have carried the request out.
     var isInDoubt: Bool
-    /// How long the server asks to wait.
     var retryAfter: Duration?
 
-    /// `nil` for a failure that would come again.
+    /// `nil` for a failure that would recur.
     init?(_ error: any Error, _ subject: RetryPolicy.Subject = .everyFailure) {
         switch error {
         case let error as KiiError where subject != .missingAnswers:

@@ -1,13 +1,13 @@
-/// The texts that are cut out of what a server says, wherever they stand in it, with all that has the form of
-/// credentials. They are found byte by byte: a Swift string does not hold "secret" where a combining mark follows it.
+/// Cuts secrets out of a server's texts, wherever they stand, and everything in the form of credentials. The search
+/// compares bytes: a Swift string does not contain "secret" where a combining mark follows it.
 struct WithheldTexts {
     private static let replacement = Array("<redacted>".utf8)
 
-    /// The longest one first, since one may be the beginning of another.
+    /// Longest first, since one secret may begin with another.
     private let texts: [[UInt8]]
 
     init(_ secrets: [Secret]) {
-        // Below four characters a text is cut out of ordinary words, and is no secret.
+        // A text of fewer than four characters is no secret, and ordinary words may contain it.
         self.texts = secrets.map { Array($0.reveal().utf8) }.filter { $0.count >= 4 }.sorted { $0.count > $1.count }
     }
 

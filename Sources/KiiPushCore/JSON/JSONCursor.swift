@@ -1,21 +1,20 @@
 import Glibc
 
-/// Steps through the members or elements of one container of a document that was scanned before.
+/// Steps through the members or elements of one container of a scanned document.
 ///
-/// Safety: `base` points to the bytes of a document that ``JSONScanner`` accepted. Inside a container of such a
-/// document every value is followed by another byte of it, so the loops below end before the document does.
+/// Safety: `base` points to the bytes of a document that ``JSONScanner`` accepted. Inside its containers every value is
+/// followed by another byte, so the loops below end before the document does.
 struct JSONCursor {
     private let base: UnsafePointer<UInt8>
     private var position: Int
     private var isAtStart = true
 
-    /// Stands before the first member or element of the container whose opening bracket is at `container`.
+    /// Starts before the first member or element of the container whose opening bracket is at `container`.
     init(base: UnsafePointer<UInt8>, container: Int) {
         self.base = base
         self.position = container + 1
     }
 
-    /// The next member's key and where its value stands, or nil after the last one.
     mutating func nextMember() -> (key: JSONStringRange, value: Range<Int>)? {
         guard self.advance() else { return nil }
         let key = JSONCursor.stringRange(self.base, quote: self.position)
@@ -26,10 +25,9 @@ struct JSONCursor {
         return (key, self.passValue())
     }
 
-    /// Where the next element stands, or nil after the last one.
     mutating func nextElement() -> Range<Int>? { self.advance() ? self.passValue() : nil }
 
-    /// Moves to the next member's or element's first byte; false at the closing bracket.
+    /// Moves to the first byte of the next member or element; false at the closing bracket.
     private mutating func advance() -> Bool {
         self.skipWhitespace()
         switch self.base[self.position] {
@@ -85,7 +83,7 @@ struct JSONCursor {
         }
     }
 
-    /// What stands between the quotes of the string that starts at `quote`.
+    /// The range between the quotes of the string that starts at `quote`.
     static func stringRange(_ base: UnsafePointer<UInt8>, quote: Int) -> JSONStringRange {
         var position = quote + 1
         var isEscaped = false
@@ -101,7 +99,7 @@ struct JSONCursor {
 }
 
 extension JSONStringRange {
-    /// Whether the string is exactly `wanted`, byte by byte, as RFC 8259 section 8.3 compares.
+    /// Whether the string equals `wanted` byte by byte, as RFC 8259 section 8.3 compares.
     func spells(_ wanted: UnsafeBufferPointer<UInt8>, at base: UnsafePointer<UInt8>, in bytes: [UInt8]) -> Bool {
         if self.isEscaped {
             return JSONText.string(in: bytes.span, self.start..<self.end, isEscaped: true).utf8.elementsEqual(wanted)

@@ -1,4 +1,4 @@
-/// A step of a coding path that the document, not a type, has named.
+/// A step of a coding path whose name comes from the document, not from a type.
 enum JSONCodingKey: CodingKey {
     case member(String)
     case element(Int)
@@ -18,7 +18,6 @@ enum JSONCodingKey: CodingKey {
     }
 }
 
-/// An object's members, found by key.
 struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     private let members: [JSONMember]  // also those that a later one replaces
     private let values: [ExactString: JSONValue]
@@ -35,19 +34,19 @@ struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func contains(_ key: Key) -> Bool { self.values[ExactString(key.stringValue)] != nil }
     func decodeNil(forKey key: Key) throws -> Bool { try self.decoder(key).decodeNil() }
 
-    // The scalars that payloads have are read directly.
+    // Direct reads of the scalars that payloads have.
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try self.decoder(key).decode(type) }
     func decode(_ type: String.Type, forKey key: Key) throws -> String { try self.decoder(key).decode(type) }
     func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try self.decoder(key).decode(type) }
     func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try self.decoder(key).decode(type) }
     func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try self.decoder(key).decode(type) }
 
-    // Of every other type: those of the standard library ask the decoder for themselves.
+    // All other types. Those of the standard library call the decoder themselves.
     func decode<Result: Decodable>(_ type: Result.Type, forKey key: Key) throws -> Result {
         try self.decoder(key).decode(type)
     }
 
-    // For these two the protocol has defaults, which throw.
+    // The protocol's defaults for these two types throw.
     func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try self.decoder(key).decode(type) }
     func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try self.decoder(key).decode(type) }
 
@@ -64,7 +63,7 @@ struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func superDecoder() throws -> any Decoder { self.superDecoder(JSONCodingKey.member("super")) }
     func superDecoder(forKey key: Key) throws -> any Decoder { self.superDecoder(key) }
 
-    /// A superclass whose member is missing sees null, so that its optional properties are nil.
+    /// A superclass without a member decodes from null, so that its optional properties are nil.
     private func superDecoder(_ key: any CodingKey) -> any Decoder {
         let value = self.values[ExactString(key.stringValue)] ?? .null
         return JSONValueDecoder(value: value, containerPath: self.codingPath, key: key)
@@ -78,7 +77,6 @@ struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     }
 }
 
-/// An array's elements, one after the other.
 struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
     private let elements: [JSONValue]
     let codingPath: [any CodingKey]
@@ -98,7 +96,7 @@ struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
         return isNull
     }
 
-    // As in the keyed container.
+    // Direct reads, as in the keyed container.
     mutating func decode(_ type: Bool.Type) throws -> Bool { try self.advance { try $0.decode(type) } }
     mutating func decode(_ type: String.Type) throws -> String { try self.advance { try $0.decode(type) } }
     mutating func decode(_ type: Int.Type) throws -> Int { try self.advance { try $0.decode(type) } }
@@ -109,7 +107,7 @@ struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
         try self.advance { try $0.decode(type) }
     }
 
-    // For these two the protocol has defaults, which throw.
+    // The protocol's defaults for these two types throw.
     mutating func decode(_ type: Int128.Type) throws -> Int128 { try self.advance { try $0.decode(type) } }
     mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try self.advance { try $0.decode(type) } }
 
@@ -123,7 +121,7 @@ struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
 
     mutating func superDecoder() throws -> any Decoder { try self.advance { $0 } }
 
-    /// An element that cannot be read is not passed, so that the caller may try another type.
+    /// The position stays at an element that cannot be read, so that the caller may try another type.
     private mutating func advance<Result>(_ read: (JSONValueDecoder) throws -> Result) throws -> Result {
         let result = try read(self.decoder())
         self.currentIndex += 1

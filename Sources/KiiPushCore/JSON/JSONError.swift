@@ -1,14 +1,14 @@
-/// Why bytes are not a JSON document.
+/// The reason why bytes are not a JSON document.
 ///
-/// It holds positions and names of members, never a value of the document, and is safe to log.
+/// Safe to log: the error holds positions and names of members, never a value of the document.
 public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What is wrong, by the rule that is broken.
+    /// The broken rule.
     package enum Code: Sendable, Hashable {
-        /// There is nothing but white space.
+        /// The document is empty but for white space.
         case empty
         /// The document starts with a byte order mark (RFC 8259 section 8.1).
         case byteOrderMark
-        /// A byte that cannot stand where it stands.
+        /// A byte stands in the wrong place.
         case unexpectedByte
         /// The document ends in the middle of a value.
         case unexpectedEnd
@@ -24,38 +24,36 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
         case loneSurrogate
         /// A string is not UTF-8 (RFC 3629): overlong, a surrogate, above U+10FFFF or cut.
         case invalidUTF8
-        /// More levels than the parser takes: 64.
+        /// The document exceeds the parser's levels of nesting: 64 by default.
         case tooDeep
-        /// More bytes than the parser takes; ``JSONError/byteOffset`` is that limit. A payload may have 4 MiB.
+        /// The document exceeds the parser's size; ``JSONError/byteOffset`` is the limit, by default 4 MiB.
         case tooLarge
     }
 
-    /// What is wrong.
     package var code: Code
-    /// Where, in bytes from the start of the document.
+    /// The error's offset in bytes from the start of the document.
     package var byteOffset: Int
-    /// The value that holds the place; the root if no value had begun.
+    /// The innermost value at the offset; the root if no value had begun.
     package var pointer: JSONPointer
 
     package init(code: Code, byteOffset: Int, pointer: JSONPointer) {
         (self.code, self.byteOffset, self.pointer) = (code, byteOffset, pointer)
     }
 
-    /// An error without the pointer, which takes time to find: ``located(in:)`` adds it.
+    /// An error without its pointer, which takes time to find; ``located(in:)`` adds it.
     init(_ code: Code, at byteOffset: Int) { self.init(code: code, byteOffset: byteOffset, pointer: JSONPointer()) }
 
-    /// The same error with the pointer to its place in a document.
     func located(in bytes: [UInt8]) -> JSONError {
         let pointer = JSONPointer(leadingTo: self.byteOffset, in: bytes)
         return JSONError(code: self.code, byteOffset: self.byteOffset, pointer: pointer)
     }
 
-    /// One line that completes "the document is …": what is wrong, where, and what to do about it.
+    /// One line that completes "the document is …": the rule, the place, and what to do about it.
     public var description: String {
         switch self.code {
         // An empty document has no places, and its root no name.
         case .empty: return "not JSON: \(self.code.advice)"
-        // Nobody has looked whether it is JSON.
+        // The parser has not checked whether the document is JSON.
         case .tooLarge: return "larger than \(self.byteOffset) bytes: \(self.code.advice)"
         default: break
         }

@@ -1,7 +1,7 @@
-/// One member of an object.
+/// A member of an object.
 public struct JSONMember: Sendable, Hashable {
     private let exactKey: ExactString
-    /// The key, unescaped. Keys are compared by their Unicode scalars: `é` as one scalar and as two are two keys.
+    /// The key, unescaped. Keys compare by Unicode scalars: `é` as one scalar and `é` as two are different keys.
     public var key: String { self.exactKey.text }
     /// The value.
     public var value: JSONValue
@@ -12,8 +12,8 @@ public struct JSONMember: Sendable, Hashable {
     }
 }
 
-/// A string that equals another one only scalar by scalar, as RFC 8259 section 8.3 compares; `String` itself takes
-/// canonically equivalent texts for equal.
+/// A string that compares scalar by scalar, as RFC 8259 section 8.3 requires; `String` treats canonically equivalent
+/// texts as equal.
 struct ExactString: Hashable {
     let text: String
 
@@ -31,18 +31,17 @@ struct ExactString: Hashable {
 }
 
 extension [JSONMember] {
-    /// The members without those that a later one with the same key replaces.
+    /// The members; of several with the same key only the last.
     func uniqued() -> [JSONMember] {
         let replaced = self.replacedIndices()
         guard !replaced.isEmpty else { return self }
         return self.indices.filter { !replaced.contains($0) }.map { self[$0] }
     }
 
-    /// Where the members are that a later one with the same key replaces.
     func replacedIndices() -> Set<Int> {
         var replaced: Set<Int> = []
         if self.count <= 32 {
-            // Most objects are small; comparing keys pairwise is then cheaper than hashing them.
+            // Most objects are small; for them comparing keys pairwise is cheaper than hashing.
             for index in self.indices.dropLast() {
                 let key = self[index].key.utf8
                 let count = key.count
@@ -60,6 +59,5 @@ extension [JSONMember] {
         return replaced
     }
 
-    /// The members in the order of their keys' scalars.
     func sortedByKey() -> [JSONMember] { self.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) } }
 }

@@ -1,17 +1,15 @@
-/// A number exactly as it is written, whatever its size and precision. Two numbers are equal if their values are: `1`,
-/// `1.0` and `10e-1`; `0` and `-0`. (Numbers whose exponent has more than 17 digits are compared as text.)
+/// A number exactly as written, whatever its size and precision. Numbers with the same value are equal: `1`, `1.0` and
+/// `10e-1`; `0` and `-0`. (Numbers whose exponent has more than 17 digits compare as text.)
 package struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
-    /// The number in the words of RFC 8259 section 6.
+    /// The number as it is written (RFC 8259 section 6).
     package let text: String
 
-    /// Takes a number's text; `nil` unless it is exactly one JSON number.
     package init?(_ text: String) {
         guard let first = text.utf8.first, first == UInt8(ascii: "-") || isDigit(first) else { return nil }
         guard (try? JSONValue(parsing: text))?.number?.text == text else { return nil }  // why it is wrong is not asked
         self.text = text
     }
 
-    /// Writes an integer.
     package init(_ integer: some BinaryInteger) { self.text = String(integer) }
 
     /// Writes the shortest text that reads back as the same `Double`; `nil` for infinities and NaN.
@@ -20,19 +18,17 @@ package struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
         self.text = double.description
     }
 
-    /// Takes text that a ``JSONScanner`` accepted as a number.
+    /// Wraps text that a ``JSONScanner`` accepted as a number.
     init(scanned text: String) { self.text = text }
 
-    /// The value, if it is exactly an `Int64`.
     package var int64: Int64? { self.exactly(Int64.self) }
 
-    /// The value, if it is exactly a `UInt64`.
     package var uint64: UInt64? { self.exactly(UInt64.self) }
 
-    /// The nearest `Double`; `nil` beyond its range. A number too small for it becomes zero.
+    /// The nearest `Double`; `nil` beyond its range. A number too small for `Double` becomes zero.
     package var double: Double? { Double(self.text).flatMap { $0.isFinite ? $0 : nil } }
 
-    /// The value, if it is exactly of the given type: `1.0` and `1e3` are integers, `1.5` is none.
+    /// The value, if the type represents it exactly: `1.0` and `1e3` are integers, `1.5` is not.
     package func exactly<Integer: FixedWidthInteger>(_ type: Integer.Type = Integer.self) -> Integer? {
         if let integer = Integer(self.text) { return integer }
         guard let decimal = Decimal(self.text), decimal.exponent >= 0 else { return nil }
@@ -42,7 +38,7 @@ package struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
             let (product, overflow) = value.multipliedReportingOverflow(by: 10)
             guard !overflow else { return nil }
             let digit = index < decimal.digits.count ? Integer(decimal.digits[index]) : 0
-            // Counted downwards for a negative number, since the least integer has no positive twin.
+            // Negative numbers count downwards, since the least integer has no positive counterpart.
             let (sum, carried) =
                 decimal.isNegative
                 ? product.subtractingReportingOverflow(digit) : product.addingReportingOverflow(digit)
@@ -70,7 +66,7 @@ package struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
 }
 
 extension JSONNumber {
-    /// A number in the one form that all texts of its value share: digits x 10^exponent, without zeros at either end.
+    /// A number in its canonical form: digits x 10^exponent, without zeros at either end.
     private struct Decimal: Hashable {
         var isNegative = false
         var digits: [UInt8] = []

@@ -1,7 +1,7 @@
-/// The way from a document's root to one of its values (RFC 6901), such as `/aps/alert/loc-args/0`.
+/// The path from a document's root to one of its values (RFC 6901), such as `/aps/alert/loc-args/0`.
 ///
-/// Pointers are compared as keys are (RFC 6901 section 4): scalar by scalar, so that `é` as one scalar and as two lead to
-/// two members.
+/// Pointers compare as keys do, scalar by scalar (RFC 6901 section 4): `é` as one scalar and `é` as two lead to
+/// different members.
 package struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
     private(set) var steps: [ExactString]
     /// The steps, unescaped: a member's key, or an element's index in decimal digits.
@@ -10,15 +10,15 @@ package struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
         set { self.steps = newValue.map(ExactString.init) }
     }
 
-    /// Makes a pointer from its steps; without any it points to the whole document.
+    /// Makes a pointer from its steps; without steps it points to the whole document.
     package init(tokens: [String] = []) { self.steps = tokens.map(ExactString.init) }
 
     /// Reads RFC 6901's text form: empty, or `/` before every step with `~1` for `/` and `~0` for `~`. `nil` if the
-    /// text does not start with `/` or a `~` is followed by anything else.
+    /// text does not start with `/`, or has a `~` with anything else after it.
     package init?(_ text: String) {
         var tokens: [String] = []
         guard text.isEmpty || text.utf8.first == UInt8(ascii: "/") else { return nil }
-        // The first part is what stands before the first slash: nothing.
+        // The first part, before the first slash, is empty.
         for part in text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst() {
             guard let token = JSONPointer.unescaped(Substring(part)) else { return nil }
             tokens.append(token)
@@ -26,24 +26,21 @@ package struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
         self.init(tokens: tokens)
     }
 
-    /// Turns the path of a `Decoder` or of a `DecodingError` into a pointer.
     package init(codingPath: [any CodingKey]) {
         let tokens = codingPath.map { key in
-            // Decoders, Foundation's and this package's, name an element "Index 3"; any other key is a member's.
+            // Foundation's decoders and this package's name an element "Index 3"; any other key is a member's.
             guard let index = key.intValue, key.stringValue == "Index \(index)" else { return key.stringValue }
             return String(index)
         }
         self.init(tokens: tokens)
     }
 
-    /// The pointer to the member `key` of what this one points to.
     package func appending(_ key: String) -> JSONPointer {
         var pointer = self
         pointer.steps.append(ExactString(key))
         return pointer
     }
 
-    /// The pointer to the element `index` of what this one points to.
     package func appending(_ index: Int) -> JSONPointer { self.appending(String(index)) }
 
     /// The text form; empty for the whole document.
@@ -62,8 +59,8 @@ package struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
         return text
     }
 
-    /// The pointer for one line of an error: in quotes, printable, and cut after 80 characters, since a key comes from
-    /// the network and can be anything.
+    /// The pointer for one line of an error: quoted, printable, and cut after 80 characters. A key comes from the
+    /// network and can be anything.
     package var abbreviated: String {
         let scalars = self.description.unicodeScalars
         let printable = scalars.prefix(80).map { $0.value < 0x20 || $0.value == 0x7F ? "?" : String($0) }.joined()

@@ -1,7 +1,7 @@
 /// Reads the members of a JSON document by type, and throws the caller's own error for every fault.
 ///
-/// Unknown members are ignored unless ``object(_:)`` gets the names of all members that there may be. A reader keeps no
-/// pointer: a parsed value knows its place in the document, and an error finds the way to it from there.
+/// Unknown members are ignored unless ``object(_:)`` gets the names of all allowed members. A reader keeps no pointer:
+/// a parsed value knows its place in the document, from which an error derives the path.
 package struct JSONReader<Failure: JSONReaderError>: Sendable {
     package let value: JSONValue
     /// The document's description for errors, such as its path.
@@ -26,27 +26,25 @@ package struct JSONReader<Failure: JSONReaderError>: Sendable {
         }
     }
 
-    /// The way from the document's root.
     package var pointer: JSONPointer { self.value.pointer }
 
-    /// The member `key`, also where it is `null`.
+    /// The member `key`, even if it is `null`.
     package subscript(key: String) -> Self? { self.value[key].map { Self($0, in: self.document) } }
 
-    /// The member `key`; `nil` where it is absent or `null`.
+    /// The member `key`; `nil` if it is absent or `null`.
     package func present(_ key: String) -> Self? {
         guard let member = self.value[key], !member.isNull else { return nil }
         return Self(member, in: self.document)
     }
 
-    /// The member `key`, which must be there and not `null`.
     package func required(_ key: String) throws(Failure) -> Self {
         guard let member = self.present(key) else { throw self.failure(.missing, at: key) }
         return member
     }
 
-    /// The value, which must be an object, with no members but those named.
+    /// Requires the value to be an object with no members other than `members`.
     ///
-    /// - Parameter members: `nil` allows any.
+    /// - Parameter members: the allowed members; `nil` allows any.
     @discardableResult
     package func object(_ members: [String]? = nil) throws(Failure) -> Self {
         guard self.value.kind == .object else { throw self.failure(.kind(.object)) }
@@ -57,13 +55,12 @@ package struct JSONReader<Failure: JSONReaderError>: Sendable {
         return self
     }
 
-    /// The elements of the value, which must be an array.
     package func elements() throws(Failure) -> [Self] {
         guard let elements = self.value.array else { throw self.failure(.kind(.array)) }
         return elements.map { Self($0, in: self.document) }
     }
 
-    /// The value as `transform` reads it; `nil` from there is the error "must be `expectation`".
+    /// Converts the value; if `transform` returns `nil`, throws the error "must be `expectation`".
     package func read<Value>(
         _ expectation: String, _ transform: (JSONValue) -> Value?
     ) throws(Failure) -> Value {
@@ -75,14 +72,14 @@ package struct JSONReader<Failure: JSONReaderError>: Sendable {
 
     package func flag() throws(Failure) -> Bool { try self.read("true or false", \.bool) }
 
-    /// A text that is not empty, and fit for C, where a zero ends it.
+    /// A text that is not empty and, since zero ends a C string, contains no zero.
     package func nonEmptyText() throws(Failure) -> String {
         try self.read("a text that is not empty and holds no zero") { value in
             value.string.flatMap { $0.isEmpty || $0.utf8.contains(0) ? nil : $0 }
         }
     }
 
-    /// As above, of the member `key`; `nil` where it is absent or `null`.
+    /// The non-empty text of the member `key`; `nil` if the member is absent or `null`.
     package func nonEmptyText(_ key: String) throws(Failure) -> String? { try self.present(key)?.nonEmptyText() }
 
     package func word(of words: [String]) throws(Failure) -> String {
@@ -97,7 +94,7 @@ package struct JSONReader<Failure: JSONReaderError>: Sendable {
         }
     }
 
-    /// A whole number, by default any that the type holds.
+    /// A whole number in `range`; by default any that the type can hold.
     package func integer<Integer: FixedWidthInteger>(in range: ClosedRange<Integer>? = nil) throws(Failure) -> Integer {
         let expectation = range.map { "a whole number from \($0.lowerBound) to \($0.upperBound)" } ?? "a whole number"
         return try self.read(expectation) { value in
@@ -105,22 +102,20 @@ package struct JSONReader<Failure: JSONReaderError>: Sendable {
         }
     }
 
-    /// The error that the value, or its member `key`, breaks a rule.
     package func failure(_ rule: JSONMemberError.Rule, at key: String? = nil) -> Failure {
         let pointer = key.map { self.pointer.appending($0) } ?? self.pointer
         let place = (key.flatMap { self.value[$0] } ?? self.value).place
         return Failure(JSONMemberError(rule: rule, pointer: pointer, place: place), in: self.document)
     }
 
-    /// The error with the words that follow the pointer.
     package func failure(_ words: String, at key: String? = nil) -> Failure { self.failure(.other(words), at: key) }
 }
 
-/// A document, or a value in it, that is read with ``JSONMemberError`` as it is.
+/// A document, or a value in it, whose reader throws plain ``JSONMemberError``.
 package typealias JSONDocument = JSONReader<JSONMemberError>
 
 extension JSONDocument {
-    /// Parses a document, in which no object may have a key twice.
+    /// Parses a document, in which no object may repeat a key.
     package init(strict bytes: [UInt8]) throws(JSONMemberError) {
         try self.init(parsing: bytes, in: ())
         guard let repeated = self.value.duplicateKeys.first else { return }
@@ -130,24 +125,22 @@ extension JSONDocument {
     }
 }
 
-/// An error of a ``JSONReader``'s caller.
 package protocol JSONReaderError: Error {
-    /// The document's description in the error, such as its path.
     associatedtype Document: Sendable
 
     init(_ error: JSONMemberError, in document: Document)
 }
 
-/// The rule that a JSON document breaks, and where. It holds names of members, and no value.
+/// The rule that a JSON document breaks, and the place. It holds names of members, but no value.
 package struct JSONMemberError: Hashable, CustomStringConvertible {
     package enum Rule: Sendable, Hashable, CustomStringConvertible {
         case notJSON(JSONError)
         case missing
-        /// The value is of another kind than this one.
+        /// The value must be of this kind.
         case kind(JSONValue.Kind)
-        /// The object has only these members.
+        /// The object allows only these members.
         case unknown([String])
-        /// The words that follow the pointer.
+        /// The words after the pointer.
         case other(String)
 
         package var description: String {
@@ -167,7 +160,7 @@ package struct JSONMemberError: Hashable, CustomStringConvertible {
     package var place: String
 
     package var description: String {
-        // The parser's error has a pointer of its own.
+        // The parser's error has its own pointer.
         if case .notJSON = self.rule { return "the document \(self.rule)" }
         return "\(self.pointer.tokens.isEmpty ? "the document" : self.pointer.description) \(self.rule)"
     }
@@ -178,13 +171,13 @@ extension JSONMemberError: JSONReaderError {
 }
 
 extension JSONValue {
-    /// The way to the value from the root of the document that it was parsed from; the root for any other value.
+    /// The path to a parsed value from its document's root; the root for any other value.
     fileprivate var pointer: JSONPointer {
         guard case .parsed(let slice) = self.storage else { return JSONPointer() }
         return JSONPointer(leadingTo: slice.range.lowerBound, in: slice.bytes)
     }
 
-    /// Where the value begins in the document that it was parsed from: `LINE:COLUMN`, both from 1.
+    /// The start of a parsed value in its document: `LINE:COLUMN`, both from 1. `1:1` for any other value.
     package var place: String {
         guard case .parsed(let slice) = self.storage else { return "1:1" }
         let place = slice.bytes.place(of: slice.range.lowerBound)
@@ -193,12 +186,12 @@ extension JSONValue {
 }
 
 extension [UInt8] {
-    /// The place of the byte at `offset` in a text, as editors count it: both from 1, columns in Unicode scalars; behind
-    /// the last one where the text ends too early.
+    /// The place of the byte at `offset`, as editors count: from 1, columns in Unicode scalars. If the text is shorter,
+    /// the place after its end.
     package func place(of offset: Int) -> (line: Int, column: Int) {
         let before = self.prefix(offset)
         let lines = before.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        // The bytes of a character after its first are 10xxxxxx.
+        // All bytes of a character except the first are 10xxxxxx.
         let column = (lines.last ?? []).count { $0 & 0xC0 != 0x80 } + 1
         return (lines.count, column)
     }

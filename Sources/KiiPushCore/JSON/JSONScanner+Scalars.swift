@@ -1,4 +1,4 @@
-/// Where the bytes between a string's quotes are, and whether a backslash is among them.
+/// The range between a string's quotes, and whether it contains a backslash.
 struct JSONStringRange {
     var start: Int
     var end: Int
@@ -6,12 +6,12 @@ struct JSONStringRange {
 }
 
 extension JSONScanner {
-    /// Passes a string whose opening quote is at the position; returns what is between the quotes.
+    /// Passes a string whose opening quote is at the position; returns the range between the quotes.
     @inline(__always)
     mutating func skipString() throws(JSONError) -> JSONStringRange {
         let start = self.position + 1
         var position = start
-        // Short ASCII runs, eight bytes a step; the quote that ends them is the common case.
+        // Short ASCII runs, eight bytes a step; usually the closing quote ends them.
         while position + 8 <= self.end {
             let special = specialBytes(in: UnsafeRawPointer(self.base + position).loadUnaligned(as: UInt64.self))
             if special == 0 {
@@ -29,7 +29,7 @@ extension JSONScanner {
         return try self.skipRestOfString(start: start)
     }
 
-    /// The careful half of ``skipString()``: escapes, characters beyond ASCII and the document's last bytes.
+    /// The slow path of ``skipString()``: escapes, characters beyond ASCII and the document's last bytes.
     private mutating func skipRestOfString(start: Int) throws(JSONError) -> JSONStringRange {
         var isEscaped = false
         while let byte = self.current {
@@ -51,7 +51,7 @@ extension JSONScanner {
         throw JSONError(.unexpectedEnd, at: self.end)
     }
 
-    /// RFC 8259 section 7. A `\u` escape of a high surrogate must be followed by one of a low surrogate.
+    /// RFC 8259 section 7. After a `\u` escape of a high surrogate there must be one of a low surrogate.
     private mutating func skipEscape() throws(JSONError) {
         let start = self.position
         self.position += 1
@@ -85,7 +85,6 @@ extension JSONScanner {
         }
     }
 
-    /// Passes `u` and four hexadecimal digits.
     private mutating func skipHexadecimalUnit(escape: Int) throws(JSONError) -> UInt32 {
         var unit: UInt32 = 0
         for offset in 1...4 {
@@ -155,8 +154,8 @@ extension JSONScanner {
     }
 }
 
-/// Marks, in the high bit of each byte, what ends a run of plain characters: a quote, a backslash, a control character
-/// or a byte beyond ASCII. Exact for the first such byte in memory order; later marks may be false.
+/// Marks special bytes in the high bit of each byte: a quote, a backslash, a control character or a byte beyond ASCII.
+/// Exact for the first such byte in memory order; later marks may be false.
 @inline(__always)
 private func specialBytes(in loaded: UInt64) -> UInt64 {
     let word = UInt64(littleEndian: loaded)

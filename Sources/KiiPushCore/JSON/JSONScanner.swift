@@ -1,8 +1,8 @@
-/// Reads bytes once, from left to right, and accepts nothing but RFC 8259. It builds nothing: whoever drives it notes
-/// where values start and end.
+/// Reads bytes once, from left to right, and accepts only RFC 8259. It builds no values; its caller records where
+/// values start and end.
 ///
-/// Safety: `base` points to `end` readable bytes that stay alive and unchanged while the scanner is in use (it is made
-/// and dropped inside one `withUnsafeBufferPointer`), and every load is preceded by a comparison with `end`.
+/// Safety: `base` points to `end` readable bytes. They stay alive and unchanged while the scanner is in use, inside one
+/// `withUnsafeBufferPointer`. The scanner compares the position with `end` before every load.
 struct JSONScanner {
     let base: UnsafePointer<UInt8>
     let end: Int
@@ -13,7 +13,6 @@ struct JSONScanner {
         self.end = count
     }
 
-    /// The byte at the position, or nil at the end.
     @inline(__always)
     var current: UInt8? { self.position < self.end ? self.base[self.position] : nil }
 
@@ -27,7 +26,7 @@ struct JSONScanner {
         }
     }
 
-    /// Passes a document's start: the white space before its value.
+    /// Skips the white space before the document's value.
     mutating func beginDocument() throws(JSONError) {
         // RFC 8259 section 8.1 forbids sending a byte order mark and lets a parser refuse it.
         if self.end >= 3, self.base[0] == 0xEF, self.base[1] == 0xBB, self.base[2] == 0xBF {
@@ -37,17 +36,15 @@ struct JSONScanner {
         guard self.position < self.end else { throw JSONError(.empty, at: self.position) }
     }
 
-    /// Makes sure that nothing but white space is left.
     mutating func endDocument() throws(JSONError) {
         self.skipWhitespace()
         guard self.position == self.end else { throw JSONError(.trailingBytes, at: self.position) }
     }
 
-    /// Passes one whole value, checking all of it. It may open at most `levels` (64 or fewer) arrays and objects inside
-    /// one another.
+    /// Passes one whole value and checks all of it. At most `levels` (64 or fewer) arrays and objects may nest.
     @inline(__always)
     mutating func skipValue(levels: Int) throws(JSONError) {
-        // Most values are strings, and then there is nothing to keep track of.
+        // Most values are strings, which need no tracking.
         if self.current == UInt8(ascii: "\"") {
             _ = try self.skipString()
         } else {
@@ -55,7 +52,7 @@ struct JSONScanner {
         }
     }
 
-    /// Passes one whole value of any kind. Nesting is followed without recursion: one bit a level.
+    /// Passes one whole value of any kind. One bit for each level tracks nesting without recursion.
     private mutating func skipNestedValue(levels: Int) throws(JSONError) {
         var objects: UInt64 = 0
         var depth = 0
@@ -71,7 +68,7 @@ struct JSONScanner {
                 let isObject = byte == UInt8(ascii: "{")
                 self.position += 1
                 self.skipWhitespace()
-                // Brackets and braces differ by the same two in ASCII: "[" + 2 is "]", "{" + 2 is "}".
+                // In ASCII, a closing bracket or brace is its opening one plus 2.
                 if self.current == byte + 2 {
                     self.position += 1
                 } else {
@@ -89,7 +86,7 @@ struct JSONScanner {
         } while depth > 0
     }
 
-    /// After a value: closes what ends here and stops before the next value, or at depth 0.
+    /// After a value: closes the containers that end here, and stops before the next value or at depth 0.
     @inline(__always)
     private mutating func leaveFinishedContainers(depth: inout Int, objects: inout UInt64) throws(JSONError) {
         while depth > 0 {
@@ -107,7 +104,7 @@ struct JSONScanner {
         }
     }
 
-    /// Passes a key, its colon and the white space around it; returns the bytes between the quotes.
+    /// Passes a key, its colon and the white space around it; returns the range between the quotes.
     @inline(__always)
     mutating func skipKey() throws(JSONError) -> JSONStringRange {
         guard self.current == UInt8(ascii: "\"") else { throw self.unexpected }
@@ -122,14 +119,12 @@ struct JSONScanner {
         for index in 0..<literal.utf8CodeUnitCount { try self.skip(literal.utf8Start[index]) }
     }
 
-    /// Passes `byte`, which alone may stand here.
     @inline(__always)
     private mutating func skip(_ byte: UInt8) throws(JSONError) {
         guard self.current == byte else { throw self.unexpected }
         self.position += 1
     }
 
-    /// What is wrong when something else is expected at the position.
     private var unexpected: JSONError {
         JSONError(self.position < self.end ? .unexpectedByte : .unexpectedEnd, at: self.position)
     }

@@ -1,13 +1,14 @@
 import Glibc
 
-/// One value of a parsed document: the document's bytes, retained, and where in them the value stands. The bytes passed
-/// ``JSONScanner`` before the slice was made, so whoever reads them again need not check them again.
+/// One value of a parsed document: the document's retained bytes, and the value's range. ``JSONScanner`` checked the
+/// bytes before the slice was made, so later reads need no checks. Call an accessor for one kind of value only on that
+/// kind.
 struct JSONSlice: Sendable {
     let bytes: [UInt8]
     private let start: UInt32
     private let end: UInt32
 
-    /// Marks `range`, which holds exactly one value that was scanned, without white space around it.
+    /// Marks `range`, which holds exactly one scanned value without surrounding white space.
     init(bytes: [UInt8], range: Range<Int>) {
         self.bytes = bytes
         self.start = UInt32(range.lowerBound)
@@ -24,7 +25,7 @@ struct JSONSlice: Sendable {
 
     var range: Range<Int> { Int(self.start)..<Int(self.end) }
 
-    /// The value's own bytes; not copied if it is the whole document.
+    /// The value's own bytes, without a copy if it is the whole document.
     var ownBytes: [UInt8] { self.range == self.bytes.indices ? self.bytes : Array(self.bytes[self.range]) }
 
     var kind: JSONValue.Kind {
@@ -38,22 +39,18 @@ struct JSONSlice: Sendable {
         }
     }
 
-    /// The truth value; asked of a `bool` only.
     var bool: Bool { self.bytes[Int(self.start)] == UInt8(ascii: "t") }
 
-    /// Whether the text is written with an escape; asked of a `string` only.
     var isEscaped: Bool { self.bytes[self.range].contains(UInt8(ascii: "\\")) }
 
-    /// The text; asked of a `string` only.
     var string: String {
         let content = Int(self.start) + 1..<Int(self.end) - 1
         return JSONText.string(in: self.bytes.span, content, isEscaped: self.isEscaped)
     }
 
-    /// The digits as they stand; asked of a `number` only.
     var numberText: String { JSONText.string(in: self.bytes.span, self.range, isEscaped: false) }
 
-    /// The number, if it is written as a plain integer short enough never to overflow; asked of a `number` only.
+    /// The number, if it is a plain integer too short to overflow.
     var shortInteger: Int64? {
         guard self.end - self.start <= 18 else { return nil }
         var magnitude: Int64 = 0
@@ -70,7 +67,7 @@ struct JSONSlice: Sendable {
         return isNegative ? -magnitude : magnitude
     }
 
-    /// All members in document order, also those whose key comes again; asked of an `object` only.
+    /// All members in document order, repeated keys included.
     func members() -> [JSONMember] {
         var members: [JSONMember] = []
         self.bytes.withUnsafeBufferPointer { buffer in
@@ -84,11 +81,11 @@ struct JSONSlice: Sendable {
         return members
     }
 
-    /// Where a member's key, without its quotes, and its value stand.
+    /// The ranges of a member's key, without its quotes, and of its value.
     typealias PlainMember = (key: Range<Int>, value: Range<Int>)
 
-    /// All members, if their keys are written without an escape, and each once; otherwise `nil`, as for an object of so
-    /// many members that comparing each key with every other takes long. Asked of an `object` only.
+    /// All members, if no key is escaped or repeated. `nil` also above 32 members, where comparing every pair of keys
+    /// takes long.
     func plainMembers() -> [PlainMember]? {
         self.bytes.withUnsafeBufferPointer { buffer in
             guard let base = buffer.baseAddress else { return nil }
@@ -107,7 +104,6 @@ struct JSONSlice: Sendable {
         }
     }
 
-    /// All elements; asked of an `array` only.
     func elements() -> [JSONValue] {
         var elements: [JSONValue] = []
         self.bytes.withUnsafeBufferPointer { buffer in
@@ -118,7 +114,7 @@ struct JSONSlice: Sendable {
         return elements
     }
 
-    /// The last member with `key`, without materialising any other; asked of an `object` only.
+    /// The last member with `key`. Other members are not decoded.
     func member(_ key: String) -> JSONSlice? {
         var key = key
         let range: Range<Int>? = self.bytes.withUnsafeBufferPointer { buffer in

@@ -1,7 +1,7 @@
 extension JSONValue: Codable {
-    /// Takes the value as it is from ``decode(_:)``; from any other decoder it takes what that one can tell apart.
+    /// Decodes any value. From ``decode(_:)`` it is exact; other decoders give the kinds that they can distinguish.
     public init(from decoder: any Decoder) throws {
-        // Which kind it is can only be found by trying: a failure means "not this one".
+        // Only trying finds the kind: a failure means "not this one".
         if let own = decoder as? JSONValueDecoder {
             self = own.value
         } else if let object = try? decoder.container(keyedBy: JSONCodingKey.self) {
@@ -31,7 +31,7 @@ extension JSONValue: Codable {
         }
     }
 
-    /// Encodes the value; a number goes as `Int64` or `UInt64` if it is one, otherwise as the nearest `Double`.
+    /// Encodes the value. A number becomes an `Int64` or `UInt64` if that is exact, otherwise the nearest `Double`.
     public func encode(to encoder: any Encoder) throws {
         if let members = self.members {
             var container = encoder.container(keyedBy: JSONCodingKey.self)

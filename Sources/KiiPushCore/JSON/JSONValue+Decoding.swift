@@ -1,21 +1,22 @@
 extension JSONValue {
-    /// Turns the value into any `Decodable` type, without Foundation.
+    /// Decodes the value as any `Decodable` type, without Foundation.
     ///
-    /// Numbers are exact: an integer type takes `1`, `1.0` and `1e3`, and refuses a number with a fraction or out of its
-    /// range; a floating-point type takes the nearest value and refuses one beyond its range. Of members with the same
-    /// key the last counts. `Date`, `Data` and `URL` have no special form here: they decode as they say themselves.
+    /// Numbers are exact. An integer type accepts `1`, `1.0` and `1e3`, and refuses a number with a fraction or out of
+    /// its range. A floating-point type takes the nearest value and refuses a number beyond its range. The last of
+    /// several members with the same key counts. `Date`, `Data` and `URL` have no special form: their own `Decodable`
+    /// conformance applies.
     ///
     /// - Throws: `DecodingError`, whose path and description (with a JSON Pointer) name the place but hold no value;
-    ///   and what the type's own `init(from:)` throws.
+    ///   and any error of the type's own `init(from:)`.
     public func decode<Result: Decodable>(_ type: Result.Type = Result.self) throws -> Result {
         try Result(from: JSONValueDecoder(value: self))
     }
 }
 
-/// Shows a ``JSONValue`` to `Decodable` types, and is at once the container of a single value.
+/// Presents a ``JSONValue`` to `Decodable` types; also the container of a single value.
 struct JSONValueDecoder: Decoder, SingleValueDecodingContainer {
     let value: JSONValue
-    /// The path to the container, and the step from there: joined only when somebody asks, which is nearly never.
+    /// The container's path and the step from there. ``codingPath`` joins them on access, which is rare.
     var containerPath: [any CodingKey] = []
     var key: (any CodingKey)?
 
@@ -50,10 +51,10 @@ struct JSONValueDecoder: Decoder, SingleValueDecodingContainer {
 
     func decode<Result: Decodable>(_ type: Result.Type) throws -> Result { try Result(from: self) }
 
-    // For an integer type two generic functions fit the protocol's requirement. The compiler takes the more specialised
-    // one, which is this.
+    // Two generic functions fit the protocol's requirement for an integer type; the compiler prefers this one, which is
+    // more specialised.
     func decode<Integer: FixedWidthInteger & Decodable>(_ type: Integer.Type) throws -> Integer { try self.integer() }
-    // For these two the protocol has defaults, which throw.
+    // The protocol's defaults for these two types throw.
     func decode(_ type: Int128.Type) throws -> Int128 { try self.integer() }
     func decode(_ type: UInt128.Type) throws -> UInt128 { try self.integer() }
 

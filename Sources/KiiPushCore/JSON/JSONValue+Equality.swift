@@ -1,5 +1,5 @@
 extension JSONValue: Hashable {
-    /// Whether both mean the same; see ``JSONValue``.
+    /// Whether both values are equal; ``JSONValue`` defines equality.
     public static func == (left: JSONValue, right: JSONValue) -> Bool {
         guard left.kind == right.kind else { return false }
         switch left.kind {

@@ -1,11 +1,11 @@
 extension JSONValue {
-    /// Parses a document of at most 4 MiB and 64 levels, checking all of it and materialising none of it.
+    /// Parses a document of at most 4 MiB and 64 levels. Checks all of it, but makes no Swift values.
     ///
-    /// - Parameter bytes: The whole document in UTF-8, white space around its value allowed. Retained, not copied.
+    /// - Parameter bytes: the whole document in UTF-8, with or without white space around its value. Retained without a
+    ///   copy.
     /// - Throws: ``JSONError`` with the offset of the first byte that breaks a rule.
     public init(parsing bytes: [UInt8]) throws(JSONError) { try self.init(parsing: bytes, limits: .default) }
 
-    /// Parses a document within `limits`.
     package init(parsing bytes: [UInt8], limits: JSONLimits) throws(JSONError) {
         guard bytes.count <= limits.maximumBytes else {
             throw JSONError(.tooLarge, at: limits.maximumBytes)
@@ -32,9 +32,8 @@ extension JSONValue {
     /// - Throws: ``JSONError``; its offset counts UTF-8 bytes.
     public init(parsing text: String) throws(JSONError) { try self.init(parsing: Array(text.utf8)) }
 
-    /// Where keys come more than once in one object: one pointer a key and object, in the order of their first
-    /// appearance. The last such member is the one that counts. RFC 8259 section 4 leaves the meaning of such an object
-    /// open. Worked out when asked for, from the whole value.
+    /// Pointers to repeated keys: one for each key and object, in the order of first appearance. The last member with a
+    /// key counts; RFC 8259 section 4 leaves that open. Each access examines the whole value.
     package var duplicateKeys: [JSONPointer] {
         var found: [JSONPointer] = []
         self.collectDuplicateKeys(at: JSONPointer(), into: &found)

@@ -1,10 +1,10 @@
-/// A JSON value: null, a truth value, a number, a string, an array or an object.
+/// A JSON value: null, a Boolean, a number, a string, an array or an object.
 ///
-/// A parsed value is a range of the document's retained bytes. The whole document was checked when it was parsed;
-/// what nobody asks for is never turned into Swift values.
+/// A parsed value is a range of the document's retained bytes. Parsing checks the whole document; only accesses make
+/// Swift values.
 ///
-/// Two values are equal if they mean the same: objects whatever the order of their members, numbers by value (`1`,
-/// `1.0` and `10e-1` are equal, and so are `0` and `-0`), strings by their Unicode scalars without normalisation.
+/// Equality is by meaning. Objects are equal whatever the order of their members. Numbers compare by value: `1`, `1.0`
+/// and `10e-1` are equal, and so are `0` and `-0`. Strings compare by their Unicode scalars without normalisation.
 ///
 /// - Source: RFC 8259.
 public struct JSONValue: Sendable {
@@ -40,12 +40,12 @@ public struct JSONValue: Sendable {
 
     init(storage: Storage) { self.storage = storage }
 
-    /// The value as one document: as it was received if it was parsed, otherwise written.
+    /// The value as one document: the received bytes if it was parsed, otherwise newly written.
     package var documentBytes: [UInt8] {
         if case .parsed(let slice) = self.storage { slice.ownBytes } else { self.serialized() }
     }
 
-    /// Which kind of value it is.
+    /// The kind of value.
     public var kind: Kind {
         switch self.storage {
         case .null: .null
@@ -58,10 +58,9 @@ public struct JSONValue: Sendable {
         }
     }
 
-    /// Whether it is `null`.
     package var isNull: Bool { self.kind == .null }
 
-    /// The truth value; `nil` for any other kind, also for `0` and `"true"`.
+    /// The Boolean; `nil` for any other kind, also for `0` and `"true"`.
     public var bool: Bool? {
         switch self.storage {
         case .bool(let bool): bool
@@ -79,7 +78,7 @@ public struct JSONValue: Sendable {
         }
     }
 
-    /// The number with the exact text it was written with; `nil` for any other kind.
+    /// The number with its text as written; `nil` for any other kind.
     package var number: JSONNumber? {
         switch self.storage {
         case .number(let number): number
@@ -88,7 +87,7 @@ public struct JSONValue: Sendable {
         }
     }
 
-    /// The number, if it is exactly an `Int64`, also when written as `1.0` or `1e3`; `nil` for anything else.
+    /// The number, if an `Int64` represents it exactly, also when written as `1.0` or `1e3`; otherwise `nil`.
     public var int64: Int64? {
         if case .parsed(let slice) = self.storage, slice.kind == .number, let short = slice.shortInteger {
             return short
@@ -108,10 +107,10 @@ public struct JSONValue: Sendable {
         }
     }
 
-    /// The members in document order, of those with the same key the last only; `nil` for any other kind.
+    /// The members in document order, and only the last of those with the same key; `nil` for any other kind.
     public var members: [JSONMember]? { self.writtenMembers?.uniqued() }
 
-    /// The members in document order, also those that a later one replaces.
+    /// The members in document order, repeated keys included.
     var writtenMembers: [JSONMember]? {
         switch self.storage {
         case .object(let members): members
@@ -120,7 +119,7 @@ public struct JSONValue: Sendable {
         }
     }
 
-    /// The member `key`, the last one if there are several; `nil` if there is none or this is not an object.
+    /// The last member with the key `key`; `nil` if there is none or this is not an object.
     public subscript(key: String) -> JSONValue? {
         switch self.storage {
         case .object(let members):
@@ -133,13 +132,13 @@ public struct JSONValue: Sendable {
 
     /// The element `index`; `nil` if there is none or this is not an array.
     ///
-    /// It is found by stepping over the ones before it: to visit all elements take ``array``.
+    /// Each access to a parsed value reads all elements; to visit several, use ``array``.
     public subscript(index: Int) -> JSONValue? {
         guard let elements = self.array, elements.indices.contains(index) else { return nil }
         return elements[index]
     }
 
-    /// What `pointer` leads to from here (RFC 6901); `nil` if there is nothing.
+    /// The value at `pointer` from here (RFC 6901); `nil` if there is none.
     package subscript(pointer: JSONPointer) -> JSONValue? {
         var value = self
         for token in pointer.tokens {

@@ -1,31 +1,31 @@
-/// Where a JSON document has white space.
+/// The white space in a JSON document.
 package enum JSONLayout: Sendable, CaseIterable {
-    /// Nowhere.
+    /// No white space.
     case compact
     /// One member or element a line, indented by two spaces.
     case lines
-    /// As Kii's cloud writes its answers: one member a line, a blank on both sides of the colon, the elements of an array
-    /// one after the other. Kii's scripts and tests read them by line and offset.
+    /// The layout of Kii's cloud: one member a line, a blank on both sides of the colon, no line breaks between the elements
+    /// of an array. Kii's scripts and tests read these answers by line and offset.
     ///
-    /// - Source: the samples of Kii's guides, which are written by Jackson's default printer
+    /// - Source: the samples of Kii's guides, which Jackson's default printer wrote
     case kii
 }
 
 extension JSONValue {
-    /// Writes the value in UTF-8. Numbers keep their text; strings are escaped where RFC 8259 section 7 demands it and
-    /// nowhere else; of members with the same key the last is written.
+    /// Writes the value in UTF-8. Numbers keep their text. Strings have escapes only where RFC 8259 section 7 demands
+    /// it. An object with repeated keys keeps only the last member of each.
     ///
     /// - Parameters:
-    ///   - layout: Where there is white space.
-    ///   - sortedKeys: Members in the order of their keys' Unicode scalars. Default: in the order they are in.
-    /// - Returns: One JSON document without white space around it.
+    ///   - layout: the white space.
+    ///   - sortedKeys: whether to sort members by their keys' Unicode scalars. Default: the current order.
+    /// - Returns: one JSON document without surrounding white space.
     package func serialized(_ layout: JSONLayout = .compact, sortedKeys: Bool = false) -> [UInt8] {
         var writer = JSONWriter(layout: layout, sortsKeys: sortedKeys)
         writer.write(self, level: 0)
         return writer.bytes
     }
 
-    /// The value on one line, without white space. If members share a key, only the last one is written.
+    /// The value on one line, without white space. An object with repeated keys keeps only the last member of each.
     public var text: String { String(decoding: self.serialized(), as: UTF8.self) }
 }
 
@@ -34,7 +34,6 @@ extension JSONValue: CustomStringConvertible {
     public var description: String { self.text }
 }
 
-/// Appends values to a growing array of bytes.
 struct JSONWriter {
     var bytes: [UInt8] = []
     let layout: JSONLayout
@@ -58,7 +57,7 @@ struct JSONWriter {
         case .object:
             guard let members = slice.plainMembers() else { return self.write(slice.members(), level: level) }
             self.write(members, of: slice, level: level)
-        // There are several ways to write an escape.
+        // There are several ways to write an escape; the writer uses its own.
         case .string where slice.isEscaped: self.write(slice.string)
         case .string, .number, .bool, .null: self.bytes.append(contentsOf: slice.bytes[slice.range])
         }
@@ -70,7 +69,7 @@ struct JSONWriter {
         }
     }
 
-    /// Copies the keys as they stand, so that no string is made of them.
+    /// Copies the keys' bytes without making strings.
     private mutating func write(_ members: [JSONSlice.PlainMember], of slice: JSONSlice, level: Int) {
         let bytes = slice.bytes
         let ordered =
@@ -118,7 +117,7 @@ struct JSONWriter {
         self.bytes.append(UInt8(ascii: close))
     }
 
-    /// What stands before an item, and before the end of a container that has some.
+    /// The white space before an item, and before the end of a container with items.
     private mutating func separate(from open: Unicode.Scalar, level: Int) {
         switch self.layout {
         case .compact: return

@@ -1,8 +1,8 @@
-/// Where the program stands between the user and the background, as the program itself tells.
+/// The program's state between user and background, as the program reports it.
 ///
-/// The program calls the four functions when its windows come and go; agents that were made with this object route
-/// messages by ``state`` (see ``PushAgent``). A program without a user needs none of it: without a lifecycle, or with one
-/// that is never told anything, every message reaches the handler.
+/// The program calls the four functions when its windows come and go. Agents made with this object route messages by
+/// ``state`` (see ``PushAgent``). A program without a user interface does not need a lifecycle: without one, or if the
+/// program reports nothing, every message reaches the handler.
 ///
 /// ```swift
 /// let lifecycle = AgentLifecycle()
@@ -11,7 +11,7 @@
 /// lifecycle.didEnterBackground()
 /// ```
 ///
-/// May be used from any thread. Agents of one process share one.
+/// Thread-safe. The agents of a process share one lifecycle.
 ///
 /// - Source: the functions of `UIApplicationDelegate` with the same names.
 public final class AgentLifecycle: Sendable {
@@ -26,7 +26,7 @@ public final class AgentLifecycle: Sendable {
         mutating func enter(_ state: LifecycleState) {
             guard state != self.state else { return }
             self.state = state
-            // Under the lock, so that every listener sees the changes in their order; a stream calls nobody.
+            // The lock keeps the changes in order for every listener; a stream calls nobody.
             for listener in self.listeners.values { listener.yield(state) }
         }
 
@@ -36,27 +36,28 @@ public final class AgentLifecycle: Sendable {
             self.enter(.inactive)
         }
 
-        /// What is to be told now, and whom.
+        /// The next opening to report and the handler that gets it.
         mutating func takeOpening() -> (OpeningTracker.Opening, any OpenedNotificationHandler)? {
             guard self.state == .active, let opening = self.tracker.notification else { return nil }
             let target = self.targets.first { opening.target == nil || $0.number == opening.target }?.target
-            // One that is of the launch waits for the agent that it is for.
+            // An opening from the launch waits for the agent that it belongs to.
             guard opening.target != nil || target != nil else { return nil }
             guard let opening = self.tracker.didBecomeActive(), let target else { return nil }
             return (opening, target)
         }
     }
 
-    /// What the program was started for.
+    /// The reason why the program was started.
     public let launchOptions: LaunchOptions
     private let core: Locked<Core>
 
-    /// Makes a lifecycle: one of the first things that a program does.
+    /// Makes a lifecycle. A program does this first.
     ///
     /// - Parameters:
-    ///   - launchOptions: what the program was started for. Default: nothing that this library knows of.
-    ///   - state: where the program is. Default: `inactive` if the user started it by a notification, and the program calls
-    ///     ``didBecomeActive()`` when it is ready; `background` if a push started it with no user about; else `active`.
+    ///   - launchOptions: the reason why the program was started. Default: none that this library knows.
+    ///   - state: the program's state. The default is `inactive` if the user started the program by a notification; the
+    ///     program calls ``didBecomeActive()`` when it is ready. It is `background` if a push started the program
+    ///     without a user, else `active`.
     public init(launchOptions: LaunchOptions = LaunchOptions(), state: LifecycleState? = nil) {
         self.launchOptions = launchOptions
         let launched: LifecycleState = launchOptions.userAction?.opensProgram == true ? .inactive : .background
@@ -67,42 +68,42 @@ public final class AgentLifecycle: Sendable {
 
     deinit { for listener in self.core.withLock({ Array($0.listeners.values) }) { listener.finish() } }
 
-    // MARK: - What the program tells
+    // MARK: - Calls by the program
 
-    /// The program comes to the foreground from the background. Elsewhere it changes nothing.
+    /// The program comes to the foreground from the background. In any other state this does nothing.
     public func willEnterForeground() { self.core.withLock { $0.enterForeground() } }
 
-    /// The program is in use. If that is because the user opened a notification, the agent's handler is told, as an
-    /// ``OpenedNotificationHandler``, before this returns.
+    /// The program is in use. If it is so because the user opened a notification, this calls the agent's
+    /// ``OpenedNotificationHandler`` before it returns.
     public func didBecomeActive() { self.update { $0.enter(.active) } }
 
-    /// The program is about to lose the user's attention: it is on its way to the background, or something covers it. In
-    /// the background it changes nothing.
+    /// The program is about to lose the user's attention: it is on its way to the background, or something covers it.
+    /// In the background this does nothing.
     public func willResignActive() { self.core.withLock { core in if core.state == .active { core.enter(.inactive) } } }
 
     /// The program is out of the user's sight.
     public func didEnterBackground() { self.core.withLock { $0.enter(.background) } }
 
-    /// Says how the program is brought to the foreground when the user opens a notification while it is in the background.
+    /// Sets how the program comes to the foreground when the user opens a notification in the background.
     ///
-    /// On iOS the system does that. Here the agent enters the foreground for the program (as by ``willEnterForeground()``,
-    /// which the program may then call or leave out), calls `body`, and hands the message over in state `inactive`; the
-    /// program shows its window and calls ``didBecomeActive()``. Without such a `body` the program stays in the background:
-    /// the handler is called, and nothing counts as opened from a notification.
+    /// On iOS the system does that. Here the agent enters the foreground for the program, as ``willEnterForeground()``
+    /// does; the program need not call that function then. The agent then calls `body`, and delivers the message in
+    /// state `inactive`. The program shows its window and calls ``didBecomeActive()``. Without a `body` the program
+    /// stays in the background: the agent calls the handler, and reports no opening.
     ///
-    /// - Parameter body: shows the program's window, or has that done; called on the thread of the presenter, or, with
-    ///   a ``MessageFeed``, on a thread of the agent's. Replaces an earlier `body`.
+    /// - Parameter body: shows the program's window, or has it shown. Runs on the presenter's thread or, with a
+    ///   ``MessageFeed``, on a thread of the agent. Replaces an earlier `body`.
     public func onForegroundRequest(_ body: @escaping @Sendable (ReceivedMessage) -> Void) {
         self.core.withLock { $0.foregroundRequest = body }
     }
 
-    // MARK: - What others see
+    // MARK: - State for observers
 
-    /// Where the program is now.
+    /// The current state.
     public var state: LifecycleState { self.core.withLock { $0.state } }
 
-    /// Where the program is, first now and then after each change. Each call makes a stream of its own, which keeps the
-    /// newest 64 for a listener that is slow. It ends with this object.
+    /// The current state, then each change. Each call makes a new stream, which buffers the newest 64 states for a slow
+    /// listener. The stream ends with this object.
     public var states: AsyncStream<LifecycleState> {
         let (stream, continuation) = AsyncStream<LifecycleState>.makeStream(bufferingPolicy: .bufferingNewest(64))
         let number = self.core.withLock { core in
@@ -119,9 +120,9 @@ public final class AgentLifecycle: Sendable {
 
     // MARK: - For agents
 
-    /// Has somebody told of what the user opens, until ``remove(_:)``.
+    /// Reports openings to `target` until ``remove(_:)``.
     ///
-    /// - Returns: their number.
+    /// - Returns: the target's number.
     package func add(_ target: any OpenedNotificationHandler) -> Int {
         // The program may have become active before it had an agent.
         self.update { core in
@@ -133,17 +134,17 @@ public final class AgentLifecycle: Sendable {
 
     package func remove(_ number: Int) { self.core.withLock { core in core.targets.removeAll { $0.number == number } } }
 
-    /// A handler is about to be called with what the user opened.
+    /// Records that the agent is about to call a handler with the message that the user opened.
     package func received(_ opening: OpeningTracker.Opening, isUserOpened: Bool) {
-        // If the program is active already, nothing else will use it up.
+        // If the program is active already, no later call would use up the opening.
         self.update { core in
-            // One that is opened is on its way to the foreground, unless nobody has brought it there.
+            // The user's opening brings the program to the foreground, unless it stayed in the background.
             let state: LifecycleState = isUserOpened && core.state != .background ? .inactive : core.state
             core.tracker.received(opening, state: state, isUserOpened: isUserOpened)
         }
     }
 
-    /// The user opened a notification: the program is asked to come to the foreground.
+    /// Asks the program to come to the foreground, because the user opened a notification.
     package func userOpens(_ message: ReceivedMessage) {
         let request = self.core.withLock { core -> (@Sendable (ReceivedMessage) -> Void)? in
             guard core.state == .background, let request = core.foregroundRequest else { return nil }
@@ -153,7 +154,7 @@ public final class AgentLifecycle: Sendable {
         request?(message)
     }
 
-    /// Takes over the state that another process reports of itself.
+    /// Takes over the state that another process reports about itself.
     package func follow(_ state: LifecycleState) {
         switch state {
         case .active: self.didBecomeActive()
@@ -164,7 +165,7 @@ public final class AgentLifecycle: Sendable {
         }
     }
 
-    /// Changes the core, and tells after that what has been opened.
+    /// Changes the core, and then reports an opening to its target.
     private func update<Result: Sendable>(_ change: (inout Core) -> Result) -> Result {
         let (result, opened) = self.core.withLock { core in (change(&core), core.takeOpening()) }
         if let (opening, target) = opened { target.openedFromNotification(opening.message) }

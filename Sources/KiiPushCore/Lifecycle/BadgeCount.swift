@@ -2,21 +2,21 @@
 ///
 /// - Source: the older of Apple's pages; see ``NotificationContent/Badge``.
 package struct BadgeCount: Sendable, Hashable {
-    /// The number in view; `nil` when there is none. Never zero or less.
+    /// The number on the icon; `nil` for none. Always positive.
     package private(set) var number: Int?
-    /// When the message was received that has set it last, and its number in the inbox.
+    /// Reception time of the message that set the badge last; ``messageID`` is its number in the inbox.
     package private(set) var receivedAt: Timestamp?
     package private(set) var messageID: Int64?
 
-    /// Takes the badge of a message, unless it has done so, or a later one has set it: messages of different sources overtake
-    /// each other, and one comes again after a crash.
+    /// Applies a message's badge, unless this or a later message has done so already. Messages of different sources
+    /// overtake each other, and a crash repeats a message.
     package mutating func apply(
         _ badge: NotificationContent.Badge, messageID: Int64, receivedAt: Timestamp, now: Timestamp
     ) {
         if let last = self.receivedAt, last <= now {
             guard (last, self.messageID ?? .min) < (receivedAt, messageID) else { return }
         }
-        // What lies in the future was noted before the calendar was set back, and says nothing.
+        // A reception time in the future dates from before the clock was set back, so it does not count.
         self.receivedAt = receivedAt
         self.messageID = messageID
         switch badge {

@@ -1,27 +1,24 @@
-/// Finds out whether the program came to the foreground because the user opened a notification.
+/// Detects whether the program came to the foreground because the user opened a notification.
 ///
-/// The state variable and the rules are those of the launch detection document: set from the launch options, or by a
-/// reception in state inactive; cleared when the program enters the foreground; used up when it becomes active. One rule
-/// is added: a reception counts only if the user opened the notification, since a push that merely arrives while the user
-/// looks at the app switcher is received in state inactive as well.
+/// The state variable and the rules follow the launch detection document. The launch options, or a reception in state
+/// inactive, set the variable. Entering the foreground clears it, and becoming active uses it up. This library adds one
+/// rule: a reception counts only if the user opened the notification. A push that merely arrives while the user looks
+/// at the app switcher is also received in state inactive.
 package struct OpeningTracker: Sendable {
-    /// A notification that the user opened.
     package struct Opening: Sendable, Hashable {
         package var message: ReceivedMessage
-        /// The message's number in the inbox; `nil` if it is not known.
         package var messageID: Int64?
-        /// The installation that received it; `nil` if it is not known.
         package var installationID: String?
-        /// Who is to be told; `nil` for whoever comes first.
+        /// The number of the handler to call; `nil` for the first that registers.
         package var target: Int?
     }
 
     /// The document's `notificationUserInfo`.
     package private(set) var notification: Opening?
-    /// The openings that were received or used up: further attempts to deliver such a message are no further openings.
+    /// Openings received or used up; a further delivery attempt of such a message is no new opening.
     private var known: Set<Key> = []
 
-    /// Numbers are given anew in every inbox, and agents with different ones share a tracker.
+    /// Every inbox counts its own numbers, and agents with different inboxes share a tracker.
     private struct Key: Hashable {
         var installationID: String?
         var messageID: Int64
@@ -31,7 +28,7 @@ package struct OpeningTracker: Sendable {
 
     package mutating func didFinishLaunching(_ options: LaunchOptions) {
         self.notification = nil
-        // One that was started by a push without a user is not opened.
+        // A push may start the program without an opening by the user.
         guard let message = options.remoteNotification, options.userAction?.opensProgram == true else { return }
         self.notification = Opening(
             message: message, messageID: options.messageID, installationID: options.installationID)
@@ -39,15 +36,15 @@ package struct OpeningTracker: Sendable {
 
     package mutating func willEnterForeground() { self.notification = nil }
 
-    /// The reception handler, or the user-action handler, is about to be called.
+    /// Records that the agent is about to call the reception or user-action handler.
     package mutating func received(_ opening: Opening, state: LifecycleState, isUserOpened: Bool) {
         guard isUserOpened, self.isNew(opening), state == .inactive else { return }
         self.notification = opening
     }
 
-    /// The program is in use.
+    /// Records that the program is in use.
     ///
-    /// - Returns: what the user opened, once; `nil` if the program came to be active in another way.
+    /// - Returns: the user's opening, once; `nil` if the program became active in another way.
     package mutating func didBecomeActive() -> Opening? {
         guard let opening = self.notification else { return nil }
         self.notification = nil
@@ -55,13 +52,13 @@ package struct OpeningTracker: Sendable {
         return opening
     }
 
-    /// Whether this opening was not known before, as it is from now on.
+    /// Whether this opening was unknown; it is known from now on.
     private mutating func isNew(_ opening: Opening) -> Bool {
         guard let id = opening.messageID else { return true }
         guard self.known.insert(Key(installationID: opening.installationID, messageID: id)).inserted else {
             return false
         }
-        // A launch that did not say whose message it was for: the first with its number is taken for it.
+        // The launch did not name the installation, so the first message with the number is the launch's.
         guard opening.installationID != nil else { return true }
         return self.known.remove(Key(installationID: nil, messageID: id)) == nil
     }

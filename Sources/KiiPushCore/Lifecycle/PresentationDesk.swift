@@ -1,12 +1,12 @@
-/// Gives messages to the presenter, and what becomes of them there to delivery.
+/// Passes messages to the presenter, and the user's reactions to delivery.
 package final class PresentationDesk: Sendable {
     private struct State {
         weak var reactions: (any ReactionTaker)?
-        /// The store's keys of the installations whose messages may be presented.
+        /// The store's keys, by installation ID, of the installations whose messages the desk may present.
         var installations: [String: Int64] = [:]
-        /// Presented by this process, and not answered.
+        /// Messages presented by this process and not answered.
         var outstanding: Set<NotificationRequest.Key> = []
-        /// Answered since ``PresentationDesk/beginRestoring()``; `nil` when nothing is being restored.
+        /// Messages answered since ``PresentationDesk/beginRestoring()``; `nil` when no restore runs.
         var answered: Set<NotificationRequest.Key>?
     }
 
@@ -26,15 +26,17 @@ package final class PresentationDesk: Sendable {
         }
     }
 
-    /// The alert that is presented for a message; `nil` for none.
     func alert(for message: ReceivedMessage) -> NotificationAlert? {
         self.presenter.map { $0.alert(for: message) } ?? message.content?.alert
     }
 
+    /// Presents a message.
+    ///
     /// - Parameters:
-    ///   - isResting: whether nobody is called until it is answered.
-    ///   - again: whether an earlier run has presented it.
-    /// - Returns: whether it is presented; false as well for one that the presenter was given before and has not answered.
+    ///   - isResting: whether the message rests, without a call of the handler, until the answer.
+    ///   - again: whether an earlier run presented the message.
+    /// - Returns: whether the presenter shows the message. False also if the presenter already has it and has not
+    ///   answered.
     func present(
         _ message: ReceivedMessage, _ alert: NotificationAlert?, _ key: NotificationRequest.Key, receivedAt: Timestamp,
         isResting: Bool, again: Bool = false
@@ -46,7 +48,8 @@ package final class PresentationDesk: Sendable {
                     self?.answered(response, message, key, receivedAt: receivedAt, isResting: isResting) ?? false
                 })
         else { return false }
-        // Before it is shown: it may be answered at once. The presenter may have it already, and not have returned in time.
+        // Recorded before presenting: the answer may come at once. A presenter that did not return in time has it
+        // already.
         guard self.state.withLock({ state in state.outstanding.insert(key).inserted }) else { return false }
         if presenter.present(request) == .presented { return true }
         request.withdraw()
@@ -65,7 +68,7 @@ package final class PresentationDesk: Sendable {
         }
         guard let reactions, let installation else { return false }
         switch response {
-        // Where nothing rests, the handler was called already, and there is nothing to be decided.
+        // The handler has the message already, so the answer decides nothing.
         case .dismissed where !isResting, .expired where !isResting, .unavailable where !isResting: return true
         case .dismissed, .expired: return reactions.dismissed(key.messageID, installation: installation)
         case .unavailable: return reactions.withdrawn(key.messageID, installation: installation)
@@ -78,14 +81,14 @@ package final class PresentationDesk: Sendable {
         }
     }
 
-    /// Messages of earlier runs are about to be read from the store, of which some may be answered meanwhile.
+    /// Starts to record answers: they may arrive while messages of earlier runs are read from the store.
     func beginRestoring() { self.state.withLock { $0.answered = [] } }
     func endRestoring() { self.state.withLock { $0.answered = nil } }
 
-    /// Presents messages that an earlier run has presented and that were not answered. The one that the program was
-    /// launched for is delivered instead.
+    /// Presents messages that an earlier run presented without an answer. The message that launched the program goes to
+    /// its handler instead.
     ///
-    /// - Returns: the numbers of those that cannot be presented.
+    /// - Returns: the numbers of messages that the presenter cannot show.
     func restore(_ messages: [StoredMessage], installationID: String) -> [Int64] {
         var unpresented: [Int64] = []
         for stored in messages {
@@ -94,7 +97,7 @@ package final class PresentationDesk: Sendable {
                 state.outstanding.contains(key) || state.answered?.contains(key) == true
             }
             guard !isKnown else { continue }
-            // The program is here for it.
+            // This message launched the program.
             if let options = self.lifecycle?.launchOptions, options.names(key) {
                 if let action = options.userAction, let reactions = self.state.withLock({ $0.reactions }) {
                     _ = reactions.opened(DeliveryOpening(stored, action: action))
@@ -103,7 +106,7 @@ package final class PresentationDesk: Sendable {
                 }
                 continue
             }
-            // What cannot be decoded any more becomes a dead letter when it is delivered.
+            // An undecodable message becomes a dead letter at delivery.
             let message = try? ReceivedMessage(payload: stored.payload)
             let isPresented = message.map { message in
                 self.present(

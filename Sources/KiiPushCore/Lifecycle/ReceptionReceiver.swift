@@ -1,12 +1,11 @@
-/// Decides about an agent's messages by where the program stands, as iOS does.
+/// Decides about an agent's messages by the program's state, as iOS does.
 package final class ReceptionReceiver: Receiver {
     package let handler: any NotificationHandler
     private let lifecycle: AgentLifecycle?
     private let desk: PresentationDesk
     private let userActionHandler: (any UserActionHandler)?
-    /// Who is told by the lifecycle of what the user opens.
+    /// The handler's number in the lifecycle, for reports of openings.
     private let openingTarget: Int?
-    /// Takes the badge of a message that has arrived.
     private let applyBadge: @Sendable (NotificationContent.Badge, DeliveryContext) -> Void
 
     package init(
@@ -30,11 +29,11 @@ package final class ReceptionReceiver: Receiver {
 
     package func route(_ message: ReceivedMessage, context: DeliveryContext) -> DeliveryRoute {
         if let action = context.userAction { return self.route(action, message, context) }
-        // What follows is decided when the message arrives; the handler whose attempt failed is called again.
+        // The code below applies to a message's arrival; a failed attempt leads to the handler again.
         guard context.attempt == 1 else { return .handler }
         if let content = message.content { self.applyBadge(content.badge, context) }
         let key = NotificationRequest.Key(installationID: context.installationID, messageID: context.messageID)
-        // Elsewhere nothing is presented, so the presenter is not asked for an alert.
+        // Other states present nothing, so the presenter need not make an alert.
         guard context.state == .background, self.lifecycle?.launchOptions.names(key) != true else { return .handler }
         let alert = self.desk.alert(for: message)
         let route = ReceptionRoute(of: message, alert: alert, in: .background)
@@ -51,7 +50,8 @@ package final class ReceptionReceiver: Receiver {
     }
 
     private func route(_ action: UserAction, _ message: ReceivedMessage, _ context: DeliveryContext) -> DeliveryRoute {
-        // Further attempts as well, since the first may have been an earlier process's: the tracker knows them.
+        // Also for further attempts, since the first may have been in an earlier process; the tracker recognizes
+        // repeats.
         if action.opensProgram, let openingTarget {
             let opening = OpeningTracker.Opening(
                 message: message, messageID: context.messageID, installationID: context.installationID,

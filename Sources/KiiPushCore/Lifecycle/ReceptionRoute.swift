@@ -1,18 +1,18 @@
-/// What is to be done with a message that has arrived.
+/// The action for a message that has arrived.
 package enum ReceptionRoute: Sendable, Hashable, CaseIterable {
-    /// The handler is called, and nothing is presented.
+    /// Call the handler, and present nothing.
     case handler
-    /// The handler is called, and the alert is presented.
+    /// Call the handler, and present the alert.
     case handlerAndAlert
-    /// The alert is presented, and the handler is called when the user opens it; or at once, if it cannot be presented.
+    /// Present the alert. Call the handler when the user opens it, or at once if the presenter cannot show it.
     case alert
-    /// Nobody is called: there is no data.
+    /// Do neither: the message has no data.
     case nobody
-    /// The program is started with the message, which then reaches the handler in any case.
+    /// Start the program with the message, which then reaches the handler in any case.
     case launch
 
     /// - Parameters:
-    ///   - state: where the message finds the program.
+    ///   - state: the program's state at the message's arrival.
     ///   - isContentAvailable: whether the message is for the program itself.
     ///   - hasAlert: whether the message has a text for the user.
     package init(in state: LifecycleState, isContentAvailable: Bool, hasAlert: Bool) {
@@ -25,8 +25,8 @@ package enum ReceptionRoute: Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// "Kii's MQTT payloads carry no `aps`": such a message is for the program, and for the user only if the presenter has
-    /// an alert for it.
+    /// "Kii's MQTT payloads carry no `aps`": such a message is for the program. It is for the user too if the presenter
+    /// has an alert for it.
     package init(of message: ReceivedMessage, alert: NotificationAlert?, in state: LifecycleState) {
         let isContentAvailable = message.content?.isContentAvailable ?? true
         self.init(in: state, isContentAvailable: isContentAvailable, hasAlert: alert?.isVisible ?? false)

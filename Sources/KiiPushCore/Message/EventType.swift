@@ -1,7 +1,7 @@
-/// What happened: the field `type`.
+/// The event or message type in the field `type`.
 ///
-/// In a push to app it is one of Kii's events; in the other kinds it is the sender's own type. Types are compared as JSON
-/// compares strings: scalar by scalar.
+/// A push to app has one of Kii's events; other kinds have the sender's own type. Types compare as JSON strings do,
+/// scalar by scalar.
 public enum EventType: Sendable, Hashable {
     /// `DATA_OBJECT_CREATED`.
     case objectCreated
@@ -17,7 +17,7 @@ public enum EventType: Sendable, Hashable {
     case objectACLModified
     /// `BUCKET_DELETED`.
     case bucketDeleted
-    /// Any other text, as it stands in the payload.
+    /// Any other text, verbatim.
     case other(String)
 
     private static let known: [EventType] = [
@@ -40,20 +40,20 @@ public enum EventType: Sendable, Hashable {
         }
     }
 
-    /// Whether both are the same text on the wire.
+    /// Whether both have the same text in the payload.
     public static func == (left: Self, right: Self) -> Bool { left.name.utf8.elementsEqual(right.name.utf8) }
 
     /// Hashes what ``==(_:_:)`` compares.
     public func hash(into hasher: inout Hasher) { hasher.combine(ExactString(self.name)) }
 }
 
-/// Whether Kii or a sender caused the push: the field `origin`.
+/// The cause of the push, Kii or a sender: the field `origin`.
 public enum MessageOrigin: Sendable, Hashable {
     /// `EVENT`: something changed in a bucket (push to app).
     case event
     /// `EXPLICIT`: somebody sent it (push to user, direct push).
     case explicit
-    /// Any other text, as it stands in the payload.
+    /// Any other text, verbatim.
     case other(String)
 
     package init(_ name: String) {
@@ -65,13 +65,13 @@ public enum MessageOrigin: Sendable, Hashable {
     }
 }
 
-/// The kind of bucket: the field `bucketType`, compared without regard to case since Kii's SDKs differ in it.
+/// The kind of bucket: the field `bucketType`. It ignores letter case, since Kii's SDKs differ in it.
 package enum BucketType: Sendable, Hashable {
     /// `rw`: an ordinary bucket.
     case readWrite
-    /// `sync`: a bucket that is synchronised.
+    /// `sync`: a synchronised bucket.
     case sync
-    /// Any other text, as it stands in the payload.
+    /// Any other text, verbatim.
     case other(String)
 
     package init(_ name: String) {
@@ -83,17 +83,13 @@ package enum BucketType: Sendable, Hashable {
     }
 }
 
-/// The kind of scope in which a push's source lives: the field `objectScopeType`.
+/// The kind of scope of a push's source: the field `objectScopeType`.
 package enum ScopeType: Sendable, Hashable {
-    /// `APP`.
     case app
-    /// `APP_AND_USER`.
     case user
-    /// `APP_AND_GROUP`.
     case group
-    /// `APP_AND_THING`.
     case thing
-    /// Any other text, as it stands in the payload.
+    /// Any other text, verbatim.
     case other(String)
 
     package init(_ name: String) {

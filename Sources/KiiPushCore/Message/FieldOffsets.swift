@@ -1,6 +1,6 @@
-/// Where the values of one family's fields start in a payload; zero for a field that is absent.
+/// Offsets of the values of one key family's fields in a payload; zero for an absent field.
 ///
-/// Plain numbers without a reference, so that what is worked out while a message is made costs no reference counting.
+/// Plain numbers instead of references, so that decoding a message costs no reference counting.
 struct FieldOffsets: Sendable {
     let family: KeyFamily
     private var starts = InlineArray<17, UInt32>(repeating: 0)
@@ -11,17 +11,19 @@ struct FieldOffsets: Sendable {
         scan.copyStarts(of: PayloadKey.fields(family), into: &self.starts)
     }
 
-    /// Where the value starts; the slot is a ``MessageField``'s raw value, or that of one of the two addresses.
+    /// The offset of a value. The slot is a ``MessageField``'s raw value, or ``PayloadKey/senderURI`` or
+    /// ``PayloadKey/sourceURI``.
     @inline(__always)
     subscript(slot: Int) -> Int { Int(self.starts[slot]) }
 
-    /// Whether the payload has the field's key, whatever its value: this is what decides about a message's kind.
+    /// Whether the payload has the field's key, whatever its value; the message's kind depends on this.
     @inline(__always)
     func has(_ field: MessageField) -> Bool { self[field.rawValue] != 0 }
 
-    /// Lends the bytes of a field's text, unescaped; none if it is absent. Makes a string only of text with escapes.
+    /// Passes the unescaped bytes of a field's text to `body`; no bytes if the field is absent. Only text with escapes
+    /// becomes a string.
     ///
-    /// Safety: `payload` is the payload's bytes, which were scanned, and which the caller keeps alive.
+    /// Safety: `payload` is the scanned payload, which the caller keeps alive.
     @inline(__always)
     func withText<Result>(
         slot: Int, at payload: UnsafeBufferPointer<UInt8>, _ body: (UnsafeRawBufferPointer) -> Result

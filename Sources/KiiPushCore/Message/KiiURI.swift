@@ -1,6 +1,6 @@
-/// A `kiicloud://` address, as it names the source or the sender of a push over MQTT.
+/// A `kiicloud://` address: the source or the sender of a push over MQTT.
 ///
-/// IDs in it are percent-encoded (RFC 3986 section 2.1); here they are decoded.
+/// The address percent-encodes IDs (RFC 3986 section 2.1); this type holds them decoded.
 ///
 /// - Source: the `sourceURI` and `senderURI` of Kii's guides, such as `kiicloud://users/{userID}/topics/{topicID}`.
 public enum KiiURI: Sendable, Hashable, CustomStringConvertible {
@@ -14,12 +14,12 @@ public enum KiiURI: Sendable, Hashable, CustomStringConvertible {
     case object(ObjectReference)
     /// An administrator, by name; Kii knows one, `APP_ADMIN`.
     case administrator(String)
-    /// An address of a form that this version does not know, as it stands in the payload.
+    /// An address of a form that this version does not know, verbatim.
     case other(String)
 
     private static let scheme = "kiicloud://"
 
-    /// Reads an address; one with an unknown form, an empty step or a broken percent-encoding is ``other(_:)``.
+    /// Reads an address. An unknown form, an empty step or a broken percent-encoding gives ``other(_:)``.
     package init(_ text: String) { self = KiiURI(known: text) ?? .other(text) }
 
     private init?(known text: String) {
@@ -52,8 +52,8 @@ public enum KiiURI: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// The address, with every byte of an ID percent-encoded that is not a letter, a digit or one of `-._~`; an
-    /// ``other(_:)`` as it is.
+    /// The address. It percent-encodes the bytes of an ID other than letters, digits and `-._~`; ``other(_:)`` is
+    /// verbatim.
     public var description: String {
         let steps: [String]
         switch self {

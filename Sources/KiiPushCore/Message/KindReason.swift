@@ -1,16 +1,17 @@
-/// Which key of a payload decided about the message's kind: the rule itself, which the decoder asks.
+/// The key that decides a message's kind. The decoder itself applies this rule.
 ///
-/// - Source: the rule of Kii's Unity SDK, the only one that is published. Keys count, not values, but for `origin`.
+/// - Source: the rule of Kii's Unity SDK, the only published one. Only keys count, except for `origin`, whose value
+///   counts.
 package enum KindReason: Sendable, Hashable {
-    /// A key of a push to app, or a topic's, is there. Of several the first in the order of the rule is named:
-    /// `bucketID`, `bucketType`, `objectID`, `objectModifiedAt` (the last two with short keys alone), then `topic`.
+    /// The payload has a key of a push to app or of a topic. The first one counts, in this order: `bucketID`,
+    /// `bucketType`, `objectID`, `objectModifiedAt` (these two only with short keys), then `topic`.
     case field(MessageField)
-    /// The `origin` is `EVENT`, which is looked at with long keys alone.
+    /// The `origin` is `EVENT`; the rule reads it only with long keys.
     case eventOrigin
-    /// None of them is there, which leaves a direct push.
+    /// The payload has no such key: a direct push.
     case noKey
 
-    /// Asks the rule. Safety: `payload` is the payload's bytes.
+    /// Applies the rule. Safety: `payload` is the payload's bytes.
     @inline(__always)
     init(_ fields: FieldOffsets, at payload: UnsafeBufferPointer<UInt8>) {
         let isShort = fields.family == .short
@@ -40,7 +41,6 @@ package enum KindReason: Sendable, Hashable {
         }
     }
 
-    /// The field whose key decided; `nil` if it was the absence of all of them.
     package var field: MessageField? {
         switch self {
         case .field(let field): field

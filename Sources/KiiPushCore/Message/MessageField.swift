@@ -4,11 +4,11 @@
 public enum MessageField: Int, Sendable, Hashable, CaseIterable {
     /// The app that caused the push.
     case appID
-    /// Who sent it, or whose change caused it.
+    /// The user, thing or administrator that sent the message or changed the object.
     case sender
-    /// The event of a push to app; the sender's own type of message otherwise.
+    /// The event of a push to app; in other pushes the sender's own message type.
     case type
-    /// When it was sent, in milliseconds since 1970.
+    /// The time of sending, in milliseconds since 1970.
     case when
     /// `EVENT` or `EXPLICIT`.
     case origin
@@ -20,7 +20,7 @@ public enum MessageField: Int, Sendable, Hashable, CaseIterable {
     case scopeUserID
     /// The group in whose scope the source lives.
     case scopeGroupID
-    /// Which scope the source lives in.
+    /// The kind of scope in which the source lives.
     case scopeType
     /// The bucket that changed.
     case bucketID
@@ -28,12 +28,11 @@ public enum MessageField: Int, Sendable, Hashable, CaseIterable {
     case bucketType
     /// The object that changed.
     case objectID
-    /// When the object changed, in milliseconds since 1970.
+    /// The time of the object's change, in milliseconds since 1970.
     case objectModifiedAt
     /// The thing in whose scope the source lives.
     case scopeThingID
 
-    /// The field's key in a payload, as it stands on the wire.
     package func key(in family: KeyFamily) -> String {
         (family == .long ? self.keys.long : self.keys.short).description
     }
@@ -60,7 +59,7 @@ public enum MessageField: Int, Sendable, Hashable, CaseIterable {
     }
 }
 
-/// Which of the two sets of keys a payload is written with.
+/// The two sets of keys that payloads use.
 package enum KeyFamily: Sendable, Hashable {
     /// `bucketID`, `objectScopeType`, …: MQTT, GCM and FCM.
     case long

@@ -1,4 +1,4 @@
-/// Who sent a push, or whose change caused it.
+/// The sender of a push, or the principal whose change caused it.
 public enum MessageSender: Sendable, Hashable {
     /// A user, by ID.
     case user(String)
@@ -6,10 +6,10 @@ public enum MessageSender: Sendable, Hashable {
     case thing(String)
     /// The app's administrator.
     case admin
-    /// A sender whose address has a form that this version does not know, as it stands in the payload.
+    /// A sender whose address has a form that this version does not know, verbatim.
     case other(String)
 
-    /// Takes a sender's address, such as `kiicloud://things/th.1`; nil where it names nobody who can send.
+    /// Reads a sender's address, such as `kiicloud://things/th.1`; nil if the address is no possible sender.
     init?(_ address: KiiURI) {
         switch address {
         case .owner(.user(let id)): self = .user(id)
@@ -19,20 +19,22 @@ public enum MessageSender: Sendable, Hashable {
         }
     }
 
-    /// Takes the field `sender`. Kii does not publish how it tells users from things; its things' IDs start with `th.`.
+    /// Reads the field `sender`. Kii does not document how to tell users from things; the IDs of things start with
+    /// `th.`.
     init(id: String) { self = id.utf8.starts(with: "th.".utf8) ? .thing(id) : .user(id) }
 }
 
 extension ReceivedMessage {
-    /// Who sent the push, or whose change caused it; `nil` if the payload does not say.
+    /// The sender of the push, or the principal whose change caused it; `nil` if the payload names none.
     ///
-    /// The address `senderURI` counts before the ID `sender`, unless its form is unknown and there is an ID.
+    /// The address `senderURI` takes precedence over the ID `sender`, unless the address has an unknown form and there
+    /// is an ID.
     public var sender: MessageSender? {
         let address = self.fields.addressText(slot: PayloadKey.senderURI)
         return address.map(KiiURI.init).flatMap(MessageSender.init(_:))
             ?? self.fields.nonEmptyText(.sender).map(MessageSender.init(id:)) ?? address.map(MessageSender.other)
     }
 
-    /// The sender's address; `nil` if it is absent or empty, as in every payload with short keys.
+    /// The sender's address; `nil` if absent or empty, as in every payload with short keys.
     public var senderURI: KiiURI? { self.fields.address(slot: PayloadKey.senderURI) }
 }

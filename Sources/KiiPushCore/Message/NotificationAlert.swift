@@ -4,38 +4,38 @@ public struct NotificationAlert: Sendable, Hashable {
     public var title: String?
     /// The line below the title.
     public var subtitle: String?
-    /// The text; all there is if `alert` is a string.
+    /// The text; the whole alert if `alert` is a string.
     public var body: String?
     /// The key of a text in the program's own strings (`loc-key`).
     package var localizationKey: String?
-    /// What to put into that text (`loc-args`).
+    /// Arguments for the text of ``localizationKey`` (`loc-args`).
     package var localizationArguments: [String] = []
     /// The key of a title in the program's own strings (`title-loc-key`).
     package var titleLocalizationKey: String?
-    /// What to put into that title (`title-loc-args`).
+    /// Arguments for the text of ``titleLocalizationKey`` (`title-loc-args`).
     package var titleLocalizationArguments: [String] = []
     /// The key of a subtitle in the program's own strings (`subtitle-loc-key`).
     package var subtitleLocalizationKey: String?
-    /// What to put into that subtitle (`subtitle-loc-args`).
+    /// Arguments for the text of ``subtitleLocalizationKey`` (`subtitle-loc-args`).
     package var subtitleLocalizationArguments: [String] = []
     /// The key of the action button's title in the program's own strings (`action-loc-key`).
     package var actionLocalizationKey: String?
     /// The image to show while the program starts (`launch-image`).
     package var launchImage: String?
-    /// Whether a View button is shown (`show-view`). Default: it is.
+    /// Whether to show a View button (`show-view`). Default: true.
     package var showsViewButton = true
-    /// Everything else in the object, not interpreted.
+    /// All other members of the object, uninterpreted.
     package var otherMembers: [JSONMember] = []
 }
 
 extension NotificationAlert {
-    /// Makes an alert of texts. What else an alert may have can be set; the defaults are those of an empty object.
+    /// Makes an alert from texts. The other properties have the defaults of an empty object.
     public init(title: String? = nil, subtitle: String? = nil, body: String? = nil) {
-        // `otherMembers` makes it a call of the memberwise initialiser; without it this one would call itself.
+        // `otherMembers` selects the memberwise initialiser; without it this initialiser would call itself.
         self.init(title: title, subtitle: subtitle, body: body, otherMembers: [])
     }
 
-    /// Whether there is anything to show: a text or the key of one that is not empty.
+    /// Whether there is something to show: a text, or the key of a text, that is not empty.
     package var isVisible: Bool {
         [
             self.title, self.subtitle, self.body, self.titleLocalizationKey, self.subtitleLocalizationKey,
@@ -43,7 +43,7 @@ extension NotificationAlert {
         ].contains { $0?.isEmpty == false }
     }
 
-    /// Nil for a value that is neither a string nor an object.
+    /// Nil if the value is neither a string nor an object.
     init?(_ value: JSONValue, at pointer: JSONPointer, _ findings: inout [PayloadFinding]) {
         self.init(body: value.string)
         guard self.body == nil else { return }

@@ -1,42 +1,43 @@
-/// What a provider asks to be shown: the object `aps` of a payload.
+/// The notification that a provider requests: the object `aps` of a payload.
 ///
 /// - Source: Apple's page on `application(_:didReceiveRemoteNotification:)`; Kii's guide for the delivered keys.
 public struct NotificationContent: Sendable, Hashable {
-    /// What to do with the number on the app's icon.
+    /// A change of the number on the app's icon.
     ///
     /// Apple's pages differ about an `aps` without `badge`. This library follows the older one, on UIKit's
-    /// `application(_:didReceiveRemoteNotification:)`: "The absence of a `badge` property indicates that any number
-    /// currently badging the icon should be removed." By "Generating a remote notification" the number stays, and 0 removes
-    /// it. A sender who writes `badge` in every `aps` is understood by both.
+    /// `application(_:didReceiveRemoteNotification:)`. It says: "The absence of a `badge` property indicates that any
+    /// number currently badging the icon should be removed." According to "Generating a remote notification" the number
+    /// stays, and 0 removes it. A sender that writes `badge` in every `aps` satisfies both.
     public enum Badge: Sendable, Hashable {
-        /// Take the number away: there is no `badge` in `aps`, or one of the wrong type.
+        /// Remove the number: `aps` has no `badge`, or one of the wrong type.
         case remove
-        /// Set it. Zero and less also take it out of view.
+        /// Set the number. Zero and negative numbers hide it.
         case set(Int)
     }
 
     /// The text to show, if any.
     public var alert: NotificationAlert?
-    /// What to do with the number on the app's icon.
+    /// The change of the number on the app's icon.
     public var badge = Badge.remove
     /// The name of the sound to play; `default` is the default sound.
     public var sound: String?
-    /// Whether the program is to be woken for the message (`content-available`).
+    /// Whether the message should wake the program (`content-available`).
     public var isContentAvailable = false
-    /// The name of the registered category whose actions are offered.
+    /// The name of the registered category whose actions the notification offers.
     public var category: String?
     /// Whether the program may change the notification before it is shown (`mutable-content`).
     package var isMutableContent = false
-    /// The conversation that the message belongs to. Apple groups notifications by it; none replaces another.
+    /// The conversation that the message belongs to. Apple groups notifications by it; no notification replaces
+    /// another.
     public var threadID: String?
-    /// Everything else in `aps`, not interpreted.
+    /// All other members of `aps`, uninterpreted.
     package var otherMembers: [JSONMember] = []
-    /// What was left out for being of the wrong type, in the order of the payload; nearly always empty.
+    /// Values dropped for a wrong type, in the order of the payload; nearly always empty.
     package internal(set) var findings: [PayloadFinding] = []
 }
 
 extension NotificationContent {
-    /// Reads the value of `aps`; `nil` if it is no object. Null anywhere in it counts as absent.
+    /// Reads the value of `aps`; `nil` if it is no object. A null anywhere in it counts as absent.
     package init?(aps: JSONValue) {
         guard let members = aps.members else { return nil }
         self.init()
@@ -54,7 +55,8 @@ extension NotificationContent {
                 }
             case "sound":
                 if value.kind == .object {
-                    // Apple's critical alerts have an object with the name in it; what else it says is kept.
+                    // Apple's critical alerts have an object that contains the name; `otherMembers` keeps its other
+                    // members.
                     self.otherMembers.append(member)
                     guard let name = value["name"], !name.isNull else { continue }
                     self.sound = name.text(&self.findings, at: place.appending("name"))

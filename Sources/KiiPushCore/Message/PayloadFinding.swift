@@ -1,13 +1,12 @@
-/// A value of a payload that was left out, since its key takes another type there.
+/// A value of a payload that the library dropped because its key requires another type.
 ///
-/// The message is sound without it, and ``ReceivedMessage/rawPayload`` still has the value. Safe to log: it holds a place
-/// and kinds, never a value.
+/// The message is valid without it, and ``ReceivedMessage/rawPayload`` still has the value. Safe to log: it holds a
+/// place and kinds, never a value.
 public struct PayloadFinding: Sendable, Hashable, CustomStringConvertible {
-    /// Where the value stands, from the payload's top level.
+    /// The place of the value, from the payload's top level.
     package let pointer: JSONPointer
-    /// What the key takes, in words such as "a whole number".
+    /// The required type in words, such as "a whole number".
     package let expected: String
-    /// What stands there.
     package let found: JSONValue.Kind
 
     init(_ value: JSONValue, at pointer: JSONPointer, expected: String) {
@@ -16,17 +15,17 @@ public struct PayloadFinding: Sendable, Hashable, CustomStringConvertible {
         self.found = value.kind
     }
 
-    /// One line: the place, what stands there, and what the key takes.
+    /// One line: the place, the kind of the value, and the required type.
     public var description: String {
         "left out: \(self.pointer.abbreviated) is \(self.found.phrase), not \(self.expected)"
     }
 }
 
 extension ReceivedMessage {
-    /// What was left out of the message for being of the wrong type: first values under Kii's keys, then those in `aps`.
+    /// Values dropped for a wrong type: first those under Kii's keys, then those in `aps`.
     ///
-    /// Kii refuses nested data, so an array or object under one of its keys is the sender's own; the field is `nil` then.
-    /// Worked out when asked for. Empty for nearly every message.
+    /// Kii refuses nested data, so an array or object under a key of Kii's comes from the sender; the field is then
+    /// `nil`. Computed on each access. Empty for nearly every message.
     public var findings: [PayloadFinding] {
         var findings: [PayloadFinding] = []
         func look(at slot: Int, _ key: @autoclosure () -> String) {
@@ -47,15 +46,15 @@ extension ReceivedMessage {
 }
 
 extension JSONValue {
-    /// A string; nil, and a finding, for anything else.
+    /// The string; for any other value nil and a finding.
     func text(_ findings: inout [PayloadFinding], at place: @autoclosure () -> JSONPointer) -> String? {
         if let string = self.string { return string }
         findings.append(PayloadFinding(self, at: place(), expected: "a string"))
         return nil
     }
 
-    /// Strings; nulls are left out. None, and a finding for each other value, if there is one: arguments that have moved
-    /// up would stand in the wrong place of their text.
+    /// The strings without nulls. Any other value makes the result empty and adds a finding: arguments that moved up
+    /// would fill the wrong places of their text.
     func texts(_ findings: inout [PayloadFinding], at place: @autoclosure () -> JSONPointer) -> [String] {
         guard let elements = self.array else {
             findings.append(PayloadFinding(self, at: place(), expected: "an array of strings"))
@@ -66,7 +65,7 @@ extension JSONValue {
         return texts.count == present.count ? texts : []
     }
 
-    /// A truth value, or whether a number is other than zero; nil, and a finding, for anything else.
+    /// The Boolean, or whether the number is not zero; for any other value nil and a finding.
     func flag(_ findings: inout [PayloadFinding], at place: @autoclosure () -> JSONPointer) -> Bool? {
         if let bool = self.bool { return bool }
         if let number = self.number { return number != JSONNumber(0) }

@@ -2,8 +2,8 @@ import Glibc
 
 /// The known keys of a payload's top level, each with a slot in ``PayloadScan``.
 ///
-/// A family's fields are one run of slots in the order of ``MessageField``, so that choosing a family is choosing where
-/// to start. The two addresses follow the long fields, since they have no short keys.
+/// A family's fields are one run of slots in the order of ``MessageField``, so the first slot selects the family. The
+/// two addresses have no short keys, so they follow the long fields.
 enum PayloadKey {
     static let longFields = 0
     static let senderURI = 15
@@ -13,7 +13,6 @@ enum PayloadKey {
     static let commandID = 33
     static let actions = 34
 
-    /// The slots of a family's fields, with the addresses if it has them.
     @inline(__always)
     static func fields(_ family: KeyFamily) -> Range<Int> {
         switch family {
@@ -22,7 +21,7 @@ enum PayloadKey {
         }
     }
 
-    /// The slot of the key that stands at `range`, or nil if it is none of the known ones.
+    /// The slot of the key at `range`; nil if the key is unknown.
     @inline(__always)
     static func slot(of range: JSONStringRange, at base: UnsafePointer<UInt8>, in bytes: [UInt8]) -> Int? {
         if range.isEscaped {
@@ -32,7 +31,7 @@ enum PayloadKey {
         return PayloadKey.slot(base + range.start, count: range.end - range.start)
     }
 
-    /// The slot of a key. Lengths tell most keys apart, so that hardly any is compared twice.
+    /// The slot of a key. Comparing lengths first identifies most keys with one comparison of bytes.
     @inline(__always)
     static func slot(_ key: UnsafePointer<UInt8>, count: Int) -> Int? {
         switch count {
@@ -65,7 +64,7 @@ enum PayloadKey {
         }
     }
 
-    /// The slot of whichever of `fields`, all of the key's length, the long key `key` belongs to.
+    /// The slot of the long key `key` among `fields`, which all have keys of its length.
     @inline(__always)
     private static func long<let count: Int>(
         _ key: UnsafePointer<UInt8>, _ fields: InlineArray<count, MessageField>
@@ -86,7 +85,7 @@ enum PayloadKey {
         return nil
     }
 
-    /// Whether the bytes at `key`, at least as many as `literal` has, are those of `literal`.
+    /// Whether the bytes at `key` equal `literal`. There must be at least as many as `literal` has.
     @inline(__always)
     private static func spells(_ key: UnsafePointer<UInt8>, _ literal: StaticString) -> Bool {
         memcmp(key, literal.utf8Start, literal.utf8CodeUnitCount) == 0

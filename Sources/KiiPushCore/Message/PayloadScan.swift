@@ -1,21 +1,19 @@
-/// One pass over a payload: checks all of it and notes where the values of the known keys start.
+/// Checks a whole payload in one pass and records the offsets of the values of known keys.
 ///
-/// A start is a 32-bit offset, and zero means "absent": a payload starts with its brace, so no value starts at zero.
+/// Offsets have 32 bits. Zero means "absent": a payload starts with its brace, so no value starts at zero.
 struct PayloadScan {
-    /// Where the whole object stands.
     private(set) var range = 0..<0
     private var starts = InlineArray<35, UInt32>(repeating: 0)
 
-    /// Where the values of known keys start; zero for a key that the payload has not.
+    /// Copies the offsets of the values of known keys; zero for an absent key.
     ///
-    /// Through a span: an inline array that is read by its subscript is copied each time.
+    /// A span avoids the copy that each subscript of an inline array would make.
     @inline(__always)
     func copyStarts(of slots: Range<Int>, into starts: inout InlineArray<17, UInt32>) {
         let all = self.starts.span
         for slot in slots { starts[slot - slots.lowerBound] = all[slot] }
     }
 
-    /// Scans a payload, which must be one JSON object and nothing else.
     init(checking bytes: [UInt8]) throws(MessageError) {
         let limit = JSONLimits.default.maximumBytes
         guard bytes.count <= limit else {
@@ -26,7 +24,7 @@ struct PayloadScan {
                 guard let base = buffer.baseAddress else { throw JSONError(.empty, at: 0) }
                 var scanner = JSONScanner(base: base, count: buffer.count)
                 try scanner.beginDocument()
-                // Anything but an object is told apart below, after the hot path.
+                // The code below diagnoses other values, outside the hot path.
                 guard scanner.current == UInt8(ascii: "{") else { return }
                 try self.readObject(&scanner, in: bytes)
                 try scanner.endDocument()
@@ -61,7 +59,7 @@ struct PayloadScan {
             let key = try scanner.skipKey()
             let value = scanner.position
             try scanner.skipValue(levels: JSONLimits.default.maximumDepth - 1)
-            // Of members with the same key the last counts, as everywhere in JSONValue.
+            // The last of several members with the same key counts, as everywhere in JSONValue.
             if let slot = PayloadKey.slot(of: key, at: scanner.base, in: bytes) {
                 self.starts[slot] = UInt32(truncatingIfNeeded: value)
             }

@@ -1,26 +1,27 @@
 extension ReceivedMessage {
-    /// A field of Kii's as text: a string's content, a number or truth value as it is written.
+    /// The text of a field of Kii's: a string's content, or a number or Boolean as written.
     ///
-    /// `nil` if the payload does not have the field, or has null, an array or an object there.
+    /// `nil` if the field is absent, null, an array or an object.
     public func value(of field: MessageField) -> String? { self.fields.text(field) }
-    /// What happened (push to app), or the sender's own type of message; `nil` if it is absent or empty.
+    /// The event of a push to app, or the sender's own message type; `nil` if absent or empty.
     public var eventType: EventType? { self.fields.nonEmptyText(.type).map(EventType.init) }
-    /// Whether Kii or a sender caused the push; `nil` if it is absent or empty.
+    /// The cause of the push, Kii or a sender; `nil` if absent or empty.
     public var origin: MessageOrigin? { self.fields.nonEmptyText(.origin).map(MessageOrigin.init) }
-    /// The app that caused the push; `nil` if it is absent or empty.
+    /// The app that caused the push; `nil` if absent or empty.
     public var appID: String? { self.fields.nonEmptyText(.appID) }
-    /// When it was sent; `nil` if it does not say, or not as a whole number of milliseconds.
+    /// The time of sending; `nil` if absent, or no whole number of milliseconds.
     public var when: Timestamp? { self.fields.timestamp(.when) }
-    /// When the object changed; `nil` if it does not say (as after a deletion), or not in whole milliseconds.
+    /// The time of the object's change; `nil` if absent (as after a deletion), or no whole number of milliseconds.
     public var modifiedAt: Timestamp? { self.fields.timestamp(.objectModifiedAt) }
-    /// The text of the alert that is to be shown; `nil` without an alert, and for one that has a title or a key alone.
+    /// The text of the alert; `nil` without an alert, and for an alert that has only a title or a key.
     public var alertBody: String? { self.content?.alert?.body }
-    /// The member `key` of the payload's top level, Kii's own keys included.
+    /// The member `key` of the payload's top level; Kii's own keys work too.
     public subscript(key: String) -> JSONValue? { self.rawPayload[key] }
 
-    /// The sender's own keys: the payload's top level without Kii's keys of this family and without `aps`.
+    /// The sender's own keys: the payload's top level without Kii's keys of its family. Short keys also exclude `aps`.
     ///
-    /// A sender's key with the name of one of Kii's is not among them, whatever its value: ``subscript(_:)`` reads it.
+    /// If a sender's key has the name of a key of Kii's, it is missing here, whatever its value; ``subscript(_:)``
+    /// reads it.
     public var customMembers: [JSONMember] {
         (self.rawPayload.members ?? []).filter { member in
             var key = member.key
@@ -33,7 +34,7 @@ extension ReceivedMessage {
         }
     }
 
-    /// The payload's top level as a type of the program's own.
+    /// Decodes the payload's top level as a type of the program.
     ///
     /// - Throws: `DecodingError`; see ``JSONValue/decode(_:)``.
     public func decode<Result: Decodable>(_ type: Result.Type = Result.self) throws -> Result {

@@ -1,9 +1,8 @@
 extension ReceivedMessage {
-    /// In which kind of scope the source lives; `nil` if the payload does not say.
     package var scopeType: ScopeType? { self.fields.nonEmptyText(.scopeType).map(ScopeType.init) }
 
-    /// The scope in which the source lives; `nil` if the payload does not say, names a kind of scope that this version
-    /// does not know, or lacks the ID of the user, group or thing.
+    /// The scope in which the source lives. `nil` if the payload names none, names an unknown kind of scope, or lacks
+    /// the ID of the user, group or thing.
     public var scope: Scope? {
         switch self.scopeType {
         case .app: .app
@@ -14,29 +13,28 @@ extension ReceivedMessage {
         }
     }
 
-    /// The bucket that changed. It takes a bucket ID and a ``scope``, but no bucket type.
+    /// The bucket that changed. The payload must have a bucket ID and a ``scope``; the bucket type is optional.
     public var sourceBucket: Bucket? {
         guard let scope = self.scope, let id = self.fields.nonEmptyText(.bucketID) else { return nil }
         return Bucket(id, in: scope)
     }
 
-    /// The kind of the bucket that changed.
     package var sourceBucketType: BucketType? { self.fields.nonEmptyText(.bucketType).map(BucketType.init) }
 
-    /// The object that changed. It takes an object ID and a ``sourceBucket``.
+    /// The object that changed. The payload must have an object ID and a ``sourceBucket``.
     public var sourceObject: ObjectReference? {
         guard let bucket = self.sourceBucket, let id = self.fields.nonEmptyText(.objectID) else { return nil }
         return ObjectReference(id, in: bucket)
     }
 
-    /// The topic that the message was sent to. It takes a topic ID and a ``scope``.
+    /// The topic that the message was sent to. The payload must have a topic ID and a ``scope``.
     public var sourceTopic: Topic? {
         guard let scope = self.scope, let id = self.fields.nonEmptyText(.topic) else { return nil }
         return Topic(id, in: scope)
     }
 
-    /// The address of what caused the push: an object, a topic, or the receiver of a direct push.
+    /// The address of the push's source: an object, a topic, or the receiver of a direct push.
     ///
-    /// `nil` if it is absent or empty, as in every payload with short keys.
+    /// `nil` if absent or empty, as in every payload with short keys.
     public var sourceURI: KiiURI? { self.fields.address(slot: PayloadKey.sourceURI) }
 }

@@ -1,11 +1,11 @@
-/// What messages of one source share: the topic, the bucket, or the sender of a direct push.
+/// Identifies the source of a message: the topic, the bucket, or the sender of a direct push.
 ///
-/// Eight bytes, worked out once when a message is decoded, so that ordering millions of messages by source costs a
-/// comparison each. It is a hash: two sources may, rarely, share a key, which only puts them in one order as well.
+/// The key has eight bytes, computed once when a message is decoded, so ordering millions of messages by source
+/// compares integers. It is a hash: two sources may, rarely, share a key, and their messages then share one order.
 package struct SourceKey: Sendable, Hashable {
     private var value: UInt64
 
-    /// The key as a number, the same in every process: what the inbox file keeps.
+    /// The key as a number, the same in every process; the inbox file stores it.
     package var number: Int64 { Int64(bitPattern: self.value) }
 
     /// Safety: `payload` is the payload's bytes.
@@ -22,7 +22,7 @@ package struct SourceKey: Sendable, Hashable {
             fields.withText(slot: MessageField.topic.rawValue, at: payload) { self.combine($0) }
         case .directPush:
             self.value = 3
-            // An address ends with the ID that the field `sender` holds, so both forms name one source.
+            // An address ends with the ID that the field `sender` holds, so both forms give the same key.
             let hasAddress = fields.withText(slot: PayloadKey.senderURI, at: payload) { !$0.isEmpty }
             let slot = hasAddress ? PayloadKey.senderURI : MessageField.sender.rawValue
             fields.withText(slot: slot, at: payload) { text in
@@ -34,13 +34,12 @@ package struct SourceKey: Sendable, Hashable {
 
     @inline(__always)
     private mutating func combineScope(_ fields: FieldOffsets, at payload: UnsafeBufferPointer<UInt8>) {
-        // A source has one scope; its ID is in one of these three, or in none for the app's own.
+        // A source has one scope. Its ID is in one of these three fields, or in none if the scope is the app.
         fields.withText(slot: MessageField.scopeUserID.rawValue, at: payload) { self.combine($0) }
         fields.withText(slot: MessageField.scopeGroupID.rawValue, at: payload) { self.combine($0) }
         fields.withText(slot: MessageField.scopeThingID.rawValue, at: payload) { self.combine($0) }
     }
 
-    /// Mixes in some text and its length, eight bytes a step.
     private mutating func combine(_ text: UnsafeRawBufferPointer) {
         self.mix(UInt64(truncatingIfNeeded: text.count))
         var position = 0

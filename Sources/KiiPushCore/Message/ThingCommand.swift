@@ -1,21 +1,21 @@
-/// A thing-if command: it arrives on the same MQTT topic as pushes and is recognised by its `commandID` and `actions`.
+/// A thing-if command. It arrives on the same MQTT topic as pushes; its `commandID` and `actions` identify it.
 ///
 /// - Source: Kii's guide to push notifications for things; `kii_thing_if` reads `/commandID` and `/actions`.
 public struct ThingCommand: Sendable, Hashable, CustomStringConvertible {
-    /// The command's ID, under which its result is reported.
+    /// The command's ID; the thing reports its result under it.
     public let commandID: String
-    /// What the thing is asked to do.
+    /// The actions that the thing should perform.
     public let actions: JSONValue
-    /// The whole payload, with `schema`, `schemaVersion`, `target`, `issuer`, `title` and `description` if it has them.
+    /// The whole payload, with `schema`, `schemaVersion`, `target`, `issuer`, `title` and `description` if present.
     public let rawPayload: JSONValue
 
-    /// The command's kind without its content, so that no log shows what a thing was told.
+    /// The kind without content, so that no log shows the actions.
     public var description: String { "thing-if command" }
 }
 
 extension ThingCommand {
-    /// Recognises a command by its two keys. `actions` must be nested: a push's custom keys may have these names, but Kii
-    /// refuses nested ones.
+    /// Recognises a command by its two keys. `actions` must be nested: custom keys of a push may have these names, but
+    /// Kii refuses nested custom values.
     init?(_ scan: PayloadScan, of bytes: [UInt8]) {
         guard let actions = scan.value(slot: PayloadKey.actions, of: bytes),
             actions.kind == .array || actions.kind == .object,

@@ -1,4 +1,4 @@
-/// Pauses before further attempts: each one is twice the one before, up to the longest.
+/// Pauses between attempts: each is twice the previous one, up to `longest`.
 package struct Backoff: Sendable {
     private let first: Duration
     private let longest: Duration
@@ -10,28 +10,26 @@ package struct Backoff: Sendable {
         self.following = self.first
     }
 
-    /// The next pause.
     package mutating func next() -> Duration {
         let pause = self.following
         self.following = min(pause * 2, self.longest)
         return pause
     }
 
-    /// The next pause after an attempt that lasted for `duration`. One that was longer than the longest pause is a success:
-    /// the pauses begin anew.
+    /// The next pause after an attempt that lasted for `duration`. An attempt longer than the longest pause counts as a
+    /// success and resets the pauses.
     package mutating func next(after duration: Duration) -> Duration {
         if duration > self.longest { self.reset() }
         return self.next()
     }
 
-    /// A time between half of the next pause and all of it, so that attempts of many do not come at once.
+    /// Half of the next pause plus a random share of the other half, so that many clients do not retry at once.
     ///
-    /// - Parameter jitter: a number drawn evenly from 0 up to, not including, 1.
+    /// - Parameter jitter: a random number, evenly distributed, from 0 up to, not including, 1.
     package mutating func next(jitter: Double) -> Duration {
         let pause = self.next()
         return pause / 2 + pause / 2 * jitter
     }
 
-    /// The next pause is the first one again.
     package mutating func reset() { self.following = self.first }
 }

@@ -1,8 +1,7 @@
-/// Bytes as text, by RFC 4648 section 4.
+/// Base64 of RFC 4648 section 4.
 package enum Base64 {
     private static let alphabet = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
 
-    /// The text that stands for `bytes`, padded.
     package static func encode(_ bytes: [UInt8]) -> String {
         var text: [UInt8] = []
         text.reserveCapacity((bytes.count + 2) / 3 * 4)
@@ -16,7 +15,7 @@ package enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The bytes that `text` stands for; `nil` when it is not Base64. Missing padding is let pass.
+    /// Decodes `text`; `nil` when it is not Base64. Accepts missing padding.
     package static func decode(_ text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         var bits: UInt32 = 0

@@ -1,11 +1,10 @@
 extension Duration {
-    /// Whole milliseconds, for JSON lines.
     package var milliseconds: Int64 {
         let (seconds, attoseconds) = self.components
         return seconds * 1000 + attoseconds / 1_000_000_000_000_000
     }
 
-    /// For people: `287 ms`, `1.8 s`, `5 min`. Of a duration that is not negative.
+    /// Text for people: `287 ms`, `1.8 s`, `5 min`. The duration must not be negative.
     package var text: String {
         let milliseconds = self.milliseconds
         switch milliseconds {

@@ -1,4 +1,4 @@
-/// A queue that gives its elements away without copying them.
+/// A queue that removes its front elements without copying the rest.
 package struct Fifo<Element> {
     private var elements: [Element?] = []
     private var head = 0
@@ -24,7 +24,7 @@ package struct Fifo<Element> {
             self.elements.removeAll(keepingCapacity: self.elements.capacity <= 4096)
             self.head = 0
         } else if self.head >= 64, self.head * 2 >= self.elements.count {
-            // The empty front is at least half of it, so each element is moved once on average.
+            // The empty front is at least half of the array, so each element moves once on average.
             self.elements.removeFirst(self.head)
             self.head = 0
         }
@@ -46,7 +46,7 @@ package struct Fifo<Element> {
         return self.popFirst()
     }
 
-    /// Puts `element` before the first one that `isAfter` says comes after it, looking from the front.
+    /// Inserts `element` before the first element for which `isAfter` returns true, from the front.
     mutating func insert(_ element: Element, before isAfter: (Element) -> Bool) {
         var index = self.head
         while index < self.elements.count, let present = self.elements[index], !isAfter(present) { index += 1 }
@@ -58,7 +58,6 @@ package struct Fifo<Element> {
         }
     }
 
-    /// Takes out every element that `isMatch` says yes to, in order.
     mutating func removeAll(where isMatch: (Element) -> Bool) -> [Element] {
         var removed: [Element] = []
         var kept: [Element?] = []

@@ -1,7 +1,7 @@
-/// One HTTP header field. Names are compared without regard to case (RFC 9110 section 5.1).
+/// An HTTP header field. Names compare without regard to case (RFC 9110 section 5.1).
 package struct HTTPField: Sendable, Hashable {
     package var name: String
-    /// Without surrounding white space.
+    /// The value without surrounding white space.
     package var value: String
 
     package init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }
@@ -13,12 +13,12 @@ package struct HTTPField: Sendable, Hashable {
 }
 
 extension [HTTPField] {
-    /// Reads header lines (RFC 9112 section 5). A line without a colon is left out.
+    /// Reads header lines (RFC 9112 section 5). Drops lines without a colon.
     package init(lines: UnsafeRawBufferPointer) {
         self = []
         for line in lines.split(separator: UInt8(ascii: "\n")) {
             if line.first == UInt8(ascii: " ") || line.first == UInt8(ascii: "\t") {
-                // Obsolete line folding (section 5.2): the line continues the one before.
+                // Obsolete line folding (section 5.2): this line continues the previous one.
                 guard let last = self.indices.last else { continue }
                 self[last].value += " " + Self.text(line)
             } else if let colon = line.firstIndex(of: UInt8(ascii: ":")) {
@@ -27,7 +27,6 @@ extension [HTTPField] {
         }
     }
 
-    /// Without the white space around it.
     private static func text(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
         let isText: (UInt8) -> Bool = { !$0.isOne(of: " \t\r") }
         guard let first = bytes.firstIndex(where: isText), let last = bytes.lastIndex(where: isText) else { return "" }
@@ -40,14 +39,14 @@ package struct HTTPRequest: Sendable {
     package var method: String
     /// The absolute URL, `http` or `https`, already percent-encoded.
     package var url: String
-    /// In the order in which they are sent. May hold credentials: never logged.
+    /// Header fields in sending order. They may hold credentials: never log them.
     package var fields: [HTTPField]
     /// The body; `nil` sends none, an empty array sends `Content-Length: 0`.
     package var body: [UInt8]?
-    /// How long the whole exchange may take. Default 30 s.
+    /// The time limit of the whole exchange. Default 30 s.
     package var timeout: Duration
-    /// For one who wants to know the status and the fields alone: how long the body may take. Then, and where it breaks off,
-    /// the response counts without it. Default: `nil`, the whole response is wanted.
+    /// The time limit of the body, for a caller that needs only the status and the fields. If it passes, or the body
+    /// breaks off, the response is complete without a body. Default `nil`: the caller needs the body.
     package var bodyPatience: Duration?
 
     package init(
@@ -61,9 +60,7 @@ package struct HTTPRequest: Sendable {
     }
 }
 
-/// What a server answered, whatever the status.
 package struct HTTPResponse: Sendable {
-    /// 100 to 599.
     package var status: Int
     /// Header fields of the final response, in order.
     package var fields: [HTTPField]
@@ -76,8 +73,8 @@ package struct HTTPResponse: Sendable {
     package func field(_ name: String) -> String? { self.fields.first { $0.isNamed(name) }?.value }
 }
 
-/// What sends an ``HTTPRequest``. The library's own is libcurl; a test may put its own here.
+/// Sends an ``HTTPRequest``. The library uses libcurl; tests may supply their own transport.
 package protocol HTTPTransport: Sendable {
-    /// - Throws: ``TransportError`` when there was no whole answer; `CancellationError` when the task was cancelled.
+    /// - Throws: ``TransportError`` when no complete response arrived; `CancellationError` when the task was cancelled.
     func perform(_ request: HTTPRequest) async throws -> HTTPResponse
 }

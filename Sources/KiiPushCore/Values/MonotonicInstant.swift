@@ -1,5 +1,5 @@
-/// A point on `CLOCK_MONOTONIC`, which never jumps, and stands still while the machine is suspended. State machines take it
-/// as an argument; the loops that drive them ask for ``now()``.
+/// A point on `CLOCK_MONOTONIC`, which never jumps and stops while the machine is suspended. State machines take it as
+/// an argument; the loops that drive them call ``now()``.
 package struct MonotonicInstant: Sendable, Hashable, Comparable {
     package var nanoseconds: Int64
 
@@ -20,7 +20,6 @@ package struct MonotonicInstant: Sendable, Hashable, Comparable {
 }
 
 extension MonotonicInstant? {
-    /// The earlier of two times, of which `nil` is never.
     package static func earlier(_ one: Self, _ other: Self) -> Self {
         guard let one else { return other }
         return other.map { min(one, $0) } ?? one
@@ -28,7 +27,8 @@ extension MonotonicInstant? {
 }
 
 extension Duration {
-    /// The duration in nanoseconds, held to what an `Int64` can carry through an addition (about 146 years).
+    /// The duration in nanoseconds, clamped to half the range of `Int64` (about 146 years), so that a sum cannot
+    /// overflow.
     package var wholeNanoseconds: Int64 {
         let limit = Int64.max / 2
         let (seconds, attoseconds) = self.components
@@ -37,6 +37,6 @@ extension Duration {
         return product + attoseconds / 1_000_000_000
     }
 
-    /// The duration in milliseconds, rounded up, so that a timer never fires early.
+    /// The duration in milliseconds, rounded up so that a timer never fires early.
     package var wholeMillisecondsRoundedUp: Int64 { (self.wholeNanoseconds + 999_999) / 1_000_000 }
 }

@@ -1,4 +1,4 @@
-/// A digest by which a person can tell a message that is not kept whole; `sha256sum` prints the same.
+/// SHA-256 in hexadecimal digits, as `sha256sum` prints it, to identify a message that is not kept whole.
 ///
 /// - Source: FIPS 180-4, sections 4.1.2, 5 and 6.2.
 package enum SHA256 {
@@ -21,7 +21,6 @@ package enum SHA256 {
         }.joined()
     }
 
-    /// Section 6.2.2: one block.
     private static func add(_ bytes: [UInt8], _ start: Int, _ w: inout [UInt32], to state: inout [UInt32]) {
         for t in 0..<16 {
             let byte = start + 4 * t

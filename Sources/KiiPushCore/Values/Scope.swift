@@ -1,4 +1,4 @@
-/// Where a topic or bucket lives: the whole app, or one user, group or thing.
+/// The place of a topic or bucket: the whole app, or one user, group or thing.
 ///
 /// - Source: Kii's `objectScopeType` and the paths below `/apps/{appID}`.
 public enum Scope: Sendable, Hashable {
@@ -12,16 +12,16 @@ public enum Scope: Sendable, Hashable {
     case thing(String)
 }
 
-/// A named channel that principals subscribe to and messages are sent to (push to user).
+/// A named channel with subscribers; a message to it is a push to user.
 ///
-/// It is a Kii topic; it has nothing to do with the MQTT topic that pushes arrive on.
+/// This is a Kii topic, not the MQTT topic on which pushes arrive.
 public struct Topic: Sendable, Hashable {
     /// Where the topic lives.
     public var scope: Scope
     /// The topic's name within its scope: 1 to 64 of `A-Z a-z 0-9 _ -`.
     public var id: String
 
-    /// Names a topic; whether the name is legal is checked where it is used.
+    /// Names a topic. The call that uses the topic checks the name.
     public init(_ id: String, in scope: Scope = .app) { (self.scope, self.id) = (scope, id) }
 
     /// Whether `id` is a name that Kii accepts for a topic: `^[A-Za-z0-9_-]{1,64}$`.
@@ -52,7 +52,7 @@ public struct ObjectReference: Sendable, Hashable {
     public init(_ id: String, in bucket: Bucket) { (self.bucket, self.id) = (bucket, id) }
 }
 
-/// Who holds a token, owns an installation or is subscribed: a user or a thing.
+/// A user or a thing: it holds tokens, owns installations and subscribes.
 public enum Principal: Sendable, Hashable {
     /// A user, by `userID`.
     case user(String)

@@ -1,7 +1,7 @@
-/// Values by sequence number, where most numbers come and go in order.
+/// Values by sequence number, for numbers that mostly come and go in order.
 ///
-/// The values stand in pages, and the page that was last changed is at hand: where a dictionary hashes every number,
-/// this one hashes a page's, once for all that is done to it in a row. A page lives as long as one of its values does.
+/// The map stores values in pages of 256 numbers, and remembers the page that changed last. A dictionary hashes every
+/// number; this map hashes once for consecutive accesses to a page. It frees a page with its last value.
 package struct SequenceMap<Value> {
     struct Page {
         var number: Int64
@@ -12,7 +12,6 @@ package struct SequenceMap<Value> {
     private static var bits: Int64 { 8 }
     private static var size: Int { 1 << self.bits }
 
-    /// Where a page's values stand in ``pages``, by the page's number.
     private var places: [Int64: Int] = [:]
     private var pages: [Page] = []
     private var freePlaces: [Int] = []
@@ -21,7 +20,7 @@ package struct SequenceMap<Value> {
 
     package init() {}
 
-    /// The value of a number; `nil` removes it.
+    /// The value of a number; assigning `nil` removes it.
     package subscript(sequence: Int64) -> Value? {
         get {
             guard let place = self.place(of: sequence >> Self.bits) else { return nil }
@@ -40,7 +39,7 @@ package struct SequenceMap<Value> {
         }
     }
 
-    /// Calls `body` with every number and its value, in no order.
+    /// Calls `body` with every number and its value, in no particular order.
     package func forEach(_ body: (Int64, Value) throws -> Void) rethrows {
         for page in self.pages where page.count > 0 {
             for (slot, value) in page.values.enumerated() {

@@ -1,7 +1,6 @@
 import Glibc
 
 extension UInt8 {
-    /// Whether the byte is one of `A-Z a-z 0-9`, or among `others`.
     func isLetterOrDigit(or others: StaticString = "") -> Bool {
         switch self {
         case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
@@ -11,7 +10,7 @@ extension UInt8 {
         }
     }
 
-    /// Whether the byte is among `bytes`. A `String` could be asked too, but takes many more instructions for each byte.
+    /// Whether the byte is among `bytes`. A `String` instead would cost many more instructions for each byte.
     func isOne(of bytes: StaticString) -> Bool { bytes.withUTF8Buffer { $0.contains(self) } }
 
     /// Whether the byte may stand in a login name, a vendor thing ID or an object's ID: one of `A-Z a-z 0-9 - _ .`.
@@ -19,7 +18,8 @@ extension UInt8 {
 }
 
 extension String {
-    /// Whether the other is the same UTF-8, as MQTT and Kii compare: to `==`, texts that only look the same are equal.
+    /// Whether both texts have the same UTF-8, as MQTT and Kii compare. `==` also equates texts that only look the
+    /// same.
     package func hasBytes(of other: String) -> Bool {
         let (left, right) = (self.utf8, other.utf8)
         guard left.count == right.count else { return false }
@@ -32,7 +32,7 @@ extension String {
         return (isSame ?? nil) ?? left.elementsEqual(right)
     }
 
-    /// The UTF-8 bytes, of which each that is no letter, no digit and none of `plain` is written as `%XX`.
+    /// Percent-encodes every UTF-8 byte except letters, digits and the bytes in `plain`.
     func percentEncoded(but plain: StaticString) -> String {
         var encoded = ""
         for byte in self.utf8 {
@@ -46,8 +46,8 @@ extension String {
     }
 }
 
-/// The standard library's own compare Characters, and link its regular expressions: 1.3 MB of a program. An empty `word`
-/// is nowhere.
+/// Searches by bytes. The standard library's searches compare Characters and link its regular expressions, 1.3 MB of a
+/// program. An empty `word` is never found.
 extension StringProtocol {
     package func contains(bytesOf word: String) -> Bool { self.firstRange(bytesOf: word) != nil }
 

@@ -1,6 +1,6 @@
 extension String {
-    /// The text without the credentials of others that have a form of their own: the user info of URLs, and what follows
-    /// `Basic`. They come back in answers of servers that quote what they were sent, and in options with a mistake.
+    /// The text without credentials that have a recognizable form: the user info of URLs, and the value after `Basic`.
+    /// Servers quote them in their answers, and mistyped options contain them.
     ///
     /// - Source: RFC 3986 section 3.2.1; RFC 7617 section 2
     package var withoutCredentials: String {
@@ -23,20 +23,18 @@ extension String {
         return cleaned.count == bytes.count ? self : String(decoding: cleaned, as: UTF8.self)
     }
 
-    /// Where the `@` is behind the `://` that the text begins with.
     private static func endOfUserInfo(_ text: ArraySlice<UInt8>) -> Int? {
         guard text.starts(with: "://".utf8) else { return nil }
         let authority = text.dropFirst("://".utf8.count).prefix { $0 > 0x20 && !$0.isOne(of: "/?#\\\"'<>") }
         return authority.lastIndex(of: UInt8(ascii: "@"))
     }
 
-    /// Where credentials end that follow the word `Basic` and a space.
     private static func endOfBasic(_ text: ArraySlice<UInt8>, isWord: Bool) -> Int? {
         guard isWord, text.starts(with: "basic".utf8, by: { $0 | 0x20 == $1 }),
             text.dropFirst("basic".utf8.count).first == UInt8(ascii: " ")
         else { return nil }
         let credentials = text.dropFirst("basic ".utf8.count).prefix { $0.isLetterOrDigit(or: "+/=") }
-        // What stands for a name, a colon and a password, and not a word as in "Basic authentication".
+        // Credentials are an encoded name, colon and password; this excludes "Basic authentication".
         let pair = Base64.decode(String(decoding: credentials, as: UTF8.self))
         return pair?.contains(UInt8(ascii: ":")) == true ? credentials.endIndex : nil
     }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A moment on the calendar, in whole milliseconds since 1970-01-01T00:00:00Z, as Kii sends it.
+/// A moment in whole milliseconds since 1970-01-01T00:00:00Z, as Kii sends it.
 ///
 /// - Source: Kii's `when`, `modifiedAt`, `w` and `om` fields.
 public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible {
@@ -10,7 +10,8 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
     /// Makes a moment from milliseconds since the epoch.
     public init(millisecondsSinceEpoch: Int64) { self.millisecondsSinceEpoch = millisecondsSinceEpoch }
 
-    /// The moment that lies `duration` after this one, or before it, to the millisecond; at most the first or last there is.
+    /// The moment `duration` after this one, to the millisecond. A negative duration goes back. Clamped to the first or
+    /// last moment.
     package static func + (moment: Timestamp, duration: Duration) -> Timestamp {
         let (seconds, attoseconds) = duration.components
         let end: Int64 = seconds < 0 ? .min : .max
@@ -30,7 +31,7 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
     public var description: String {
         let (days, millisecondOfDay) = self.millisecondsSinceEpoch.flooredDivision(by: 86_400_000)
         let (year, month, day) = Timestamp.civilDate(daysSinceEpoch: days)
-        // With the longest year and its sign there are 30 characters.
+        // The longest year with its sign makes 30 characters.
         return String(unsafeUninitializedCapacity: 30) { buffer in
             var count = 0
             func write(_ byte: UInt8) {
@@ -59,7 +60,7 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
         }
     }
 
-    /// The proleptic Gregorian date of a day, counted in 400-year cycles from 0000-03-01, so that a leap day comes last.
+    /// The proleptic Gregorian date of a day. 400-year cycles count from 0000-03-01, so that a leap day comes last.
     private static func civilDate(daysSinceEpoch: Int64) -> (year: Int64, month: Int64, day: Int64) {
         let (cycle, dayOfCycle) = (daysSinceEpoch + 719_468).flooredDivision(by: 146_097)
         let yearOfCycle = (dayOfCycle - dayOfCycle / 1460 + dayOfCycle / 36_524 - dayOfCycle / 146_096) / 365
@@ -74,7 +75,7 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
 extension Int64 {
     fileprivate func flooredDivision(by divisor: Int64) -> (quotient: Int64, remainder: Int64) {
         let (quotient, remainder) = self.quotientAndRemainder(dividingBy: divisor)
-        // Not by way of `self - remainder`, which the least integers have no room for.
+        // `self - remainder` would overflow for the least integers.
         return remainder < 0 ? (quotient - 1, remainder + divisor) : (quotient, remainder)
     }
 }

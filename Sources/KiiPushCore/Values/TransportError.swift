@@ -1,6 +1,6 @@
-/// Why no whole answer came, or why a connection ended: everything below HTTP and MQTT.
+/// The reason why no complete response arrived, or why a connection ended: everything below HTTP and MQTT.
 public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What failed, in terms of what a person can do about it.
+    /// The kind of failure, by what a person can do about it.
     public enum Code: Sendable, Hashable {
         /// The host name has no address (or the proxy's has none).
         case nameNotResolved
@@ -8,8 +8,8 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         case connectionRefused
         /// The server's certificate is not trusted, has another name, or has expired.
         case certificateNotTrusted
-        /// The server asks for a client certificate, or seems to: TLS 1.2 refuses a client without one in the same way as
-        /// one that it cannot agree with on anything else.
+        /// The server asks for a client certificate, or seems to. TLS 1.2 refuses a client without a certificate in the
+        /// same way as a client with which it shares no protocol.
         case clientCertificateRequired
         /// TLS failed for another reason.
         case tlsFailed
@@ -19,37 +19,39 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         case timedOut
         /// The other side closed the connection, or it broke.
         case connectionLost
-        /// The answer is larger than this client takes.
+        /// The response exceeds this client's limit.
         case tooLarge
-        /// The URL, proxy or file given to the transport cannot be used.
+        /// The transport cannot use the URL, proxy or file that it got.
         case invalidConfiguration
         /// The transport was shut down.
         case shutDown
-        /// Anything else; the description says what.
+        /// Any other failure; the description gives details.
         case other
     }
 
-    /// What failed.
+    /// The kind of failure.
     public var code: Code
     /// The transport's own words, without credentials. For people and logs, not for comparison.
     package var detail: String
-    /// libcurl's `CURLcode`, where there is one.
+    /// libcurl's `CURLcode`, if libcurl failed.
     package var curlCode: Int?
-    /// What it was about: a call with the address of its cloud, or the broker with its address. `nil` when the transport
-    /// alone was concerned.
+    /// The call with its cloud's address, or the broker with its address. `nil` when the failure concerns only the
+    /// transport.
     package var subject: String?
-    /// Whether it is certain that nothing of the request was sent: the connection or the handshake was not done.
+    /// Whether the transport certainly sent nothing of the request, because the connection or the handshake did not
+    /// complete.
     package var isUnsent = false
-    /// Whether the process could have no more descriptors when it failed.
+    /// Whether the process had no more file descriptors when the transport failed.
     package var isShortage = false
-    /// Whether the call may have been carried out all the same, and would be carried out once more by making it again.
+    /// Whether the server may have carried out the call despite the failure; repeating it would then carry it out
+    /// twice.
     public var isInDoubt = false
 
     package init(_ code: Code, detail: String, curlCode: Int? = nil) {
         (self.code, self.detail, self.curlCode) = (code, detail, curlCode)
     }
 
-    /// One line: what it was about, what failed, and what to do about it.
+    /// One line: the subject, the failure, and what to do about it.
     public var description: String { "\(self.subject.map { "\($0): " } ?? "")\(self.detail); \(self.advice)" }
 
     private var advice: String {

@@ -1,13 +1,13 @@
-/// What proves to the cloud who makes a call.
+/// A token that proves a caller's identity to the cloud.
 public struct AccessToken: Sendable, Hashable {
-    /// Who the token belongs to; `nil` for an app administrator.
+    /// The token's owner; `nil` for an app administrator.
     public var principal: Principal?
     /// The token itself, for the `Authorization: Bearer` field.
     public var token: Secret
-    /// What gets the next token without a password. Works once. `nil` when the app does not hand them out, and for
+    /// A token that gets the next access token without a password. Works once. `nil` if the app issues none, and for
     /// things and pseudo users.
     public var refreshToken: Secret?
-    /// When the token ends. `nil` when it does not, or when the cloud did not say.
+    /// The end of the token's life. `nil` if it never ends, or the cloud did not say.
     public var expiresAt: Timestamp?
 
     /// Makes a token from its parts, such as from a credential store.

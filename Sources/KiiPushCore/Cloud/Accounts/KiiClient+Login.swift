@@ -1,8 +1,8 @@
-/// What proves to the cloud who signs in.
+/// Credentials for signing in.
 public enum LoginGrant: Sendable, Hashable {
-    /// A user's name and password. The name is a login name, an e-mail address or an international phone number as it
-    /// is, or one that says which where it could be taken for a login name: `EMAIL:{address}`, `PHONE:{number}`. The
-    /// number is one such as `+819012345678`, or a country and a local one such as `JP-09012345678`.
+    /// A user's name and password. The name is a login name, an e-mail address or a phone number. A prefix
+    /// distinguishes a name that could also be a login name: `EMAIL:{address}`, `PHONE:{number}`. A phone number is
+    /// international, such as `+819012345678`, or a country with a local number, such as `JP-09012345678`.
     ///
     /// - Source: Kii's guide on signing in
     case user(name: String, password: Secret)
@@ -11,7 +11,7 @@ public enum LoginGrant: Sendable, Hashable {
     /// An app administrator's ClientID and ClientSecret, from the developer portal. An administrator may do everything
     /// within the app.
     case administrator(clientID: String, clientSecret: Secret)
-    /// The app itself: a token for what anybody may do who has the app's ID and key.
+    /// The app itself. Its token permits what anybody with the app's ID and key may do.
     case anonymous
 }
 
@@ -19,10 +19,10 @@ extension KiiClient {
     /// Signs in a user, a thing or an app administrator.
     ///
     /// - Parameters:
-    ///   - grant: What proves the identity.
-    ///   - expiresAt: When the token is to end. Default `nil`: as the app is configured, usually never.
-    /// - Throws: ``KiiError`` with status 400 or 401 when the proof is refused.
-    /// - Source: `POST /apps/{appID}/oauth2/token`. `/oauth2/token` is the same; this one names the app in its path
+    ///   - grant: the credentials.
+    ///   - expiresAt: the end of the token's life. Default `nil`: as the app is configured, usually never.
+    /// - Throws: ``KiiError`` with status 400 or 401 when the cloud refuses the credentials.
+    /// - Source: `POST /apps/{appID}/oauth2/token`. `/oauth2/token` is the same; this path names the app.
     public func login(_ grant: LoginGrant, expiresAt: Timestamp? = nil) async throws -> AccessToken {
         switch grant {
         case .user(let name, let password):
@@ -40,19 +40,19 @@ extension KiiClient {
         }
     }
 
-    /// Exchanges a token for a new one by its refresh token. Both old ones are void afterwards.
+    /// Exchanges a refresh token for a new access token. The old access and refresh tokens are void afterwards.
     ///
-    /// - Throws: ``KiiInputError`` when `token` has no refresh token; ``KiiError`` with `WRONG_REFRESH_TOKEN` when it was
-    ///   used before.
+    /// - Throws: ``KiiInputError`` when `token` has no refresh token; ``KiiError`` with `WRONG_REFRESH_TOKEN` when the
+    ///   refresh token was used before.
     /// - Source: `POST /apps/{appID}/oauth2/token`
     public func refresh(_ token: AccessToken) async throws -> AccessToken {
         let refreshToken = token.refreshToken ?? Secret("")
         try KiiInputError.require(refreshToken.reveal(), .refreshToken)
         let members = [("grant_type", "refresh_token"), ("refresh_token", JSONValue(refreshToken.reveal()))]
-        // The answer does not tell users from things.
+        // The answer does not distinguish users from things.
         return try await self.perform(
             .token(members, nil, secret: refreshToken) { _ throws(KiiResponseError) in token.principal }.with {
-                // It works once.
+                // A refresh token works once.
                 $0.isIdempotent = false
             })
     }
@@ -77,14 +77,14 @@ extension KiiClient {
         ]
         return try await self.perform(
             .token(members, expiresAt, secret: secret) { _ throws(KiiResponseError) in nil }.with {
-                // RFC 6749 section 2.3 allows one proof of a client only.
+                // RFC 6749 section 2.3 allows only one method of client authentication.
                 $0.authorization = .none
             })
     }
 }
 
 extension KiiCall where Answer == AccessToken {
-    /// A call for a token. A further one harms nobody, so it may be repeated.
+    /// A call for a token. It may be repeated: a further token does no harm.
     fileprivate static func token(
         _ members: JSONMembers, _ expiresAt: Timestamp?, secret: Secret,
         of owner: @escaping @Sendable (KiiFields) throws(KiiResponseError) -> Principal?
@@ -99,14 +99,14 @@ extension KiiCall where Answer == AccessToken {
             $0.authorization = .app
             $0.isIdempotent = true
             $0.secrets = [secret]
-            // Milliseconds here, though the answer's `expires_in` is in seconds.
+            // Milliseconds, although the answer's `expires_in` is in seconds.
             let end = JSONMembers(present: ["expiresAt": expiresAt?.millisecondsSinceEpoch])
             $0.body = .kii("OauthTokenRequest", members + end)
         }
     }
 }
 
-/// `nil` for a moment that no `Timestamp` holds: real answers have `expires_in` up to 9223372036854775.
+/// `nil` if `Timestamp` cannot hold the moment: real answers have `expires_in` up to 9223372036854775.
 private func expiry(seconds: Int64?, from now: Timestamp) -> Timestamp? {
     guard let seconds else { return nil }
     let milliseconds = seconds.multipliedReportingOverflow(by: 1000)

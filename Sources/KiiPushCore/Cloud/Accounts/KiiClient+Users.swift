@@ -1,8 +1,8 @@
 extension KiiClient {
-    /// Registers a user who signs in with a name and a password. It gets no token; sign in to get one.
+    /// Registers a user who signs in with a name and a password. The user gets a token only by signing in.
     ///
-    /// - Returns: The ID that the cloud chose.
-    /// - Throws: ``KiiError`` with `USER_ALREADY_EXISTS` when the name, address or number is taken.
+    /// - Returns: the ID that the cloud chose.
+    /// - Throws: ``KiiError`` with `USER_ALREADY_EXISTS` when another user has the name, address or number.
     /// - Source: `POST /apps/{appID}/users`
     public func registerUser(_ registration: UserRegistration) async throws -> String {
         try registration.validate()
@@ -16,10 +16,10 @@ extension KiiClient {
         return try await self.perform(call)
     }
 
-    /// Registers a pseudo user: one without name and password, who has nothing but the token that is returned. Whoever
-    /// loses that token has lost the user; keep it before anything else is done.
+    /// Registers a pseudo user: a user without name and password, who has only the returned token. Store the token at
+    /// once: without it nobody can act as the user any more.
     ///
-    /// - Parameter profile: What the app keeps about the user. Default: nothing.
+    /// - Parameter profile: the app's data about the user. Default: none.
     /// - Source: `POST /apps/{appID}/users` with another media type
     public func registerPseudoUser(_ profile: UserProfile = UserProfile()) async throws -> AccessToken {
         try profile.validate()

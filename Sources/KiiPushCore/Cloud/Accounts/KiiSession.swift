@@ -1,4 +1,4 @@
-/// One principal's token, kept good for any number of tasks.
+/// Keeps one principal's token valid, for any number of tasks.
 ///
 /// ```swift
 /// let session = KiiSession(client: client, signIn: {
@@ -7,29 +7,29 @@
 /// try await session.subscribe(to: .topic(Topic("news", in: .app)))
 /// ```
 ///
-/// Its methods are Kii's calls. Each throws what ``KiiClient`` lists, and what ``token()`` throws; further errors stand
-/// at the method.
+/// The methods are Kii's calls. Each throws the errors of ``KiiClient`` and of ``token()``; a method lists only further
+/// errors.
 ///
-/// A copy shares the token, and may have a retry policy of its own, its `client.retry`.
+/// A copy shares the token; its retry policy, `client.retry`, may differ.
 ///
-/// The token is renewed ahead of its end, and once when the cloud refuses it: by its refresh token, else by signing in.
-/// One task renews for all that wait. A refresh token is never used again once the cloud may have taken it, unless
-/// nothing else is left to try. A new token is stored before anybody uses it.
+/// The session renews the token before it ends, and once when the cloud refuses it: with the refresh token, or else by
+/// signing in. One task renews the token for all waiting tasks. If the cloud may have consumed a refresh token, the
+/// session sends it again only as a last resort. It stores a new token before using it.
 public struct KiiSession: Sendable {
-    /// What calls are made with.
+    /// The client that makes the calls.
     public var client: KiiClient
     private let renewal: TokenRenewal
 
-    /// Makes a session; nothing happens before a token is needed.
-    ///
-    /// - Parameters:
-    ///   - client: The client for all calls. Its clock decides when a token ends.
-    ///   - token: A token from where `changed` stored it. Default `nil`: the session begins by signing in.
-    ///   - signIn: Gets a token without one, or `nil` when there is nothing to sign in with. Default: `nil`.
-    ///   - changed: Stores a new token. When it throws, the token is used all the same, and every further call
-    ///     stores it again until that works. Default: stores nothing.
+    /// Makes a session. It gets a token when a call first needs one.
     ///
     /// Neither closure may call the session.
+    ///
+    /// - Parameters:
+    ///   - client: the client for all calls. Its clock decides when a token ends.
+    ///   - token: a token that `changed` stored earlier. Default `nil`: the session signs in first.
+    ///   - signIn: signs in for a new token; returns `nil` when it has no credentials. Default: `nil`.
+    ///   - changed: stores a new token. If it throws, the session uses the token anyway, and stores it again at each
+    ///     further call until that succeeds. Default: stores nothing.
     public init(
         client: KiiClient, token: AccessToken? = nil,
         signIn: @escaping @Sendable () async throws -> AccessToken? = { nil },
@@ -39,24 +39,22 @@ public struct KiiSession: Sendable {
         self.renewal = TokenRenewal(client: client, token: token, signIn: signIn, changed: changed)
     }
 
-    /// The token in use, good or not; `nil` before the first one.
     var current: AccessToken? { self.renewal.held.withLock { $0?.token } }
 
-    /// A token that is good as far as anyone knows.
+    /// A token that is valid as far as the session knows.
     ///
-    /// - Throws: What signing in threw; ``KiiInputError`` when there is no token and nothing to sign in with; for a
+    /// - Throws: the errors of signing in; ``KiiInputError`` when there is neither a token nor a way to sign in; for a
     ///   refresh see ``KiiClient``.
     public func token() async throws -> AccessToken { try await self.renewal.token() }
 
-    /// Makes one call with the session's token.
     package func perform<Answer>(_ call: KiiCall<Answer>) async throws -> Answer {
         try await self.withToken { try await self.client.perform(call, token: $0.token) }
     }
 
-    /// Runs `body` with a token, and once more with another one if the cloud refuses the first. `body` may therefore
-    /// run twice; what it did before its refused call should do no harm the second time.
+    /// Runs `body` with a token, and once more with another token if the cloud refuses the first. `body` may therefore
+    /// run twice; repeating its work before the refused call must do no harm.
     ///
-    /// - Throws: What `body` threw; otherwise as ``token()``.
+    /// - Throws: the errors of `body` and of ``token()``.
     package func withToken<Output>(_ body: (AccessToken) async throws -> Output) async throws -> Output {
         let token = try await self.token()
         do {

@@ -2,7 +2,7 @@
 ///
 /// - Source: `/users/me`, `/users/{userID}` and `/users/{accountType}:{address}`
 public enum UserReference: Sendable, Hashable {
-    /// Whom the token belongs to; not with an administrator's token.
+    /// The token's owner; not with an administrator's token.
     case me
     /// By the ID that the cloud chose.
     case id(String)
@@ -13,7 +13,6 @@ public enum UserReference: Sendable, Hashable {
     /// By verified phone number, in the international form that begins with `+`.
     case phoneNumber(String)
 
-    /// - Throws: ``KiiInputError`` for an empty name.
     func path() throws(KiiInputError) -> KiiPath {
         let users = KiiPath("users")
         switch self {
@@ -26,23 +25,23 @@ public enum UserReference: Sendable, Hashable {
     }
 }
 
-/// A user as the cloud knows them.
+/// A user's data in the cloud.
 public struct KiiUser: Sendable, Hashable {
     /// The ID that the cloud chose.
     public var userID: String
-    /// The name that signs in, if there is one.
+    /// The login name, if the user has one.
     public var loginName: String?
-    /// The e-mail address. `nil` without one, and for a stranger.
+    /// The e-mail address. `nil` if the user has none or another user reads this.
     public var emailAddress: String?
-    /// Whether the address was verified. `nil` when the cloud did not say.
+    /// Whether the address is verified. `nil` when the cloud did not say.
     public var isEmailAddressVerified: Bool?
-    /// The phone number. `nil` without one, and for a stranger.
+    /// The phone number. `nil` if the user has none or another user reads this.
     public var phoneNumber: String?
-    /// Whether the number was verified. `nil` when the cloud did not say.
+    /// Whether the number is verified. `nil` when the cloud did not say.
     public var isPhoneNumberVerified: Bool?
     /// Whether the user has a password; a pseudo user has none. `nil` when the cloud did not say.
     package var hasPassword: Bool?
-    /// What the app keeps about the user. A stranger sees the display name alone, unless the app is set otherwise.
+    /// The app's data about the user. Other users see only the display name, unless the app is configured otherwise.
     public var profile: UserProfile
 
     init(_ fields: KiiFields) throws(KiiResponseError) {
@@ -58,22 +57,22 @@ public struct KiiUser: Sendable, Hashable {
 }
 
 extension KiiSession {
-    /// Reads what the cloud knows about a user. With ``UserReference/me`` it tells whether the token is good, and whose.
+    /// Reads a user's data. With ``UserReference/me`` this shows whether the token is valid, and whose it is.
     ///
-    /// - Parameter reference: Which one. Default: whom the token belongs to.
-    /// - Throws: ``KiiError`` with status 401 or 403 when the token is not good, with `USER_NOT_FOUND` when
-    ///   there is no such user.
+    /// - Parameter reference: the user. Default: the token's owner.
+    /// - Throws: ``KiiError`` with status 401 or 403 when the token is not valid, with `USER_NOT_FOUND` when there is
+    ///   no such user.
     /// - Source: `GET /apps/{appID}/users/me`, `/users/{userID}` and `/users/{accountType}:{address}`
     public func user(_ reference: UserReference = .me) async throws -> KiiUser {
         try await self.perform(.reading(reference.path(), KiiUser.init))
     }
 
-    /// Changes a user's password. Every token of the user ends, the session's own included: sign in again.
+    /// Changes a user's password. This ends every token of the user, also the session's own: sign in again.
     ///
     /// - Parameters:
-    ///   - oldPassword: The password so far; `nil` with an administrator's token.
-    ///   - newPassword: The password from now on: 4 to 50 printable ASCII characters.
-    ///   - user: Whose. Default: the token's.
+    ///   - oldPassword: the current password; `nil` with an administrator's token.
+    ///   - newPassword: the new password: 4 to 50 printable ASCII characters.
+    ///   - user: the user. Default: the token's owner.
     /// - Throws: ``KiiError`` with `WRONG_PASSWORD`.
     /// - Source: `PUT /apps/{appID}/users/me/password` and `/users/{userID}/password`
     public func changePassword(
@@ -83,7 +82,7 @@ extension KiiSession {
         try UserRegistration.validate(password: newPassword)
         try await self.perform(
             KiiCall(.put, path, statuses: [204]).with {
-                // After the first time neither the token nor the old password is good.
+                // After the first request neither the token nor the old password is valid.
                 $0.isIdempotent = false
                 $0.secrets = [oldPassword, newPassword].compactMap { $0 }
                 $0.body = .kii(

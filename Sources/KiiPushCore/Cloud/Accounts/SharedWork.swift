@@ -1,6 +1,6 @@
-/// One piece of work for all that want its result at the same time. The first task to come does the work, the others
-/// wait. If the one that works is cancelled, the next takes over; a failure is told to all who waited, and who comes
-/// later begins anew.
+/// One piece of work for all tasks that want its result at the same time. The first task does the work and the others
+/// wait. If that task is cancelled, the next takes over. If the work fails, all waiting tasks fail; later tasks start
+/// anew.
 final class SharedWork<Value: Sendable>: Sendable {
     private enum Turn: Sendable {
         case work
@@ -16,9 +16,9 @@ final class SharedWork<Value: Sendable>: Sendable {
 
     private let state = Locked(State())
 
-    /// The result of the work that is going on, or else of `work`, which must not come here again.
+    /// The result of the running work, or else of `work`, which must not call this function again.
     ///
-    /// - Throws: What the work threw; `CancellationError` when the task is cancelled.
+    /// - Throws: the errors of the work; `CancellationError` when the task is cancelled.
     func result(of work: () async throws -> Value) async throws -> Value {
         switch await self.turn() {
         case .done(let value): return value
@@ -66,7 +66,7 @@ final class SharedWork<Value: Sendable>: Sendable {
                 state.isRunning = false
                 return nil
             }
-            // One that was cancelled while it waited has been told so, and does not take over.
+            // A task that was cancelled while it waited has ended already, and does not take over.
             guard let next, !next.resume(.work) else { return }
         }
     }

@@ -1,4 +1,4 @@
-/// Keeps the token of a ``KiiSession`` and of its copies good.
+/// Keeps the token of a ``KiiSession`` and of its copies valid.
 final class TokenRenewal: Sendable {
     private let client: KiiClient
     private let signIn: @Sendable () async throws -> AccessToken?
@@ -16,7 +16,6 @@ final class TokenRenewal: Sendable {
         self.changed = changed
     }
 
-    /// A token that is good as far as anyone knows.
     func token() async throws -> AccessToken {
         let now = self.client.now()
         let good = self.held.withLock { held -> AccessToken? in
@@ -27,7 +26,6 @@ final class TokenRenewal: Sendable {
         return try await self.renewal.result { try await self.renewed() }
     }
 
-    /// Another token than the one that the cloud refused.
     func token(after refused: AccessToken, _ refusal: KiiError) async throws -> AccessToken {
         self.held.withLock { held in
             if held?.token.token == refused.token { held?.isRefused = true }
@@ -35,7 +33,7 @@ final class TokenRenewal: Sendable {
         while true {
             let next = try await self.token()
             guard next.token == refused.token else { return next }
-            // What was waited for may have been a mere storing, which began before the refusal.
+            // The task may have waited only for a store of the token that began before the refusal.
             guard self.held.withLock({ $0?.isRefused ?? false }) else { throw refusal }
         }
     }
@@ -59,14 +57,14 @@ extension TokenRenewal {
         let isInDoubt = old?.isRefreshInDoubt ?? false
         if !isInDoubt, try await self.refresh(old?.token) { return }
         if let token = try await self.signIn() { return self.adopt(token) }
-        // Nothing else is left, and the cloud refuses it if it was used up.
+        // As a last resort: if the refresh token is used up, the cloud refuses it.
         if isInDoubt, try await self.refresh(old?.token) { return }
-        // The token that is there may do yet, until the cloud refuses it to the next call.
+        // The current token may still work, until the cloud refuses it at the next call.
         self.held.withLock { $0?.isRefused = false }
     }
 
-    /// - Returns: whether there is a new token; not, when there was no refresh token or the cloud refused it. One that was
-    ///   refused is kept, and tried again when nothing else is left: the refusal may have been a mistake.
+    /// - Returns: whether there is a new token. False without a refresh token, or when the cloud refused it. The
+    ///   session keeps a refused refresh token as a last resort: the refusal may have been a mistake.
     private func refresh(_ old: AccessToken?) async throws -> Bool {
         guard let old, old.refreshToken != nil else { return false }
         self.held.withLock { $0?.isRefreshInDoubt = true }
@@ -82,8 +80,8 @@ extension TokenRenewal {
         }
     }
 
-    /// The error of a refresh as one of the call that it was for, which was not made: the refresh token, which alone is
-    /// in doubt, is the session's own matter.
+    /// The error of a refresh, as an error of the call that needed it. That call was not made; only the refresh token
+    /// is in doubt, and the session handles that itself.
     private static func withoutDoubt(_ error: any Error) -> any Error {
         switch error {
         case var error as KiiError:
@@ -114,6 +112,5 @@ extension TokenRenewal {
 }
 
 extension KiiError {
-    /// Whether the cloud found fault with the request, and so did nothing.
     fileprivate var isRequestsFault: Bool { (400..<500).contains(self.status) }
 }

@@ -1,17 +1,17 @@
-/// A user who is to be registered.
+/// A user to register.
 public struct UserRegistration: Sendable, Hashable {
-    /// The name that signs in: 3 to 64 of `A-Z a-z 0-9 - _ .`. One of this, an address or a number is needed.
+    /// The login name: 3 to 64 of `A-Z a-z 0-9 - _ .`. A user needs a login name, an address or a number.
     package var loginName: String?
-    /// The e-mail address, which signs in as well.
+    /// The e-mail address, also for signing in.
     package var emailAddress: String?
-    /// The phone number, which signs in as well; international numbers start with `+`.
+    /// The phone number, also for signing in; international numbers start with `+`.
     package var phoneNumber: String?
     /// The password: 4 to 50 printable ASCII characters.
     package var password: Secret
-    /// What people see, and what else the app keeps about the user.
+    /// The display name, and the app's other data about the user.
     package var profile: UserProfile
 
-    /// Describes a user, who needs at least one of the three names.
+    /// Describes a user, who needs at least one of login name, address and number.
     public init(
         loginName: String? = nil, emailAddress: String? = nil, phoneNumber: String? = nil, password: Secret,
         profile: UserProfile = UserProfile()
@@ -27,7 +27,7 @@ public struct UserRegistration: Sendable, Hashable {
         guard self.loginName != nil || self.emailAddress != nil || self.phoneNumber != nil else {
             throw KiiInputError(.loginName, rule: "present when there is neither an e-mail address nor a phone number")
         }
-        // The limits that Kii's SDKs enforce before they send.
+        // Kii's SDKs enforce these limits before they send.
         try self.loginName?.requireKiiName(3...64, .loginName)
         try Self.validate(password: self.password)
         try self.profile.validate()
@@ -49,7 +49,7 @@ public struct UserRegistration: Sendable, Hashable {
     }
 }
 
-/// What an app keeps about a user besides the means to sign in.
+/// An app's data about a user, without the means to sign in.
 public struct UserProfile: Sendable, Hashable {
     /// The name that people see.
     public var displayName: String?
@@ -60,7 +60,7 @@ public struct UserProfile: Sendable, Hashable {
     /// Fields of the app's own: an object whose keys do not start with `_`. Default: none.
     public var customFields: JSONValue
 
-    /// Describes a user; everything is optional.
+    /// Describes a user; every part is optional.
     public init(
         displayName: String? = nil, country: String? = nil, locale: String? = nil, customFields: JSONValue = [:]
     ) {
@@ -75,7 +75,6 @@ public struct UserProfile: Sendable, Hashable {
         "displayName", "country", "locale", "userID", "internalUserID",
     ]
 
-    /// Whether Kii uses the name itself.
     static func isReserved(_ name: String) -> Bool { name.hasPrefix("_") || Self.reservedNames.contains(name) }
 
     init(_ fields: KiiFields) throws(KiiResponseError) {

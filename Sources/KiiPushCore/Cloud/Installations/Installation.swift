@@ -1,15 +1,15 @@
-/// A delivery channel that a user or a thing has: one receiver on one network.
+/// A delivery channel of a user or a thing: one receiver on one network.
 public struct Installation: Sendable, Hashable {
     /// The ID that the cloud chose.
     public var id: String
-    /// The network's own ID: a registration ID or device token, for MQTT one that the cloud made up. `nil` when the
+    /// The network's own ID: a registration ID or device token; for MQTT an ID that the cloud made. `nil` when the
     /// cloud did not say.
     public var registrationID: String?
-    /// The network. `nil` when the cloud named none that is known here.
+    /// The network. `nil` when the cloud named none or an unknown one.
     public var deviceType: DeviceType?
-    /// Whose it is. `nil` when the cloud did not say, as in the answer to its creation.
+    /// The installation's owner. `nil` when the cloud did not say, as in the answer to its creation.
     public var owner: Principal?
-    /// Whether it gets what is sent to development rather than to production. `nil` when the cloud did not say.
+    /// Whether it receives development messages instead of production ones. `nil` when the cloud did not say.
     public var isDevelopment: Bool?
 
     package init(
@@ -23,7 +23,7 @@ public struct Installation: Sendable, Hashable {
     init(_ fields: KiiFields) throws(KiiResponseError) {
         self.id = try fields.string("installationID")
         self.registrationID = try fields.optionalString("installationRegistrationID")
-        // Replies use `deviceType`; kii-rest-client4j shows that the server also knows the other name.
+        // Replies use `deviceType`; kii-rest-client4j shows that the server also uses the other name.
         self.deviceType = try fields.optionalString("deviceType", "installationType").flatMap {
             DeviceType(rawValue: $0)
         }
@@ -36,9 +36,9 @@ public struct Installation: Sendable, Hashable {
     }
 }
 
-/// The network that an installation receives on. The raw value is Kii's name.
+/// The network on which an installation receives. The raw value is Kii's name.
 public enum DeviceType: String, Sendable, Hashable {
-    /// The network this library receives on.
+    /// The network on which this library receives.
     case mqtt = "MQTT"
     /// GCM and FCM.
     case android = "ANDROID"
@@ -55,7 +55,6 @@ public enum InstallationReference: Sendable, Hashable {
     /// By network and the network's own ID, in the path as `MQTT:{installationRegistrationID}`.
     case registration(DeviceType, String)
 
-    /// - Throws: ``KiiInputError`` for a reference with an empty part.
     func path() throws(KiiInputError) -> KiiPath {
         switch self {
         case .id(let id): return KiiPath("installations").appending(id, as: .installationID)

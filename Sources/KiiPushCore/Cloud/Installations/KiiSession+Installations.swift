@@ -1,17 +1,18 @@
 extension KiiSession {
-    /// Creates an installation, or finds the one that is there; by default one for MQTT and production.
+    /// Creates an installation, or finds the existing one; by default for MQTT and production.
     ///
-    /// An owner has at most one installation for MQTT: creating it again returns the same one. On the other networks the
-    /// registration ID is the key: creating it again gives it to the caller.
+    /// An owner has at most one installation for MQTT: creating it again returns the same one. On the other networks
+    /// the registration ID is the key: creating the installation again transfers it to the caller.
     ///
     /// - Parameters:
-    ///   - deviceType: The network. Default MQTT.
-    ///   - isDevelopment: Whether it is to get what is sent to development. Default `false`: production.
-    ///   - registrationID: The network's own ID; needed but for MQTT, where the cloud makes it up. Default `nil`.
-    ///   - owner: Whose it is to be, with an administrator's token. Default `nil`: the token's principal.
-    ///   - members: Further members of the request, for a server with extensions: a JSON object without those that the
-    ///     other parameters set. Default: none.
-    /// - Source: `POST /apps/{appID}/installations`. Kii does not say what a repetition answers: 200 is taken as 201
+    ///   - deviceType: the network. Default MQTT.
+    ///   - isDevelopment: whether the installation receives development messages. Default `false`: production.
+    ///   - registrationID: the network's own ID. Required except for MQTT, where the cloud makes it. Default `nil`.
+    ///   - owner: the installation's owner; needs an administrator's token. Default `nil`: the token's principal.
+    ///   - members: further members of the request, for a server with extensions: a JSON object without the members
+    ///     that the other parameters set. Default: none.
+    /// - Source: `POST /apps/{appID}/installations`. Kii does not document the status of a repetition; 200 counts like
+    ///   201.
     public func createInstallation(
         deviceType: DeviceType = .mqtt, isDevelopment: Bool = false, registrationID: String? = nil,
         owner: Principal? = nil, members: JSONValue = [:]
@@ -36,7 +37,7 @@ extension KiiSession {
             installation.owner = installation.owner ?? owner
             return installation
         }.with {
-            // What is there is returned.
+            // The cloud returns an existing installation.
             $0.isIdempotent = true
             $0.body = .kii("InstallationCreationRequest", body)
         }
@@ -45,22 +46,22 @@ extension KiiSession {
 
     /// Reads one installation.
     ///
-    /// - Throws: ``KiiError`` with `INSTALLATION_NOT_FOUND` when it is not there.
+    /// - Throws: ``KiiError`` with `INSTALLATION_NOT_FOUND` when it does not exist.
     /// - Source: `GET /apps/{appID}/installations/{installationID}` and `/{deviceType}:{installationRegistrationID}`
     public func installation(_ reference: InstallationReference) async throws -> Installation {
         try await self.perform(.reading(reference.path(), Installation.init))
     }
 
-    /// The installations of `owner`; with `nil` and an administrator's token, those of the whole app. A user's or a
-    /// thing's token reads only its own list; for any other the cloud answers 401 `UNAUTHORIZED`. A user's list does
-    /// not hold the installations of the things that the user owns.
+    /// Lists the installations of `owner`, or, with `nil` and an administrator's token, of the whole app. A user's or a
+    /// thing's token reads only its own list; for any other list the cloud answers 401 `UNAUTHORIZED`. A user's list
+    /// does not include the installations of the user's things.
     ///
-    /// Kii's reference shows no pages here; a `paginationKey` is followed all the same, as in its other lists.
+    /// Kii's reference shows no pages here. The list follows a `paginationKey` anyway, as in Kii's other lists.
     ///
     /// - Source: `GET /apps/{appID}/installations[?userID=…|?thingID=…]`
     public func installations(of owner: Principal?) -> KiiList<Installation> {
         KiiList(self) {
-            // An empty ID would ask for everybody's.
+            // An empty ID would list everybody's installations.
             if let owner { try KiiInputError.refuseEmpty(owner.id, owner.field) }
             var call = KiiCall.reading(KiiPath("installations")) { fields throws(KiiResponseError) in
                 try KiiPage(fields, "installations", Installation.init)
@@ -70,27 +71,27 @@ extension KiiSession {
         }
     }
 
-    /// Removes an installation; nothing is delivered to it any more.
+    /// Removes an installation; it receives no more messages.
     ///
-    /// - Throws: ``KiiError`` with `INSTALLATION_NOT_FOUND` when it is not there.
-    /// - Source: `DELETE /apps/{appID}/installations/{installationID}` and `/{deviceType}:{installationRegistrationID}`.
-    ///   Kii documents an empty body and no status
+    /// - Throws: ``KiiError`` with `INSTALLATION_NOT_FOUND` when it does not exist.
+    /// - Source: `DELETE /apps/{appID}/installations/{installationID}` and
+    ///   `/{deviceType}:{installationRegistrationID}`. Kii documents an empty body and no status.
     public func deleteInstallation(_ reference: InstallationReference) async throws {
         try await self.perform(KiiCall(.delete, try reference.path(), statuses: [200, 204]))
     }
 
-    /// Asks where and as whom an installation connects to the broker.
+    /// Reads the broker's address and credentials for an installation.
     ///
     /// - Parameters:
-    ///   - installationID: The installation's ID.
-    ///   - waiting: The limits of repeated requests while the cloud still makes the endpoint. ``KiiClient/retry``
+    ///   - installationID: the installation's ID.
+    ///   - waiting: the limits of repeated requests while the cloud still makes the endpoint. ``KiiClient/retry``
     ///     applies to failed connections. Default `nil`: as any other call.
     /// - Throws: ``KiiError`` with `MQTT_ENDPOINT_NOT_READY` and ``KiiError/retryAfter`` when the cloud has not made
     ///   the endpoint in that time.
     /// - Source: `GET /apps/{appID}/installations/{installationID}/mqtt-endpoint`
     public func mqttEndpoint(of installationID: String, waiting: RetryPolicy? = nil) async throws -> MQTTEndpoint {
         let path = KiiPath("installations").appending(installationID, as: .installationID).appending("mqtt-endpoint")
-        // The answer may lack `installationID` and one of the two ports that Kii's reference has.
+        // The answer may lack `installationID` and one of the two ports in Kii's reference.
         let call = KiiCall(.get, path, statuses: [200]) { response throws(KiiResponseError) in
             let fields = try response.fields()
             let id = try fields.optionalString("installationID") ?? installationID
@@ -109,7 +110,8 @@ extension KiiSession {
 }
 
 extension JSONValue {
-    /// Refuses further members of the call that makes an installation if they are no object, or if the call sets one itself.
+    /// Refuses further members of the call that creates an installation, if they are no object or the call sets one
+    /// itself.
     func requireInstallationMembers() throws(KiiInputError) {
         let own: Set = ["deviceType", "development", "installationRegistrationID", "userID", "thingID"]
         try self.requireObject(without: own.contains, rule: "under a key that this call does not set itself")
@@ -117,7 +119,7 @@ extension JSONValue {
 }
 
 extension Principal {
-    /// What its ID is; the raw value is the name in a body or a query.
+    /// The field for its ID; the raw value is the name in a body or a query.
     fileprivate var field: KiiInputError.Field {
         switch self {
         case .user: .userID

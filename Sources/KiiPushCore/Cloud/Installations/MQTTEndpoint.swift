@@ -1,8 +1,8 @@
-/// The broker address and credentials lent to one installation.
+/// A broker's address and the credentials for one installation.
 ///
 /// - Source: `GET /apps/{appID}/installations/{installationID}/mqtt-endpoint`
 public struct MQTTEndpoint: Sendable, Hashable {
-    /// The installation they are lent to.
+    /// The installation that the credentials are for.
     public var installationID: String
     /// The broker's host name or address.
     public var host: String
@@ -10,26 +10,25 @@ public struct MQTTEndpoint: Sendable, Hashable {
     public var portTCP: UInt16?
     /// The port for MQTT over TLS; `nil` when the broker offers none.
     public var portSSL: UInt16?
-    /// The port for MQTT over WebSocket; `nil` when the broker offers none. Absent from Kii's reference, present in live
-    /// answers.
+    /// The port for MQTT over WebSocket; `nil` when the broker offers none. Kii's reference lacks it; live answers have
+    /// it.
     public var portWS: UInt16?
     /// The port for MQTT over WebSocket and TLS; `nil` when the broker offers none.
     public var portWSS: UInt16?
-    /// The one MQTT topic that pushes arrive on, which is the MQTT client ID as well. Not a Kii topic. An endpoint that is
-    /// read has one without wildcards or U+0000, of 1 to 1,024 bytes, that does not begin with `$`.
+    /// The only MQTT topic on which pushes arrive, and also the MQTT client ID. Not a Kii topic. The topic has 1 to
+    /// 1,024 bytes, no wildcards or U+0000, and does not begin with `$`; an answer with any other topic is an error.
     public var mqttTopic: String
     /// The broker's user name for this installation.
     public var username: String
     /// The broker's password for this installation.
     public var password: Secret
-    /// How long the topic is said to last, counted from the answer. Whole seconds on the wire.
+    /// The life of the topic, counted from the answer. Whole seconds in the answer.
     ///
-    /// `nil` when absent. Kii's reference says to ask for a new endpoint then, as KiiThingSDK and the agents here do;
-    /// ebisu calls the field obsolete, and live answers hold 2147483647.
-    /// - Source: field `X-MQTT-TTL` of the body, in thing-if's answers `ttl`, else the header field of that name.
+    /// `nil` when absent. Kii's reference says to request a new endpoint when the time is up, as KiiThingSDK and the
+    /// agents here do. ebisu calls the field obsolete, and live answers hold 2147483647.
+    /// - Source: field `X-MQTT-TTL` of the body, `ttl` in thing-if's answers, or else the header field `X-MQTT-TTL`.
     public var timeToLive: Duration?
 
-    /// Puts an endpoint together, such as from a stored state.
     package init(
         installationID: String, host: String, portTCP: UInt16?, portSSL: UInt16?, mqttTopic: String,
         username: String, password: Secret, timeToLive: Duration? = nil
@@ -46,20 +45,20 @@ public struct MQTTEndpoint: Sendable, Hashable {
 }
 
 extension MQTTEndpoint {
-    /// Longer than any that Kii names, and short enough for a client ID.
+    /// Longer than any topic of Kii's, and short enough for a client ID.
     static let maximumTopicBytes = 1024
 
-    /// Whether one installation alone receives on the topic: it is subscribed to as it is. A wildcard would bring the
-    /// messages of others, [MQTT-4.7.1-1]; topics that begin with `$` are the broker's own, [MQTT-4.7.2-1]; U+0000 cannot
-    /// be sent, [MQTT-1.5.3-2].
+    /// Whether only one installation receives on the topic. A wildcard would bring other installations' messages
+    /// [MQTT-4.7.1-1]; topics that begin with `$` belong to the broker [MQTT-4.7.2-1]; U+0000 cannot be sent
+    /// [MQTT-1.5.3-2].
     static func isUsable(topic: String) -> Bool {
         (1...self.maximumTopicBytes).contains(topic.utf8.count) && topic.utf8.first != UInt8(ascii: "$")
             && !topic.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "#") || $0 == UInt8(ascii: "+") }
     }
 
-    /// Reads what every answer with an endpoint has.
+    /// Reads the members that every answer with an endpoint has.
     ///
-    /// - Parameter response: The whole answer, whose header may tell the time to live.
+    /// - Parameter response: the whole answer, whose header may contain the time to live.
     init(_ fields: KiiFields, of installationID: String, in response: KiiResponse) throws(KiiResponseError) {
         let lifetime = try fields.optionalSeconds("X-MQTT-TTL", "ttl")
         let host = try fields.string("host")

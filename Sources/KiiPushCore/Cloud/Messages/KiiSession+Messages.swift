@@ -1,18 +1,18 @@
 extension KiiSession {
-    /// Sends a message to all that are subscribed to a topic (push to user), or straight to a user's installations
-    /// (direct push).
+    /// Sends a message to all subscribers of a topic (push to user), or directly to a user's installations (direct
+    /// push).
     ///
-    /// It is not repeated by itself: a message that is sent twice arrives twice.
+    /// Not repeated after a lost answer: a repeated message would arrive twice.
     ///
     /// - Parameters:
-    ///   - message: The message.
-    ///   - destination: A topic, or a user by `userID`.
-    ///   - sizeLimits: How large it may be on each network. Default: what Kii documents.
-    /// - Returns: The ID that the cloud gave the message. Receivers do not get it.
+    ///   - message: the message.
+    ///   - destination: a topic, or a user by `userID`.
+    ///   - sizeLimits: the size limits of the networks. Default: Kii's documented limits.
+    /// - Returns: the ID that the cloud gave the message. Receivers do not get it.
     /// - Throws: ``KiiInputError`` with the place in the message when Kii would refuse it; ``KiiError`` with
-    ///   `TOPIC_NOT_FOUND` or `USER_NOT_FOUND` when the destination is not there.
-    /// - Source: `POST …/topics/{topicID}/push/messages` and `POST /apps/{appID}/users/{userID}/push/messages`. There is
-    ///   no such resource for a thing. Kii documents the body of the answer and not its status
+    ///   `TOPIC_NOT_FOUND` or `USER_NOT_FOUND` when the destination does not exist.
+    /// - Source: `POST …/topics/{topicID}/push/messages` and `POST /apps/{appID}/users/{userID}/push/messages`. There
+    ///   is no such resource for a thing. Kii documents the body of the answer but not its status.
     @discardableResult
     public func send(
         _ message: PushMessage, to destination: PushDestination, sizeLimits: PushMessage.SizeLimits = .init()
@@ -31,7 +31,7 @@ extension KiiCall where Answer == String {
         return call
     }
 
-    /// The same call with a body that the caller wrote, which the cloud alone checks.
+    /// The call of ``KiiSession/send(_:to:sizeLimits:)`` with a body of the caller's own, which only the cloud checks.
     ///
     /// - Source: `application/vnd.kii.SendPushMessageRequest+json`
     package static func sending(body: JSONValue, to destination: PushDestination) throws(KiiInputError) -> Self {
@@ -49,10 +49,10 @@ extension KiiCall where Answer == String {
     }
 }
 
-/// Where a message goes.
+/// The destination of a message.
 public enum PushDestination: Sendable, Hashable {
-    /// To all that are subscribed. An app-scope topic usually needs an administrator's token.
+    /// All subscribers of a topic. A topic in the app's scope usually needs an administrator's token.
     case topic(Topic)
-    /// To all installations of a user, by `userID`. Usually needs an administrator's token.
+    /// All installations of a user, by `userID`. Usually needs an administrator's token.
     case user(String)
 }

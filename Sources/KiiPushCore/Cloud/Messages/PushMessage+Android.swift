@@ -1,34 +1,35 @@
 extension PushMessage {
-    /// The part of a message that is for GCM or for FCM.
+    /// The part of a message for GCM or FCM.
     ///
-    /// - Source: Kii's reference for GCM, and for the data and the notification of FCM. FCM's other fields are described
-    ///   in its guide for Android, and written here as those of GCM, since their reference was not found.
+    /// - Source: Kii's reference for GCM, and for the data and the notification of FCM. Kii's guide for Android
+    ///   describes FCM's other fields. This library writes them as for GCM, since their reference was not found.
     public struct AndroidPart: Sendable, Hashable {
-        /// Whether it is sent there. Default `true`.
+        /// Whether the message goes to this network. Default `true`.
         package var isEnabled: Bool
         /// Flat data merged over the message's; strings only. Default: none.
         public var data: JSONValue?
-        /// What Android shows by itself. Default: nothing.
+        /// The notification that Android shows by itself. Default: none.
         public var notification: AndroidNotification?
         /// Messages with the same key replace each other while the device is away. Default: none.
         public var collapseKey: String?
-        /// Whether it waits while the device is idle; with GCM alone. Default: not sent.
+        /// Whether the message waits while the device is idle; GCM only. Default: not sent.
         package var delayWhileIdle: Bool?
-        /// How long it is kept for a device that is away; whole seconds. Needs a collapse key. Default: not sent, and
-        /// FCM keeps it for 4 weeks.
+        /// The time for which the network keeps the message for an absent device; whole seconds. Needs a collapse key.
+        /// Default: not sent, and FCM keeps the message for 4 weeks.
         public var timeToLive: Duration?
-        /// The only package that may get it. Default: not sent.
+        /// The only Android package that may receive the message. Default: not sent.
         public var restrictedPackageName: String?
-        /// Whether it is only checked and not delivered; with GCM alone, and not together with APNs. Default: not sent.
+        /// Whether the network only checks the message and does not deliver it; GCM only, and not together with APNs.
+        /// Default: not sent.
         public var dryRun: Bool?
 
-        /// Makes a part; set the rest on it.
+        /// Makes a part; set the other properties afterwards.
         public init(isEnabled: Bool = true, data: JSONValue? = nil, notification: AndroidNotification? = nil) {
             (self.isEnabled, self.data, self.notification) = (isEnabled, data, notification)
         }
     }
 
-    /// What Android shows by itself, with Kii's own names for the fields.
+    /// The notification that Android shows by itself, with Kii's names for the fields.
     public struct AndroidNotification: Sendable, Hashable {
         /// The title.
         public var title: String?
@@ -45,7 +46,7 @@ extension PushMessage {
         /// The action of the intent that a tap starts.
         public var clickAction: String?
 
-        /// Makes a notification; set the rest on it.
+        /// Makes a notification; set the other properties afterwards.
         public init(title: String? = nil, body: String? = nil) { (self.title, self.body) = (title, body) }
     }
 }

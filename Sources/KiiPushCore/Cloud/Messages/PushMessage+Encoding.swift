@@ -1,5 +1,4 @@
 extension PushMessage {
-    /// The message as it goes over the wire.
     package var json: JSONValue {
         .object(present: [
             "data": self.data, "pushMessageType": self.pushMessageType, "sendToDevelopment": self.sendToDevelopment,

@@ -1,8 +1,8 @@
 extension PushMessage {
-    /// What carries a message to an installation. The raw value is the name of the message's part for it.
+    /// A network that carries messages to installations. The raw value is the name of the message's part for it.
     package enum Network: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
         case mqtt
-        /// Installations of type `ANDROID`, unless FCM is enabled as well.
+        /// Installations of type `ANDROID`, unless the message also enables FCM.
         case gcm
         /// Installations of type `ANDROID`.
         case fcm
@@ -20,20 +20,19 @@ extension PushMessage {
         }
     }
 
-    /// What the rules need to know of one network's part.
+    /// One network's part of a message, as the validation needs it.
     struct Part {
         var network: Network
         var isEnabled: Bool
         var data: JSONValue?
         /// Whether a device shows or does something without any data.
         var worksWithoutData = false
-        /// What stands among the data in the payload that is delivered: `aps`.
+        /// Members that the delivered payload has among the data: `aps`.
         var inside: JSONMembers = []
-        /// What is delivered beside the data: what Android shows by itself.
+        /// The part of the delivered message beside the data: the notification that Android shows by itself.
         var beside: JSONValue?
     }
 
-    /// The parts that are there.
     var parts: [Part] {
         let parts = [
             self.mqtt.map { Part(network: .mqtt, isEnabled: $0.isEnabled, data: $0.data) },

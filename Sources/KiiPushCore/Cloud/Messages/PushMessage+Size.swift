@@ -1,6 +1,6 @@
 extension PushMessage {
-    /// How large a message may be, in bytes of JSON as it is delivered, for each network. `nil` leaves a network
-    /// unchecked.
+    /// The size limits of a message for each network, in bytes of JSON as delivered. `nil` disables the check for a
+    /// network.
     public struct SizeLimits: Sendable, Hashable {
         /// Default 4096.
         /// - Source: Kii's guide for things. Its reference names no limit for MQTT.
@@ -14,16 +14,15 @@ extension PushMessage {
         /// Default 2048.
         /// - Source: Kii's reference of `push/messages`. Kii's guide for iOS says 4096, which is Apple's own limit.
         package var apns: Int?
-        /// Default `nil`: no limit was found in Kii's documents.
+        /// Default `nil`: Kii's documents name no limit.
         package var jpush: Int?
 
-        /// Sets the limits, in bytes. The defaults are Kii's documented limits; Kii has two for APNs, and this is the
-        /// smaller.
+        /// Sets the limits, in bytes. The defaults are Kii's documented limits. Kii documents two for APNs; the default
+        /// is the smaller one.
         public init(mqtt: Int? = 4096, gcm: Int? = 4096, fcm: Int? = 4096, apns: Int? = 2048, jpush: Int? = nil) {
             (self.mqtt, self.gcm, self.fcm, self.apns, self.jpush) = (mqtt, gcm, fcm, apns, jpush)
         }
 
-        /// The limit of one network.
         package subscript(network: Network) -> Int? {
             switch network {
             case .mqtt: self.mqtt
@@ -35,9 +34,9 @@ extension PushMessage {
         }
     }
 
-    /// How many bytes of what a network delivers are known before the message is sent: the data, what is shown, and of
-    /// the cloud's own fields those that follow from the message and its destination. The cloud adds more, such as the
-    /// sender and the app's ID. `nil` when the message does not go out over the network.
+    /// The bytes of a delivered message that are known before sending. They are the data, the notification, and the
+    /// cloud's own fields that follow from the message and its destination. The cloud adds more, such as the sender and
+    /// the app's ID. `nil` when the message does not use the network.
     package func knownSize(over network: Network, to destination: PushDestination? = nil) -> Int? {
         guard let part = self.parts.first(where: { $0.network == network }), part.isEnabled else { return nil }
         return self.knownSize(of: part, to: destination)
@@ -56,8 +55,8 @@ extension PushMessage {
         let isShort = part.network == .apns
         let fields = self.knownFields(to: destination).map { (isShort ? $0.short : $0.long, $0.value) }
         let members = (self.data?.pairs ?? []) + (part.data?.pairs ?? []) + part.inside + fields
-        // Of members with one key the last is written: a network's data over the message's, and Kii's own over both.
-        // Null is no text, which is all that Google's networks carry.
+        // The last of several members with the same key counts: a network's data over the message's, and Kii's fields
+        // over both. Google's networks carry only texts, so no null.
         let carriesText = part.network == .gcm || part.network == .fcm
         let payload = JSONValue.object(members.filter { !carriesText || !$0.1.isNull })
         return payload.serialized().count + (part.beside?.serialized().count ?? 0)
@@ -89,8 +88,8 @@ extension PushMessage {
         }
     }
 
-    /// The ID as it is delivered; empty for `me` and for an address such as `VENDOR_THING_ID:…`, in place of which the
-    /// cloud writes an ID that is not known here.
+    /// The ID as delivered. Empty for `me` and for an address such as `VENDOR_THING_ID:…`: the cloud delivers an ID in
+    /// their place, which the library does not know.
     private static func lastingID(_ id: String) -> JSONValue {
         id == "me" || id.utf8.contains(UInt8(ascii: ":")) ? "" : JSONValue(id)
     }

@@ -1,11 +1,11 @@
 extension PushMessage {
-    /// Refuses what Kii documents as 400 `INVALID_INPUT_DATA`, with the place in the message.
+    /// Refuses a message that Kii documents as 400 `INVALID_INPUT_DATA`.
     ///
     /// - Parameters:
-    ///   - sizeLimits: How large it may be on each network. Default: what Kii documents. The cloud adds fields of its
-    ///     own before it measures, so a message a little below a limit can still be refused by it.
-    ///   - destination: Where it goes, which adds to its size. Default `nil`: not known yet.
-    /// - Throws: ``KiiInputError`` with the place in ``json``; when it is too large, that of the network's part.
+    ///   - sizeLimits: the size limits of the networks. Default: Kii's documented limits. The cloud adds its own fields
+    ///     before it measures, so it may refuse a message a little below a limit.
+    ///   - destination: the destination, which adds to the size. Default `nil`: not known yet.
+    /// - Throws: ``KiiInputError`` with the place in ``json``. For an excessive size the place is the network's part.
     package func validate(
         sizeLimits: SizeLimits = .init(), to destination: PushDestination? = nil
     ) throws(KiiInputError) {
@@ -23,7 +23,7 @@ extension PushMessage {
         }
     }
 
-    /// - Parameter network: The one whose data it is; `nil` for data that all get.
+    /// - Parameter network: the network of the data; `nil` for data common to all networks.
     fileprivate static func validate(
         _ data: JSONValue?, at place: String..., over network: Network?
     ) throws(KiiInputError) {
@@ -36,7 +36,7 @@ extension PushMessage {
         }
     }
 
-    /// The rule that a value of this kind breaks among the data; `nil` when the kind is allowed.
+    /// The rule that a value of this kind breaks in the data; `nil` when the kind is allowed.
     ///
     /// - Source: Kii's reference of `push/messages`
     private static func rule(against kind: JSONValue.Kind, over network: Network?) -> String? {
@@ -65,8 +65,8 @@ extension PushMessage.Part {
         let name = self.network.rawValue
         try PushMessage.validate(self.data, at: name, "data", over: self.network)
         guard self.isEnabled else { return }
-        // Kii wants common data "if some enabled network has none of its own"; what works without data is left to the
-        // cloud to judge.
+        // Kii requires common data "if some enabled network has none of its own". A part that works without data is
+        // left for the cloud to judge.
         guard common != nil || self.data != nil || self.worksWithoutData else {
             throw .message(at: "data", rule: "present when \(name) has no data")
         }
@@ -80,7 +80,7 @@ extension PushMessage.Part {
 }
 
 extension PushMessage.Network {
-    /// Whether the network keeps the key for itself.
+    /// Whether the network reserves the key.
     ///
     /// - Source: Kii's reference of `push/messages`; its SDKs refuse the prefix `google` without the dot as well.
     fileprivate func reserves(_ key: String) -> Bool {
@@ -103,7 +103,7 @@ extension PushMessage.Network {
 }
 
 extension KiiInputError {
-    /// What is wrong with a message, and where in it.
+    /// The error for a rule that a message breaks at `place`.
     static func message(at place: String..., rule: String) -> KiiInputError {
         KiiInputError(.message, at: JSONPointer(tokens: place), rule: rule)
     }

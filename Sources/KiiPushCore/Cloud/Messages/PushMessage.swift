@@ -1,4 +1,4 @@
-/// A message that is to be sent to a topic or to a user.
+/// A message to send to a topic or to a user.
 ///
 /// ```swift
 /// var message = PushMessage(data: ["msg": "Dinner is ready", "table": 4])
@@ -6,58 +6,58 @@
 /// message.apns = .init(alert: .init(body: "Dinner is ready"))
 /// ```
 ///
-/// A flag that is `nil` is left out, and the cloud's default applies.
+/// Flags that are `nil` are not sent; the cloud's defaults then apply.
 ///
 /// - Source: `application/vnd.kii.SendPushMessageRequest+json`
 public struct PushMessage: Sendable, Hashable {
-    /// What all networks deliver: a flat JSON object, whose values are no objects and no arrays.
+    /// Data for all networks: a flat JSON object, without objects or arrays as values.
     ///
-    /// A network's own data is merged over it, key by key. `nil` only if each enabled network has data of its own.
+    /// A network's own data overrides it, key by key. May be `nil` only if each enabled network has its own data.
     public var data: JSONValue?
     /// A text of the app's own, delivered as `type`. Default: none.
     public var pushMessageType: String?
 
-    /// Whether installations for development get it. Kii's default: `true`.
+    /// Whether development installations receive the message. Kii's default: `true`.
     public var sendToDevelopment: Bool?
-    /// Whether installations for production get it. Kii's default: `true`.
+    /// Whether production installations receive the message. Kii's default: `true`.
     public var sendToProduction: Bool?
-    /// Whether the app's ID is delivered with it. Kii's default: `false`.
+    /// Whether the delivered message contains the app's ID. Kii's default: `false`.
     public var sendAppID: Bool?
-    /// Whether the sender's ID is delivered with it. Kii's default: `true`.
+    /// Whether the delivered message contains the sender's ID. Kii's default: `true`.
     public var sendSender: Bool?
-    /// Whether the time of sending is delivered with it. Kii's default: `false`.
+    /// Whether the delivered message contains the time of sending. Kii's default: `false`.
     public var sendWhen: Bool?
-    /// Whether `origin` is delivered with it. Kii's default: `false`.
+    /// Whether the delivered message contains `origin`. Kii's default: `false`.
     public var sendOrigin: Bool?
-    /// Whether the topic's scope is delivered with it. Kii's default: `true`.
+    /// Whether the delivered message contains the topic's scope. Kii's default: `true`.
     public var sendObjectScope: Bool?
-    /// Whether the topic's ID is delivered with it. Kii's default: `true`; without it a receiver takes the message for
-    /// a direct push.
+    /// Whether the delivered message contains the topic's ID. Kii's default: `true`; without the ID a receiver treats
+    /// the message as a direct push.
     public var sendTopicID: Bool?
 
-    /// What goes out over MQTT. `nil` leaves the network out.
+    /// The part for MQTT. `nil` excludes the network.
     public var mqtt: DataPart?
-    /// What goes out over GCM. `nil` leaves the network out.
+    /// The part for GCM. `nil` excludes the network.
     package var gcm: AndroidPart?
-    /// What goes out over FCM. `nil` leaves the network out. Where both are enabled FCM wins.
+    /// The part for FCM. `nil` excludes the network. If GCM is enabled too, FCM wins.
     public var fcm: AndroidPart?
-    /// What goes out over APNs. `nil` leaves the network out.
+    /// The part for APNs. `nil` excludes the network.
     public var apns: APNS?
-    /// What goes out over JPush. `nil` leaves the network out.
+    /// The part for JPush. `nil` excludes the network.
     public var jpush: DataPart?
 
     /// Makes a message.
     ///
     /// - Parameters:
-    ///   - data: What all networks deliver. Default `nil`.
-    ///   - mqtt: What goes out over MQTT. Default: enabled, without data of its own; the other networks are left out.
+    ///   - data: data for all networks. Default `nil`.
+    ///   - mqtt: the part for MQTT. Default: enabled, without data of its own. The message excludes the other networks.
     public init(data: JSONValue? = nil, mqtt: DataPart? = DataPart()) { (self.data, self.mqtt) = (data, mqtt) }
 }
 
 extension PushMessage {
-    /// The part of a message that is for MQTT or for JPush.
+    /// The part of a message for MQTT or JPush.
     public struct DataPart: Sendable, Hashable {
-        /// Whether it is sent there. Default `true`.
+        /// Whether the message goes to this network. Default `true`.
         package var isEnabled: Bool
         /// Flat data merged over the message's; for JPush of strings, numbers and Booleans. Default: none.
         public var data: JSONValue?

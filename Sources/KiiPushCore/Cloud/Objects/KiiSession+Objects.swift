@@ -1,22 +1,22 @@
 extension KiiSession {
-    /// Puts a new object into a bucket, which is created if it is not there. Subscribers of the bucket get
+    /// Creates an object in a bucket, and the bucket if it does not exist. Subscribers of the bucket get
     /// `DATA_OBJECT_CREATED`.
     ///
     /// - Parameters:
-    ///   - fields: The object's fields: a JSON object.
-    ///   - bucket: The bucket.
-    /// - Returns: The object with the ID that the cloud chose.
+    ///   - fields: the object's fields: a JSON object.
+    ///   - bucket: the bucket.
+    /// - Returns: the object with the ID that the cloud chose.
     /// - Source: `POST /apps/{appID}/{scope}/buckets/{bucketID}/objects`
     public func createObject(_ fields: JSONValue, in bucket: Bucket) async throws -> StoredObject {
         try await self.perform(.creating(fields, in: bucket))
     }
 
-    /// Replaces all fields of an object, or creates it under a name that the caller chooses. Subscribers of the bucket
+    /// Replaces all fields of an object, or creates it under an ID of the caller's choice. Subscribers of the bucket
     /// get `DATA_OBJECT_UPDATED` or `DATA_OBJECT_CREATED`.
     ///
     /// - Parameters:
-    ///   - fields: The object's new fields: a JSON object.
-    ///   - reference: The object: an ID of 2 to 100 of `A-Z a-z 0-9 - _ .`.
+    ///   - fields: the object's new fields: a JSON object.
+    ///   - reference: the object: an ID of 2 to 100 of `A-Z a-z 0-9 - _ .`.
     /// - Source: `PUT /apps/{appID}/{scope}/buckets/{bucketID}/objects/{objectID}`
     @discardableResult
     public func putObject(_ fields: JSONValue, as reference: ObjectReference) async throws -> StoredObject {
@@ -25,14 +25,14 @@ extension KiiSession {
         return try await self.write(.json(fields), .put, to: reference.path, of: reference, statuses: [200, 201])
     }
 
-    /// Changes some fields of an object and leaves the others. Subscribers of the bucket get `DATA_OBJECT_UPDATED`.
+    /// Sets some fields of an object and leaves the others. Subscribers of the bucket get `DATA_OBJECT_UPDATED`.
     ///
-    /// A field cannot be removed in this way. The call may be repeated, since the fields are set and not counted up;
-    /// subscribers may then hear of the change twice.
+    /// This cannot remove a field. The client may repeat the call, since it sets fields and increments none;
+    /// subscribers may then get the change twice.
     ///
-    /// - Throws: ``KiiError`` with `OBJECT_NOT_FOUND` when it is not there.
-    /// - Source: `PATCH /apps/{appID}/{scope}/buckets/{bucketID}/objects/{objectID}`, as ebisu sends it; Kii's guide
-    ///   sends POST with `X-HTTP-Method-Override: PATCH`, which is the same call
+    /// - Throws: ``KiiError`` with `OBJECT_NOT_FOUND` when it does not exist.
+    /// - Source: `PATCH /apps/{appID}/{scope}/buckets/{bucketID}/objects/{objectID}`, as ebisu sends it. Kii's guide
+    ///   sends POST with `X-HTTP-Method-Override: PATCH`, which is the same call.
     @discardableResult
     public func patchObject(_ fields: JSONValue, of reference: ObjectReference) async throws -> StoredObject {
         try fields.validateObjectFields()
@@ -48,10 +48,10 @@ extension KiiSession {
         return try await self.perform(call.with { $0.body = body })
     }
 
-    /// Reads an object: the app's own fields, and the cloud's under keys that start with an underscore, such as `_id`,
-    /// `_created`, `_modified`, `_owner` and `_version`.
+    /// Reads an object. The result has the app's own fields and the cloud's. The cloud's keys start with an underscore,
+    /// such as `_id`, `_created`, `_modified`, `_owner` and `_version`.
     ///
-    /// - Throws: ``KiiError`` with `OBJECT_NOT_FOUND` when it is not there.
+    /// - Throws: ``KiiError`` with `OBJECT_NOT_FOUND` when it does not exist.
     /// - Source: `GET /apps/{appID}/{scope}/buckets/{bucketID}/objects/{objectID}`
     public func object(_ reference: ObjectReference) async throws -> JSONValue {
         try await self.perform(
@@ -64,23 +64,23 @@ extension KiiSession {
 
     /// Removes an object. Subscribers of the bucket get `DATA_OBJECT_DELETED`.
     ///
-    /// - Throws: ``KiiError`` with `OBJECT_NOT_FOUND` when it is not there.
+    /// - Throws: ``KiiError`` with `OBJECT_NOT_FOUND` when it does not exist.
     /// - Source: `DELETE /apps/{appID}/{scope}/buckets/{bucketID}/objects/{objectID}`
     public func deleteObject(_ reference: ObjectReference) async throws {
         try await self.perform(KiiCall(.delete, reference.path, statuses: [200, 204]))
     }
 
-    /// Stores bytes, such as an image, as an object's body, in place of one that is there. Subscribers of the bucket get
-    /// `DATA_OBJECT_BODY_UPDATED`.
+    /// Stores bytes, such as an image, as an object's body, and replaces an existing body. Subscribers of the bucket
+    /// get `DATA_OBJECT_BODY_UPDATED`.
     ///
     /// - Parameters:
-    ///   - bytes: The bytes; none make an empty body.
-    ///   - mediaType: What they are, such as `image/png`. The cloud gives it back to whoever reads the body. Default
+    ///   - bytes: the bytes; an empty array makes an empty body.
+    ///   - mediaType: the media type, such as `image/png`. The cloud returns it to readers of the body. Default
     ///     `application/octet-stream`.
-    ///   - reference: The object.
-    /// - Throws: ``KiiError`` with `OBJECT_NOT_FOUND` when the object is not there.
-    /// - Source: `PUT /apps/{appID}/{scope}/buckets/{bucketID}/objects/{objectID}/body`. The answer 200 was seen live in
-    ///   the tests of ebisu; 201 and 204 are taken as well
+    ///   - reference: the object.
+    /// - Throws: ``KiiError`` with `OBJECT_NOT_FOUND` when the object does not exist.
+    /// - Source: `PUT /apps/{appID}/{scope}/buckets/{bucketID}/objects/{objectID}/body`. The tests of ebisu show the
+    ///   status 200 live; 201 and 204 count too.
     @discardableResult
     public func uploadBody(
         _ bytes: [UInt8], mediaType: String = "application/octet-stream", of reference: ObjectReference
@@ -90,8 +90,7 @@ extension KiiSession {
             statuses: [200, 201, 204])
     }
 
-    /// Reads an object's body. The whole body is held in memory, and one that is larger than an answer may be is a
-    /// ``TransportError``.
+    /// Reads an object's body into memory. A body that exceeds the limit of an answer is a ``TransportError``.
     ///
     /// - Throws: ``KiiError`` with `OBJECT_BODY_NOT_FOUND` when the object has none.
     /// - Source: `GET /apps/{appID}/{scope}/buckets/{bucketID}/objects/{objectID}/body`
@@ -112,7 +111,7 @@ extension KiiSession {
 
     /// Removes a bucket with all its objects. Its subscribers get `BUCKET_DELETED`.
     ///
-    /// - Throws: ``KiiError`` with `BUCKET_NOT_FOUND` when it is not there.
+    /// - Throws: ``KiiError`` with `BUCKET_NOT_FOUND` when it does not exist.
     /// - Source: `DELETE /apps/{appID}/{scope}/buckets/{bucketID}`; Kii's documents name no status
     public func deleteBucket(_ bucket: Bucket) async throws {
         try await self.perform(KiiCall(.delete, bucket.path, statuses: [200, 204]))

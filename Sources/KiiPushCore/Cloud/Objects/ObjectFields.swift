@@ -1,14 +1,13 @@
-/// What Kii wants of an object's own fields.
+/// Kii's rules for an object's own fields.
 ///
 /// - Source: Kii's reference of an object (its size) and its guides (keys with an underscore are the cloud's own)
 extension JSONValue {
-    /// The most that the fields may take as JSON text.
     private static let maximumObjectCharacters = 65_534
 
     func validateObjectFields() throws(KiiInputError) {
         try self.requireObject(
             without: { $0.utf8.first == UInt8(ascii: "_") }, rule: "under a key that does not start with _")
-        // Counted only where the bytes, which are never fewer than the characters, do not settle it.
+        // Counting characters is necessary only if the bytes, which are never fewer, exceed the limit.
         let bytes = self.serialized()
         let limit = Self.maximumObjectCharacters
         guard bytes.count <= limit || String(decoding: bytes, as: UTF8.self).utf16.count <= limit else {

@@ -1,17 +1,17 @@
 extension KiiSession {
-    /// Subscribes somebody to a topic or a bucket.
+    /// Subscribes a principal to a topic or a bucket.
     ///
-    /// A topic must be there. A bucket that is not is created according to Kii's reference, and refused with
+    /// A topic must exist. If a bucket does not exist, Kii creates it according to its reference, or refuses with
     /// `FILTER_NOT_FOUND` according to its guide.
     ///
     /// - Parameters:
-    ///   - target: The topic or bucket.
-    ///   - principal: The subscriber. Default: the principal of the token. An administrator has to name one, since an
+    ///   - target: the topic or bucket.
+    ///   - principal: the subscriber. Default: the token's principal. An administrator must name one, since an
     ///     administrator cannot be subscribed.
-    ///   - acceptsExisting: Whether a subscription that is there already is a success. Default: yes.
-    /// - Returns: Whether this call made the subscription. When its answer was lost and the call was repeated, it may
-    ///   have been the first request.
-    /// - Throws: ``KiiError`` with `TOPIC_NOT_FOUND` or `FILTER_NOT_FOUND` when the target is not there, with
+    ///   - acceptsExisting: whether an existing subscription is a success. Default: yes.
+    /// - Returns: whether this call made the subscription. False also if the client repeated the call after a lost
+    ///   answer and the first request made it.
+    /// - Throws: ``KiiError`` with `TOPIC_NOT_FOUND` or `FILTER_NOT_FOUND` when the target does not exist, with
     ///   `PUSH_SUBSCRIPTION_ALREADY_EXISTS` unless `acceptsExisting`.
     /// - Source: `PUT …/topics/{topicID}/push/subscriptions/users/{userID}` and
     ///   `…/buckets/{bucketID}/filters/all/push/subscriptions/…`, with an empty body
@@ -26,12 +26,12 @@ extension KiiSession {
         }
     }
 
-    /// Asks whether somebody is subscribed. A target that is not there counts as "no"; a missing app or principal is an
+    /// Checks whether a principal is subscribed. A missing target counts as "no"; a missing app or principal is an
     /// error.
     ///
     /// - Parameters:
-    ///   - target: The topic or bucket.
-    ///   - principal: The subscriber. Default: the principal of the token.
+    ///   - target: the topic or bucket.
+    ///   - principal: the subscriber. Default: the token's principal.
     /// - Source: `GET …/push/subscriptions/users/{userID}` and `…/things/{thingID}`
     public func isSubscribed(to target: SubscriptionTarget, as principal: Principal? = nil) async throws -> Bool {
         try await self.perform(on: target, of: principal) { path in
@@ -47,8 +47,8 @@ extension KiiSession {
     /// Ends a subscription.
     ///
     /// - Parameters:
-    ///   - target: The topic or bucket.
-    ///   - principal: The subscriber. Default: the principal of the token.
+    ///   - target: the topic or bucket.
+    ///   - principal: the subscriber. Default: the token's principal.
     /// - Throws: ``KiiError`` with `PUSH_SUBSCRIPTION_NOT_FOUND` when there is none.
     /// - Source: `DELETE …/push/subscriptions/users/{userID}` and `…/things/{thingID}`; the ID may not be left out
     public func unsubscribe(from target: SubscriptionTarget, as principal: Principal? = nil) async throws {
@@ -71,16 +71,16 @@ extension KiiSession {
     }
 }
 
-/// What somebody can be subscribed to.
+/// The target of a subscription.
 public enum SubscriptionTarget: Sendable, Hashable {
-    /// A topic: what is sent to it arrives as push to user.
+    /// A topic: its messages arrive as push to user.
     case topic(Topic)
     /// A bucket: changes of its objects arrive as push to app.
     case bucket(Bucket)
 
-    /// Where all subscriptions to the target live.
+    /// The path of all subscriptions to the target.
     ///
-    /// - Throws: ``KiiInputError`` for an ID that no topic can have.
+    /// - Throws: ``KiiInputError`` for an invalid topic ID.
     func subscriptions() throws(KiiInputError) -> KiiPath {
         let target =
             switch self {

@@ -1,18 +1,18 @@
-/// A thing-if command as the cloud knows it: what a thing was told to do, and what came of it.
+/// A thing-if command as the cloud stores it: the actions and their results.
 public struct KiiCommand: Sendable, Hashable {
     /// The ID that the cloud chose.
     public var commandID: String
     /// The command's progress, in the server's spelling: `SENDING`, `DELIVERED`, `INCOMPLETE`, `DONE` or `SEND_FAILED`.
     public var state: String
-    /// What the thing is told to do: an array of objects.
+    /// The actions for the thing: an array of objects.
     public var actions: JSONValue
-    /// What the thing has reported; empty before that.
+    /// The thing's results; empty until it reports.
     public var results: [ThingActionResult]
-    /// When it was issued, by the cloud's clock. `nil` when the cloud did not say.
+    /// The time of issue, by the cloud's clock. `nil` when the cloud did not say.
     public var createdAt: Timestamp?
-    /// When it was changed last, by the cloud's clock. `nil` when the cloud did not say.
+    /// The time of the last change, by the cloud's clock. `nil` when the cloud did not say.
     public var modifiedAt: Timestamp?
-    /// The further fields, such as `issuer`, `schema` and `title`: an object.
+    /// Further fields, such as `issuer`, `schema` and `title`: an object.
     public var fields: JSONValue
 
     private static let namedFields: Set<String> = [
@@ -34,20 +34,20 @@ public struct KiiCommand: Sendable, Hashable {
     }
 }
 
-/// What became of one action of a command.
+/// The result of one action of a command.
 public struct ThingActionResult: Sendable, Hashable {
     /// The action's name.
     public var action: String
-    /// The alias under which the command has the action; `nil` in a command without traits.
+    /// The alias of the action in the command; `nil` in a command without traits.
     public var alias: String?
-    /// Whether the thing did it.
+    /// Whether the thing performed the action.
     public var succeeded: Bool
-    /// Why not. Default `nil`.
+    /// The reason of a failure. Default `nil`.
     public var errorMessage: String?
-    /// What the thing says beside: an object. Default `nil`.
+    /// Further data of the thing: an object. Default `nil`.
     public var data: JSONValue?
 
-    /// Tells what became of an action.
+    /// Makes the result of an action.
     public init(
         _ action: String, alias: String? = nil, succeeded: Bool, errorMessage: String? = nil, data: JSONValue? = nil
     ) {
@@ -55,7 +55,6 @@ public struct ThingActionResult: Sendable, Hashable {
         (self.errorMessage, self.data) = (errorMessage, data)
     }
 
-    /// As it stands in a list of results.
     fileprivate var json: JSONValue {
         let result = JSONValue.object(present: [
             "succeeded": self.succeeded, "errorMessage": self.errorMessage, "data": self.data,
@@ -64,16 +63,16 @@ public struct ThingActionResult: Sendable, Hashable {
     }
 }
 
-/// Commands of thing-if. A thing gets them through a ``ThingCommandHandler``.
+/// Commands of thing-if. A thing receives them through a ``ThingCommandHandler``.
 extension KiiSession {
     /// Reads a command to a thing; for the thing, its owners and an administrator.
     ///
-    /// Whoever issued it gets a direct push when there are results: its ``ReceivedMessage/rawPayload`` has `commandID`
-    /// and no `actions`.
+    /// The issuer of a command gets a direct push when there are results: its ``ReceivedMessage/rawPayload`` has
+    /// `commandID` and no `actions`.
     ///
     /// - Parameters:
-    ///   - commandID: The command's ID.
-    ///   - thingID: The thing that it is for.
+    ///   - commandID: the command's ID.
+    ///   - thingID: the thing that the command is for.
     /// - Throws: ``KiiError`` with `COMMAND_NOT_FOUND` when the thing has no such command, with `TARGET_NOT_FOUND` when
     ///   there is no such thing.
     /// - Source: `GET /thing-if/apps/{appID}/targets/thing:{thingID}/commands/{commandID}`
@@ -82,18 +81,18 @@ extension KiiSession {
         return try await self.perform(call.with { $0.service = .thingIF })
     }
 
-    /// Reports what became of a command's actions, in place of what was reported before. With a result for each action
-    /// the command is done.
+    /// Reports the results of a command's actions, and replaces earlier results. With a result for each action the
+    /// command is done.
     ///
     /// - Parameters:
-    ///   - results: One for each action. Where the command has its actions by alias, each result names its alias.
-    ///   - commandID: The command's ID.
-    ///   - thingID: The thing that got it.
+    ///   - results: one result for each action. If the command lists its actions by alias, each result names its alias.
+    ///   - commandID: the command's ID.
+    ///   - thingID: the thing that received the command.
     /// - Throws: ``KiiError`` with `COMMAND_NOT_FOUND` when the thing has no such command, with `TARGET_NOT_FOUND` when
     ///   there is no such thing.
-    /// - Source: `PUT /thing-if/apps/{appID}/targets/thing:{thingID}/commands/{commandID}/action-results`, with a media
-    ///   type of its own for commands with traits. A Node client was answered 204; the tests of Kii's older thing SDK
-    ///   have 201
+    /// - Source: `PUT /thing-if/apps/{appID}/targets/thing:{thingID}/commands/{commandID}/action-results`, with a
+    ///   special media type for commands with traits. A Node client got 204; the tests of Kii's older thing SDK have
+    ///   201.
     public func report(_ results: [ThingActionResult], of commandID: String, thing thingID: String) async throws {
         let path = try KiiPath.command(commandID, of: thingID).appending("action-results")
         let body = try KiiBody.reporting(results)
@@ -113,7 +112,7 @@ extension KiiPath {
 }
 
 extension KiiBody {
-    /// The results by alias if they have one, else one after the other.
+    /// The results grouped by alias if they have one, else as a plain list.
     fileprivate static func reporting(_ results: [ThingActionResult]) throws(KiiInputError) -> KiiBody {
         let aliases = results.compactMap { $0.alias }
         guard !results.isEmpty, aliases.isEmpty || aliases.count == results.count else {

@@ -2,10 +2,9 @@
 public enum ThingReference: Sendable, Hashable {
     /// By the ID that the cloud chose (`th.…`).
     case id(String)
-    /// By the ID that its vendor gave it, in the path as `VENDOR_THING_ID:{vendorThingID}`.
+    /// By the vendor's ID, in the path as `VENDOR_THING_ID:{vendorThingID}`.
     case vendorThingID(String)
 
-    /// - Throws: ``KiiInputError`` for a vendor thing ID that no thing can have.
     func path() throws(KiiInputError) -> KiiPath {
         let things = KiiPath("things")
         switch self {
@@ -17,17 +16,17 @@ public enum ThingReference: Sendable, Hashable {
     }
 }
 
-/// A thing as the cloud knows it.
+/// A thing's data in the cloud.
 public struct KiiThing: Sendable, Hashable {
     /// The ID that the cloud chose (`th.…`).
     public var thingID: String
-    /// The ID that its vendor gave it.
+    /// The vendor's ID.
     public var vendorThingID: String
-    /// What kind of thing it is. `nil` when it was not said.
+    /// The kind of thing. `nil` when the thing has none.
     public var thingType: String?
-    /// When it was registered, by the cloud's clock. `nil` when the cloud did not say.
+    /// The time of registration, by the cloud's clock. `nil` when the cloud did not say.
     public var createdAt: Timestamp?
-    /// The further fields, Kii's predefined ones (`_vendor`, `_firmwareVersion`, …) and the app's own: an object.
+    /// Further fields, Kii's predefined ones (`_vendor`, `_firmwareVersion`, …) and the app's own: an object.
     public var fields: JSONValue
 
     private static let namedFields: Set<String> = ["_thingID", "_vendorThingID", "_thingType", "_created"]
@@ -50,8 +49,8 @@ public struct KiiThing: Sendable, Hashable {
 }
 
 extension KiiSession {
-    /// Reads what the cloud knows about a thing; for the thing itself, its owner and an administrator. With a thing's
-    /// own token it tells whether that is good.
+    /// Reads a thing's data; for the thing itself, its owner and an administrator. With a thing's own token this shows
+    /// whether the token is valid.
     ///
     /// - Throws: ``KiiError`` with `THING_NOT_FOUND` when there is no such thing.
     /// - Source: `GET /apps/{appID}/things/{thingID}` and `/things/VENDOR_THING_ID:{vendorThingID}`

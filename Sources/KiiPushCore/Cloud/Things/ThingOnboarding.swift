@@ -1,11 +1,11 @@
-/// Who owns a thing.
+/// The owner of a thing.
 public enum ThingOwner: Sendable, Hashable {
     /// A user, by `userID`.
     case user(String)
     /// A group, by `groupID`.
     case group(String)
 
-    /// As it stands in a body, such as `user:{userID}`.
+    /// The owner as a member of a body, such as `user:{userID}`.
     fileprivate func onboarding() throws(KiiInputError) -> JSONMembers {
         let (kind, id, field): (String, String, KiiInputError.Field) =
             switch self {
@@ -17,14 +17,11 @@ public enum ThingOwner: Sendable, Hashable {
     }
 }
 
-/// What is said of a thing when it is onboarded for the first time. Of a thing that is registered the cloud keeps what
-/// it has.
+/// A description for a thing's first onboarding. For a registered thing the cloud keeps its existing data.
 public struct ThingDescription: Sendable, Hashable {
-    /// What kind of thing it is. Default `nil`.
     package var thingType: String?
-    /// The version of its firmware. Default `nil`.
     package var firmwareVersion: String?
-    /// Where it stands among other things. Default `nil`: on its own.
+    /// The thing's place among other things. Default `nil`: standalone.
     package var layoutPosition: LayoutPosition?
     /// Further fields, Kii's predefined ones (`_vendor`, …) and the app's own: a JSON object. Default: none.
     package var properties: JSONValue
@@ -38,7 +35,6 @@ public struct ThingDescription: Sendable, Hashable {
         (self.layoutPosition, self.properties) = (layoutPosition, properties)
     }
 
-    /// The members that are set, under the names of the body.
     fileprivate func onboarding(vendorThingID: String) throws(KiiInputError) -> JSONMembers {
         try ThingRegistration.validate(vendorThingID: vendorThingID)
         guard let properties = self.properties.members else {
@@ -52,39 +48,39 @@ public struct ThingDescription: Sendable, Hashable {
     }
 }
 
-/// Where a thing stands among other things, as thing-if's SDKs name it. The raw values are the server's.
+/// A thing's place among other things, with the names of thing-if's SDKs. The raw values are the server's.
 public enum LayoutPosition: String, Sendable, Hashable {
-    /// On its own.
+    /// The thing works on its own.
     case standalone = "STANDALONE"
-    /// It speaks for things behind it.
+    /// The thing speaks for the things behind it.
     case gateway = "GATEWAY"
-    /// It is reached through a gateway.
+    /// The cloud reaches the thing through a gateway.
     case endNode = "ENDNODE"
 }
 
-/// A thing as it was onboarded: all it needs to receive pushes.
+/// An onboarded thing, with all that it needs to receive pushes.
 public struct OnboardedThing: Sendable, Hashable {
     /// The ID that the cloud chose (`th.…`).
     public var thingID: String
     /// The thing's token.
     public var accessToken: AccessToken
-    /// Where and as whom the thing connects to the broker. It names the installation that onboarding made.
+    /// The broker's address and the thing's credentials. It names the installation that onboarding made.
     public var mqttEndpoint: MQTTEndpoint
 }
 
-/// Onboarding registers a thing if it is not there, binds it to an owner if there is one, and gets a token and an MQTT
-/// endpoint for it. The password counts: the first onboarding sets it, every further one must name it. A further one
-/// hands out a further token and changes nothing else, so a call whose answer was lost is repeated.
+/// Onboarding registers a thing if it does not exist, binds it to its owner if there is one, and gets a token and an
+/// MQTT endpoint. The first onboarding sets the password; later ones must name it. A later onboarding only issues a
+/// further token, so the client repeats the call after a lost answer.
 ///
 /// - Source: `POST /thing-if/apps/{appID}/onboardings`, with one media type for each way
 extension KiiClient {
-    /// Onboards a thing by itself. It gets no owner.
+    /// Onboards a thing without an owner.
     ///
     /// - Parameters:
-    ///   - vendorThingID: The ID its vendor gave it: 1 to 200 of `A-Z a-z 0-9 - _ .`.
-    ///   - password: The thing's password.
-    ///   - description: What is said of a thing that is not registered yet. Default: nothing.
-    /// - Throws: See ``KiiClient``.
+    ///   - vendorThingID: the vendor's ID: 1 to 200 of `A-Z a-z 0-9 - _ .`.
+    ///   - password: the thing's password.
+    ///   - description: the description of a thing that is not registered yet. Default: empty.
+    /// - Throws: see ``KiiClient``.
     public func onboardThing(
         vendorThingID: String, password: Secret, description: ThingDescription = ThingDescription()
     ) async throws -> OnboardedThing {
@@ -94,16 +90,16 @@ extension KiiClient {
     }
 }
 
-/// Onboarding by an owner; for a group, by a member.
+/// Onboarding by an owner, or by a member of the group that owns the thing.
 extension KiiSession {
-    /// Onboards a thing by its owner, who knows the ID that the vendor gave it.
+    /// Onboards a thing by its vendor's ID, for an owner.
     ///
     /// - Parameters:
-    ///   - vendorThingID: The ID its vendor gave it: 1 to 200 of `A-Z a-z 0-9 - _ .`.
-    ///   - password: The thing's password.
-    ///   - owner: The user or group that is to own it.
-    ///   - description: What is said of a thing that is not registered yet. Default: nothing.
-    /// - Returns: The thing with a token of its own.
+    ///   - vendorThingID: the vendor's ID: 1 to 200 of `A-Z a-z 0-9 - _ .`.
+    ///   - password: the thing's password.
+    ///   - owner: the user or group that will own the thing.
+    ///   - description: the description of a thing that is not registered yet. Default: empty.
+    /// - Returns: the thing with its own token.
     public func onboardThing(
         vendorThingID: String, password: Secret, owner: ThingOwner, description: ThingDescription = ThingDescription()
     ) async throws -> OnboardedThing {
@@ -111,13 +107,13 @@ extension KiiSession {
         return try await self.perform(.onboarding("OnboardingWithVendorThingIDByOwner", members, password))
     }
 
-    /// Onboards a thing that is registered by its owner.
+    /// Onboards a registered thing for an owner.
     ///
     /// - Parameters:
-    ///   - thingID: The ID that the cloud gave it (`th.…`).
-    ///   - password: The thing's password.
-    ///   - owner: The user or group that is to own it.
-    /// - Returns: The thing with a token of its own.
+    ///   - thingID: the ID that the cloud gave the thing (`th.…`).
+    ///   - password: the thing's password.
+    ///   - owner: the user or group that will own the thing.
+    /// - Returns: the thing with its own token.
     /// - Throws: ``KiiError`` with `THING_NOT_FOUND` when there is no such thing.
     public func onboardThing(thingID: String, password: Secret, owner: ThingOwner) async throws -> OnboardedThing {
         let members = try owner.onboarding()

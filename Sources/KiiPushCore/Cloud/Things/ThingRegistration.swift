@@ -1,10 +1,8 @@
-/// A thing that is to be registered.
+/// A thing to register.
 public struct ThingRegistration: Sendable, Hashable {
-    /// The ID its vendor gave it, unique within the app: 1 to 200 of `A-Z a-z 0-9 - _ .`.
+    /// The vendor's ID, unique within the app: 1 to 200 of `A-Z a-z 0-9 - _ .`.
     package var vendorThingID: String
-    /// The password it signs in with.
     package var password: Secret
-    /// What kind of thing it is. Default `nil`.
     package var thingType: String?
     /// Further fields, Kii's predefined ones (`_vendor`, `_firmwareVersion`, …) and the app's own: an object.
     /// Default: none.
@@ -41,11 +39,10 @@ public struct ThingRegistration: Sendable, Hashable {
 public struct RegisteredThing: Sendable, Hashable {
     /// The ID that the cloud chose (`th.…`).
     public var thingID: String
-    /// The ID its vendor gave it.
     package var vendorThingID: String
-    /// The thing's token. `nil` if none was asked for.
+    /// The thing's token. `nil` if the caller requested none.
     public var accessToken: AccessToken?
-    /// When it was registered, by the cloud's clock. `nil` when the cloud did not say.
+    /// The time of registration, by the cloud's clock. `nil` when the cloud did not say.
     package var createdAt: Timestamp?
 }
 
@@ -53,10 +50,10 @@ extension KiiClient {
     /// Registers a thing.
     ///
     /// - Parameters:
-    ///   - registration: What the cloud is to know about the thing.
-    ///   - grantsToken: Whether a token comes back. Default: yes.
-    /// - Throws: ``KiiError`` with `THING_ALREADY_EXISTS` when the vendor thing ID is taken.
-    /// - Source: `POST /apps/{appID}/things`; the media type decides whether a token comes back
+    ///   - registration: the thing's data.
+    ///   - grantsToken: whether to return a token. Default: yes.
+    /// - Throws: ``KiiError`` with `THING_ALREADY_EXISTS` when another thing has the vendor thing ID.
+    /// - Source: `POST /apps/{appID}/things`; the media type decides whether the cloud returns a token
     public func registerThing(
         _ registration: ThingRegistration, grantsToken: Bool = true
     ) async throws -> RegisteredThing {

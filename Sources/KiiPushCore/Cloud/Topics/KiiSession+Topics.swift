@@ -1,11 +1,11 @@
 extension KiiSession {
-    /// Creates a topic. One of the app's own needs an administrator's token.
+    /// Creates a topic. A topic in the app's scope needs an administrator's token.
     ///
     /// - Parameters:
-    ///   - topic: The topic.
-    ///   - acceptsExisting: Whether a topic that is there already is a success; it is left as it was. Default: yes.
-    /// - Returns: Whether this call created it. When its answer was lost and the call was repeated, it may have been the
-    ///   first request.
+    ///   - topic: the topic.
+    ///   - acceptsExisting: whether an existing topic is a success; it stays unchanged. Default: yes.
+    /// - Returns: whether this call created the topic. False also if the client repeated the call after a lost answer
+    ///   and the first request created it.
     /// - Throws: ``KiiError`` with `TOPIC_ALREADY_EXISTS` unless `acceptsExisting`.
     /// - Source: `PUT /apps/{appID}/{scope}/topics/{topicID}` with an empty body
     @discardableResult
@@ -16,25 +16,25 @@ extension KiiSession {
                 acceptsExisting: acceptsExisting))
     }
 
-    /// Asks whether a topic is there. A missing app, user, group or thing is an error.
+    /// Checks whether a topic exists. A missing app, user, group or thing is an error.
     ///
-    /// It uses GET, since the answer to HEAD has no body: only the body tells a missing topic from a missing app or
-    /// user. If the topic exists, Kii answers GET and HEAD alike.
+    /// The call uses GET, since the answer to HEAD has no body: only the body distinguishes a missing topic from a
+    /// missing app or user. If the topic exists, Kii answers GET and HEAD alike.
     ///
-    /// - Source: `GET /apps/{appID}/{scope}/topics/{topicID}`; Kii's text says 200, its SDKs take 204 as well
+    /// - Source: `GET /apps/{appID}/{scope}/topics/{topicID}`; Kii's text says 200, its SDKs also accept 204
     public func topicExists(_ topic: Topic) async throws -> Bool {
         try await self.perform(.asking(topic.path(), statuses: [200, 204], absent: [KiiErrorCode.topicNotFound]))
     }
 
     /// Removes a topic with its subscriptions.
     ///
-    /// - Throws: ``KiiError`` with `TOPIC_NOT_FOUND` when it is not there.
+    /// - Throws: ``KiiError`` with `TOPIC_NOT_FOUND` when it does not exist.
     /// - Source: `DELETE /apps/{appID}/{scope}/topics/{topicID}`
     public func deleteTopic(_ topic: Topic) async throws {
         try await self.perform(KiiCall(.delete, topic.path(), statuses: [204]))
     }
 
-    /// A scope's topics. Users and things see those they may subscribe to.
+    /// Lists a scope's topics. Users and things see the topics that they may subscribe to.
     ///
     /// - Source: `GET /apps/{appID}/{scope}/topics[?paginationKey=…]`
     public func topics(in scope: Scope) -> KiiList<Topic> {
@@ -48,14 +48,14 @@ extension KiiSession {
     }
 }
 
-/// A topic's access control list: for administrators, the owner of the topic's scope, and the topic's creator.
+/// The access control list of a topic: for administrators, the owner of the topic's scope, and the topic's creator.
 extension KiiSession {
-    /// Reads a topic's access control list. A right that nobody has can be absent or empty; members of a group count
-    /// through the group alone.
+    /// Reads a topic's access control list. If nobody has a right, the right can be absent or empty. Members of a group
+    /// appear only as the group.
     ///
     /// - Throws: ``KiiError`` with `TOPIC_NOT_FOUND` when there is no such topic.
-    /// - Source: `GET …/topics/{topicID}/acl`; the reference gives each subject as an object with one of `userID`,
-    ///   `groupID` and `thingID`, and the form of a path (`UserID:…`) is read as well
+    /// - Source: `GET …/topics/{topicID}/acl`. The reference gives each subject as an object with one of `userID`,
+    ///   `groupID` and `thingID`; this also reads the form of a path (`UserID:…`).
     public func access(to topic: Topic) async throws -> [TopicVerb: Set<AccessSubject>] {
         try await self.perform(
             .reading(topic.path().appending("acl")) { fields throws(KiiResponseError) in
@@ -69,7 +69,7 @@ extension KiiSession {
             })
     }
 
-    /// Asks whether `subject` itself is allowed `verb`. What it may do through a group does not count. A missing topic,
+    /// Checks whether `subject` itself has the right `verb`. Rights through a group do not count. A missing topic,
     /// user, group or thing is an error.
     ///
     /// - Source: `GET …/topics/{topicID}/acl/{verb}/{subject}`
@@ -78,14 +78,14 @@ extension KiiSession {
         return try await self.perform(.asking(path, statuses: [200, 204], absent: [KiiErrorCode.aclNotFound]))
     }
 
-    /// Allows `subject` to do `verb` with a topic. ``AccessSubject/anonymousUser`` is refused.
+    /// Grants `subject` the right `verb` on a topic. Refuses ``AccessSubject/anonymousUser``.
     ///
     /// - Parameters:
-    ///   - verb: What is allowed.
-    ///   - topic: The topic.
-    ///   - subject: Who may do it.
-    ///   - acceptsExisting: Whether an entry that is there already is a success. Default: yes.
-    /// - Returns: Whether this call made the entry.
+    ///   - verb: the right.
+    ///   - topic: the topic.
+    ///   - subject: the subject that gets the right.
+    ///   - acceptsExisting: whether an existing entry is a success. Default: yes.
+    /// - Returns: whether this call made the entry.
     /// - Throws: ``KiiError`` with `TOPIC_NOT_FOUND` when there is no such topic, with `ACL_ALREADY_EXISTS` unless
     ///   `acceptsExisting`.
     /// - Source: `PUT …/topics/{topicID}/acl/{verb}/{subject}` with an empty body; Kii's documents name no status
@@ -101,9 +101,9 @@ extension KiiSession {
                 acceptsExisting: acceptsExisting))
     }
 
-    /// Takes back what was allowed on a topic. What somebody may do through a group or as one of all stays.
+    /// Revokes a right on a topic. Rights through a group or as one of all users stay.
     ///
-    /// - Throws: ``KiiError`` with `ACL_NOT_FOUND` when it was not allowed.
+    /// - Throws: ``KiiError`` with `ACL_NOT_FOUND` when the subject did not have the right.
     /// - Source: `DELETE …/topics/{topicID}/acl/{verb}/{subject}`; Kii's documents name no status
     public func revoke(_ verb: TopicVerb, on topic: Topic, from subject: AccessSubject) async throws {
         let path = try topic.entry(of: subject, for: verb)
@@ -112,7 +112,6 @@ extension KiiSession {
 }
 
 extension Topic {
-    /// Where one entry of the topic's access control list lives.
     fileprivate func entry(of subject: AccessSubject, for verb: TopicVerb) throws(KiiInputError) -> KiiPath {
         let path = try self.path()
         try subject.validate()

@@ -2,13 +2,13 @@
 ///
 /// - Source: Kii's reference, ACL of a topic; the raw values are the server's words
 public enum TopicVerb: String, Sendable, Hashable {
-    /// Subscribe itself, and receive what is sent.
+    /// Subscribing, and receiving the topic's messages.
     case subscribe = "SUBSCRIBE_TO_TOPIC"
-    /// Send messages.
+    /// Sending messages.
     case send = "SEND_MESSAGE_TO_TOPIC"
 }
 
-/// Who is allowed to do something.
+/// The subject of an access right.
 ///
 /// - Source: Kii's guide on a topic's ACL, its table of subjects
 public enum AccessSubject: Sendable, Hashable, CustomStringConvertible {
@@ -18,16 +18,16 @@ public enum AccessSubject: Sendable, Hashable, CustomStringConvertible {
     case group(String)
     /// One thing, by `thingID`.
     case thing(String)
-    /// Everybody who has a token of a user or a thing.
+    /// Everybody with a token of a user or a thing.
     case anyAuthenticatedUser
-    /// Everybody who has the app. The guide lists it; the reference says that it cannot be used for topics, and it is
-    /// not granted anything here.
+    /// Everybody with the app. The guide lists it; the reference excludes it for topics, and
+    /// ``KiiSession/grant(_:on:to:acceptsExisting:)`` refuses it.
     case anonymousUser
 
     private static let anyAuthenticatedID = "ANY_AUTHENTICATED_USER"
     private static let anonymousID = "ANONYMOUS_USER"
 
-    /// As it stands in a path, such as `UserID:ANY_AUTHENTICATED_USER`.
+    /// The subject as a path contains it, such as `UserID:ANY_AUTHENTICATED_USER`.
     public var description: String {
         switch self {
         case .user(let id): "UserID:\(id)"
@@ -38,7 +38,7 @@ public enum AccessSubject: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// A user by ID, or one of the two that stand for many.
+    /// A user by ID, or one of the two IDs that stand for many users.
     static func user(named id: String) -> AccessSubject {
         switch id {
         case Self.anyAuthenticatedID: .anyAuthenticatedUser
@@ -47,7 +47,7 @@ public enum AccessSubject: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Reads the form of a path; `nil` for any other text.
+    /// Reads the form in a path; `nil` for any other text.
     init?(path: String) {
         guard let colon = path.firstIndex(of: ":") else { return nil }
         let id = String(path[path.index(after: colon)...])
@@ -60,7 +60,7 @@ public enum AccessSubject: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Refuses an empty ID, which the path of an entry would hide behind its `UserID:`.
+    /// Refuses an empty ID, which an entry's path would hide behind its `UserID:`.
     func validate() throws(KiiInputError) {
         switch self {
         case .user(let id): try KiiInputError.refuseEmpty(id, .userID)
