@@ -7,10 +7,10 @@
 #define SCRIPT "text/javascript; charset=utf-8"
 #define STYLE "text/css; charset=utf-8"
 
-// The compiler has it in earlier modes too, and says so.
+// clang supports #embed in earlier modes too, with this warning.
 #pragma clang diagnostic ignored "-Wc23-extensions"
 
-// #embed (C23) has to stand on a line of its own. A file that is added to `page` is added here.
+// #embed (C23) needs a line of its own. Add each new file of `page` here.
 static const struct cinspector_file files[] = {
     {"index.html", HTML, (const unsigned char[]){
 #embed "page/index.html" suffix(, 0)

@@ -6,11 +6,11 @@
 #include <spawn.h>
 #include <stdbool.h>
 
-/// Whether the library was built with GnuTLS: here, so that the enumeration's two names for it are C's affair.
+/// Whether the library was built with GnuTLS. In C, since the enumeration has two names for the feature.
 static inline bool cmhd_has_tls(void) { return MHD_is_feature_supported(MHD_FEATURE_TLS) == MHD_YES; }
 
-/// MHD_AccessHandlerCallback, whose connection Swift takes for the handler's own (`sending`), to be kept beyond the call:
-/// libmicrohttpd has locks of its own for what any thread may do with it, which is to resume it after it was suspended.
+/// MHD_AccessHandlerCallback, with a `sending` connection that a Swift handler may keep beyond the call. Any thread may
+/// resume the suspended connection: libmicrohttpd guards that with its own locks.
 typedef enum MHD_Result (*cmhd_handler)(
     void *context,
     struct MHD_Connection *__attribute__((swift_attr("sending"))) connection,
@@ -21,10 +21,10 @@ typedef enum MHD_Result (*cmhd_handler)(
     size_t *upload_size,
     void **exchange);
 
-/// MHD_start_daemon() is variadic, which Swift cannot call. The daemon takes over `listen_socket`.
+/// Calls MHD_start_daemon(), which is variadic, so Swift cannot call it. The daemon takes over `listen_socket`.
 ///
-/// One internal thread on epoll, whose handler may suspend a connection. HTTPS with `key` and `certificate`, both PEM and
-/// read before this returns; plain HTTP with neither.
+/// It runs one internal thread on epoll, whose handler may suspend a connection. It serves HTTPS with `key` and
+/// `certificate`, both in PEM and read before this returns; plain HTTP if both are NULL.
 static inline struct MHD_Daemon *cmhd_start(
     int listen_socket,
     unsigned int idle_timeout_seconds,
@@ -54,28 +54,28 @@ static inline struct MHD_Daemon *cmhd_start(
         MHD_OPTION_END);
 }
 
-/// MHD_get_connection_info() is variadic too.
+/// Calls MHD_get_connection_info(), which is variadic too.
 static inline int cmhd_socket(struct MHD_Connection *connection) {
     return MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD)->connect_fd;
 }
 
-/// A response whose body `reader` gives piece by piece, until it gives `cmhd_end_of_stream`. The library calls `release` with
-/// `context` when it is done with the response.
+/// Creates a response whose body `reader` supplies piece by piece, up to `cmhd_end_of_stream`. The library calls
+/// `release` with `context` when it is done with the response.
 static inline struct MHD_Response *cmhd_stream(
     MHD_ContentReaderCallback reader, MHD_ContentReaderFreeCallback release, void *context) {
-    // The block is for HTTP/1.0 alone: a chunk of HTTP/1.1 is as large as the connection's memory lets it be.
+    // The block size matters only for HTTP/1.0: a chunk of HTTP/1.1 is as large as the connection's memory permits.
     return MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, 4096, reader, context, release);
 }
 
 /// MHD_CONTENT_READER_END_OF_STREAM, as a value that Swift can read.
 static const ssize_t cmhd_end_of_stream = MHD_CONTENT_READER_END_OF_STREAM;
 
-/// MHD_set_connection_option() is variadic too.
+/// Calls MHD_set_connection_option(), which is variadic too.
 static inline void cmhd_set_timeout(struct MHD_Connection *connection, unsigned int seconds) {
     MHD_set_connection_option(connection, MHD_CONNECTION_OPTION_TIMEOUT, seconds);
 }
 
-/// A GNU extension, which the Glibc module leaves out (glibc 2.34).
+/// A GNU extension that the Glibc module leaves out (glibc 2.34).
 extern int posix_spawn_file_actions_addclosefrom_np(posix_spawn_file_actions_t *actions, int from);
 
 /// A GNU extension too; the name is what `ps -L` shows.

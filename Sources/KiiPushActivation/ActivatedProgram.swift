@@ -1,33 +1,32 @@
 import Glibc
 import KiiPushCore
 
-/// A running instance of an activator's program, as the activator's thread sees it: it blocks nowhere.
+/// A running instance of an activator's program. For the activator's thread: no method but the initializer waits.
 final class ActivatedProgram {
     enum Utterance {
         case answer(ActivationAnswer)
-        /// Told once.
+        /// Reported once for each process.
         case nonsense(String)
-        /// It has closed its end, or is not listened to any more.
+        /// The program has closed its end, or sent too much nonsense.
         case end
     }
 
     private static let descriptorNumber: Int32 = 3
-    /// After so many lines of nonsense the program is not listened to any more.
+    /// The number of lines of nonsense after which the activator stops reading.
     private static let mostNonsense = 100
 
     private let process: ChildProcess
-    /// `nil` where the program has no descriptor.
+    /// `nil` for a program that reads standard input.
     private let channel: FileDescriptor?
     private var isOpen: Bool
     private var output: [UInt8] = []
     private var closesInput = false
-    // An answer is short; a reason is cut to 500 Unicode scalars anyway.
+    // Answers are short, and reasons are cut to 500 Unicode scalars anyway.
     private var lines = LineBuffer(limit: 65_536)
     private var nonsense = 0
     private var hasMisspoken = false
-    /// The number on the icon as the program heard of it last; `nil` where it may have another one.
+    /// The badge number last sent to the program; `nil` if the program may have another one.
     private var knownBadge: Int?
-    /// Whether the program asks for the number.
     private var wantsBadge = false
 
     var processID: Int32 { self.process.processID }
@@ -67,14 +66,14 @@ final class ActivatedProgram {
         if self.isOpen { self.send(first) }
     }
 
-    /// Starts the program on the thread that waits for its end: where the machine gives no thread nothing was started, and
-    /// nobody has to undo what has begun already.
+    /// Starts the program on the thread that waits for its end. If the system gives no thread, nothing was started and
+    /// there is nothing to undo.
     private static func start(
         _ launch: ChildProcess.Launch, whenEnded: @escaping @Sendable (Int32, ChildProcess.Ending) -> Void
     ) throws(SystemError) -> ChildProcess {
         let program = launch.words[0]
         let started = Monitor<Result<ChildProcess, SystemError>?>(nil)
-        // The program alone has its end of the channel: otherwise nobody here hears that it has closed it.
+        // Only the program may hold its end of the channel, or its closing would go unnoticed here.
         let launch = Locked<ChildProcess.Launch?>(launch)
         do throws(SystemError) {
             try OSThread(name: "kii-reaper") {
@@ -89,7 +88,7 @@ final class ActivatedProgram {
         return try started.wait { $0.map { .leave($0) } ?? .sleep(until: nil) }.get()
     }
 
-    /// Starts the program, and closes the descriptors that it inherits.
+    /// Starts the program, and closes this process's copies of its descriptors.
     private static func spawn(_ launch: Locked<ChildProcess.Launch?>) -> Result<ChildProcess, SystemError>? {
         guard let launch = launch.withLock({ $0.take() }) else { return nil }
         return Result { () throws(SystemError) in try ChildProcess(launch) }
@@ -103,13 +102,14 @@ final class ActivatedProgram {
         self.write()
     }
 
-    /// The program asks for the number on the icon, and for its changes.
+    /// Sends the program each change of the badge number from now on.
     func followBadge() { self.wantsBadge = true }
 
-    /// The program has set the number. Another one may be on its way to it, and the right one is to follow.
+    /// Records that the program has set the badge. Another number may be on its way to it, so the next ``tell(badge:)``
+    /// sends one.
     func hasSetBadge() { self.knownBadge = nil }
 
-    /// Tells the program the number on the icon, if it asks for that and has another one.
+    /// Sends the badge number if the program has requested it and knows another one.
     func tell(badge: Int) {
         guard self.wantsBadge, !self.closesInput, badge != self.knownBadge else { return }
         self.knownBadge = badge
@@ -117,7 +117,7 @@ final class ActivatedProgram {
         self.write()
     }
 
-    /// No more is sent.
+    /// Closes the program's input once all output is written.
     func closeInput() {
         self.closesInput = true
         self.write()
@@ -125,23 +125,24 @@ final class ActivatedProgram {
 
     var hasOutput: Bool { !self.output.isEmpty }
 
-    /// Writes what the socket takes now.
+    /// Writes as much as the socket takes now.
     func write() {
         guard self.isOpen, let channel = self.channel else { return self.output = [] }
         while !self.output.isEmpty {
             let count = channel.send(self.output[...], flags: Int(MSG_DONTWAIT))
             if count < 0, errno == EAGAIN { return }
-            // The program has closed its end, which reading will show.
+            // The program has closed its end; the next read notices it.
             guard count > 0 else { return self.output = [] }
             self.output.removeFirst(count)
         }
         if self.closesInput { channel.shutDown(.writing) }
     }
 
-    /// What may be read from; `nil` when nothing comes any more.
+    /// The descriptor to read from; `nil` when nothing more comes.
     var openDescriptor: Int32? { self.isOpen ? self.channel?.number : nil }
 
-    /// What the program has said since the last time, or a part of it: one that never stops must not keep the thread.
+    /// Reads the program's lines since the last call, at most 512 KiB of them, so that an endless writer does not hold
+    /// up the thread.
     func read() -> [Utterance] {
         var heard: [Utterance] = []
         var bytes = [UInt8](repeating: 0, count: 65_536)
@@ -161,7 +162,7 @@ final class ActivatedProgram {
     private func hear(_ line: [UInt8]?, _ heard: inout [Utterance]) {
         guard self.isOpen else { return }
         guard let line else {
-            // Who writes that means something else.
+            // A program that writes such lines does not mean the protocol.
             self.nonsense = Self.mostNonsense
             return self.misunderstand("a line is longer than 64 KiB", &heard)
         }

@@ -1,15 +1,15 @@
 package import KiiPushCore
 
-/// A message on its way to the program that was started for it: one line of JSON.
+/// A message to the started program: one line of JSON.
 ///
 /// ```json
 /// {"id":7,"attempt":1,"deadlineMs":29999,"userOpened":false,"installation":"i1","receivedAt":1700000000000,"payload":"{…}"}
 /// ```
 ///
-/// The payload is a text, exactly as it was received: an object in its place could be too deep for the line's own depth,
-/// and would lose what a number or a repeated key looked like.
+/// The payload is a string with the received bytes. A nested object could exceed the line's depth limit, and would lose
+/// the spelling of numbers and repeated keys.
 package struct ActivationMessage: Sendable, Hashable {
-    /// As of `DeliveryContext`, like the next ones.
+    /// As in `DeliveryContext`, like the next members.
     package var id: Int64
     package var attempt: Int
     package var timeRemaining: Duration
@@ -17,12 +17,12 @@ package struct ActivationMessage: Sendable, Hashable {
     package var installationID: String
     package var receivedAt: Timestamp
     package var payload: [UInt8]
-    /// The number on the icon as the message leaves it, 0 for none; `nil` where the one who sends it does not know.
+    /// The badge number after the message, 0 for none; `nil` if the sender does not know it.
     package var badge: Int?
 }
 
 extension ActivationMessage {
-    /// With the line feed at its end.
+    /// The line, with its line feed.
     package var line: [UInt8] {
         var members: [(String, JSONValue)] = [
             ("id", JSONValue(self.id)),
@@ -62,17 +62,17 @@ extension ActivationMessage {
     }
 }
 
-/// One line of JSON for a program that was started.
+/// A line to the started program.
 package enum ActivationLine: Sendable, Hashable {
     case message(ActivationMessage)
-    /// The number on the icon has changed: `{"badge":7}`, 0 for none. Sent to programs alone that ask for it.
+    /// The badge number has changed: `{"badge":7}`, 0 for none. Sent only to programs that request it.
     case badge(Int)
 
-    /// The line, with the line feed at its end.
+    /// The line, with its line feed.
     package var line: [UInt8] {
         switch self {
         case .message(let message): message.line
-        // Both sides write the same.
+        // Both directions use the same line.
         case .badge(let number): ActivationAnswer.badge(number).line
         }
     }
@@ -84,24 +84,24 @@ package enum ActivationLine: Sendable, Hashable {
     }
 }
 
-/// What a started program says: one line of JSON.
+/// A line from the started program.
 package enum ActivationAnswer: Sendable, Hashable {
     /// The program has read its first message and takes this many at once: `{"ready":4}`. Without this line the
-    /// activator sends the next message after the answer to the one before. With `"badge":true` the activator sends the
-    /// number on the icon whenever it changes.
+    /// activator waits for each answer before it sends the next message. With `"badge":true` the activator sends each
+    /// change of the badge number.
     case ready(Int, wantsBadge: Bool = false)
     /// `{"id":7,"result":"newData"}`, or `noData`, `failed`, or `reject` with a `reason`.
     case verdict(id: Int64, ActivationVerdict)
-    /// The time for the message is over and it has no answer, which may still come: `{"id":7,"result":"late"}`. A success
+    /// The time for the message is over without an answer, which may still come: `{"id":7,"result":"late"}`. A success
     /// counts until the next attempt.
     case late(id: Int64)
-    /// The program sets the number on the icon: `{"badge":3}`, 0 for none.
+    /// The program sets the badge number: `{"badge":3}`, 0 for none.
     case badge(Int)
-    /// Where the program stands between the user and the background: `{"state":"active"}`, or `inactive` or `background`.
-    /// A program that never says so counts as in the background.
+    /// The program's lifecycle state: `{"state":"active"}`, `inactive` or `background`. A program that never reports
+    /// one counts as in the background.
     case state(LifecycleState)
 
-    /// The line, with the line feed at its end.
+    /// The line, with its line feed.
     package var line: [UInt8] {
         let value: JSONValue =
             switch self {
@@ -148,17 +148,16 @@ package enum ActivationAnswer: Sendable, Hashable {
     }
 }
 
-/// What a started program made of a message.
+/// A started program's verdict on a message.
 package enum ActivationVerdict: Sendable, Hashable {
     case result(FetchResult)
-    /// Not to be tried again.
+    /// Do not try again.
     case rejected(String)
 
-    /// Whether the program is done with the message.
     var isSuccess: Bool { self == .result(.newData) || self == .result(.noData) }
 
-    /// What an exit status says about the message that the program had; `nil` for an ending that says nothing, so that the
-    /// attempt failed by it. 65 is `EX_DATAERR` of <sysexits.h>, 75 is `EX_TEMPFAIL`.
+    /// The exit status's verdict on the message that started the program; `nil` if it has none, so that the attempt
+    /// failed. 65 is `EX_DATAERR` of <sysexits.h>, 75 is `EX_TEMPFAIL`.
     package init?(_ ending: ChildProcess.Ending) {
         switch ending {
         case .exited(0): self = .result(.newData)
@@ -171,12 +170,12 @@ package enum ActivationVerdict: Sendable, Hashable {
 }
 
 extension JSONDocument {
-    /// A line between an agent and its program. An error holds names of members alone.
+    /// Reads a line between an agent and its program. Errors hold only names of members.
     fileprivate init(line: [UInt8]) throws(JSONMemberError) {
         try self.init(parsing: line, limits: JSONLimits(maximumBytes: LineBuffer.maximumBytes), in: ())
     }
 
-    /// The number on the icon, of a line about that alone; `nil` for any other line.
+    /// The badge number of a line that has no message; `nil` for any other line.
     fileprivate var badgeAlone: Int? {
         get throws(JSONMemberError) { try self["id"] == nil ? self["badge"]?.integer() : nil }
     }

@@ -1,39 +1,39 @@
 import Glibc
 package import KiiPushCore
 
-/// Decides which message goes to the one process that runs, when it is started and when it is told to end.
+/// Decides which messages the one running process gets, and when to start and end it.
 ///
-/// It knows neither processes nor clocks: what happens is told to it, and what is to be done is in ``takeOrders()``.
+/// The queue touches neither processes nor clocks: the caller reports events, and carries out the orders of
+/// ``takeOrders()``.
 ///
-/// A program is given one message, and the next when it has answered. One that has said how many it takes is given as
-/// many. An exit status answers the message that the program was started with, and no other: what is written to a program
-/// that ends may never be read.
+/// A program gets one message at a time, or as many as it has declared in `ready`. An exit status answers only the
+/// message that the program was started with: a program that ends may never have read later messages.
 package struct ActivationQueue: Sendable {
     package struct Entry: Sendable, Hashable {
-        /// Tells the attempts apart, also those of one message.
+        /// Identifies an attempt; each attempt of a message has its own.
         package var number: Int
-        /// The message's.
+        /// The message's ID.
         package var id: Int64
         package var deadline: MonotonicInstant
     }
 
-    /// What is to be done, by the numbers of entries.
+    /// The caller's next steps, by the numbers of entries.
     package enum Order: Sendable, Hashable {
         case start(with: Int)
         case send(Int)
         case answer(Int, ActivationVerdict)
         case fail(Int, reason: String)
-        /// The program could not be started now: the attempt does not count.
+        /// The program could not be started for now, so the attempt does not count.
         case postpone(Int, reason: String)
-        /// Lets the program see that no more messages come.
+        /// Close the program's input: no more messages come.
         case closeInput
         case end(signal: Int32)
     }
 
     private struct Process {
-        /// The entry that it was started with.
+        /// The entry that started it.
         let first: Int
-        /// How many messages it is given at once.
+        /// The most messages it gets at once.
         var capacity = 1
         /// It speaks the protocol.
         var isReady = false
@@ -52,7 +52,7 @@ package struct ActivationQueue: Sendable {
 
     private enum Ending: Hashable {
         case no
-        /// It sees that no more messages come.
+        /// Its input is closed.
         case asked(tellAt: MonotonicInstant)
         case told(killAt: MonotonicInstant)
         case killed
@@ -60,7 +60,7 @@ package struct ActivationQueue: Sendable {
 
     static let stopped = "the activator was stopped"
     private static let timedOut = "the program did not answer in time"
-    /// So many attempts that are over wait for a late answer, and their messages with them.
+    /// The most overdue attempts that wait for a late answer.
     private static let mostOverdue = 100
     private static let late = "it waited too long for the program, which had others"
 
@@ -68,16 +68,16 @@ package struct ActivationQueue: Sendable {
     private let grace: Duration
     private var waiting: [Entry] = []
     private var sent: [Entry] = []
-    /// The program has said that their time is over, and may answer them still. The oldest first.
+    /// Entries that the program has reported as late but may still answer, oldest first.
     private var overdue: [Entry] = []
     private var process: Process?
     private var isStopping = false
     private var orders: [Order] = []
 
     /// - Parameters:
-    ///   - takesOneMessage: whether each process gets one message in all.
-    ///   - grace: how long a process has to end when it is told to, and how long after the deadline one that speaks the
-    ///     protocol may say so itself.
+    ///   - takesOneMessage: whether each process gets only one message.
+    ///   - grace: how long a process has to end after SIGTERM; and how long after the deadline a process that speaks
+    ///     the protocol has to report a message as late.
     package init(takesOneMessage: Bool, grace: Duration) {
         self.takesOneMessage = takesOneMessage
         self.grace = grace
@@ -92,7 +92,7 @@ package struct ActivationQueue: Sendable {
 
     package mutating func deliver(_ entry: Entry, now: MonotonicInstant) {
         guard !self.isStopping else { return self.orders.append(.fail(entry.number, reason: Self.stopped)) }
-        // With the next attempt no late answer to the one before counts.
+        // The next attempt ends the wait for a late answer to the one before.
         self.giveUp { $0.id == entry.id }
         self.waiting.append(entry)
         self.timePassed(now: now)
@@ -110,13 +110,13 @@ package struct ActivationQueue: Sendable {
             guard let entry = self.sent.removeFirst(id: id) else { break }
             self.overdue.append(entry)
             if self.overdue.count > Self.mostOverdue { self.giveUp { [first = self.overdue[0]] in $0 == first } }
-        // They decide about no message that is on its way.
+        // These do not answer a message.
         case .state, .badge: break
         }
         self.timePassed(now: now)
     }
 
-    /// Attempts that are over are answered no more.
+    /// Fails attempts that waited for a late answer.
     private mutating func giveUp(_ isGivenUp: (Entry) -> Bool) {
         self.orders += self.overdue.filter(isGivenUp).map { .fail($0.number, reason: Self.timedOut) }
         self.overdue.removeAll(where: isGivenUp)
@@ -124,7 +124,7 @@ package struct ActivationQueue: Sendable {
 
     package mutating func inputClosed() { self.process?.isDeaf = true }
 
-    /// - Parameter isShortage: whether that is since the machine is short of something.
+    /// - Parameter isShortage: whether a resource of the machine is short.
     package mutating func startFailed(reason: String, isShortage: Bool = false, now: MonotonicInstant) {
         self.processIsGone(now: now) {
             isShortage ? .postpone($0.number, reason: reason) : .fail($0.number, reason: reason)
@@ -134,7 +134,7 @@ package struct ActivationQueue: Sendable {
     package mutating func ended(_ ending: ChildProcess.Ending, now: MonotonicInstant) {
         let process = self.process
         self.processIsGone(now: now) { entry in
-            // One that ends since it was told to says nothing by that about its message.
+            // The exit status of a program that was ended says nothing about its message.
             if process?.answersByEnding(entry) == true, let verdict = ActivationVerdict(ending) {
                 return .answer(entry.number, verdict)
             }
@@ -150,7 +150,7 @@ package struct ActivationQueue: Sendable {
         self.timePassed(now: now)
     }
 
-    /// Starts nothing more, and lets what runs come to its end.
+    /// Stops starting programs, and lets the running one end.
     package mutating func stop(now: MonotonicInstant) {
         guard !self.isStopping else { return }
         self.isStopping = true
@@ -171,7 +171,7 @@ package struct ActivationQueue: Sendable {
         }
     }
 
-    /// When ``timePassed(now:)`` has something to do.
+    /// The time of the next useful call of ``timePassed(now:)``.
     package var nextDeadline: MonotonicInstant? {
         var instants = self.waiting.map(\.deadline)
         switch self.process?.ending {
@@ -194,7 +194,7 @@ package struct ActivationQueue: Sendable {
         guard let process, !process.isDeaf, process.ending == .no, self.sent.count < process.capacity else {
             return nil
         }
-        // One attempt at a time of a message.
+        // At most one attempt of a message at a time.
         return self.waiting.firstIndex { entry in !self.sent.contains { $0.id == entry.id } }
     }
 
@@ -202,7 +202,7 @@ package struct ActivationQueue: Sendable {
         let late = self.waiting.filter { $0.deadline <= now }
         self.waiting.removeAll { $0.deadline <= now }
         self.orders += late.map { .fail($0.number, reason: Self.late) }
-        // One that has nothing to do, reads nothing and does not end keeps everything from being handled.
+        // A process that is idle, reads nothing and does not end would block every message.
         let isInTheWay = !late.isEmpty && self.sent.isEmpty && self.process?.isDeaf == true
         switch self.process?.ending {
         case .no where isInTheWay || self.sent.contains { self.limit(of: $0) <= now },
@@ -216,7 +216,8 @@ package struct ActivationQueue: Sendable {
         }
     }
 
-    /// Until when a process may keep a message. One that speaks the protocol finds out itself that an attempt is over.
+    /// The latest answer to an entry. A process that speaks the protocol gets ``grace`` more, to report the entry as
+    /// late.
     private func limit(of entry: Entry) -> MonotonicInstant {
         self.process?.isReady == true ? entry.deadline + self.grace : entry.deadline
     }

@@ -1,15 +1,16 @@
 package import KiiPushCore
 
 extension Activator {
-    /// What a program made of a payload that it was started with: the answer, as a handler would have given it, and how the
-    /// process ended; `nil` when none was started, or its end was not waited for.
+    /// A program's verdict on the payload that started it, and how the process ended; `nil` if none was started, or if
+    /// the verdict came before the end.
     package typealias Outcome = (verdict: HandlerVerdict, ending: ChildProcess.Ending?)
 
-    /// Starts the program with a payload on its standard input, and tells what came of it, for one who answers himself.
+    /// Starts the program with a payload on its standard input and returns the outcome, for a caller that answers the
+    /// message itself.
     ///
     /// - Parameters:
-    ///   - limit: how long the program has, if that is less than the context says.
-    ///   - environment: variables for this process alone.
+    ///   - limit: the program's time limit, if shorter than the context's.
+    ///   - environment: variables for this process only.
     package func outcome(
         of payload: [UInt8], context: DeliveryContext, limit: Duration, environment: [String: String]
     ) async -> Outcome {
@@ -24,7 +25,7 @@ extension Activator {
     }
 }
 
-/// Takes the one answer to a payload together with how its process ended, which is told before.
+/// Receives the answer to a payload and, before it, how the process ended.
 private final class OutcomeChannel: AnswerChannel {
     let outcome = OneShot<Activator.Outcome>()
     let ending = Locked<ChildProcess.Ending?>(nil)

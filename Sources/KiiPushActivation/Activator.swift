@@ -1,10 +1,10 @@
 public import KiiPushCore
 
-/// Starts a program for messages: what on iOS the system does for an app that does not run.
+/// Starts a program for messages, as iOS does for an app that is not running.
 ///
-/// It is the handler of an agent that holds the connection. A message starts the program, or goes to the one instance that
-/// runs, which gets the messages of one source in the order of their reception. The program's own verdict counts; one that
-/// crashes has failed this attempt, and is started again for the next one.
+/// It is the handler of an agent that holds the connection. A message starts the program, or goes to the running
+/// instance, which gets the messages of one source in order of reception. The program's verdict is the handler's
+/// answer. A crash fails the attempt, and the next attempt starts the program again.
 ///
 /// ```swift
 /// let activator = Activator(configuration: .init(command: ["/usr/lib/mail/sync"]))
@@ -14,67 +14,67 @@ public import KiiPushCore
 /// ```
 ///
 /// A program with this library gives its `PushAgent` the feed `.activator`. The agent then receives from the activator
-/// and opens no connection, and `LaunchOptions.current` has the first message. A program without the library reads the
-/// message, and answers by its exit status: 0 is `newData`, 10 `noData`, 65 (`EX_DATAERR`) refuses the message for
-/// good, 75 (`EX_TEMPFAIL`) and anything else mean `failed`. The page "Receiving pushes" has the protocol of the
+/// and opens no connection, and `LaunchOptions.current` holds the first message. A program without the library reads
+/// the message and answers by its exit status: 0 is `newData`, 10 `noData`, 65 (`EX_DATAERR`) refuses the message for
+/// good, 75 (`EX_TEMPFAIL`) and anything else mean `failed`. The page "Receiving pushes" describes the protocol of the
 /// descriptor.
 ///
-/// The 30 s of a message include its wait for the program. For a program that takes one message at a time (it reads
-/// standard input, or does not say how many messages it takes) give the runtime one place for handlers
-/// (`PushRuntime.Configuration.concurrentHandlers`).
+/// The 30 s of a message include its wait for the program. Some programs take one message at a time: they read standard
+/// input, or do not say how many messages they take. For these, set `PushRuntime.Configuration.concurrentHandlers` to
+/// 1.
 ///
-/// The program's `PushAgent.badge` is that of the agent whose handler the activator is.
+/// The program's `PushAgent.badge` is the badge of the agent that has this activator as its handler.
 ///
-/// May be used from any thread.
+/// Safe to use from any thread.
 public final class Activator: RemoteNotificationHandler, ThingCommandHandler, BadgeFollower {
-    /// What is started, and how.
+    /// The program and how to start it.
     public struct Configuration: Sendable {
-        /// How a program gets its message.
+        /// The way in which a program gets its message.
         public enum Input: Sendable, Hashable {
-            /// Over the socket that the variable `KII_PUSH_LAUNCH_FD` names, one JSON object a line.
+            /// Over the socket that the variable `KII_PUSH_LAUNCH_FD` names, as one line of JSON for each message.
             case descriptor
-            /// The payload on standard input; one message for each process.
+            /// The payload on standard input; each process gets one message.
             case standardInput
         }
 
-        /// The program, found along the PATH unless it has a slash, and its arguments. Without a program every message
-        /// fails.
+        /// The program and its arguments. A program without a slash is searched along the PATH. An empty command fails
+        /// every message.
         public var command: [String]
-        /// How the program gets its messages. Default: over the descriptor.
+        /// The way of messages to the program. Default: over the descriptor.
         public var input = Input.descriptor
         /// Whether the program's standard output goes to this process's standard error, for a process whose own output
         /// is data. Default: no.
         package var sendsOutputToStandardError = false
-        /// Variables that the program gets besides those of this process.
+        /// Variables that the program gets in addition to this process's. Default: none.
         public var environment: [String: String] = [:]
-        /// How long a program has to end after SIGTERM before SIGKILL follows, and, where it speaks the protocol, how
-        /// long after a message's deadline it may still say so itself. Default 5 s.
+        /// The time from SIGTERM to SIGKILL. Also the time after a message's deadline in which a program that speaks
+        /// the protocol may report the message as late. Default 5 s.
         public var terminationGrace = Duration.seconds(5)
-        /// A file that names the process that runs, so that after a crash of this program the next one ends it before it
-        /// starts the program again. Give each activator one of its own. Default: none.
+        /// A file that names the running process. After a crash of this program, the next run ends that process before
+        /// it starts the program again. Each activator needs its own file. Default: none.
         package var processFile: String?
         /// Variables of this process that the program does not get. Default: none.
         package var withheldVariables: Set<String> = []
 
-        /// The defaults for a program and its arguments.
+        /// Creates a configuration with defaults.
         public init(command: [String]) { self.command = command }
     }
 
-    /// What is going on, for a log.
+    /// An event of the activator, for a log.
     public enum Event: Sendable, Hashable, CustomStringConvertible {
         /// The program runs, with this process ID.
         case started(processID: Int32)
-        /// It could not be started; the message's attempt failed.
+        /// The program could not be started; the message's attempt failed.
         case startFailed(reason: String)
-        /// It ended, `how` says by which exit status or signal.
+        /// The process ended; `how` is its exit status or signal.
         case ended(processID: Int32, how: String)
-        /// It did not answer in time, or does not end, and is sent this signal.
+        /// The process did not answer in time or does not end, so the activator sends it this signal.
         case terminated(processID: Int32, signal: Int32)
-        /// It wrote something that is no answer. Told once for a process.
+        /// The process wrote a line that is no answer. Reported once for each process.
         case misspoke(processID: Int32, reason: String)
-        /// A process that an earlier run of this program has left is ended.
+        /// The activator ended a process that an earlier run of this program left behind.
         case leftoverEnded(processID: Int32)
-        /// The file that names the running processes cannot be written.
+        /// The file that names the running process cannot be written.
         case processFileFailed(reason: String)
 
         /// One line for a person.
@@ -98,14 +98,14 @@ public final class Activator: RemoteNotificationHandler, ThingCommandHandler, Ba
     private let badge = Locked(ActivatorLoop.AgentsBadge())
     private let thread: PollThread<ActivatorLoop.Message>
 
-    /// Makes an activator; nothing is started before the first message.
+    /// Creates an activator. It starts nothing before the first message.
     ///
     /// - Parameters:
-    ///   - configuration: what is started.
-    ///   - lifecycle: follows the program: it has the state that the program reports, and is in the background while the
-    ///     program does not run or reports none. Give it to the agent as well, with a presenter: the agent then presents
-    ///     alerts unless the user has the program in front. Make it with `state: .background`. Default: none.
-    ///   - report: told what is going on, one call at a time, on a thread of the activator's; it must not block.
+    ///   - configuration: the program and how to start it.
+    ///   - lifecycle: follows the program's reported state; it is in the background while the program does not run or
+    ///     reports none. Give it to the agent too, with a presenter: the agent then presents alerts unless the program
+    ///     is in front. Make it with `state: .background`. Default: none.
+    ///   - report: called with each event, one call at a time, on the activator's thread; it must not block.
     public init(
         configuration: Configuration, lifecycle: AgentLifecycle? = nil,
         report: @escaping @Sendable (Event) -> Void = { _ in }
@@ -113,41 +113,41 @@ public final class Activator: RemoteNotificationHandler, ThingCommandHandler, Ba
         self.configuration = configuration
         self.lifecycle = lifecycle
         self.report = report
-        // A program that reads standard input has no channel to wait for.
+        // A program that reads standard input has no channel to watch.
         self.thread = PollThread(name: "kii-activator", watchesDescriptors: configuration.input == .descriptor)
     }
 
     deinit { self.stop {} }
 
-    /// Starts the program with the message, or sends it to the one that runs. The agent calls it.
+    /// Starts the program with the message, or sends the message to the running instance. The agent calls it.
     public func didReceiveRemoteNotification(
         _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
     ) {
         self.deliver(message.payloadBytes, context, completion)
     }
 
-    /// Starts the program with the command, or sends it to the one that runs, as with a message. The agent calls it.
+    /// Starts the program with the command, or sends the command to the running instance. The agent calls it.
     public func didReceiveThingCommand(
         _ command: ThingCommand, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion
     ) {
         self.deliver(command.rawPayload.serialized(), context, completion)
     }
 
-    /// Has the program told of this number.
+    /// Keeps the program informed of this badge number.
     package func follow(_ badge: any KeptBadge) {
         self.badge.withLock { $0.badge = badge }
         badge.onChange { [weak thread] in thread?.send(.badgeChanged) }
     }
 
-    /// Ends the program: it sees that no more messages come, after ``Configuration/terminationGrace`` it gets SIGTERM, and
-    /// after as long again SIGKILL. Messages from now on fail. Returns when it has ended.
+    /// Ends the program: the activator closes its input, sends SIGTERM after ``Configuration/terminationGrace``, and
+    /// SIGKILL after the same time again. New messages fail. Returns when the program has ended.
     public func stop() async {
         let stopped = OneShot<Void>()
         self.stop { stopped.resume(()) }
         await stopped.value()
     }
 
-    /// - Parameter whenStopped: called when nothing runs any more.
+    /// - Parameter whenStopped: called when no process runs any more.
     private func stop(whenStopped: @escaping @Sendable () -> Void) {
         guard !self.thread.cancel(), self.thread.send(.stop(whenStopped: whenStopped)) else { return whenStopped() }
     }
@@ -162,13 +162,13 @@ public final class Activator: RemoteNotificationHandler, ThingCommandHandler, Ba
             try self.start()
             if !self.thread.send(.deliver(delivery)) { delivery.completion.fail(because: ActivationQueue.stopped) }
         } catch {
-            // The machine gives no thread, or no descriptors.
+            // The machine has no thread or no descriptors left.
             delivery.completion.postpone("\(error)")
         }
     }
 
-    /// Starts the activator's thread before there is a message, so that what an earlier run has left running is ended.
-    /// Where the machine gives no thread, the first message tries again.
+    /// Starts the activator's thread before the first message, to end a process that an earlier run left behind. If the
+    /// machine gives no thread, the first message tries again.
     package func begin() { try? self.start() }
 
     private func start() throws(SystemError) {

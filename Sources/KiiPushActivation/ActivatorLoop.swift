@@ -1,7 +1,7 @@
 import Glibc
 import KiiPushCore
 
-/// The work of an activator's thread: the queue hears what happens, and the thread carries out the queue's orders.
+/// The work of an activator's thread: it reports events to the queue and carries out the queue's orders.
 final class ActivatorLoop: PollLoop {
     enum Message: Sendable {
         case deliver(Delivery)
@@ -15,16 +15,16 @@ final class ActivatorLoop: PollLoop {
         let payload: [UInt8]
         let context: DeliveryContext
         let completion: FetchCompletion
-        /// Until when the program may keep it.
+        /// The program's deadline for its answer.
         let deadline: MonotonicInstant
-        /// Variables for the process that is started with it.
+        /// Variables for the process that this delivery starts.
         var environment: [String: String] = [:]
-        /// Told, before ``completion``, how the process ended that was started with it.
+        /// Called before ``completion`` when the process that this delivery started has ended.
         var whenEnded: (@Sendable (ChildProcess.Ending) -> Void)?
     }
 
-    /// The number on the icon of the agent whose messages come; `nil` where that is not known. The agent ends with it,
-    /// whoever keeps the activator.
+    /// The badge of the agent whose messages arrive; `nil` if unknown. Weak, so that an activator does not keep its
+    /// agent alive.
     struct AgentsBadge {
         weak var badge: (any KeptBadge)?
     }
@@ -38,15 +38,14 @@ final class ActivatorLoop: PollLoop {
     private var deliveries: [Int: Delivery] = [:]
     private var lastNumber = 0
     private var program: ActivatedProgram?
-    /// The delivery that the program was started with.
+    /// The delivery that started the program.
     private var first: Int?
     private let processFile: ProcessFile?
-    /// Empty until the activator is stopped.
     private var whenStopped: [@Sendable () -> Void] = []
 
     private var badge: (any KeptBadge)? { self.agentsBadge.withLock { $0.badge } }
 
-    /// Ends what an earlier run has left; blocks for as long.
+    /// Ends a process that an earlier run left behind; blocks meanwhile.
     ///
     /// - Parameter whenEnded: called on another thread when the program has ended.
     init(
@@ -69,7 +68,7 @@ final class ActivatorLoop: PollLoop {
     func turn(_ messages: [Message], readable: Set<Int32>) -> PollWait? {
         self.program?.write()
         if let descriptor = self.program?.openDescriptor, readable.contains(descriptor) { self.read() }
-        // Before anything is sent: not to a program that is known to have ended.
+        // First, so that nothing is sent to a program that has ended.
         for case .ended(let processID, let ending) in messages { self.ended(processID, ending) }
         let now = MonotonicInstant.now()
         for message in messages {
@@ -128,7 +127,8 @@ final class ActivatorLoop: PollLoop {
     private func ended(_ processID: Int32, _ ending: ChildProcess.Ending) {
         guard self.program?.processID == processID else { return }
         self.queue.inputClosed()
-        // What it said last is in the socket still; what others say there that it has left running is of no interest.
+        // Reads the program's last lines from the socket. A bounded number of reads, since descendants may go on
+        // writing.
         for _ in 0..<8 { self.read() }
         self.program = nil
         self.lifecycle?.follow(.notRunning)
@@ -151,7 +151,7 @@ final class ActivatorLoop: PollLoop {
             self.report(.started(processID: program.processID))
             if let failure { self.report(.processFileFailed(reason: failure)) }
         } catch {
-            // Of a shortage the agent tells.
+            // The agent reports shortages itself.
             if !error.isShortage { self.report(.startFailed(reason: "\(error)")) }
             self.queue.startFailed(reason: "\(error)", isShortage: error.isShortage, now: .now())
         }

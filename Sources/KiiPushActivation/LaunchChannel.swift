@@ -3,14 +3,14 @@ public import KiiPushCore
 
 /// The socket to the ``Activator`` that started this process.
 package final class LaunchChannel: Sendable {
-    /// The one that this process was started with: its message is read when this is first asked for. `nil` for a process
-    /// that was started in another way.
+    /// The channel of this process; the first access reads its first message. `nil` if no activator started the
+    /// process.
     package static let inherited = Result { () throws(PushAgentError) in try LaunchChannel.inherit() }
 
     private struct Output {
-        /// The bytes that the other side did not take at once.
+        /// Bytes that the socket has not taken yet.
         var rest: [UInt8] = []
-        /// When no more was to be sent.
+        /// The time of ``LaunchChannel/close()``.
         var closedAt: MonotonicInstant?
     }
 
@@ -20,10 +20,10 @@ package final class LaunchChannel: Sendable {
     private let isTaken = Locked(false)
     private let output = Monitor(Output())
 
-    /// How long the message may take that the process was started for: it is sent when the process begins.
+    /// The limit for the first message, which the activator sends as the process begins.
     private static let patience = Duration.seconds(10)
 
-    /// Takes a descriptor, and reads the first message from it.
+    /// Takes over a descriptor and reads the first message from it.
     package init(descriptor: Int32) throws(PushAgentError) {
         func option(_ name: Int32) -> Int32? {
             var value: Int32 = 0
@@ -36,7 +36,7 @@ package final class LaunchChannel: Sendable {
         guard option(SO_DOMAIN) == AF_UNIX, option(SO_TYPE) == Int32(SOCK_STREAM.rawValue) else {
             throw .launch("names descriptor \(descriptor), which is no local stream socket")
         }
-        // What this program starts has no part in it.
+        // Programs that this one starts must not inherit the socket.
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         self.socket = FileDescriptor(descriptor)
         var input = MessageReader(socket: self.socket)
@@ -44,7 +44,7 @@ package final class LaunchChannel: Sendable {
         guard let line = try input.next() else {
             throw .launch("names descriptor \(descriptor), over which no message came")
         }
-        // Before a program has said anything it gets nothing else.
+        // The activator sends other lines only after the program has spoken.
         guard case .message(let first) = line else { throw .malformed("the first line is no message") }
         self.socket.limit(SO_RCVTIMEO, to: .zero)
         self.first = first
@@ -53,7 +53,7 @@ package final class LaunchChannel: Sendable {
 
     private static func inherit() throws(PushAgentError) -> LaunchChannel? {
         guard let text = getenv(MessageFeed.launchVariable).map({ String(cString: $0) }) else { return nil }
-        // Nor has it a part in the name.
+        // Programs that this one starts must not inherit the variable either.
         unsetenv(MessageFeed.launchVariable)
         MessageFeed.isUnclaimed.withLock { $0 = true }
         guard let descriptor = Int32(text), descriptor > 2 else {
@@ -63,14 +63,14 @@ package final class LaunchChannel: Sendable {
     }
 
     package var launchOptions: LaunchOptions {
-        // What cannot be decoded reaches no handler either.
+        // An undecodable payload reaches no handler either.
         guard let message = try? ReceivedMessage(payload: self.first.payload) else { return LaunchOptions() }
         return LaunchOptions(
             remoteNotification: message, messageID: self.first.id, userAction: self.first.userAction,
             installationID: self.first.installationID)
     }
 
-    /// Makes the channel one agent's, for good; false if it is another's.
+    /// Claims the channel for one agent, for good; returns `false` if another agent has it.
     package func take() -> Bool {
         self.isTaken.withLock { isTaken in
             defer { isTaken = true }
@@ -78,37 +78,37 @@ package final class LaunchChannel: Sendable {
         }
     }
 
-    /// Waits for the next line after the first message; `nil` when there will be no more.
+    /// Waits for the next line after the first message; returns `nil` at the end.
     package func next() throws(PushAgentError) -> ActivationLine? {
         try self.input.withLock { input throws(PushAgentError) in try input.next() }
     }
 
-    /// Sends an answer, and waits for nobody: what the other side does not take now is for ``sendRest()``. One that does not
-    /// arrive is not missed: without its end of the socket the activator counts the message as failed.
+    /// Sends an answer without waiting; ``sendRest(patience:)`` sends the bytes that the socket does not take now. A
+    /// lost answer does no harm: when the socket closes, the activator counts the message as failed.
     package func send(_ answer: ActivationAnswer) {
         let line = answer.line
         self.output.withLock { output in
             guard output.closedAt == nil else { return }
-            // One answer after the other.
+            // Answers must not interleave.
             let count = output.rest.isEmpty ? max(0, self.socket.send(line[...], flags: Int(MSG_DONTWAIT))) : 0
             output.rest += line[count...]
         }
         self.output.signalAll()
     }
 
-    /// Sends the bytes that the activator did not take at once. Blocks its thread until all are sent after ``close()``,
-    /// then ends the socket: ``next()`` returns, and the activator sends no further message.
+    /// Sends the bytes that the socket did not take at once. Blocks its thread until ``close()`` was called and all
+    /// bytes are sent, then ends the socket: ``next()`` returns, and the activator sends no further message.
     ///
     /// - Parameter patience: the longest wait after ``close()`` for an activator that takes nothing.
     package func sendRest(patience: Duration) {
-        // Looks each second whether the channel is closed.
+        // Checks each second whether the channel is closed.
         self.socket.limit(SO_SNDTIMEO, to: .seconds(1))
         while let rest = self.waitForRest() {
             let count = self.socket.send(rest[...])
             let isLate = count < 0 && errno == EAGAIN
             self.output.withLock { output in
                 if isLate, output.closedAt.map({ MonotonicInstant.now() < $0 + patience }) ?? true { return }
-                // Nobody is there any more where nothing goes out.
+                // A failed send means that the activator is gone: drop the rest.
                 output.rest.removeFirst(count > 0 ? count : output.rest.count)
             }
         }
@@ -122,7 +122,7 @@ package final class LaunchChannel: Sendable {
         }
     }
 
-    /// No more is sent.
+    /// Refuses further answers.
     package func close() {
         self.output.withLock { $0.closedAt = $0.closedAt ?? .now() }
         self.output.signalAll()
@@ -155,7 +155,7 @@ private struct MessageReader {
 }
 
 extension PushAgentError {
-    /// `KII_PUSH_LAUNCH_FD` names no socket of an ``Activator``; the problem follows the variable's name.
+    /// `KII_PUSH_LAUNCH_FD` does not name an ``Activator``'s socket. The text is the variable's name, then `problem`.
     fileprivate static func launch(_ problem: String) -> PushAgentError {
         .feed(
             reason: "KII_PUSH_LAUNCH_FD \(problem); only `kii-push run --activate` and Activator set it: unset it, and "

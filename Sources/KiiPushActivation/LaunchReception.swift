@@ -1,8 +1,8 @@
 public import KiiPushCore
 
 extension MessageFeed {
-    /// The ``Activator`` that started this process, for `PushAgent(…, feed: .activator)`; `nil` in any other process,
-    /// whose agent receives from the broker.
+    /// The ``Activator`` that started this process, for `PushAgent(…, feed: .activator)`. In any other process `nil`:
+    /// the agent then receives from the broker.
     ///
     /// The agent's `run()` returns when the activator ends. If several agents of the process have this feed, the first
     /// agent that runs gets all messages. `run()` of the others throws ``PushAgentError/feed(reason:)``, as it does if
@@ -18,7 +18,7 @@ extension MessageFeed {
         }
     }
 
-    /// The activator at the other end of a channel.
+    /// A feed from the activator at the other end of a channel.
     package init(_ channel: LaunchChannel) {
         self.init(
             badge: channel.first.badge, setBadge: { channel.send(.badge($0)) },
@@ -35,7 +35,7 @@ extension PushAgent {
                     + "run one agent, once")
         }
         var configuration = self.runtime.configuration.delivery
-        // An attempt that fails is its last one here: the activator's agent knows when the next one is due.
+        // Each attempt is the only one here: the activator's agent schedules retries.
         configuration.retryDelays = []
         configuration.totalLimit = nil
         let reception = try await LaunchReception(self, channel, configuration)
@@ -50,7 +50,7 @@ extension PushAgent {
             channel.send(.ready(configuration.concurrentHandlers, wantsBadge: channel.first.badge != nil))
             try OSThread(name: "kii-launch") { ended.resume(reception.run()) }.detach()
         } catch {
-            // The activator takes its message back.
+            // The activator then redelivers its message.
             channel.close()
             channel.sendRest(patience: .zero)
             throw error
@@ -63,14 +63,14 @@ extension PushAgent {
         if let error { throw error }
     }
 
-    /// Reports where the program stands, whenever that changes, until it is cancelled.
+    /// Reports each change of the program's lifecycle state, until it is cancelled.
     private func tellStates(_ channel: LaunchChannel) async {
         guard let lifecycle else { return }
         for await state in lifecycle.states { channel.send(.state(state)) }
     }
 }
 
-/// Hands the messages of an ``Activator`` to delivery, in their order.
+/// Passes an ``Activator``'s messages to delivery, in order.
 private final class LaunchReception: Sendable {
     private let agent: PushAgent
     private let channel: LaunchChannel
@@ -95,11 +95,11 @@ private final class LaunchReception: Sendable {
         }
     }
 
-    /// Returns when no more messages come; with an error when what comes is none.
+    /// Reads messages until the activator closes the channel; returns an error if a line is malformed.
     func run() -> PushAgentError? {
-        // A further attempt to deliver what the user opened is no second opening.
+        // A retry of a message that the user opened does not bring the program forward again.
         var opened: Set<String> = []
-        // The badge has begun with this one's number, and the program may have set another since.
+        // The badge began with this message's number, and the program may have changed it since.
         self.take(self.channel.first, &opened)
         do throws(PushAgentError) {
             while let line = try self.channel.next() {
@@ -122,10 +122,10 @@ private final class LaunchReception: Sendable {
         self.deliver(message)
     }
 
-    /// The user opened the message where it was shown; the program comes to the foreground before it gets the message. On
-    /// iOS `willEnterForeground` comes first, too, and then the reception in state inactive.
+    /// Brings the program to the foreground before it gets a message that the user opened. iOS too calls
+    /// `willEnterForeground` first, and then delivers in state inactive.
     private func bringForward(_ message: ActivationMessage) {
-        // What cannot be decoded reaches no handler either.
+        // An undecodable payload reaches no handler either.
         guard let decoded = try? ReceivedMessage(payload: message.payload) else { return }
         self.agent.lifecycle?.userOpens(decoded)
     }
@@ -135,27 +135,28 @@ private final class LaunchReception: Sendable {
         self.loop.submit { [self] in
             let (store, pipeline) = (self.store.value, self.pipeline.value)
             let key = store.installation(id: message.installationID, of: nil)
-            // Nearly always there is one installation; the agent over there may move to another.
+            // Nearly always there is one installation, but the activator's agent may get another.
             let isNew = self.hubs.withLock { hubs in hubs.updateValue(self.agent.hub, forKey: key) == nil }
             if isNew { pipeline.attach(installation: key, id: message.installationID, receiver: self.agent.receiver) }
             var stored = StoredMessage(
                 sequence: message.id, installation: key, topic: "", payload: message.payload,
                 receivedAt: message.receivedAt, state: .waiting, attempts: message.attempt - 1,
                 openedBy: message.userAction, answerBy: answerBy)
-            // What no handler is to see has some source, by which it is found.
+            // Delivery claims messages by source, so a message without one, which no handler will see, gets 0.
             stored.source = DecodedContent(stored).source ?? 0
             store.add(stored)
             pipeline.appeared(stored)
         }
     }
 
-    /// Waits for what runs, and tells the activator of what was not started or did not come to its end: it need not wait.
+    /// Waits for running handlers, then reports unfinished messages as failed, so that the activator need not wait for
+    /// them.
     func end() async {
         try? await self.loop.run { [pipeline = self.pipeline] in pipeline.value.drain() }
         let deadline = MonotonicInstant.now() + self.agent.runtime.configuration.shutdownGrace
         _ = await self.loop.wait(for: .calls(of: nil), in: self.pipeline, until: deadline)
         self.workers.shutdown()
-        // A turn that tells what was answered until now.
+        // One more turn sends the answers up to now.
         try? await self.loop.run {}
         let open = try? await self.loop.run { [store = self.store] in store.value.openMessages }
         for sequence in open ?? [] { self.channel.send(.verdict(id: sequence, .result(.failed))) }

@@ -1,17 +1,17 @@
 import KiiPushCore
 
-/// What delivery has of the messages that an ``Activator`` sent: they are kept over there, where the verdicts go.
+/// The messages of an ``Activator`` in this process's delivery. The activator keeps them, and gets the verdicts.
 final class LaunchStore: ImmediateStore {
     private let tell: @Sendable (ActivationAnswer) -> Void
-    /// In state `waiting`, or `inHand` while delivery has them.
+    /// In state `waiting`, or `inHand` during delivery.
     private var entries: [Int64: StoredMessage] = [:]
     private var installations: [String: Int64] = [:]
 
     init(tell: @escaping @Sendable (ActivationAnswer) -> Void) { self.tell = tell }
 
-    // Its messages are never acknowledged from here.
+    // This process acknowledges no message.
     var isDurable: Bool { true }
-    /// The launcher keeps them, and takes a late success.
+    /// The activator keeps them, and accepts a late success.
     var keepsDeadLetters: Bool { true }
     var pendingBytes: Int64 { 0 }
 
@@ -22,7 +22,7 @@ final class LaunchStore: ImmediateStore {
         return key
     }
 
-    /// Takes a message that has come, for delivery to claim.
+    /// Adds a received message, for delivery to claim.
     func add(_ message: StoredMessage) { self.entries[message.sequence] = message }
 
     var openMessages: [Int64] { self.entries.keys.sorted() }
@@ -38,7 +38,7 @@ final class LaunchStore: ImmediateStore {
         switch change.verdict {
         case .done(let result), .committing(let result, _):
             self.entries[change.sequence] = nil
-            // A late success too: the launcher knows its attempt to be over.
+            // Also for a late success: the activator knows that the attempt is over.
             self.tell(.verdict(id: change.sequence, .result(result)))
         case .dead(.attemptsFailed(.timedOut)):
             if self.entries.removeValue(forKey: change.sequence) != nil { self.tell(.late(id: change.sequence)) }
@@ -48,7 +48,7 @@ final class LaunchStore: ImmediateStore {
         case .dead, .retry: self.finish(change.sequence, .result(.failed))
         case .waiting, .setAside, .unpresented: self.entries[change.sequence]?.state = .waiting
         case .inHand: self.entries[change.sequence]?.state = .inHand
-        // Nothing is shown here: who has the messages does that.
+        // The activator's agent presents alerts, not this process.
         case .presented, .opened, .unopened: break
         }
     }
@@ -58,7 +58,7 @@ final class LaunchStore: ImmediateStore {
         let waiting = self.entries.values.filter { $0.state == .waiting && $0.installation == claim.installation }
             .sorted { $0.sequence < $1.sequence }
         switch claim.kind {
-        // It knows of no earlier process, and tries nothing again by itself.
+        // The store has no rows of an earlier process, and retries nothing itself.
         case .unsettled, .paused, .suspects, .retries: break
         case .sources(let after):
             let numbers = Set(waiting.compactMap(\.source)).filter { $0 > after ?? .min }.sorted()

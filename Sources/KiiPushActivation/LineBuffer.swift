@@ -1,18 +1,17 @@
-/// Cuts a stream of bytes into lines.
 package struct LineBuffer: Sendable {
-    /// The longest line that is taken, with room for the largest message whose every byte is escaped.
+    /// The default limit of a line: 64 MiB, room for the largest message with every byte escaped.
     package static let maximumBytes = 1 << 26
 
     private var rest: [UInt8] = []
     private let limit: Int
-    /// What is left of a line that was too long is thrown away.
+    /// Whether it drops bytes up to the end of a line that is too long.
     private var isSkipping = false
 
-    /// - Parameter limit: the most bytes of a line.
+    /// - Parameter limit: the longest line, in bytes.
     package init(limit: Int = LineBuffer.maximumBytes) { self.limit = limit }
 
-    /// Takes bytes, and returns the lines that end in them, without their line feeds; `nil` for one that becomes too long,
-    /// of which the rest is thrown away.
+    /// Returns the lines that end in `bytes`, without their line feeds; `nil` for a line that exceeds the limit, whose
+    /// rest it drops.
     package mutating func lines(from bytes: some Collection<UInt8>) -> [[UInt8]?] {
         var lines: [[UInt8]?] = []
         var bytes = bytes[...]

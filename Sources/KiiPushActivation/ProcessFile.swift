@@ -1,11 +1,11 @@
 import Glibc
 import KiiPushCore
 
-/// The file that names the process that runs: what a successor needs to end it after a crash.
+/// A file that names the running process, so that a successor can end the process after a crash.
 struct ProcessFile {
     let path: String
 
-    /// - Returns: why it could not be written.
+    /// - Returns: the error, if writing failed.
     func write(_ processID: Int32) -> String? {
         guard let process = ProcessIdentity(of: processID) else { return nil }
         let text = "\(process.processID) \(process.startTime) \(process.boot)\n"
@@ -19,21 +19,22 @@ struct ProcessFile {
 
     func remove() { unlink(self.path) }
 
-    /// Ends the process that the file names, with its group, if it runs still: an earlier run of this program has left it.
+    /// Ends the process that the file names, with its group, if it still runs: an earlier run of this program has left
+    /// it.
     ///
-    /// - Parameter grace: how long it has after SIGTERM.
-    /// - Returns: its ID if there was one.
+    /// - Parameter grace: the time from SIGTERM to SIGKILL.
+    /// - Returns: the process's ID if it was running.
     func endLeftover(grace: Duration) -> Int32? {
         defer { self.remove() }
         guard let process = self.process, process.processID > 1, process.isRunning else { return nil }
         let processID = process.processID
         kill(-processID, SIGTERM)
         let begin = MonotonicInstant.now()
-        // It is no child of this process, so there is nothing to wait for but its end itself. One that is stuck in the
-        // kernel is not waited for: it does nothing any more.
+        // The process is no child of this one, so the loop polls for its end. It gives up 5 s after the first SIGKILL:
+        // a process that is stuck in the kernel does nothing any more.
         while process.isRunning, MonotonicInstant.now() < begin + grace + .seconds(5) {
             if MonotonicInstant.now() >= begin + grace { kill(-processID, SIGKILL) }
-            // The kernel tells a parent alone of an end, so it is looked for.
+            // The kernel reports the end only to the parent.
             poll(nil, 0, 10)
         }
         return processID

@@ -2,7 +2,7 @@ import CKiiPush
 import Glibc
 import KiiPushCore
 
-/// Why a function fails, as `kii_push_error` says it.
+/// The failure of a function, with the content of `kii_push_error`.
 struct CFailure: Error {
     let code: kii_push_code
     let text: String
@@ -24,7 +24,6 @@ struct CFailure: Error {
             KII_PUSH_E_CALLBACK, "\(function) would wait for itself inside this callback; call it on another thread")
     }
 
-    /// Whatever the library throws.
     init(_ error: any Error) {
         switch error {
         case let error as CFailure: self = error
@@ -69,12 +68,11 @@ struct CFailure: Error {
         self.isTemporary = error.isTransient
     }
 
-    /// Reads a configuration that the program passes.
     static func reading<Value>(_ read: @autoclosure () throws(JSONMemberError) -> Value) throws(CFailure) -> Value {
         try Result(catching: read).mapError { CFailure(KII_PUSH_E_CONFIGURATION, $0.description) }.get()
     }
 
-    /// Writes it to where the caller wants it.
+    /// Writes the failure to the caller's structure, if there is one.
     func write(to error: UnsafeMutablePointer<kii_push_error>?) {
         guard let error else { return }
         error.pointee.code = Int32(self.code.rawValue)
@@ -84,7 +82,7 @@ struct CFailure: Error {
         withUnsafeMutableBytes(of: &error.pointee.text) { CFailure.write(self.text, to: $0) }
     }
 
-    /// One line of it, cut before the character that does not fit, and a zero.
+    /// Writes `text` as one line with a final zero, cut before a character that does not fit.
     private static func write(_ text: String, to buffer: UnsafeMutableRawBufferPointer) {
         var count = 0
         for character in text {

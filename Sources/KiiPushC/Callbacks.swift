@@ -2,11 +2,11 @@ import CKiiPush
 import KiiPushCore
 import Synchronization
 
-/// The program's functions, called for one agent.
+/// Calls the program's functions for one agent.
 final class Callbacks: RemoteNotificationHandler, ThingCommandHandler {
-    /// A function of the program's, and what it is passed.
-    // Sendable, unchecked. The proof: both members are constants, a C function has no state of its own, and the library
-    // passes the context on and never reads behind it. What is there is the program's to guard (`kii_push.h`, threads).
+    /// A function of the program and its context.
+    // Unchecked Sendable. Proof: both members are constants, and a C function has no state of its own. The library
+    // passes the context on and never reads it; the program guards its content (`kii_push.h`, threads).
     struct Bound<Function>: @unchecked Sendable {
         let function: Function
         let context: UnsafeMutableRawPointer?
@@ -23,7 +23,7 @@ final class Callbacks: RemoteNotificationHandler, ThingCommandHandler {
         self.handler = Bound(function: handler, context: context)
     }
 
-    /// Whether it is the first observer.
+    /// Adds an observer; returns whether it is the first.
     func add(_ observer: kii_push_observer, _ context: UnsafeMutableRawPointer?) -> Bool {
         let bound = Bound(function: observer, context: context)
         return self.observers.withLock { observers in
@@ -33,7 +33,6 @@ final class Callbacks: RemoteNotificationHandler, ThingCommandHandler {
         }
     }
 
-    /// Tells the observers of what happened to the agent.
     func tell(_ event: PushEvent) {
         if case .registered(let registration) = event {
             self.installationID.withLock { $0 = registration.installationID }
@@ -77,13 +76,13 @@ final class Callbacks: RemoteNotificationHandler, ThingCommandHandler {
         }
     }
 
-    /// - Parameter address: where the message, or the command, is until this returns.
+    /// - Parameter address: the address of the message or command, valid until this returns.
     private func handle(
         _ address: UInt, _ kind: kii_push_kind, _ payload: [UInt8], _ context: DeliveryContext,
         _ completion: FetchCompletion
     ) {
         let isCommand = kind == KII_PUSH_KIND_THING_COMMAND
-        // Asked under the lock under which `kii_push_close` ends the calls: none is added after that.
+        // Checked under the lock of `kii_push_close`, so that no call is added after it has ended the calls.
         let added = handles.withLock { [runtime = self.runtime] handles in
             runtime.isClosed
                 ? nil
@@ -97,7 +96,7 @@ final class Callbacks: RemoteNotificationHandler, ThingCommandHandler {
                 completion: number, id: context.messageID,
                 received_at: context.receivedAt.millisecondsSinceEpoch, attempt: Int32(clamping: context.attempt),
                 kind: Int32(kind.rawValue), payload: start, payload_length: payload.count,
-                // The number again: one that was copied and is used too late can be told.
+                // The number again, so that a copied structure that is used too late is detected.
                 fields: UnsafeRawPointer(bitPattern: UInt(number)))
             return Callback.handler.run { self.handler.function(self.handler.context, &message) }
         }
@@ -105,9 +104,9 @@ final class Callbacks: RemoteNotificationHandler, ThingCommandHandler {
     }
 }
 
-/// Calls `body` with a text of these bytes that ends with a zero.
+/// Calls `body` with these bytes and a final zero.
 private func withText<Result>(_ bytes: [UInt8], _ body: (UnsafePointer<CChar>?) -> Result) -> Result {
-    // On the stack, where it is short.
+    // On the stack if the text is short.
     withUnsafeTemporaryAllocation(byteCount: bytes.count + 1, alignment: 1) { text in
         text.copyBytes(from: bytes)
         text[bytes.count] = 0

@@ -2,7 +2,7 @@ import CKiiPush
 import KiiPushCore
 
 extension PushRuntime.Configuration {
-    /// What `kii_push_open` takes; `nil` for the defaults.
+    /// Reads the JSON of `kii_push_open`; `nil` for the defaults.
     init(json: String?) throws(JSONMemberError) {
         self.init()
         let settings = try JSONDocument(strict: Array((json ?? "{}").utf8))
@@ -29,7 +29,7 @@ extension PushRuntime.Configuration {
 }
 
 extension PushDestination {
-    /// A destination as `kii_push_send` takes it.
+    /// Reads a destination of `kii_push_send`.
     init(_ text: String, of account: KiiAccount) throws(CFailure) {
         let rule = CFailure.argument("target has to be topic:NAME, topic:SCOPE/NAME, user:me or user:ID")
         let parts = text.split(separator: ":", maxSplits: 1)

@@ -18,7 +18,7 @@ public func kii_push_agent_new(
         let configuration = try CFailure.reading(PushAgent.Configuration(json: json))
         let hosted = HostedAgent(opened, configuration, Callbacks(opened, handler, context))
         try opened.add(hosted)
-        // Another thread may have closed it since.
+        // Another thread may have closed the runtime meanwhile.
         guard let number = handles.withLock({ $0.add(hosted, to: runtime) }) else { throw .handle("runtime") }
         handle.pointee = number
     }
@@ -111,7 +111,7 @@ public func kii_push_send(
 }
 
 extension KiiCall<[UInt8]> {
-    /// A call of the program's own, whose answer is the body of a success.
+    /// A call that the program specifies; its result is the body of a successful answer.
     fileprivate init(method: String, path: String, mediaType: String, body: [UInt8]?) throws(CFailure) {
         guard let known = HTTPMethod(rawValue: method) else {
             throw .argument("method has to be GET, HEAD, POST, PUT, PATCH or DELETE")

@@ -66,7 +66,7 @@ public func kii_push_reject(
     }
 }
 
-/// Hands out what `read` finds in a message.
+/// Returns to the handler a text that `read` finds in its message.
 private func handingOut(
     _ message: UnsafePointer<kii_push_message>?, _ value: UnsafeMutablePointer<UnsafePointer<CChar>?>?,
     _ length: UnsafeMutablePointer<Int>?, _ error: UnsafeMutablePointer<kii_push_error>?,
@@ -81,8 +81,8 @@ private func handingOut(
 }
 
 extension HandlerCall.Content {
-    /// A member by the sender's name for it, or by Kii's, whichever keys the payload is written with: text as it is, anything
-    /// else as JSON.
+    /// Finds a member by the sender's name or by Kii's, in either style of keys. Strings as they are, other values as
+    /// JSON.
     fileprivate func member(_ name: String) -> [UInt8]? {
         let value =
             switch self {
@@ -95,7 +95,6 @@ extension HandlerCall.Content {
         return value.map { value in value.string.map { Array($0.utf8) } ?? value.serialized() }
     }
 
-    /// The address of the topic or bucket.
     fileprivate var source: [UInt8]? {
         guard case .message(let message) = self else { return nil }
         let address = message.sourceTopic.map(KiiURI.topic) ?? message.sourceBucket.map(KiiURI.bucket)

@@ -4,7 +4,7 @@ public import CKiiPush
 import Glibc
 import KiiPushCore
 
-// What these functions promise stands in the header, which the compiler holds them against.
+// The header documents these functions, and the compiler checks their signatures against it.
 
 /// See `kii_push.h`.
 @c @implementation
@@ -45,7 +45,7 @@ public func kii_push_close(_ runtime: kii_push_runtime, _ error: UnsafeMutablePo
 /// See `kii_push.h`.
 @c @implementation
 public func kii_push_run(_ runtime: kii_push_runtime, _ error: UnsafeMutablePointer<kii_push_error>!) -> Int32 {
-    // What a mistake of the program's is answered with: EX_SOFTWARE.
+    // The status for a programming error: EX_SOFTWARE.
     var status: Int32 = 70
     _ = answering(error) { () throws(CFailure) in
         guard Callback.current == nil else { throw .callback("kii_push_run") }
@@ -58,7 +58,7 @@ public func kii_push_run(_ runtime: kii_push_runtime, _ error: UnsafeMutablePoin
     return status
 }
 
-/// Stops a runtime whose handle has ended, and then ends the completions of its messages, which until then count.
+/// Stops a runtime whose handle has ended, then ends its messages' completions, which count until then.
 private func close(_ runtime: OpenRuntime) throws(CFailure) {
     try waiting("kii_push_close") { await runtime.close() }
     runtime.waitForObservers()

@@ -2,9 +2,8 @@ import CKiiPush
 import Glibc
 import KiiPushCore
 
-/// One call of a handler: what it may ask of its message, and the answer that it owes.
+/// One call of a handler: access to its message, and the answer that it owes.
 struct HandlerCall {
-    /// What a handler is called with.
     enum Content {
         case message(ReceivedMessage)
         case command(ThingCommand)
@@ -12,16 +11,16 @@ struct HandlerCall {
 
     let number: UInt64
     let runtime: ObjectIdentifier
-    /// The address at which the call's thread has its message; `nil` when the handler has returned.
+    /// The address of the message on the call's thread; `nil` when the handler has returned.
     private var address: UInt?
     private let isCommand: Bool
     let deadline: MonotonicInstant
-    /// `nil` when the answer was given.
+    /// `nil` once the call is answered.
     private var completion: FetchCompletion?
-    /// The addresses of what the handler was handed out of the message.
+    /// The texts that the handler got from the message, to be freed.
     private var texts: [UInt] = []
 
-    /// - Parameter address: of a ``ThingCommand`` where `isCommand`, else of a ``ReceivedMessage``.
+    /// - Parameter address: a ``ThingCommand``'s if `isCommand`, else a ``ReceivedMessage``'s.
     init(
         _ number: UInt64, _ runtime: ObjectIdentifier, at address: UInt, isCommand: Bool, _ context: DeliveryContext,
         _ completion: FetchCompletion
@@ -30,17 +29,15 @@ struct HandlerCall {
         (self.deadline, self.completion) = (context.deadlineInstant, completion)
     }
 
-    /// Changes the call where it stands.
     mutating func change<Result>(_ body: (inout HandlerCall) -> Result) -> Result { body(&self) }
 
-    /// Whether the answer was given, and the handler has returned.
     var isDone: Bool { self.completion == nil && self.address == nil }
 
-    /// A program may answer a call for so long after its deadline. The next attempt, with which a late success counts no more,
-    /// comes after 30 min at most by default; a program that never answers must not fill the memory.
+    /// The time after its deadline in which a program may answer a call. A late success counts until the next attempt,
+    /// by default after 30 min at most. The limit keeps a program that never answers from filling the memory.
     private static let lateFor: Duration = .seconds(3600)
 
-    /// Whether the program has most likely forgotten it: its answer was not given.
+    /// Whether the call is unanswered for so long that the program has probably forgotten it.
     func isOver(at now: MonotonicInstant) -> Bool { self.address == nil && self.deadline + Self.lateFor <= now }
 
     /// A copy of the message; `nil` when the handler has returned.
@@ -51,28 +48,28 @@ struct HandlerCall {
             : .message(start.assumingMemoryBound(to: ReceivedMessage.self).pointee)
     }
 
-    /// - Returns: whether the handler still runs, so that a text at this address is its own until it returns.
+    /// - Returns: whether the handler still runs and so owns the text at this address until it returns.
     mutating func keep(_ text: UInt) -> Bool {
         guard self.address != nil else { return false }
         self.texts.append(text)
         return true
     }
 
-    /// Takes the completion out, which ends the call; `nil` when the answer was given.
+    /// Removes the completion, which ends the call; returns `nil` if the call is answered.
     mutating func takeCompletion() -> FetchCompletion? { self.completion.take() }
 
-    /// The handler has returned.
+    /// Records that the handler has returned.
     ///
-    /// - Returns: what it was handed out.
+    /// - Returns: the texts to free.
     mutating func handlerReturned() -> [UInt] {
         defer { (self.address, self.texts) = (nil, []) }
         return self.texts
     }
 }
 
-/// What `kii_push.h` lets a program do with a call, by its number. Completions are asked, and let go of, outside the lock.
+/// The functions of `kii_push.h` on a call, by its number. They use and release completions outside the lock.
 extension HandlerCall {
-    /// Hands out a text that `read` finds in the message. It is good until the handler returns.
+    /// Returns a text that `read` finds in the message, valid until the handler returns.
     static func handOut(
         _ number: UInt64, _ read: (Content) throws(CFailure) -> [UInt8]
     ) throws(CFailure) -> (start: UnsafeMutablePointer<CChar>, length: Int) {
@@ -88,8 +85,8 @@ extension HandlerCall {
         return (text, bytes.count)
     }
 
-    /// Gives the answer by `answer`, which says whether it counts. Behind the deadline one that does not count leaves the call
-    /// open, since a success may follow, unless it is a success itself: none counts after that.
+    /// Answers the call with `answer`, which returns whether the answer counts. After the deadline, a failure that does
+    /// not count leaves the call open, since a success may follow. A success closes the call even if it does not count.
     static func complete(
         _ number: UInt64, isSuccess: Bool = false, _ answer: (FetchCompletion) -> Bool
     ) throws(CFailure) {
@@ -105,7 +102,7 @@ extension HandlerCall {
         }
     }
 
-    /// The handler has returned: gives its answer, unless that comes later, and frees what it was handed out.
+    /// Ends a handler's run: gives its answer, unless that comes later, and frees its texts.
     static func returned(_ number: UInt64, _ result: Int32) {
         let isLater = result == Int32(KII_PUSH_LATER.rawValue)
         let taken = handles.withLock {
@@ -117,7 +114,7 @@ extension HandlerCall {
 }
 
 extension FetchResult {
-    /// `nil` for a number that is no answer.
+    /// `nil` for a number that is not an answer.
     init?(code: Int32) {
         switch UInt32(bitPattern: code) {
         case KII_PUSH_NEW_DATA.rawValue: self = .newData

@@ -1,19 +1,19 @@
 import KiiPushCore
 
-/// The calls of handlers that are not done.
+/// The unfinished calls of handlers.
 ///
-/// Each stands where the last bits of its number say, and ``add(_:after:)`` gives out no number whose place is taken: a call
-/// costs no hash, and no memory of its own.
+/// The last bits of a call's number are its place, and ``add(after:_:)`` skips a number whose place is in use. So a
+/// call needs no hash and no allocation.
 struct HandlerCalls {
     private var places: [HandlerCall?] = Array(repeating: nil, count: 64)
     private var count = 0
 
     private func place(of number: UInt64) -> Int { Int(truncatingIfNeeded: number) & (self.places.count - 1) }
 
-    /// Adds the call that `make` makes with a number.
+    /// Adds the call that `make` creates for a new number.
     ///
-    /// - Parameter last: the last number of all; set to the call's.
-    /// - Returns: the calls that it is too late to answer, to be let go of.
+    /// - Parameter last: the last number used; set to the call's.
+    /// - Returns: the calls that are too late to answer, for the caller to release.
     mutating func add(after last: inout UInt64, _ make: (UInt64) -> HandlerCall) -> [HandlerCall] {
         let over = self.count < self.places.count / 2 ? [] : self.makeRoom()
         repeat { last += 1 } while self.places[self.place(of: last)] != nil
@@ -22,7 +22,7 @@ struct HandlerCalls {
         return over
     }
 
-    /// Changes the call with this number, which is let go of when it is done; `nil` where there is none.
+    /// Changes the call with this number and removes it once it is done; returns `nil` if there is none.
     mutating func change<Result>(_ number: UInt64, _ body: (inout HandlerCall) -> Result) -> Result? {
         let place = self.place(of: number)
         guard self.places[place]?.number == number else { return nil }
@@ -30,7 +30,8 @@ struct HandlerCalls {
         return self.places[place]?.change(body)
     }
 
-    /// Takes the answers of a runtime's calls, to be let go of. A call whose handler still runs stays until it returns.
+    /// Returns the completions of a runtime's calls, for the caller to release. A call whose handler still runs stays
+    /// until it returns.
     mutating func end(_ runtime: ObjectIdentifier) -> [FetchCompletion] {
         self.places.indices.compactMap { place in
             guard let call = self.places[place], call.runtime == runtime else { return nil }
@@ -55,7 +56,7 @@ struct HandlerCalls {
         self.count -= 1
     }
 
-    /// Calls whose numbers differ in fewer bits differ in more: they stay apart.
+    /// Doubles the places: calls with different places keep different places.
     private mutating func grow() {
         let calls = self.places.compactMap(\.self)
         self.places = Array(repeating: nil, count: 2 * self.places.count)

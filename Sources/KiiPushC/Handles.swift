@@ -1,7 +1,7 @@
 import KiiPushCore
 
-/// What the numbers stand for that programs hold. A number is given out once, so that one whose object has ended is never
-/// taken for another's.
+/// The objects behind the program's handles. Numbers are never reused, so the handle of an ended object never names
+/// another one.
 struct HandleTable {
     private var last: UInt64 = 0
     private var runtimes: [UInt64: OpenRuntime] = [:]
@@ -14,7 +14,7 @@ struct HandleTable {
         return self.last
     }
 
-    /// - Returns: `nil` where the handle of the agent's runtime, which is `number`, has ended meanwhile.
+    /// - Returns: `nil` if `number`, the handle of the agent's runtime, has ended meanwhile.
     mutating func add(_ agent: HostedAgent, to number: UInt64) -> UInt64? {
         guard self.runtimes[number] != nil else { return nil }
         self.last += 1
@@ -22,7 +22,7 @@ struct HandleTable {
         return self.last
     }
 
-    /// - Returns: the call's number, and the calls that it is too late to answer, to be let go of.
+    /// - Returns: the call's number, and the calls that are too late to answer, for the caller to release.
     mutating func add(_ make: (UInt64) -> HandlerCall) -> (number: UInt64, over: [HandlerCall]) {
         let over = self.calls.add(after: &self.last, make)
         return (self.last, over)
@@ -31,7 +31,7 @@ struct HandleTable {
     func runtime(_ number: UInt64) -> OpenRuntime? { self.runtimes[number] }
     func agent(_ number: UInt64) -> HostedAgent? { self.agents[number] }
 
-    /// Ends a runtime's handle and those of its agents; `nil` where it has ended.
+    /// Ends a runtime's handle and its agents' handles; returns `nil` if it has ended already.
     mutating func remove(runtime number: UInt64) -> OpenRuntime? {
         guard let runtime = self.runtimes.removeValue(forKey: number) else { return nil }
         self.agents = self.agents.filter { $0.value.runtime !== runtime }
@@ -39,7 +39,6 @@ struct HandleTable {
     }
 }
 
-/// The handles of this process.
 let handles = Locked(HandleTable())
 
 func runtime(_ number: UInt64) throws(CFailure) -> OpenRuntime {

@@ -2,14 +2,12 @@ import CKiiPush
 import KiiPushActivation
 import KiiPushCore
 
-/// An agent that a program holds, and how its runs end.
+/// An agent that the program holds, and the result of its last run.
 final class HostedAgent: Sendable {
     private struct State: Sendable {
-        /// It does one thing at a time: it registers, runs, or is run as a service.
+        /// Whether it registers, runs, or runs as a service; it does one of these at a time.
         var isBusy = false
-        /// Its run.
         var task: Task<Void, Never>?
-        /// How the last run ended.
         var end: Result<Void, CFailure>?
         var isClosed = false
 
@@ -45,7 +43,7 @@ final class HostedAgent: Sendable {
         if let failure = self.state.withLock({ $0.begin() }) { throw failure }
     }
 
-    /// - Parameter end: how a run has ended; `nil` where there was none.
+    /// - Parameter end: the result of a run; `nil` if there was none.
     func finish(_ end: Result<Void, CFailure>?) {
         self.state.withLock { state in
             (state.isBusy, state.task) = (false, nil)
@@ -83,9 +81,9 @@ final class HostedAgent: Sendable {
         task?.cancel()
     }
 
-    /// Waits until a run has ended, for so many milliseconds; below zero without end.
+    /// Waits until the run has ended, for at most `milliseconds`; below zero without limit.
     func wait(_ milliseconds: Int64) throws(CFailure) {
-        // In a hundred years, which the clock can count to.
+        // At most a hundred years, to keep within the clock's range.
         let limit = Duration.milliseconds(min(milliseconds, 3_155_760_000_000))
         let deadline = milliseconds < 0 ? nil : MonotonicInstant.now() + limit
         let end: Result<Void, CFailure> = self.state.wait { state in
@@ -102,7 +100,7 @@ final class HostedAgent: Sendable {
         try end.get()
     }
 
-    /// Stops it for good.
+    /// Cancels the run, and refuses another one.
     func close() {
         let task = self.state.withLock { state in
             state.isClosed = true

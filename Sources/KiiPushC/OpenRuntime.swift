@@ -2,7 +2,7 @@ import CKiiPush
 import KiiPushCore
 import Synchronization
 
-/// A runtime that a program holds, and the agents in it.
+/// A runtime that the program holds, and its agents.
 final class OpenRuntime: Sendable {
     private struct State {
         var agents: [HostedAgent] = []
@@ -11,9 +11,9 @@ final class OpenRuntime: Sendable {
 
     let runtime: PushRuntime
     private let state = Locked(State())
-    // Asked before each call of the program's.
+    // Checked before each call of the program's functions.
     private let hasClosed = Atomic(false)
-    /// How many threads call observers, or are about to.
+    /// Number of threads that call observers or are about to.
     private let observerCalls = Monitor(0)
 
     init(_ configuration: PushRuntime.Configuration) throws(CFailure) {
@@ -24,19 +24,19 @@ final class OpenRuntime: Sendable {
         }
     }
 
-    /// Whether the program must not be called any more.
+    /// Whether the library must no longer call the program.
     var isClosed: Bool { self.hasClosed.load(ordering: .sequentiallyConsistent) }
 
-    /// Runs `body`, which calls observers, unless the program must not be called any more.
+    /// Runs `body`, which calls observers, unless the library must no longer call the program.
     func observing(_ body: () -> Void) {
-        // Counted before it is asked, so that who has closed the runtime need only wait for those that are counted.
+        // Counts before it checks, so that after closing, ``waitForObservers()`` needs to wait only for counted calls.
         self.observerCalls.withLock { $0 += 1 }
         if !self.isClosed { body() }
         self.observerCalls.withLock { $0 -= 1 }
         self.observerCalls.signalAll()
     }
 
-    /// After ``close()``: until no observer is being called any more. One that is must not block, so this is soon.
+    /// Waits, after ``close()``, until no observer runs. Observers must not block, so this is soon.
     func waitForObservers() { self.observerCalls.wait { $0 == 0 ? .leave(()) : .sleep(until: nil) } }
 
     func add(_ agent: HostedAgent) throws(CFailure) {
@@ -49,7 +49,7 @@ final class OpenRuntime: Sendable {
         }
     }
 
-    /// Its agents as a service, until it has stopped and the runtime is shut down.
+    /// Runs the agents as a service, until it has stopped and the runtime is shut down.
     func serve() async throws(CFailure) -> (status: Int32, error: (any Error)?) {
         let agents = self.state.withLock { $0.agents }
         guard !agents.isEmpty else { throw .state("the runtime has no agent; make one first") }
@@ -66,7 +66,7 @@ final class OpenRuntime: Sendable {
         return end
     }
 
-    /// Stops all that runs, with its grace.
+    /// Stops all agents, with their grace, and shuts the runtime down.
     func close() async {
         let agents = self.state.withLock { state in
             state.isEnding = true
@@ -80,8 +80,8 @@ final class OpenRuntime: Sendable {
             defer { state.agents = [] }
             return state.agents
         }
-        // They hold this runtime as it holds them. Let go of here, and not under the lock: an agent whose badge cannot be
-        // written tells its observers so with its last breath, and they ask whether the runtime is closed.
+        // Agents and runtime hold each other. Released outside the lock: an agent that cannot write its badge tells its
+        // observers while it is destroyed, and they check whether the runtime is closed.
         withExtendedLifetime(ended) {}
     }
 }

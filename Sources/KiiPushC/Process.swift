@@ -3,15 +3,15 @@ import Glibc
 import KiiPushCore
 import Synchronization
 
-/// The process that opened the first runtime; 0 before. Without a lock: in a fork nobody might be left to unlock it.
+/// The process that opened the first runtime; 0 before. Atomic instead of locked: in a fork, no thread might be left to
+/// unlock it.
 private let openingProcess = Atomic<pid_t>(0)
 
-/// Remembers whose the runtimes are.
 func claimProcess() {
     _ = openingProcess.compareExchange(expected: 0, desired: getpid(), ordering: .sequentiallyConsistent)
 }
 
-/// A fork has the memory of the process that opened the runtime, and none of its threads.
+/// Throws in a fork: it has the memory of the process that opened the runtime, but none of its threads.
 func requireOwnProcess() throws(CFailure) {
     let owner = openingProcess.load(ordering: .sequentiallyConsistent)
     guard owner == 0 || owner == getpid() else {
@@ -21,14 +21,14 @@ func requireOwnProcess() throws(CFailure) {
     }
 }
 
-/// The callback that a thread is in, which decides what it may wait for.
+/// The callback that a thread is in, which decides on its waits.
 enum Callback: Int {
-    /// A handler has its thread to itself, and may wait for anything but the end of its own call.
+    /// A handler has its own thread, and may wait for anything but the end of its own call.
     case handler = 1
-    /// An observer may be on the thread that does all the work.
+    /// An observer may be on the library's only worker thread, and must not wait.
     case observer
 
-    // A thread's own value, and not a task's: the thread itself is what must not wait.
+    // A thread's value, not a task's, since the thread itself must not wait.
     private static let key = {
         var key = pthread_key_t()
         let code = pthread_key_create(&key, nil)
@@ -36,10 +36,10 @@ enum Callback: Int {
         return key
     }()
 
-    /// `nil` on a thread that is in none.
+    /// The callback of this thread; `nil` outside callbacks.
     static var current: Callback? { Callback(rawValue: Int(bitPattern: pthread_getspecific(Callback.key))) }
 
-    /// Runs `body` as this callback.
+    /// Runs `body` marked as this callback.
     func run<Result>(_ body: () -> Result) -> Result {
         let outer = pthread_getspecific(Callback.key)
         pthread_setspecific(Callback.key, UnsafeRawPointer(bitPattern: self.rawValue))
@@ -48,9 +48,9 @@ enum Callback: Int {
     }
 }
 
-/// Waits on this thread for what a task does; `function` names who does, for people.
+/// Runs `body` in a task and waits for it on this thread. `function` is the C function's name, for errors.
 ///
-/// Callers are threads of the program, or workers that call handlers: never one of the pool that runs tasks.
+/// Callers are threads of the program or workers that call handlers, never threads of the pool that runs tasks.
 func waiting<Value: Sendable>(
     _ function: String, _ body: @escaping @Sendable () async throws -> Value
 ) throws(CFailure) -> Value {
@@ -72,7 +72,7 @@ func waiting<Value: Sendable>(
     }
 }
 
-/// As every function answers: with `KII_PUSH_OK`, or with a code that `error` has as well.
+/// Runs `body` for a C function. Returns `KII_PUSH_OK`, or a failure's code after writing the failure to `error`.
 func answering(
     _ error: UnsafeMutablePointer<kii_push_error>?, _ body: () throws(CFailure) -> Void
 ) -> Int32 {

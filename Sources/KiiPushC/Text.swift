@@ -1,34 +1,34 @@
 import Glibc
 
-/// How long a text may be that is passed; JSON may have as much.
+/// The longest text from the program, in bytes; JSON may be as long.
 private let longestText = 4 << 20
 
-/// A text that the program passes.
+/// Reads a text from the program.
 ///
-/// - Parameter name: what it is, for people.
+/// - Parameter name: the argument's name, for errors.
 func text(_ start: UnsafePointer<CChar>?, _ length: Int, _ name: String) throws(CFailure) -> String {
     let bytes = try data(start, length, name, atMost: longestText)
     guard let text = String(validating: bytes, as: UTF8.self) else { throw .argument("\(name) is not UTF-8") }
     return text
 }
 
-/// A text that ends with a zero.
+/// Reads a text that ends with a zero.
 func text(_ start: UnsafePointer<CChar>?, _ name: String) throws(CFailure) -> String {
     guard let start else { throw .argument("\(name) is null") }
     return try text(start, strnlen(start, longestText + 1), name)
 }
 
-/// Bytes that the program passes, copied.
+/// Copies bytes from the program.
 func data(
     _ start: UnsafePointer<CChar>?, _ length: Int, _ name: String, atMost limit: Int
 ) throws(CFailure) -> [UInt8] {
-    // More than half of what an address can be arrives as a negative number.
+    // An unsigned length above half of the address space arrives as a negative number.
     guard (0...limit).contains(length) else { throw .argument("the length of \(name) is more than \(limit)") }
     guard let start else { throw .argument("\(name) is null") }
     return Array(UnsafeRawBufferPointer(start: start, count: length))
 }
 
-/// A pointer through which something is handed out.
+/// Checks a pointer through which the function returns a value.
 func required<Value>(
     _ pointer: UnsafeMutablePointer<Value>?, _ name: String
 ) throws(CFailure) -> UnsafeMutablePointer<Value> {
@@ -36,7 +36,7 @@ func required<Value>(
     return pointer
 }
 
-/// A copy that ends with a zero, for `free`.
+/// A copy with a final zero, to be released with `free`.
 func duplicate(_ bytes: some Collection<UInt8>) throws(CFailure) -> UnsafeMutablePointer<CChar> {
     guard let memory = malloc(bytes.count + 1) else { throw .state("there is no memory for what is to be handed out") }
     let buffer = UnsafeMutableRawBufferPointer(start: memory, count: bytes.count + 1)

@@ -1,16 +1,17 @@
 import KiiPushCore
 
-/// The work of a presenter's thread: the connection to the notification service, and what is shown there.
+/// The work of a presenter's thread: the connection to the notification service, and its notifications.
 final class DesktopLoop: PollLoop {
     private enum Standing {
         case ready
-        /// The service has ended. Until then another one may come.
+        /// The service has ended; a new one may appear before `until`.
         case lost(until: MonotonicInstant)
-        /// Nothing can be shown. Until then nothing is tried.
+        /// Showing has failed; the loop does not try again before `until`.
         case failed(until: MonotonicInstant)
     }
 
-    /// So often one is shown by services that end. It may be what ends them.
+    /// The most attempts to show a notification if the services end meanwhile, since the notification itself may crash
+    /// them.
     private static let attempts = 3
 
     private let configuration: DesktopPresenter.Configuration
@@ -18,10 +19,10 @@ final class DesktopLoop: PollLoop {
     private var board: DesktopBoard
     private var service: NotificationService?
     private var standing = Standing.ready
-    /// Whether anything was shown since a service was lost.
+    /// Whether a notification was shown since the last service ended.
     private var hasShown = false
     private var isReported = false
-    /// What may have ended services, the latest of it: that is for the program's handler.
+    /// The last 100 notifications that may have crashed services. The program's handler gets their messages.
     private var givenUp: [NotificationRequest.Key] = []
 
     init(
@@ -34,7 +35,7 @@ final class DesktopLoop: PollLoop {
 
     func turn(_ requests: [PendingPresentation], readable: Set<Int32>) -> PollWait? {
         self.accept(requests)
-        // The news until now is about notifications that are shown by now.
+        // Reads signals first: they concern notifications that are shown already.
         if self.hear() || self.showNext() { return PollWait(until: .now()) }
         var wait = PollWait()
         if case .lost(let until) = self.standing { wait.deadline = until }
@@ -44,12 +45,11 @@ final class DesktopLoop: PollLoop {
 
     func end(_ unread: [PendingPresentation]) {
         for key in self.board.shown.keys { self.service?.close(key) }
-        // What has no place, or no service, rests.
+        // Messages without a place on the screen or a service rest in the inbox.
         for pending in self.board.removeWaiting() + unread { pending.decide(.unavailable) }
         self.service = nil
     }
 
-    /// Takes what is to be shown.
     private func accept(_ requests: [PendingPresentation]) {
         let now = MonotonicInstant.now()
         for pending in requests {
@@ -60,7 +60,7 @@ final class DesktopLoop: PollLoop {
             switch self.standing {
             case .failed(let until) where now < until: pending.refuse()
             case .failed, .ready:
-                // Nobody waits until others are shown, or have made place.
+                // A notification that must wait for others counts as presented, so that no caller waits for them.
                 if !self.board.add(pending) { pending.decide(.presented) }
             case .lost:
                 _ = self.board.add(pending)
@@ -71,7 +71,7 @@ final class DesktopLoop: PollLoop {
 
     // MARK: - Showing
 
-    /// - Returns: whether there was anything to show, and time for it.
+    /// - Returns: whether it tried to show a notification.
     private func showNext() -> Bool {
         if case .lost(let until) = self.standing {
             if MonotonicInstant.now() < until { return false }
@@ -85,7 +85,8 @@ final class DesktopLoop: PollLoop {
             self.hasShown = true
             item.pending.decide(.presented)
             self.board.show(item, as: key)?.pending.request.respond(.expired)
-            // Not by its number in the call: what the user has done to the old one meanwhile would be taken for the new.
+            // `Notify` could replace by number, but the user's reaction to the old notification would then count for
+            // the new one.
             _ = self.hear()
             for old in self.board.replaced(by: key) {
                 self.end(old, .expired)
@@ -107,7 +108,7 @@ final class DesktopLoop: PollLoop {
     private func failed(_ error: DesktopServiceError, showing item: DesktopBoard.Item) {
         switch error {
         case .refused:
-            // First the reason, then what comes of it.
+            // Reports the reason before its effect.
             self.report(error)
             item.pending.refuse()
         case .connectionLost, .serviceEnded:
@@ -133,7 +134,7 @@ final class DesktopLoop: PollLoop {
 
     // MARK: - Hearing
 
-    /// - Returns: whether anything was heard.
+    /// - Returns: whether there was any signal.
     private func hear() -> Bool {
         var hasHeard = false
         do throws(DesktopServiceError) {
@@ -155,9 +156,9 @@ final class DesktopLoop: PollLoop {
             if new != nil { self.standing = .ready } else if isAnyLost { self.serviceLost(.serviceEnded) }
         case .invoked(let key, let action):
             guard let action = DesktopNotification.userAction(key: action) else { return }
-            // Not every service takes it away itself.
+            // Some services keep the notification after an action.
             if self.end(key, .opened(action)) { self.service?.close(key) }
-        // 2: "dismissed by the user".
+        // 2 means "dismissed by the user".
         case .closed(let key, let reason): self.end(key, reason == 2 ? .dismissed : .expired)
         case .shownLate(let key): self.service?.close(key)
         }
@@ -169,18 +170,18 @@ final class DesktopLoop: PollLoop {
         self.serviceLost(error)
     }
 
-    /// What a service showed is to be shown again: it has ended. `nil`: all services have.
+    /// Queues the notifications of a service that has ended, for another service. `nil` means all services.
     ///
-    /// - Returns: whether it showed anything.
+    /// - Returns: whether it showed any.
     private func lose(with owner: String?) -> Bool {
         let lost = self.board.shown.filter { owner == nil || $0.key.owner == owner }
         for key in lost.keys { if let item = self.board.remove(key) { self.putBack(item) } }
-        // Nobody waits until others are shown again.
+        // No caller waits until they are shown again.
         if !lost.isEmpty { self.decideWaiting() }
         return !lost.isEmpty
     }
 
-    /// What could not be shown for now, or was lost, is to be shown once more if it may.
+    /// Queues a notification again, or refuses it after the last attempt.
     private func putBack(_ item: DesktopBoard.Item) {
         if item.attempts < Self.attempts { return self.board.putBack(item) }
         self.givenUp = self.givenUp.suffix(99) + [item.pending.request.key]
@@ -189,9 +190,9 @@ final class DesktopLoop: PollLoop {
 
     private func decideWaiting() { for item in self.board.waiting { item.pending.decide(.presented) } }
 
-    /// What is shown as `key` is there no more.
+    /// Removes the notification shown as `key` and reports the user's response.
     ///
-    /// - Returns: whether it was.
+    /// - Returns: whether it was shown.
     @discardableResult
     private func end(_ key: DesktopNotificationKey, _ response: PresentationResponse) -> Bool {
         guard let item = self.board.remove(key) else { return false }
@@ -200,9 +201,10 @@ final class DesktopLoop: PollLoop {
     }
 
     private func serviceLost(_ error: DesktopServiceError) {
-        // Known already: by a call that was not answered, for example.
+        // Already known, for example from an unanswered call.
         if case .lost = self.standing { return }
-        // One that has shown nothing since is none. Otherwise the next one may be on its way, and nothing is to be told.
+        // A service that has shown nothing counts as failed. Otherwise a new service may appear soon, so this is not
+        // reported.
         guard self.hasShown else { return self.fail(error) }
         self.hasShown = false
         self.standing = .lost(until: .now() + self.configuration.patience)

@@ -1,26 +1,24 @@
 import KiiPushCore
 
-/// What the notification service is told to show.
+/// A request to the notification service to show an alert.
 ///
-/// Texts come from outside: what the desktop would take for markup is escaped, control characters are left out, and what is
-/// too long for a screen is cut.
+/// The texts come from outside. So it escapes markup, removes control characters and cuts long texts.
 ///
 /// - Source: the Desktop Notifications Specification, version 1.2: "Basic Design", "Markup", "Hints", "Urgency Levels".
 struct DesktopNotification {
-    /// A click on the notification itself, for which most services show no button.
+    /// A click on the notification itself; most services show no button for it.
     private static let viewKey = "default"
     private static let customPrefix = "action:"
     private static let backgroundPrefix = "background:"
 
     let request: NotificationRequest
     let configuration: DesktopPresenter.Configuration
-    /// What the service can show.
     let capabilities: Set<String>
 
-    /// The types of the arguments of `Notify`.
+    /// The types of the arguments of `Notify`, in D-Bus's notation.
     static let types = "susssasa{sv}i"
 
-    /// The arguments of `Notify`. It replaces none by its number.
+    /// The arguments of `Notify`. The number 0 means that it replaces no notification.
     var arguments: [SessionBus.Argument] {
         let name = DesktopText.line(self.configuration.applicationName)
         let (title, body) = self.texts
@@ -33,7 +31,7 @@ struct DesktopNotification {
             + [.number(self.displayTime)]
     }
 
-    /// Each text as it is written, else the program's own for its key.
+    /// The alert's literal texts, or else the program's texts for the alert's keys.
     private var texts: (title: String, body: String) {
         let alert = self.request.alert
         let title = alert.title ?? self.localized(alert.titleLocalizationKey, alert.titleLocalizationArguments)
@@ -42,7 +40,7 @@ struct DesktopNotification {
         let text = alert.body ?? self.localized(alert.localizationKey, alert.localizationArguments)
         let body = [DesktopText.line(subtitle ?? ""), DesktopText.block(text ?? "")]
             .filter { !$0.isEmpty }.joined(separator: "\n")
-        // A server without bodies shows the title alone, which is to say something.
+        // A service without bodies shows only the title, so the title must carry the text.
         let isTitle = !self.capabilities.contains("body") && title?.isEmpty != false
         return (
             DesktopText.line(isTitle ? body : title ?? ""),
@@ -54,13 +52,13 @@ struct DesktopNotification {
         key.map { self.configuration.localizedText($0, arguments) ?? $0 }
     }
 
-    /// In milliseconds: -1 is as long as the service likes, 0 until the user reacts.
+    /// In milliseconds: -1 for the service's default, 0 until the user reacts.
     private var displayTime: Int32 {
         self.configuration.displayTime.map { Int32(clamping: max($0, .zero).wholeMillisecondsRoundedUp) }
             ?? (self.capabilities.contains("persistence") ? -1 : 0)
     }
 
-    /// What there is to choose: the key by which the service tells that it was chosen, then the title, of each.
+    /// The actions: for each the key that the service reports when the user chooses it, then the title.
     private var actions: [String] {
         var actions: [String] = []
         if self.request.alert.showsViewButton {
@@ -75,7 +73,7 @@ struct DesktopNotification {
         return actions
     }
 
-    /// What the user chose; `nil` for a key that no notification of ours has.
+    /// The user's choice; `nil` for a key that this type does not use.
     static func userAction(key: String) -> UserAction? {
         if key == Self.viewKey { return .open }
         let kinds = [(Self.customPrefix, UserAction.custom), (Self.backgroundPrefix, UserAction.background)]
@@ -85,13 +83,13 @@ struct DesktopNotification {
         return nil
     }
 
-    /// The number of hints, then the key, the type and the value of each.
+    /// The number of hints, then each hint's key, type and value.
     private var hints: [SessionBus.Argument] {
         var hints: [[SessionBus.Argument]] = [[.text("urgency"), .text("y"), .number(self.urgency)]]
         if let entry = self.configuration.desktopEntry {
             hints.append([.text("desktop-entry"), .text("s"), .text(entry)])
         }
-        // It was heard before.
+        // The user heard the sound at the earlier presentation.
         if let sound = self.request.sound, !self.request.wasPresentedBefore {
             hints.append([.text("sound-name"), .text("s"), .text(Self.soundName(sound))])
         } else {
@@ -100,7 +98,7 @@ struct DesktopNotification {
         return [.number(Int32(hints.count))] + hints.joined()
     }
 
-    /// "Urgency Levels": low, normal or critical, by Apple's `interruption-level` of newer payloads.
+    /// Low, normal or critical ("Urgency Levels"), from Apple's `interruption-level` of newer payloads.
     private var urgency: Int32 {
         let members = self.request.message.content?.otherMembers
         return switch members?.last(where: { $0.key == "interruption-level" })?.value.string {
@@ -110,12 +108,12 @@ struct DesktopNotification {
         }
     }
 
-    /// A name of the sound theme. On iOS it names a file of the app, with its ending; what might be a way through the file
-    /// system is none.
+    /// The name in the sound theme. On iOS the sound is a file of the app, with an extension. A name that could be a
+    /// path counts as the default sound.
     private static func soundName(_ name: String) -> String {
         let stem = name.prefix { $0 != "." }
         let isName = stem.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "-" || $0 == "_") }
-        // Of the freedesktop Sound Naming Specification.
+        // From the freedesktop Sound Naming Specification.
         return isName && !stem.isEmpty && name != "default" ? String(stem) : "message-new-instant"
     }
 }

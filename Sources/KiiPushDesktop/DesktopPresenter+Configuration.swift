@@ -1,68 +1,67 @@
 public import KiiPushCore
 
 extension DesktopPresenter {
-    /// How notifications look and sound, and which actions they offer.
+    /// The look, sound and actions of notifications.
     public struct Configuration: Sendable {
-        /// The program's name for the user. It is the title of an alert that has none.
+        /// The program's name for the user, and the title of an alert without one.
         public var applicationName: String
         /// The icon: a name of the icon theme, or the absolute path of a file. Default: none.
         public var icon: String?
-        /// The name of the program's desktop entry, without `.desktop`; some desktops group and configure notifications by it.
-        /// None groups them by `thread-id`, for which the notification service has no word.
-        /// Default: none.
+        /// The name of the program's desktop entry, without `.desktop`; some desktops group and configure notifications
+        /// by it. No desktop groups them by `thread-id`, which the notification service does not know. Default: none.
         public var desktopEntry: String?
         /// The categories that payloads may name. Default: none.
         public var categories: [NotificationCategory] = []
         /// The title of the View action. Default: `View`.
         public var viewTitle = "View"
-        /// The program's own text for a key (`loc-key`, `title-loc-key`, `subtitle-loc-key`, `action-loc-key`) with its
-        /// arguments (`loc-args` and so on). Where it says `nil`, as it does by default, the key itself is shown.
+        /// The program's text for a key (`loc-key`, `title-loc-key`, `subtitle-loc-key`, `action-loc-key`) and its
+        /// arguments (`loc-args` and so on). `nil` shows the key itself. Default: always `nil`.
         public var localizedText: @Sendable (_ key: String, _ arguments: [String]) -> String? = { _, _ in nil }
-        /// The alert of a message, as `NotificationPresenter.alert(for:)`: makes an alert from the data of messages
-        /// without one, such as those of Kii's own cloud. Default: the alert of the payload's `aps`.
+        /// The alert of a message, as in `NotificationPresenter.alert(for:)`. Set it to make alerts from the data of
+        /// messages that have none, such as those of Kii's own cloud. Default: the alert of the payload's `aps`.
         public var alert: @Sendable (ReceivedMessage) -> NotificationAlert? = { $0.content?.alert }
-        /// A message's collapse ID. A notification replaces another on the screen with the same ID, of the same
-        /// installation, and the replaced message is done without data. To Apple the ID is a header of the request,
-        /// `apns-collapse-id`; no payload carries it, and Kii's calls have no word for it. A program whose messages supersede
-        /// each other takes it from a key of its own. Default: none; every message has its own notification.
+        /// A message's collapse ID. A notification replaces one on the screen with the same ID and installation, and
+        /// the replaced message ends without data. For Apple the ID is a request header, `apns-collapse-id`; payloads
+        /// do not carry it, and Kii's calls have no parameter for it. A program whose messages supersede each other
+        /// takes it from a key of its own. Default: none; every message has its own notification.
         public var collapseID: @Sendable (ReceivedMessage) -> String? = { _ in nil }
-        /// How long a notification stays, in milliseconds precision; zero means until the user reacts. Default `nil`: as
-        /// long as the service likes, if it keeps notifications in a list, and until the user reacts otherwise.
+        /// The time that a notification stays, rounded up to milliseconds; zero means until the user reacts. Default
+        /// `nil`: the service's default if it keeps a list of notifications, otherwise until the user reacts.
         public var displayTime: Duration?
-        /// How many are shown at once; further ones are shown as others go. At least 1. Default 20.
+        /// The most notifications shown at once; others wait for a place. At least 1. Default 20.
         public var maximumShown = 20
-        /// The address of the bus. Default `nil`: that of the session, which `DBUS_SESSION_BUS_ADDRESS` names, or
+        /// The address of the bus. Default `nil`: the session bus, at `DBUS_SESSION_BUS_ADDRESS` or
         /// `$XDG_RUNTIME_DIR/bus`.
         package var busAddress: String?
-        /// How long a call may take.
+        /// The longest wait for an answer. Default 5 s.
         package var callTimeout: Duration = .seconds(5)
-        /// How long nothing is tried after a failure.
+        /// The pause after a failure before the next attempt. Default 5 s.
         package var failurePause: Duration = .seconds(5)
-        /// How long another service may take to come when one has ended.
+        /// The longest wait for a new service when one has ended. Default 10 s.
         package var patience: Duration = .seconds(10)
 
-        /// The defaults for a program's name.
+        /// Creates a configuration with defaults.
         public init(applicationName: String) { self.applicationName = applicationName }
     }
 }
 
-/// Actions that are offered on notifications whose payload names them by `category`.
+/// Actions for notifications whose payload names this `category`.
 ///
 /// - Source: the shape of `UNNotificationCategory`.
 public struct NotificationCategory: Sendable, Hashable {
-    /// The name in the payload.
+    /// The payload's name for the category.
     public var identifier: String
-    /// What is offered, in this order.
+    /// The actions, in the order shown.
     public var actions: [NotificationAction]
 
-    /// Makes a category from its parts.
+    /// Creates a category.
     public init(identifier: String, actions: [NotificationAction]) {
         self.identifier = identifier
         self.actions = actions
     }
 }
 
-/// Something that the user can do with a notification.
+/// An action that the user can choose on a notification.
 ///
 /// - Source: the shape of `UNNotificationAction`.
 public struct NotificationAction: Sendable, Hashable {
@@ -70,13 +69,13 @@ public struct NotificationAction: Sendable, Hashable {
     public var identifier: String
     /// The text on the button.
     public var title: String
-    /// Whether the program comes to the foreground for it; otherwise the user chooses `UserAction.background(_:)`.
-    /// Default: it does.
+    /// Whether the action brings the program to the foreground; otherwise the choice is `UserAction.background(_:)`.
+    /// Default: `true`.
     ///
     /// - Source: `UNNotificationActionOptions.foreground`.
     public var isForeground: Bool
 
-    /// Makes an action from its parts.
+    /// Creates an action.
     public init(identifier: String, title: String, isForeground: Bool = true) {
         self.identifier = identifier
         self.title = title

@@ -1,7 +1,7 @@
 public import KiiPushCore
 
-/// Shows notifications on a Linux desktop, by the notification service of the session: the daemon that GNOME, KDE, dunst,
-/// mako and others have for `org.freedesktop.Notifications`.
+/// Shows alerts on a Linux desktop, through the session's notification service: the daemon behind
+/// `org.freedesktop.Notifications` of GNOME, KDE, dunst, mako and others.
 ///
 /// ```swift
 /// let presenter = DesktopPresenter(configuration: .init(applicationName: "Dinner")) { print($0) }
@@ -11,17 +11,18 @@ public import KiiPushCore
 /// presenter.close()
 /// ```
 ///
-/// A notification has the alert's title, subtitle and body, a View action unless the payload says `"show-view":false`, the
-/// actions of its category, and a sound if the payload names one. Notifications with one `thread-id` stand
-/// beside each other. A notification replaces another by ``Configuration/collapseID`` alone; the earlier message is then done
-/// without data (`PresentationResponse.expired`). What the user chooses comes back as `PresentationResponse.opened(_:)`.
+/// A notification has the alert's title, subtitle and body, and the actions of its category. It has a View action
+/// unless the payload says `"show-view":false`, and a sound if the payload names one. Notifications with the same
+/// `thread-id` are shown side by side. A notification replaces another only by ``Configuration/collapseID``; the
+/// replaced message then ends as `PresentationResponse.expired`, without data. The user's choice arrives as
+/// `PresentationResponse.opened(_:)`.
 ///
-/// Without a session bus or a notification service, alerts are `PresentationOutcome.unavailable`, which has the agent
-/// call its handler. When a service ends, its notifications are gone: the next service shows them again. If none comes
-/// within 10 s, their messages are delivered again (`PresentationResponse.unavailable`). After a failure the presenter
-/// tries nothing for 5 s, unless a service appears.
+/// Without a session bus or a notification service, the outcome is `PresentationOutcome.unavailable`, and the agent
+/// calls its handler. When a service ends, its notifications disappear, and the next service shows them again. If none
+/// appears within 10 s, the agent delivers their messages again (`PresentationResponse.unavailable`). After a failure
+/// the presenter waits 5 s before it tries again, unless a service appears earlier.
 ///
-/// May be used from any thread. One presenter can serve several agents.
+/// Safe to use from any thread. One presenter can serve several agents.
 ///
 /// - Source: the Desktop Notifications Specification, version 1.2.
 public final class DesktopPresenter: NotificationPresenter {
@@ -29,12 +30,13 @@ public final class DesktopPresenter: NotificationPresenter {
     private let report: @Sendable (DesktopServiceError) -> Void
     private let thread = PollThread<PendingPresentation>(name: "kii-desktop")
 
-    /// Makes a presenter; nothing is connected before the first alert.
+    /// Creates a presenter. It connects at the first alert.
     ///
     /// - Parameters:
-    ///   - configuration: how notifications look and sound.
-    ///   - whenUnavailable: told when notifications cannot be shown any more, once until one was shown again, on a thread of
-    ///     the presenter's, or of the agent's where the system gives it none; it must not block.
+    ///   - configuration: the look, sound and actions of notifications.
+    ///   - whenUnavailable: called when notifications can no longer be shown, and again only after one was shown. It
+    ///     runs on the presenter's thread, or on the agent's if the system gives the presenter none, and must not
+    ///     block.
     public init(
         configuration: Configuration, whenUnavailable: @escaping @Sendable (DesktopServiceError) -> Void = { _ in }
     ) {
@@ -44,8 +46,8 @@ public final class DesktopPresenter: NotificationPresenter {
 
     deinit { self.thread.stop() }
 
-    /// Shows the alert. Connecting, asking what the service can show, and showing have 5 s each; what has to wait for
-    /// others that are to be shown, for a place on the screen or for another service counts as presented at once.
+    /// Shows the alert. Connecting, the query of the service's capabilities, and showing may take 5 s each. An alert
+    /// that must wait for other alerts, for a place on the screen or for a new service counts as presented at once.
     public func present(_ request: NotificationRequest) -> PresentationOutcome {
         let pending = PendingPresentation(request, collapseID: self.configuration.collapseID(request.message))
         do throws(SystemError) {
@@ -57,23 +59,24 @@ public final class DesktopPresenter: NotificationPresenter {
         return self.thread.send(pending) ? pending.wait() : .unavailable
     }
 
-    /// What ``Configuration/alert`` makes of the message.
+    /// The result of ``Configuration/alert`` for the message.
     public func alert(for message: ReceivedMessage) -> NotificationAlert? { self.configuration.alert(message) }
 
-    /// Takes away what is shown, for the end of the program: nobody would be there to be told of a click. The messages rest in
-    /// the inbox, and the next process presents them. From now on alerts are `PresentationOutcome.unavailable`.
+    /// Removes the notifications from the screen, for the end of the program, which could not react to a click any
+    /// more. Their messages rest in the inbox, and the next process presents them. Further alerts are
+    /// `PresentationOutcome.unavailable`.
     ///
-    /// Call it when `PushAgent.run()` has returned. Blocks until it is done, 2 s at the most.
+    /// Call it after `PushAgent.run()` has returned. It blocks for 2 s at most.
     public func close() {
         self.thread.stop()
         self.thread.join(within: .seconds(2))
     }
 }
 
-/// A notification on its way to the screen, and the call that waits for it to be there.
+/// A notification to be shown, and the call that waits for its outcome.
 final class PendingPresentation: Sendable {
     let request: NotificationRequest
-    /// The notification replaces another on the screen with the same ID.
+    /// The notification replaces one on the screen with the same ID.
     let collapseID: String?
     private let outcome = Monitor<PresentationOutcome?>(nil)
 
@@ -82,9 +85,9 @@ final class PendingPresentation: Sendable {
         self.collapseID = collapseID
     }
 
-    /// Ends ``wait()``.
+    /// Decides the outcome, which ends ``wait()``.
     ///
-    /// - Returns: false if there was a decision before.
+    /// - Returns: `false` if there was an earlier decision.
     @discardableResult
     func decide(_ outcome: PresentationOutcome) -> Bool {
         let isFirst = self.outcome.withLock { decided in
@@ -95,9 +98,8 @@ final class PendingPresentation: Sendable {
         return isFirst
     }
 
-    /// Reports that the notification cannot be shown, or is lost.
+    /// Reports that the notification cannot be shown or was lost.
     func refuse() { if !self.decide(.unavailable) { self.request.respond(.unavailable) } }
 
-    /// Waits for the decision.
     func wait() -> PresentationOutcome { self.outcome.wait { $0.map { .leave($0) } ?? .sleep(until: nil) } }
 }

@@ -1,23 +1,23 @@
 import KiiPushCore
 
-/// Why notifications cannot be shown on the desktop.
+/// A failure to show notifications on the desktop.
 public enum DesktopServiceError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// There is no session bus, or it does not let this program in. `code` is an `errno` value.
+    /// There is no session bus, or it refuses this program. `code` is an `errno` value.
     case noBus(code: Int32)
-    /// The bus, or the service, did not answer in time.
+    /// The bus or the service did not answer in time.
     case noAnswer
     /// The service ended before it answered.
     case serviceEnded
     /// The connection to the bus is gone. `code` is an `errno` value.
     case connectionLost(code: Int32)
-    /// The bus knows no notification service and cannot start one; `name` is the error that it gave.
+    /// The bus knows no notification service and cannot start one; `name` is the bus's error.
     case noService(name: String)
-    /// The service refused a notification; `name` is the D-Bus error that it gave. Others may be shown.
+    /// The service refused a notification; `name` is its D-Bus error. It may show others.
     case refused(name: String)
-    /// The system gave no thread or no descriptors. `reason` says which.
+    /// The system gave no thread or no descriptors; `reason` names which.
     case noResources(reason: String)
 
-    /// One line for a person: what is wrong, and what to do.
+    /// One line for a person: the problem and its remedy.
     public var description: String {
         switch self {
         case .noBus(let code):

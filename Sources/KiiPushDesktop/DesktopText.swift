@@ -1,16 +1,16 @@
 import KiiPushCore
 
-/// Texts from outside, made fit for a notification.
+/// Makes texts from outside fit for a notification.
 enum DesktopText {
-    /// On one line, without control characters; no longer than desktops show, beyond which some stall.
+    /// One line of at most 200 characters, without control characters; some desktops stall on longer lines.
     static func line(_ text: String) -> String { self.cut(text, to: 200, lineFeed: " ") }
 
-    /// Without control characters other than line feeds.
+    /// At most 2000 characters, without control characters other than line feeds.
     static func block(_ text: String) -> String { self.cut(text, to: 2000, lineFeed: "\n") }
 
-    /// For a service that reads markup: "Markup" of the specification, which is XML.
+    /// Escapes a text for a service that reads markup, which is XML ("Markup" of the specification).
     static func escaped(_ text: String) -> String {
-        // By scalars: a character that is one of these with an accent is markup as well.
+        // By scalars, since one of these with a combining accent is still markup.
         text.unicodeScalars.reduce(into: "") { escaped, scalar in
             switch scalar {
             case "&": escaped += "&amp;"
@@ -23,15 +23,15 @@ enum DesktopText {
 
     /// - Parameters:
     ///   - limit: in characters.
-    ///   - lineFeed: what stands for one.
+    ///   - lineFeed: the replacement for a line feed.
     private static func cut(_ text: String, to limit: Int, lineFeed: Unicode.Scalar) -> String {
-        // A character can have any number of scalars. Text that is cut need not be read to its end.
+        // A character can have any number of scalars, so this bounds the scalars it reads.
         var scalars = String.UnicodeScalarView()
         for scalar in text.unicodeScalars.prefix(8 * limit) {
             switch scalar {
             case "\n": scalars.append(lineFeed)
             case "\t": scalars.append(" ")
-            // What turns the direction of the text around it, the program's own included.
+            // Controls that turn the direction of the surrounding text, including the program's own.
             case "\u{202A}"..."\u{202E}", "\u{2066}"..."\u{2069}": continue
             case _ where scalar.properties.generalCategory == .control: continue
             default: scalars.append(scalar)

@@ -1,18 +1,15 @@
 import KiiPushCore
 
-/// The notification service of the session, over the bus. On one thread.
+/// The session's notification service, over the bus. For use on one thread.
 ///
 /// - Source: the Desktop Notifications Specification, version 1.2.
 final class NotificationService {
-    /// What it tells.
     enum Signal {
-        /// Another connection has the service's name from now on, or (`nil`) none; and which one had it before.
+        /// The owner of the service's name changed; `nil` for no owner.
         case ownerChanged(from: String?, to: String?)
-        /// The user chose an action.
         case invoked(DesktopNotificationKey, action: String)
-        /// A notification is gone.
         case closed(DesktopNotificationKey, reason: UInt32)
-        /// A notification is shown that was given up on, since the service did not answer in time.
+        /// The service answered late, and shows a notification whose call had timed out.
         case shownLate(DesktopNotificationKey)
     }
 
@@ -22,16 +19,16 @@ final class NotificationService {
 
     private let configuration: DesktopPresenter.Configuration
     private let bus: SessionBus
-    /// What the service can show, and which one said so; `nil` until it was asked.
+    /// The service's capabilities and the owner that reported them; `nil` until it has.
     private var capabilities: (of: Set<String>, owner: String)?
 
-    /// Connects to the bus. Whether there is a service shows when it is called.
+    /// Connects to the bus. A missing service shows only in the first call.
     init(_ configuration: DesktopPresenter.Configuration) throws(DesktopServiceError) {
         self.configuration = configuration
         self.bus = try SessionBus(address: configuration.busAddress, within: configuration.callTimeout)
         let addMatch = SessionBus.Method(
             destination: Self.busName, path: "/org/freedesktop/DBus", interface: Self.busName, member: "AddMatch")
-        // Nothing is waited for: the bus carries out in order what it is told.
+        // No need to wait: the bus handles messages in order.
         self.bus.send(addMatch, "s", [.text("type='signal',interface='\(Self.name)',path='\(Self.path)'")])
         self.bus.send(
             addMatch, "s",
@@ -45,7 +42,6 @@ final class NotificationService {
         SessionBus.Method(destination: owner, path: Self.path, interface: Self.name, member: member)
     }
 
-    /// Shows a notification.
     func show(_ request: NotificationRequest) throws(DesktopServiceError) -> DesktopNotificationKey {
         let capabilities = try self.knownCapabilities()
         let notification = DesktopNotification(
@@ -53,16 +49,17 @@ final class NotificationService {
         let reply = try self.bus.call(
             self.method("Notify"), DesktopNotification.types, notification.arguments,
             within: self.configuration.callTimeout)
-        // "The server never returns zero"; one that does shows nothing.
+        // "The server never returns zero"; a service that does shows nothing.
         guard let id = reply.readUInt32(), id != 0, let owner = reply.sender else {
             throw .refused(name: "no ID in its answer")
         }
-        // Another one by now, of which nothing is known.
+        // A new service, whose capabilities are unknown.
         if owner != capabilities.owner { self.capabilities = nil }
         return DesktopNotificationKey(owner: owner, id: id)
     }
 
-    /// `actions`, `body`, `body-markup`, `persistence`, and others.
+    /// The service's capabilities, such as `actions`, `body`, `body-markup` and `persistence`. Asks the service the
+    /// first time.
     private func knownCapabilities() throws(DesktopServiceError) -> (of: Set<String>, owner: String) {
         if let known = self.capabilities { return known }
         do throws(DesktopServiceError) {
@@ -71,18 +68,17 @@ final class NotificationService {
             self.capabilities = asked
             return asked
         } catch {
-            // What cannot say what it can show is no such service.
+            // A program that cannot list its capabilities is no notification service.
             guard case .refused(let name) = error else { throw error }
             throw .noService(name: name)
         }
     }
 
-    /// Takes a notification away. Only its own service is told: to another one the number means something else.
+    /// Closes a notification. Sent to its own service only, since another service may use the same number.
     func close(_ key: DesktopNotificationKey) {
         self.bus.send(self.method("CloseNotification", of: key.owner), "u", [.number(Int32(bitPattern: key.id))])
     }
 
-    /// What it has told since; `nil` for nothing.
     func signal() throws(DesktopServiceError) -> Signal? {
         while let message = try self.bus.received() {
             if let signal = self.signal(message) { return signal }
@@ -92,7 +88,7 @@ final class NotificationService {
 
     private func signal(_ message: BusMessage) -> Signal? {
         guard let owner = message.sender else { return nil }
-        // Of the bus alone: any program of the session can send what looks like it.
+        // Only the bus itself counts: any program of the session can send a signal of this name.
         if owner == Self.busName, message.isSignal("NameOwnerChanged", of: Self.busName) {
             guard message.readString() == Self.name, let old = message.readString(), let new = message.readString()
             else { return nil }
@@ -101,7 +97,7 @@ final class NotificationService {
         }
         let isInvoked = message.isSignal("ActionInvoked", of: Self.name)
         let isClosed = message.isSignal("NotificationClosed", of: Self.name)
-        // Notify alone is answered with a number.
+        // Only `Notify` has a number in its answer.
         guard isInvoked || isClosed || message.isReply, let id = message.readUInt32() else { return nil }
         let key = DesktopNotificationKey(owner: owner, id: id)
         if isInvoked { return message.readString().map { .invoked(key, action: $0) } }

@@ -6,7 +6,6 @@ import KiiPushCore
 ///
 /// - Source: sd-bus(3).
 final class SessionBus {
-    /// The method to call.
     struct Method {
         var destination: String
         var path: String
@@ -17,13 +16,13 @@ final class SessionBus {
     /// One argument of sd_bus_message_append(3).
     enum Argument {
         case text(String)
-        /// A number, a flag, or an array's number of elements.
+        /// A number, a flag, or the number of elements of an array.
         case number(Int32)
     }
 
     private let bus: OpaquePointer
 
-    /// Connects, and waits until the bus has let this program in.
+    /// Connects, and waits until the bus has accepted this program.
     ///
     /// - Parameter address: the bus's address; `nil` for the session bus.
     init(address: String?, within time: Duration) throws(DesktopServiceError) {
@@ -54,12 +53,11 @@ final class SessionBus {
 
     /// Becomes readable when ``received()`` may have a message.
     var descriptor: Int32 { sd_bus_get_fd(self.bus) }
-    /// Whether something waits to be written.
     var hasOutput: Bool { sd_bus_get_events(self.bus) & Int32(POLLOUT) != 0 }
 
-    /// Calls a method, and waits for its answer.
+    /// Calls a method and waits for its answer.
     ///
-    /// - Parameter types: D-Bus's names for the types of the arguments.
+    /// - Parameter types: the types of the arguments, in D-Bus's notation.
     func call(
         _ method: Method, _ types: String = "", _ arguments: [Argument] = [], within time: Duration
     ) throws(DesktopServiceError) -> BusMessage {
@@ -72,7 +70,7 @@ final class SessionBus {
         throw SessionBus.error(-code, named: error.name.map { String(cString: $0) } ?? errorText(-code))
     }
 
-    /// Calls a method without an answer.
+    /// Calls a method without waiting for an answer.
     func send(_ method: Method, _ types: String, _ arguments: [Argument]) {
         guard let message = try? self.message(method, types, arguments) else { return }
         // Without a cookie, sd-bus marks the message as one that expects no reply: sd_bus_send(3).
@@ -105,7 +103,7 @@ final class SessionBus {
         return message
     }
 
-    /// Zero would mean sd-bus's own 25 s.
+    /// A wait of zero would mean sd-bus's default of 25 s.
     private static func microseconds(_ time: Duration) -> UInt64 { UInt64(max(time.wholeNanoseconds / 1000, 1)) }
 
     private static func error(_ code: Int32, named name: String) -> DesktopServiceError {
@@ -122,7 +120,7 @@ final class SessionBus {
         return isAbsent ? .noService(name: name) : .refused(name: name)
     }
 
-    /// The next signal that has come, or any other message; `nil` when there is none.
+    /// The next received message, such as a signal; `nil` if there is none.
     func received() throws(DesktopServiceError) -> BusMessage? {
         while true {
             let (code, message) = self.process()
@@ -132,7 +130,7 @@ final class SessionBus {
         }
     }
 
-    /// - Returns: above 0 when something was done, below 0 an error; and the message that came, if one did.
+    /// - Returns: a code above 0 if it did some work, below 0 for an error; and the received message, if there is one.
     private func process() -> (code: Int32, message: BusMessage?) {
         var message: OpaquePointer?
         let code = sd_bus_process(self.bus, &message)
@@ -168,10 +166,9 @@ final class BusMessage {
         return Array(sequence(state: ()) { _ in self.readString() })
     }
 
-    /// The bus's name for the sender's connection.
+    /// The sender's unique name on the bus.
     var sender: String? { sd_bus_message_get_sender(self.pointer).map { String(cString: $0) } }
 
-    /// Whether the message answers a call.
     var isReply: Bool {
         var cookie: UInt64 = 0
         return sd_bus_message_get_reply_cookie(self.pointer, &cookie) >= 0

@@ -5,11 +5,11 @@
 struct cinspector_file {
     const char *name;
     const char *media_type;
-    /// UTF-8, with a NUL at the end.
+    /// UTF-8, with a final NUL.
     const unsigned char *text;
 };
 
-/// The file of that name; NULL if there is none.
+/// The file with this name; NULL if there is none.
 const struct cinspector_file *cinspector_file(const char *name);
 
 #endif

@@ -25,14 +25,14 @@ export async function call(method, path, body, type = "application/json") {
   try {
     refusal = JSON.parse(text);
   } catch {
-    // Not the emulator's words; the status says enough.
+    // The answer is not the emulator's; the status says enough.
   }
   throw new Error([response.status, refusal.errorCode, refusal.message].filter(Boolean).join(" "));
 }
 
 export const ask = async (path) => JSON.parse(await call("GET", `/__kii/${path}`));
 
-/** Target and body of a request that sent a message by hand. Throws why `request` cannot be sent again. */
+/** Target and body of a request that sent a message by hand. Throws the reason if `request` cannot be sent again. */
 export function sendOf({ event, method, target, raw }) {
   // A target may be the URL of another host, which must not get the token.
   const isSend = method === "POST" && /^\/+api\/+apps\/.*\/push\/+messages\/*$/.test(target.split("?")[0]);
@@ -43,7 +43,7 @@ export function sendOf({ event, method, target, raw }) {
   return { target, body };
 }
 
-/** Whom a target sends to, in the words of kii-push: `topic` and `user:ID/todo`, or `user` and `ID`. */
+/** The recipient of a target, as kii-push writes it: `topic` and `user:ID/todo`, or `user` and `ID`. */
 export function destinationOf(target) {
   // Kii's JavaScript SDK sends `//` and slashes at the end.
   const steps = target.split("?")[0].split("/").filter(Boolean).slice(3, -2).map(decodeURIComponent);

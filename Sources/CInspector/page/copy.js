@@ -2,7 +2,7 @@ import { destinationOf, partsOf, sendOf, sendType } from "./api.js";
 import { button, say, unseen } from "./dom.js";
 import { compact, member, members } from "./json.js";
 
-// A terminal or an editor must not get what nobody sees: JSON and Swift have escapes for it.
+// JSON and Swift escapes for invisible characters, which must not reach a terminal or an editor.
 const hex = (value, width) => value.toString(16).padStart(width, "0");
 const jsonEscapes = (run) => run.split("").map((unit) => `\\u${hex(unit.charCodeAt(0), 4)}`).join("");
 const swiftEscapes = (run) => [...run].map((one) => `\\u{${hex(one.codePointAt(0), 1)}}`).join("");
@@ -18,7 +18,7 @@ function swiftValue(raw) {
   return `[${parts.join(", ") || (raw[0] === "{" ? ":" : "")}]`;
 }
 
-/** The networks that a message is for. */
+/** The push networks that a message is for. */
 const networksOf = (body) =>
   ["mqtt", "gcm", "fcm", "apns", "jpush"].filter((network) => member(body, network, "enabled") === "true");
 
@@ -65,7 +65,10 @@ function kiiPush(request) {
 
 const forms = { curl, Swift: swift, "kii-push": kiiPush };
 
-/** Buttons that copy what `request()` would be elsewhere, or say why it throws; Swift and kii-push have words for sends alone. */
+/**
+ * Buttons that copy the text of `request()` in another format, or show why it throws; Swift and kii-push formats exist
+ * only for sends.
+ */
 export const copyButtons = (request, names = Object.keys(forms)) =>
   names.map((name) =>
     button(`Copy as ${name}`, async () => {

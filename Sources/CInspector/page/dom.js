@@ -1,7 +1,7 @@
 // Elements and text. Whatever comes from outside becomes text nodes, never markup.
 
-// Characters that show nothing, turn the direction of writing or drive a terminal: shown by their numbers, by the rule
-// that kii-push prints by. A joiner or a variant's selector is left alone behind what it can shape.
+// Characters that are invisible, turn the direction of writing or drive a terminal. The page shows their numbers, by
+// the same rule as kii-push. A joiner or a variation selector stays if it can shape the character before it.
 const rule = (kept) =>
   new RegExp(
     String.raw`(?:(?![${kept}\u200c\u200d\ufe00-\ufe0f])[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{DI}]` +
@@ -13,7 +13,7 @@ export const unseen = rule("");
 const unseenInLines = rule("\\n");
 const number = (character) => `\\u{${character.codePointAt(0).toString(16).toUpperCase()}}`;
 
-/** `text` with what nobody would see in marked spans, as `\u{202E}`. */
+/** `text` with its invisible characters in marked spans, as `\u{202E}`. */
 function shown(text, hidden = unseen) {
   const fragment = document.createDocumentFragment();
   let end = 0;
@@ -57,7 +57,10 @@ export function table(caption, titles, rows) {
   return el("table", {}, el("caption", {}, caption), el("thead", {}, head), el("tbody", {}, body));
 }
 
-/** Makes buttons a row of tabs: Tab reaches one of them, arrows the others. Returns what marks the chosen one. */
+/**
+ * Makes buttons a row of tabs: Tab reaches the chosen tab, arrows the others. Returns a function that marks a chosen
+ * tab.
+ */
 export function tabs(list, choose) {
   const all = [...list.querySelectorAll("[role=tab]")];
   const pick = (tab) => {
@@ -87,7 +90,7 @@ export function tabs(list, choose) {
 const identifiers =
   /(?<![\w-])(?:[\da-f]{8,12}(?:-[\da-f]{4}){3}-[\da-f]{8,12}|(?=[a-z]*\d)[\da-z]{20,})(?![\w-])/gi;
 
-/** `text` with its long identifiers cut, so that what stands behind them is seen. */
+/** `text` with its long identifiers cut, so that the text behind them is visible. */
 export const brief = (text) => text.replace(identifiers, (one) => `${one.slice(0, 6)}…`);
 
 const two = (value, width = 2) => String(value).padStart(width, "0");
@@ -99,14 +102,14 @@ export function clock(milliseconds, isExact = false) {
 
 export const tell = (element, text) => element.replaceChildren(shown(text));
 
-/** Says at the page's foot how something went. */
+/** Shows a result at the page's foot. */
 export function say(text, isBad = false) {
   const outcome = document.getElementById("outcome");
   tell(outcome, text);
   outcome.className = isBad ? "bad" : "";
 }
 
-/** Does something that may be refused, or cannot be done, and says so. */
+/** Runs an action that may fail or be refused, and shows the error. */
 export async function attempt(action) {
   try {
     return await action();

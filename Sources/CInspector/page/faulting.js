@@ -1,7 +1,7 @@
 import { call } from "./api.js";
 import { attempt, say, tell } from "./dom.js";
 
-/** The forms that add faults; `changed` is called when there are others. */
+/** The forms that add faults; `changed` is called when the faults have changed. */
 export function startFaulting(changed) {
   const fault = document.getElementById("fault");
   const script = document.getElementById("script");

@@ -9,7 +9,7 @@ import { missing, views } from "./views.js";
 const [list, detail, filter, pause] = ["list", "detail", "filter", "pause"].map((id) => document.getElementById(id));
 let place = { tab: "requests", key: null };
 let [words, listed] = [[], []];
-/** What the filter says of rows. */
+/** The filter's answers so far, by row. */
 let met = new WeakMap();
 let [isPaused, isStale, isLoading, frame] = [false, false, false, 0];
 let [told, poll, loadedAt] = ["", null, 0];
@@ -20,7 +20,7 @@ const log = new Log((entry) => {
   draw();
 });
 
-/** Asks once for what the stream tells only changes of. */
+/** Requests once the state of which the stream reports only changes. */
 async function countOnline() {
   const since = log.entries.at(-1);
   await attempt(async () => log.learn((await ask("installations")).installations, since));
@@ -38,10 +38,10 @@ function isMet(row, view) {
   return answer.is;
 }
 
-/** Whether the list stays as it is: a pause is for what the stream lists. */
+/** Whether the list is frozen: a pause applies to the rows of the stream. */
 const isHeld = () => isPaused && !views[place.tab].load;
 
-/** Shows what is, once in the next frame. */
+/** Renders the page, once in the next frame. */
 function draw() {
   frame ||= requestAnimationFrame(() => {
     frame = 0;
@@ -64,7 +64,7 @@ function drawHead() {
   document.getElementById("stream").className = log.state === "live" ? "ok" : "bad";
 }
 
-/** `isFresh`: with what has come since. */
+/** `isFresh`: whether to read the rows anew. */
 function drawList(isFresh) {
   const view = views[place.tab];
   if (isFresh) listed = view.rows(log, words);
@@ -85,7 +85,7 @@ function drawDetail() {
   detail.replaceChildren(...(row ? view.detail(row, log) : place.key === null ? [] : missing()));
 }
 
-/** Asks anew for what the tab shows, because somebody did something. */
+/** Reloads the tab's data. */
 async function load() {
   const view = views[place.tab];
   isStale = Boolean(view.load) && isLoading;
@@ -94,11 +94,11 @@ async function load() {
   await attempt(() => view.load());
   isLoading = false;
   draw();
-  // A script goes on without an entry of the stream.
+  // A script sends no event when it advances.
   if (view.isUnderWay?.(view.items) && view === views[place.tab]) loadLater();
 }
 
-/** Asks a second after the last time, however much happens meanwhile. */
+/** Reloads at most once a second, however much happens meanwhile. */
 function loadLater() {
   clearTimeout(poll);
   poll = setTimeout(load, Math.max(0, loadedAt + 1000 - performance.now()));
@@ -111,7 +111,7 @@ function go() {
   try {
     if (rest.length) key = decodeURIComponent(rest.join("/"));
   } catch {
-    // An address that nobody has written; the list is what there is to show.
+    // Not an address of this page: show the list.
   }
   const isOther = tab !== place.tab;
   if (isOther) {

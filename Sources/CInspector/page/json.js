@@ -1,4 +1,4 @@
-// JSON as text: numbers of any size, keys that are there twice and the order of members stay as they were sent.
+// JSON as text: big numbers, repeated keys and the order of members stay as sent.
 
 const token = /\s*("[^"\\]*(?:\\.[^"\\]*)*"|[{}[\]:,]|[^\s{}[\]:,"]+)/y;
 
@@ -12,7 +12,7 @@ const closes = (part) => part === "}" || part === "]";
 
 export const compact = (text) => [...tokens(text)].join("");
 
-/** A member a line. What is nested very deep is not indented further. */
+/** One member a line. Very deep nesting is not indented further. */
 export function pretty(text) {
   let [out, depth, before] = ["", 0, ""];
   for (const part of tokens(text)) {
@@ -25,7 +25,7 @@ export function pretty(text) {
   return out;
 }
 
-/** Keys and texts of the members of an object; of an array the elements' texts, without keys. */
+/** The keys and texts of an object's members; for an array the texts of its elements, without keys. */
 export function members(text) {
   const found = [];
   let [depth, key, parts] = [0, undefined, []];
@@ -44,11 +44,11 @@ export function members(text) {
   return found;
 }
 
-/** The text of a member, or of a member's member; the last one where a key is there twice, as parsers have it. */
+/** The text of a member, or of a member's member; the last one for a repeated key, as in parsers. */
 export const member = (text, ...names) =>
   names.reduce((found, name) => found && members(found).findLast(([key]) => key === name)?.[1], text);
 
-/** What keeps `text` from being sent; `null` where nothing does. */
+/** The reason why `text` cannot be sent; `null` if it can. */
 export function problem(text, isWhole) {
   let value;
   try {

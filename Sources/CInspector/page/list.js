@@ -2,7 +2,7 @@ import { el } from "./dom.js";
 
 const height = 26;
 
-/** Rows of one height, of which only those in sight are elements. `cells` gives class, text and tooltip of each cell. */
+/** Rows of one height; only the visible rows are elements. `cells` returns class, text and tooltip of each cell. */
 class KiiList extends HTMLElement {
   cells = () => [];
   #rows = [];
@@ -24,7 +24,7 @@ class KiiList extends HTMLElement {
     new ResizeObserver(() => this.#draw()).observe(this);
   }
 
-  /** Shows `rows`, the first on top. What was in sight stays there, unless that is the top. */
+  /** Shows `rows`, the first on top. The visible rows stay in place, unless they are the top. */
   show(rows, selected) {
     const top = this.scrollTop;
     const anchor = top > 0 ? this.#rows[Math.floor(top / height)] : undefined;
@@ -54,7 +54,7 @@ class KiiList extends HTMLElement {
     const end = Math.min(this.#rows.length, Math.ceil((this.scrollTop + this.clientHeight) / height) + 8);
     const wanted = new Map();
     for (let index = first; index < end; index += 1) wanted.set(this.#rows[index].key, index);
-    // It stays an element wherever it is: Tab has to find it.
+    // It stays an element when out of sight: Tab must find it.
     const active = this.#indexOf(this.#active);
     if (active >= 0) wanted.set(this.#active, active);
     for (const [key, element] of this.#elements) {

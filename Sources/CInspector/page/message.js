@@ -4,7 +4,7 @@ import { attempt, block, button, clock, dim, el, facts, say, table, tabs, tell }
 import { compact, member, members, pretty } from "./json.js";
 import { sendButtons } from "./sending.js";
 
-/** What a handler's answer, or the lack of one, is called; everything else that receivers tell is a step on the way. */
+/** The kinds of a handler's answer, or of its absence; every other report of a receiver is a step on the way. */
 const verdicts = {
   done: "ok", unreached: "warn", setAside: "warn", dismissed: "warn", presented: "warn", late: "warn", stuck: "warn",
   failed: "bad", handedBack: "bad", dead: "bad",
@@ -45,7 +45,7 @@ const verdictText = ({ kind, detail, pause_ms: pause }) =>
   [kind === "done" ? (detail ?? "done") : kind + (detail ? `: ${detail}` : ""), pause && `again after ${span(pause)}`]
     .filter(Boolean).join("; ");
 
-/** Has a receiver try a message again, or remove it. */
+/** Asks a receiver to try a message again, or to remove it. */
 export const decide = (receiver, id, action) => () =>
   attempt(async () => {
     const path = `/__kii/dead-letters/${encodeURIComponent(receiver)}/${id}/${action}`;
@@ -58,7 +58,7 @@ export const decide = (receiver, id, action) => () =>
     dispatchEvent(new Event("reload"));
   });
 
-/** How it went, in the words of a list: `newData 2, failed 1`. */
+/** The verdicts in a list's format: `newData 2, failed 1`. */
 export function outcome(message) {
   const counts = new Map();
   for (const { attempts } of receivers(message)) {
@@ -73,14 +73,17 @@ export function outcome(message) {
   return [worst, text || `→ ${message.installations.length || "nobody"}`];
 }
 
-/** Lets a person ask for another attempt where the last one has failed. */
+/** Lets a person request another attempt after the last one has failed. */
 function again({ name, id, attempts }, index) {
   const { verdict } = attempts[index];
   const isOpen = index === attempts.length - 1 && (verdict?.kind === "dead" || verdict?.pause_ms);
   return isOpen ? button("Retry", decide(name, id, "retry")) : "";
 }
 
-/** `silence`: what is said of who has told nothing. `records`: by receiver and number what it has recorded, times by kind. */
+/**
+ * `silence`: the text for a receiver that has reported nothing. `records`: recorded times, by receiver and number,
+ * then by kind.
+ */
 function timeline(message, silence, records) {
   const { request } = message;
   const start = new Date(message.sent_at).getTime();
@@ -89,7 +92,7 @@ function timeline(message, silence, records) {
   const broker = request?.status < 300 ? offset(request) : "–";
   const told = receivers(message);
   const rows = told.slice(0, mostReceivers).flatMap((receiver) => {
-    // A dead letter that is tried again counts anew.
+    // A retried dead letter counts from the start.
     let number = 0;
     return receiver.attempts.map(({ start: begun, verdict }, index) => [
       index ? "" : (receiver.name ?? receiver.installation),
@@ -113,7 +116,7 @@ function timeline(message, silence, records) {
   ];
 }
 
-/** A request with its answer, or as much of it as was kept. */
+/** A request and its answer, as far as the emulator kept them. */
 export function requestParts(request) {
   const body = (text) => block(/^[{[]/.test(text) ? pretty(text) : JSON.parse(text));
   const part = (title, text) => (text ? [el("h3", {}, title), body(text)] : []);
@@ -128,7 +131,7 @@ export function requestParts(request) {
   ];
 }
 
-/** What `kii-push explain` says of a payload; nothing of one that is no JSON. */
+/** The output of `kii-push explain` for a payload; nothing for a payload that is not JSON. */
 function explanation(text) {
   const { kind, decided_by: decision, keys, keys_because: reason, bytes } = JSON.parse(text) ?? {};
   if (!kind) return [];
@@ -146,10 +149,10 @@ function explanation(text) {
 class KiiMessage extends HTMLElement {
   #log;
   #key;
-  /** What the emulator says of the message, and of its payload: texts, or why there is none. */
+  /** The emulator's texts about the message and its payload, or the reason for their absence. */
   #record = null;
   #explained = null;
-  /** By receiver and number there. */
+  /** By receiver and by the receiver's number for the message. */
   #records = new Map();
   #part = "explain";
   #seen = "";
@@ -183,7 +186,7 @@ class KiiMessage extends HTMLElement {
     return this.#log.messages.get(this.#key);
   }
 
-  /** Shows what has come since; what a person may be reading stays. */
+  /** Shows new reports, and leaves in place the parts that a person may be reading. */
   refresh() {
     const { lack } = this.#log;
     const seen = `${this.#message?.changes} ${this.#record !== null} ${lack}`;
@@ -201,7 +204,10 @@ class KiiMessage extends HTMLElement {
     this.#learn(receivers(message).slice(0, mostReceivers));
   }
 
-  /** Asks receivers that have told a verdict when they stored and acknowledged the message: they record that alone. */
+  /**
+   * Asks receivers that have reported a verdict when they stored and acknowledged the message: only their record has
+   * that.
+   */
   async #learn(told) {
     for (const { name, id } of told.filter(({ attempts }) => attempts[0].verdict)) {
       const key = `${name}/${id}`;
@@ -209,7 +215,7 @@ class KiiMessage extends HTMLElement {
       this.#records.set(key, {});
       const path = `receivers/${encodeURIComponent(name)}/messages/${id}`;
       let times = {};
-      // A receiver writes it a moment after it has told the verdict. At QoS 0 it acknowledges nothing.
+      // A receiver writes the record a moment after it reports the verdict. At QoS 0 it acknowledges nothing.
       for (let tries = 0; tries < 5 && !times.acknowledged; tries += 1) {
         if (tries) await new Promise((resume) => setTimeout(resume, 200));
         const { events } = await ask(path).catch(() => ({ events: [] }));

@@ -12,7 +12,7 @@ async function post(path, body) {
   location.hash = `#message/${encodeURIComponent(pushMessageID)}`;
 }
 
-/** What is wrong with the form's text; shown while it is typed. */
+/** The error in the form's text; shown while a person types. */
 function check() {
   const found = problem(fields.json.value, fields.whole.checked);
   tell(fields.problem, found ?? "");
@@ -23,7 +23,7 @@ function check() {
 async function openForm(target, body) {
   if (target) [fields.kind.value, fields.name.value] = [target.kind, target.name];
   if (body) {
-    // Data alone, where there is no more than what the form writes around it.
+    // Fills in only the data if the message has no other members than the form adds.
     const data = member(body, "data");
     const plain = data && compact(body) === `{"data":${data},"mqtt":{"enabled":true}}`;
     fields.whole.checked = !plain;
@@ -43,7 +43,7 @@ export function nameOf({ topicID, bucketID, objectScope }) {
   return (owner ? `${owner}:${objectScope[`${owner}ID`]}/` : "") + (topicID ?? bucketID);
 }
 
-/** Buttons that send what `request()` sent again, or say why it throws. */
+/** Buttons that send the request of `request()` again, or show why it throws. */
 export function sendButtons(request) {
   const again = (action) => () => attempt(() => action(sendOf(request())));
   return [

@@ -1,25 +1,25 @@
-// What happened at the emulator, as it tells it, and which messages that was about.
+// The emulator's events, in order, and the messages that they are about.
 
-// The page drops a message whole, with all its deliveries: people would take a part of it for the whole.
+// The page drops a message with all its deliveries, since people would take a part of it for the whole.
 const most = { entries: 10_000, characters: 16 << 20, told: 50 };
 
 export class Log {
-  /** Oldest first. What is told of a message that is here already is kept with that, and is none. */
+  /** Oldest first. A delivery of a known message is kept with that message, without an entry of its own. */
   entries = [];
   /** By pushMessageID, oldest first. */
   messages = new Map();
-  /** By receiver, what it told last, oldest first. */
+  /** By receiver, its last reports, oldest first. */
   told = new Map();
-  /** How many older ones are not kept any more, here or at the emulator. */
+  /** The number of older entries dropped, here or at the emulator. */
   forgotten = 0;
 
-  /** Why a message is here without its request. */
+  /** The reason for a message without its request. */
   get lack() {
     return this.forgotten
       ? "Its request is not kept any more."
       : "Its request is not answered yet, or was sent before anybody looked.";
   }
-  /** By installation: the transport, `false` or, where it is not known, `null`. */
+  /** By installation: the transport, `false` for offline, `null` for unknown. */
   online = new Map();
   state = "connecting";
   #changed;
@@ -28,12 +28,12 @@ export class Log {
   #start = null;
   #source = null;
 
-  /** `changed` is told each entry, and nothing for another state. */
+  /** `changed` is called with each entry, and without one for another change of state. */
   constructor(changed) {
     this.#changed = changed;
   }
 
-  /** Reads while somebody sees the page: a browser has six connections to a host, for all its tabs. */
+  /** Reads only while the page is visible: a browser has six connections to a host, for all its tabs. */
   start() {
     const follow = () => (document.hidden ? this.#source?.close() : this.#open());
     document.addEventListener("visibilitychange", follow);
@@ -48,7 +48,7 @@ export class Log {
     for (const kind of ["request", "connection", "websocket", "delivery", "missed"]) {
       source.addEventListener(kind, ({ data, lastEventId }) => {
         const sequence = Number(lastEventId);
-        // A stream that began twice tells entries twice.
+        // A stream that began twice repeats entries.
         if (sequence <= this.#last) return;
         this.#last = sequence;
         // Bodies stay in the text, which is shorter and exact.
@@ -59,13 +59,13 @@ export class Log {
     source.addEventListener("error", () => {
       this.state = "down";
       this.#changed();
-      // The browser comes back by itself, except after a refusal.
+      // The browser reconnects by itself, except after a refusal.
       if (source.readyState === EventSource.CLOSED) setTimeout(() => document.hidden || this.#open(), 2000);
     });
   }
 
   #greet({ start, app, root }) {
-    // Another start has other entries and another token: the page begins anew with both.
+    // A restarted emulator has other entries and another token: the page starts again with both.
     if (this.#start !== null && this.#start !== start) return location.reload();
     this.#start = start;
     Object.assign(this, { app, root, state: "live" });
@@ -111,14 +111,14 @@ export class Log {
     if (told.length > most.told) told.shift();
   }
 
-  /** Returns the entry that `entry` is kept and forgotten with. */
+  /** Returns the entry with which `entry` is kept and dropped. */
   #deliver(entry) {
     const message = this.#message(entry.message, entry, entry.push);
     message.deliveries.push(entry);
     return message.root;
   }
 
-  /** `entry`: what tells of it, and keeps it where it is the first to do so. */
+  /** Returns the message `id`, with `entry` added to it. The first entry about a message creates and keeps it. */
   #message(id, entry, label) {
     let message = this.messages.get(id);
     if (!message) {
@@ -136,7 +136,7 @@ export class Log {
     for (const message of entry.messages) if (message.root === entry) this.messages.delete(message.key);
   }
 
-  /** Takes up who is online of `installations`, which were asked for when `since` was the last entry. */
+  /** Updates the online state from `installations`, requested when `since` was the last entry. */
   learn(installations, since) {
     this.online = new Map(installations.map((one) => [one.installationID, one.online && one.transport]));
     for (const entry of this.entries.slice(this.entries.indexOf(since) + 1)) {

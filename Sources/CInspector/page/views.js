@@ -1,5 +1,5 @@
-// What each tab lists, and what it tells of one row. `item` is the word of the rows' addresses; `mark` changes when a
-// row is to be told anew. Some views are asked for (`load`), and again after the entries that `isMoved` names.
+// The content of each tab, and the details of a row. `item` is the word in the addresses of rows; `mark` changes when a
+// row needs rendering again. Some views load their data (`load`), again after the entries that `isMoved` names.
 import { ask, call, sendOf } from "./api.js";
 import { copyButtons } from "./copy.js";
 import { block, brief, button, clock, dim, el, facts, table } from "./dom.js";
@@ -7,7 +7,7 @@ import { member, members, pretty } from "./json.js";
 import { decide, kindText, outcome, requestParts, sourceText } from "./message.js";
 import { nameOf, sendButtons, sendTo } from "./sending.js";
 
-/** A cell whose identifiers are cut, and what stands behind it. */
+/** A cell with shortened identifiers, and the text behind it. */
 const what = (text, more = "") => ["what", [brief(text), more].filter(Boolean).join("  "), text];
 const buttons = (...all) => el("p", { class: "buttons" }, all);
 const link = (key) => el("a", { href: `#message/${encodeURIComponent(key)}` }, key);
@@ -56,7 +56,7 @@ function requestDetail(entry) {
   ];
 }
 
-/** What a receiver told last, newest first. */
+/** A receiver's last reports, newest first. */
 function recent(log, name) {
   const rows = (log.told.get(name) ?? []).map(({ time, id, kind, attempt: count, detail, message }) => {
     const event = count ? `${kind} ${count}` : kind;
@@ -111,7 +111,7 @@ function faultCells(row) {
   return [["word", row.method ?? "any"], ["what", row.path], ["state bad", what], ["count", `× ${row.times}`]];
 }
 
-/** A view of what is asked for. */
+/** A view that loads its data. */
 const asked = (view) => ({
   items: [],
   rows() {
@@ -155,7 +155,7 @@ export const views = {
       const words = [["word", kindText(row.kind)], what(sourceText(row.source), said)];
       return [["time", clock(Date.parse(row.sent_at))], ...words, [`state ${state}`, text]];
     },
-    // Also one that only the emulator still knows.
+    // Finds even a message that only the emulator still knows.
     find: (key) => ({ key }),
     mark: Boolean,
     detail: ({ key }, log) => [document.createElement("kii-message").show(key, log)],

@@ -1,7 +1,8 @@
 import CCurl
 import Glibc
 
-/// The file of certificates that a loop trusts. Whoever connects finds out whether it has changed. Loop thread only.
+/// The file of certificates that a loop trusts. Each new connection checks whether the file has changed. Loop thread
+/// only.
 final class AuthorityFile {
     private struct Version: Equatable {
         let device: dev_t
@@ -10,7 +11,7 @@ final class AuthorityFile {
         let seconds: Int
         let nanoseconds: Int
 
-        /// - Returns: `nil` for a file that is not there.
+        /// - Returns: `nil` if the file does not exist.
         init?(of path: String) {
             var status = stat()
             guard stat(path, &status) == 0 else { return nil }
@@ -19,7 +20,7 @@ final class AuthorityFile {
         }
     }
 
-    /// As long as libcurl keeps certificates that it has read, by itself: CURLOPT_CA_CACHE_TIMEOUT(3).
+    /// libcurl's default age limit for cached certificates, in seconds: CURLOPT_CA_CACHE_TIMEOUT(3).
     private static let longestAge: Int64 = 86_400
 
     private let path: String
@@ -31,10 +32,10 @@ final class AuthorityFile {
         self.version = Version(of: path)
     }
 
-    /// Has libcurl read the file again, for a connection of this handle's, if it has not since the file changed.
+    /// Makes libcurl reread the file for this handle's next connection, if the file changed after libcurl's last read.
     ///
-    /// Each multi handle keeps the certificates that it has read. Their limit is an age, and no version: libcurl reads
-    /// them again when they are older than the change.
+    /// Each multi handle caches the certificates. libcurl can limit the age of that cache, not its version, so the
+    /// limit is the time since the change.
     func limitAge(for easy: CurlEasy) {
         let version = Version(of: self.path)
         if version != self.version {
@@ -42,7 +43,7 @@ final class AuthorityFile {
             self.changedAt = .now()
         }
         let age = self.changedAt.map { (MonotonicInstant.now() - $0).components.seconds } ?? AuthorityFile.longestAge
-        // libcurl before 7.87 keeps nothing, and has no such option. With 0 it keeps nothing either.
+        // libcurl before 7.87 has no cache and no such option. An age of 0 disables the cache.
         _ = ccurl_easy_set_authority_age(easy.raw, Int(min(age, AuthorityFile.longestAge)))
     }
 }

@@ -13,7 +13,7 @@ final class CommandQueue: Sendable {
 
     init(waker: Waker) { self.waker = waker }
 
-    /// Queues `command`; `false` when the loop takes no more.
+    /// Queues `command`. Returns `false` once the queue is closed.
     func append(_ command: @escaping Command) -> Bool {
         self.state.withLock { state in
             guard state.isOpen else { return false }
@@ -23,7 +23,7 @@ final class CommandQueue: Sendable {
         }
     }
 
-    /// Takes no more commands; those already queued still run.
+    /// Refuses further commands; queued ones still run.
     func close() {
         self.state.withLock { state in
             guard state.isOpen else { return }
@@ -32,7 +32,8 @@ final class CommandQueue: Sendable {
         }
     }
 
-    /// Moves what is queued into `commands` (empty, its capacity is recycled). Returns whether the queue is still open.
+    /// Moves the queued commands into `commands` (empty, its capacity is recycled). Returns whether the queue is still
+    /// open.
     func take(_ commands: inout [Command]) -> Bool {
         var taken = commands
         commands = []
@@ -45,7 +46,7 @@ final class CommandQueue: Sendable {
         return isOpen
     }
 
-    /// Whether the loop may sleep; from a `true` on, an append wakes it.
+    /// Returns whether the loop may sleep; after `true`, an append wakes it.
     func prepareToSleep() -> Bool {
         self.state.withLock { state in
             state.isAsleep = state.commands.isEmpty && state.isOpen
@@ -53,7 +54,7 @@ final class CommandQueue: Sendable {
         }
     }
 
-    // One wake-up a sleep: it costs more than the rest of an append.
+    // Wakes the loop once for each sleep: a wake-up costs more than the rest of an append.
     private func wake(_ state: inout State) {
         guard state.isAsleep else { return }
         state.isAsleep = false

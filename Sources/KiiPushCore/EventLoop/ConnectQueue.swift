@@ -1,30 +1,28 @@
-/// Which streams are connecting, and which wait until others have: of each target only so many connect at once.
+/// Limits how many streams connect to one target at once; further streams wait.
 ///
-/// While libcurl looks up a name it has a thread for each stream that asks, so ten thousand agents of one process that lose
-/// their broker together would start ten thousand threads. (One whose time is up gives its place away, and leaves a lookup
-/// that still goes on to its thread.)
+/// libcurl looks up names on one thread for each stream. Without a limit, ten thousand agents of one process that lose
+/// their broker together would start ten thousand threads. (A stream that times out frees its place, although its
+/// lookup thread may still run.)
 struct ConnectQueue {
-    /// How it ended that a stream was connecting.
     enum Ending {
         case connected
-        /// It failed, or its owner has left.
+        /// The stream failed, or its owner closed it.
         case over
-        /// The target was not reached: its name is not known, it does not answer, or refuses. This is the error.
+        /// The target was not reached: name lookup failed, it does not answer, or it refuses.
         case unreached(TransportError)
     }
 
-    /// What follows from an ending.
+    /// The caller's next step after an ending.
     enum Next {
         case nothing
-        /// The stream that is to connect in its place.
+        /// Connect this stream in its place.
         case connect(SocketStream)
-        /// Streams that are to fail with the same error.
+        /// Fail these streams with this error.
         case fail([SocketStream], TransportError)
     }
 
     private struct Line {
         var connecting = 0
-        /// How many have connected.
         var connected = 0
         var waiting = Fifo<SocketStream>()
     }
@@ -32,10 +30,10 @@ struct ConnectQueue {
     private let limit: Int
     private var lines: [StreamTarget: Line] = [:]
 
-    /// - Parameter limit: how many may connect to one target at once; at least one may.
+    /// - Parameter limit: the number of streams that connect to one target at once; values below 1 count as 1.
     init(limit: Int) { self.limit = max(1, limit) }
 
-    /// - Returns: whether the stream is to connect now; otherwise it waits for its turn.
+    /// - Returns: `true` if the stream connects now, `false` if it waits.
     mutating func enter(_ stream: SocketStream) -> Bool {
         var line = self.lines.removeValue(forKey: stream.target) ?? Line()
         defer { self.lines[stream.target] = line }
@@ -48,21 +46,21 @@ struct ConnectQueue {
         return true
     }
 
-    /// A stream that was connecting is not any more.
+    /// Removes a stream that has stopped connecting.
     mutating func leave(_ stream: SocketStream, _ ending: Ending) -> Next {
         guard var line = self.lines.removeValue(forKey: stream.target) else { return .nothing }
         defer { if line.connecting > 0 { self.lines[stream.target] = line } }
         if case .connected = ending { line.connected += 1 }
         if case .unreached(let error) = ending, stream.connectedBefore == line.connected {
-            // They came while it tried, and none got through: each of them would wait in vain as well, and by turns the last
-            // for many minutes. Their owners know when to try again, and where.
+            // No stream has connected since this one started, so each waiting stream would fail too, one after another,
+            // the last after many minutes. Their owners decide when and where to retry.
             line.connecting -= 1
             var failed: [SocketStream] = []
             while let waiting = line.waiting.popFirst() { failed.append(waiting) }
             return .fail(failed, error)
         }
         while let next = line.waiting.popFirst() {
-            // Its owner may have left while it waited.
+            // Its owner may have closed it while it waited.
             guard !next.isClosed else { continue }
             next.connectedBefore = line.connected
             return .connect(next)

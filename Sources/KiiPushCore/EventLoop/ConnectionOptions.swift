@@ -1,7 +1,7 @@
 import CCurl
 import Glibc
 
-/// The part of a configuration that every connection obeys, REST or stream: trust, identity, proxy and connect time.
+/// The settings that every connection shares, REST or stream: trust, identity, proxy and connect timeout.
 struct ConnectionOptions {
     private let tls: TLSConfiguration
     private let proxy: ProxyAddress?
@@ -10,8 +10,8 @@ struct ConnectionOptions {
     private let trustsFileAlone: Bool
     private let authorities: AuthorityFile?
 
-    /// - Throws: `TransportError` with code `invalidConfiguration` when the proxy, the user agent, the CA file or the client
-    ///   certificate cannot be used.
+    /// - Throws: `TransportError` with code `invalidConfiguration` when the proxy, the user agent, the CA file or the
+    ///   client certificate is unusable.
     init(_ configuration: EventLoop.Configuration) throws(TransportError) {
         let tls = configuration.tls
         try ConnectionOptions.requireReadable(tls.caFile, "the CA file")
@@ -28,7 +28,7 @@ struct ConnectionOptions {
         let builtIn = ccurl_built_in_certificates().map { String(cString: $0) }
         self.trustsFileAlone = ConnectionOptions.trustsFileAlone(
             caFile: tls.caFile, builtIn: builtIn, isReadable: { access($0, R_OK) == 0 })
-        // libcurl keeps nothing of a folder.
+        // libcurl does not cache a folder's certificates.
         self.authorities = self.trustsFileAlone ? (tls.caFile ?? builtIn).map(AuthorityFile.init) : nil
     }
 
@@ -38,7 +38,7 @@ struct ConnectionOptions {
             .invalidConfiguration, detail: "\(name) \(file) cannot be read: \(errorText(errno))")
     }
 
-    /// Refuses a client's key that others can read, and one without its certificate.
+    /// Refuses a client key that others can read, or that has no certificate.
     private static func requireSecret(_ tls: TLSConfiguration) throws(TransportError) {
         guard let certificate = tls.clientCertificateFile else {
             guard tls.clientKeyFile != nil else { return }
@@ -47,7 +47,7 @@ struct ConnectionOptions {
         let key = tls.clientKeyFile ?? certificate
         let isFound: Bool
         do throws(FileError) {
-            // The service manager's own files are closed by access control lists, and not by their mode (systemd.exec(5)).
+            // Access control lists protect the service manager's own files, not their mode (systemd.exec(5)).
             let folder = getenv("CREDENTIALS_DIRECTORY").map { String(cString: $0) } ?? ""
             let isOfManager = !folder.isEmpty && key.hasPrefix(folder + "/")
             isFound = try (isOfManager ? TrustedFile.read(key) : PrivateFile.read(key)) != nil
@@ -59,12 +59,12 @@ struct ConnectionOptions {
         }
     }
 
-    /// Whether libcurl's folder of certificates is left out.
+    /// Whether libcurl ignores its folder of certificates.
     ///
-    /// A file that was configured is to be trusted *instead* of the system's. And where the system has all its certificates
-    /// in one file, as Debian makes it of the folder's, the folder adds none, but keeps libcurl from sharing what it has
-    /// read among connections: each would take 23 ms of CPU and 860 KiB instead of 1.2 ms and 70 KiB (measured, libcurl
-    /// 7.88.1 with 140 certificates).
+    /// A configured file *replaces* the system's certificates. Where the system also has all certificates in one file,
+    /// as on Debian, the folder adds none, and prevents libcurl from sharing the parsed certificates among connections.
+    /// Each connection would take 23 ms of CPU and 860 KiB instead of 1.2 ms and 70 KiB (measured, libcurl 7.88.1 with
+    /// 140 certificates).
     ///
     /// - Parameter builtIn: the file that libcurl was built to trust, beside the folder.
     static func trustsFileAlone(caFile: String?, builtIn: String?, isReadable: (String) -> Bool) -> Bool {
@@ -75,7 +75,7 @@ struct ConnectionOptions {
 
     func apply(to easy: CurlEasy, isLocal: Bool = false) throws(TransportError) {
         try easy.setMilliseconds(CURLOPT_CONNECTTIMEOUT_MS, self.connectTimeout)
-        // RFC 8996: TLS 1.0 and 1.1 must not be used. Said here, it holds against a file that OPENSSL_CONF names.
+        // RFC 8996: TLS 1.0 and 1.1 must not be used. Set here, it overrides a file that OPENSSL_CONF names.
         try easy.set(CURLOPT_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
         try easy.set(CURLOPT_PROXY_SSLVERSION, CURL_SSLVERSION_TLSv1_2)
         if let caFile = self.tls.caFile {
@@ -83,7 +83,7 @@ struct ConnectionOptions {
             try easy.set(CURLOPT_PROXY_CAINFO, caFile)
         }
         if self.trustsFileAlone {
-            // A libcurl that has no such option has no folder.
+            // A libcurl without this option has no folder.
             _ = ccurl_easy_set_string(easy.raw, CURLOPT_CAPATH, nil)
             _ = ccurl_easy_set_string(easy.raw, CURLOPT_PROXY_CAPATH, nil)
         }
@@ -92,7 +92,7 @@ struct ConnectionOptions {
         if let certificate = self.tls.clientCertificateFile {
             try easy.set(CURLOPT_SSLCERT, certificate)
             try easy.set(CURLOPT_SSLKEY, self.tls.clientKeyFile ?? certificate)
-            // For a key with a password OpenSSL would ask at the terminal, and wait.
+            // OpenSSL would otherwise ask for the password of a key at the terminal, and wait.
             try easy.set(CURLOPT_KEYPASSWD, "")
         }
         try easy.set(CURLOPT_USERAGENT, self.userAgent)
@@ -105,10 +105,10 @@ struct ConnectionOptions {
         }
     }
 
-    /// Makes the next connection of this handle trust the authorities that their file lists now.
+    /// Makes the next connection of this handle trust the authorities that the file lists now.
     ///
-    /// - Parameter usesTLS: whether that connection does. Without TLS, and without a proxy, which may use TLS, the
-    ///   method skips the file: the system call would be 8 % of a request.
+    /// - Parameter usesTLS: whether the connection uses TLS. If it does not, and there is no proxy, which may use TLS,
+    ///   the method skips the file: the system call would be 8 % of a request.
     func trustChanges(_ easy: CurlEasy, usesTLS: Bool) {
         guard usesTLS || self.usesProxy else { return }
         self.authorities?.limitAge(for: easy)

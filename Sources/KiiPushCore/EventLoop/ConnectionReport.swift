@@ -1,31 +1,30 @@
 import CCurl
 
-/// How a connection came about, or how far it got: for telling a person which part of the way fails.
+/// The steps that a connection attempt completed, to show a person which one fails.
 package struct ConnectionReport: Sendable {
-    /// A certificate that the server sent, in the words of libcurl's TLS library.
+    /// A certificate that the server sent, as libcurl's TLS library prints it.
     package struct Certificate: Sendable {
         /// Such as `CN = localhost`.
         package var subject: String?
         package var issuer: String?
-        /// When it ends.
+        /// The end of its validity.
         package var end: Timestamp?
     }
 
-    /// The address that was connected to last, in digits: the proxy's where there is one. `nil` when none was.
+    /// The last address that libcurl connected to, in digits; the proxy's if there is one. `nil` without an attempt.
     package var address: String?
-    /// Whether a name was turned into addresses, the proxy's where there is one.
+    /// Whether name lookup succeeded, for the proxy if there is one.
     package var isResolved: Bool
-    /// How long it took until the TCP connection stood; `nil` when it did not.
+    /// The time until the TCP connection stood; `nil` when it failed.
     package var connectedAfter: Duration?
-    /// What the proxy answered to CONNECT; 0 when it was not asked or did not.
+    /// The proxy's status for CONNECT; 0 without a request or an answer.
     package var proxyStatus: Int
-    /// Whether the certificate is trusted and for another name. Found out by connecting once more, so only where somebody
-    /// did.
+    /// Whether the certificate is trusted but for another name. Only a second connection attempt finds out; `false`
+    /// without one.
     package var isForAnotherName = false
-    /// The server's own first. Empty without TLS, and of a handshake that was not finished.
+    /// The chain, the server's own certificate first. Empty without TLS, or if the handshake failed.
     package var certificates: [Certificate]
 
-    /// Asks a handle that has connected, or failed to.
     init(_ easy: CurlEasy) {
         let address = easy.text(CURLINFO_PRIMARY_IP)
         self.address = address.isEmpty ? nil : address
@@ -43,7 +42,7 @@ extension CurlEasy {
         return String(cString: value)
     }
 
-    /// `nil` for what did not come to pass.
+    /// `nil` for a step that was not reached.
     fileprivate func time(_ info: CURLINFO) -> Duration? {
         var microseconds: curl_off_t = 0
         guard ccurl_easy_get_offset(self.raw, info, &microseconds) == CURLE_OK, microseconds > 0 else { return nil }

@@ -1,7 +1,7 @@
 import CCurl
 import Glibc
 
-/// One curl easy handle and its error buffer. Touched on the loop thread only.
+/// One curl easy handle and its error buffer. Loop thread only.
 final class CurlEasy {
     let raw: UnsafeMutableRawPointer
     private let errorBuffer: UnsafeMutablePointer<CChar>
@@ -19,21 +19,21 @@ final class CurlEasy {
         self.errorBuffer.deallocate()
     }
 
-    /// Forgets every option, and with them every pointer into objects of ours.
+    /// Clears every option, and with them every pointer into our objects.
     func reset() { curl_easy_reset(self.raw) }
 
-    /// The object that was set for `raw` as `CURLOPT_PRIVATE`; asked while somebody holds it.
+    /// The object that `CURLOPT_PRIVATE` of `raw` points to. Another object must hold it.
     static func owner<Owner: AnyObject>(of raw: UnsafeMutableRawPointer, _ type: Owner.Type) -> Owner? {
         var context: UnsafeMutableRawPointer?
         guard ccurl_easy_get_private(raw, &context) == CURLE_OK, let context else { return nil }
         return Unmanaged<Owner>.fromOpaque(context).takeUnretainedValue()
     }
 
-    /// Sets what holds for every handle, on a fresh or reset one.
+    /// Sets the options that all handles share, on a fresh or reset handle.
     func prepare() throws(TransportError) {
         self.clearError()
         try self.check(ccurl_easy_set_pointer(self.raw, CURLOPT_ERRORBUFFER, self.errorBuffer))
-        // Signals belong to the process, and libcurl's would time out name lookups on the wrong thread.
+        // Signals belong to the process, and libcurl's would end name lookups on the wrong thread.
         try self.set(CURLOPT_NOSIGNAL, 1)
         try self.set(CURLOPT_PROTOCOLS, ccurl_web_protocols())
         try self.check(ccurl_easy_set_socket_callback(self.raw, openSocket))
@@ -54,12 +54,12 @@ final class CurlEasy {
         try self.check(ccurl_easy_set_string(self.raw, option, value))
     }
 
-    /// A time limit. libcurl takes zero for "none", so nothing below one millisecond reaches it.
+    /// Sets a time limit. libcurl takes 0 for no limit, so anything shorter than 1 ms counts as 1 ms.
     func setMilliseconds(_ option: CURLoption, _ duration: Duration) throws(TransportError) {
         try self.set(option, Int(min(max(duration.wholeMillisecondsRoundedUp, 1), Int64(Int32.max))))
     }
 
-    /// `value` must stay alive until the option is set anew or the handle is reset.
+    /// Sets a pointer that must stay valid until the option is set anew or the handle is reset.
     func setUnowned(_ option: CURLoption, _ value: UnsafeMutableRawPointer?) throws(TransportError) {
         try self.check(ccurl_easy_set_pointer(self.raw, option, value))
     }
@@ -69,13 +69,12 @@ final class CurlEasy {
         return ccurl_easy_get_long(self.raw, info, &value) == CURLE_OK ? value : 0
     }
 
-    /// A time that libcurl has measured; 0 where it has measured none.
+    /// A time that libcurl has measured, or 0.
     func microseconds(_ info: CURLINFO) -> Int {
         var value: curl_off_t = 0
         return ccurl_easy_get_offset(self.raw, info, &value) == CURLE_OK ? Int(value) : 0
     }
 
-    /// Forgets the words of an earlier error.
     func clearError() { self.errorBuffer.pointee = 0 }
 
     func error(_ code: CURLcode) -> TransportError {
@@ -89,7 +88,7 @@ final class CurlEasy {
         return error
     }
 
-    /// libcurl 8.7 says 0 for the size of every request (curl's issue 13269).
+    /// Whether libcurl reports 0 for the size of every request, as 8.7 does (curl's issue 13269).
     private static let countsNoRequests: Bool = {
         guard let version = curl_version_info(CURLVERSION_FIRST)?.pointee.version_num else { return true }
         return (0x08_07_00..<0x08_08_00).contains(version)
@@ -100,9 +99,9 @@ final class CurlEasy {
     }
 }
 
-// A program started meanwhile would hold the connection open after this process has closed it, and the kernel would go on
-// reporting events of a descriptor that is no more, epoll(7). Set afterwards, the flag would come too late for a program
-// that another thread starts in between.
+// Opens the socket with close-on-exec. A program started meanwhile would otherwise keep the connection open after this
+// process has closed it, and the kernel would go on reporting the closed descriptor, epoll(7). Setting the flag
+// afterwards would miss a program that another thread starts in between.
 private func openSocket(
     _ context: UnsafeMutableRawPointer?, _ purpose: curlsocktype, _ address: UnsafeMutablePointer<curl_sockaddr>?
 ) -> curl_socket_t {

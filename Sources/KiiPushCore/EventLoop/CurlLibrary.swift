@@ -1,14 +1,14 @@
 import CCurl
 
-/// The libcurl that this process runs on.
+/// The libcurl in this process.
 package enum CurlLibrary {
-    /// 7.68.0, the oldest that this is written against.
+    /// 7.68.0, the oldest supported.
     static let oldestVersion: UInt32 = 0x07_44_00
 
     /// Initialises libcurl once per process and checks its version; later calls return the first one's outcome.
     static func start() throws(TransportError) { try CurlLibrary.outcome.get() }
 
-    // A static `let` runs once, on first use, whichever threads race for it.
+    // A static `let` runs once, on first use, even if threads race for it.
     private static let outcome: Result<Void, TransportError> = {
         let code = curl_global_init(Int(CURL_GLOBAL_DEFAULT))
         guard code == CURLE_OK, let info = curl_version_info(CURLVERSION_FIRST) else {

@@ -2,18 +2,20 @@ import Glibc
 
 /// One thread that owns every socket: HTTP transfers, byte streams and timers over libcurl.
 ///
-/// The thread takes turns. A turn runs the commands queued so far, fires timers, moves transfers, hands out what streams
-/// received, calls the ``TurnDelegate``, writes what was sent, and sleeps until something happens. Nothing on it may
-/// block. A loop that is let go of shuts down; ``shutdown()`` does it at a known time.
+/// The thread takes turns. A turn runs the queued commands, fires timers, advances transfers, delivers received bytes,
+/// calls the ``TurnDelegate``, sends, and sleeps until the next event. Code on the thread must not block. Releasing the
+/// last reference shuts the loop down; ``shutdown()`` does so at a known time.
 package final class EventLoop: Loop, HTTPTransport, Sendable {
     let queue: CommandQueue
-    /// Until it is joined. Whoever joins holds the lock meanwhile, so that all who wait go on together.
+    /// The thread, until it is joined. The joining thread holds the lock, so that all waiting threads continue
+    /// together.
     private let thread: Locked<OSThread?>
 
     /// Starts the loop's thread.
     ///
-    /// - Throws: `TransportError` with code `invalidConfiguration` for a libcurl before 7.68.0, a proxy that is no URL,
-    ///   or a CA file that cannot be read.
+    /// - Throws: `TransportError` with code `invalidConfiguration` for a libcurl before 7.68.0, or for a proxy, user
+    ///   agent, CA file or client certificate that is unusable; `other` when the system refuses a descriptor or the
+    ///   thread.
     package init(configuration: Configuration = .init()) throws(TransportError) {
         try CurlLibrary.start()
         let waker: Waker
@@ -23,7 +25,7 @@ package final class EventLoop: Loop, HTTPTransport, Sendable {
             throw TransportError(.other, detail: error.description)
         }
         self.queue = CommandQueue(waker: waker)
-        // On its way to the thread, whose own it is from then on, so that everything it owns dies there.
+        // Handed to the thread, which owns it from then on, so that everything in it is destroyed there.
         let core = try LoopCore(configuration, queue: self.queue, waker: waker)
         let handed = Locked<LoopPlace?>(LoopPlace(of: core, queue: self.queue))
         do throws(SystemError) {
@@ -44,15 +46,14 @@ package final class EventLoop: Loop, HTTPTransport, Sendable {
 
     deinit {
         self.shutdown()
-        // There is still a thread to join when this is that thread itself; nobody else can wait for it any more.
+        // On the loop's own thread, `shutdown()` has not joined it; nobody else can any more.
         self.thread.withLock { $0?.detach() }
     }
 
-    /// Whether this is the loop's thread.
     package var isCurrent: Bool { LoopPlace.current?.queue === self.queue }
 
-    /// Runs `command` on the loop's thread at the start of its next turn, in the order of submission. Any thread.
-    /// Returns `false`, and drops the command, once the loop was shut down; what it returned `true` for does run.
+    /// Runs `command` on the loop's thread at the start of its next turn, in order of submission. Any thread. Returns
+    /// `false`, and drops the command, after shutdown; every accepted command runs.
     @discardableResult
     package func submit(_ command: @escaping @Sendable () -> Void) -> Bool { self.queue.append(command) }
 
@@ -66,8 +67,8 @@ package final class EventLoop: Loop, HTTPTransport, Sendable {
         }
     }
 
-    /// Sends `request` and returns the whole response, whatever its status; redirects are not followed. Connections are
-    /// reused; over TLS, HTTP/2 is spoken with servers that offer it. Compressed bodies come decoded.
+    /// Sends `request` and returns the whole response, whatever its status. Redirects are not followed. Connections are
+    /// reused; over TLS the loop speaks HTTP/2 with servers that offer it. Compressed bodies arrive decoded.
     ///
     /// - Throws: `TransportError`; `CancellationError` as soon as the task is cancelled.
     package func perform(_ request: HTTPRequest) async throws -> HTTPResponse {
@@ -88,26 +89,25 @@ package final class EventLoop: Loop, HTTPTransport, Sendable {
         }
     }
 
-    /// Ends the loop: queued commands run, transfers fail with code `shutDown`, the ``TurnDelegate`` is called once more,
-    /// what it sends is written as far as the peers take it at once, streams close with code `shutDown`, timers are
-    /// dropped.
+    /// Ends the loop. Queued commands run, transfers fail with code `shutDown`, and the ``TurnDelegate`` runs once
+    /// more. The loop sends as much as the peers take at once, closes streams with code `shutDown`, and drops timers.
     ///
-    /// Returns when the thread has ended; called on that thread, at once. Any thread, any number of times. It must not
-    /// be called while holding what a command or callback waits for.
+    /// Returns when the thread has ended; on that thread, at once. Any thread, any number of times. The caller must not
+    /// hold a lock that a command or callback waits for.
     package func shutdown() {
         self.queue.close()
         guard !self.isCurrent else { return }
         self.thread.withLock { thread in
-            // For the thread's end, and not only that of what it runs: OpenSSL frees what it keeps of a thread with the
-            // thread's last step, and must not do so while exit(3) takes OpenSSL down.
+            // Waits for the thread itself, not only for its work: OpenSSL frees its thread data in the thread's last
+            // step, which must not coincide with exit(3) unloading OpenSSL.
             thread?.join()
             thread = nil
         }
     }
 }
 
-/// Leaves the process's signals to threads that expect them; also a TLS library's SIGPIPE, which no option suppresses in
-/// older libcurl. Faults of this thread's own stay deliverable.
+/// Blocks signals on this thread, so that other threads get them; also a TLS library's SIGPIPE, which no option
+/// suppresses in older libcurl. Faults of this thread stay deliverable.
 private func blockSignals() {
     var signals = sigset_t()
     sigfillset(&signals)
@@ -124,14 +124,14 @@ extension EventLoop {
     package var clocks: Clocks { .machine }
     package var now: MonotonicInstant { self.live.now }
 
-    /// Begins to connect. The delegate hears of the outcome, never before this returns. While the loop shuts down the
-    /// stream is closed from the start, and the delegate hears nothing.
+    /// Starts to connect. The stream reports the outcome to the delegate, never before this call returns. During
+    /// shutdown it returns a closed stream and never calls the delegate.
     ///
     /// - Parameters:
-    ///   - sendTimeout: how long what is sent may go without the peer's kernel saying that it has it; then the
-    ///     connection counts as broken, with code `timedOut`. `nil` leaves it to the system, which takes about 15 min.
+    ///   - sendTimeout: the longest that sent bytes may stay unacknowledged by the peer's kernel; then the connection
+    ///     counts as broken, with code `timedOut`. `nil` leaves it to the system, about 15 min.
     ///     - Source: `TCP_USER_TIMEOUT` in tcp(7).
-    ///   - isInspected: whether ``ByteStream/report`` is to tell how the connection came about, which costs time and memory.
+    ///   - isInspected: whether ``ByteStream/report`` is recorded, which costs time and memory.
     package func openStream(
         _ target: StreamTarget, sendTimeout: Duration? = nil, isInspected: Bool = false,
         delegate: any ByteStreamDelegate
@@ -145,13 +145,13 @@ extension EventLoop {
         self.live.timers.schedule(at: deadline, body)
     }
 
-    /// When the loop has ended, its timers are gone, and nothing is to be done.
+    /// Cancels a timer; does nothing after the loop's end.
     package func cancel(_ timer: TimerID) { self.core?.timers.cancel(timer) }
 
-    /// Has `owner` told, between two turns, when a descriptor that it has opened can be read, or written to where that is
-    /// asked for as well. The loop holds the owner until ``forget(_:)``, or until it ends.
+    /// Calls `owner`, between two turns, when its descriptor becomes readable, or writable if `isWriting`. The loop
+    /// holds the owner until ``forget(_:)`` or its own end.
     ///
-    /// - Throws: `TransportError` when the kernel refuses to watch it.
+    /// - Throws: `TransportError` when the kernel refuses to watch the descriptor.
     package func watch(
         _ descriptor: Int32, isWriting: Bool, owner: any DescriptorOwner
     ) throws(TransportError) {
@@ -159,14 +159,14 @@ extension EventLoop {
         try self.live.sockets.watch(descriptor, for: interest, owner: .guest(owner))
     }
 
-    /// Watches a descriptor no longer; before it is closed.
+    /// Call it before closing the descriptor.
     package func forget(_ descriptor: Int32) { self.core?.sockets.forget(descriptor) }
 
-    /// Has `delegate` called in every turn, from this one on. The loop holds it until it is replaced or shut down.
+    /// Calls `delegate` in every turn, from this one on. The loop holds it until it is replaced or the loop ends.
     package func setTurnDelegate(_ delegate: (any TurnDelegate)?) { self.live.turnDelegate = delegate }
 
-    /// Has `observer` called, at the beginning of a turn, when the machine has slept or its calendar was set. The loop
-    /// holds it until it is replaced or shut down.
+    /// Calls `observer` at the start of a turn when the machine has slept or its calendar was set. The loop holds it
+    /// until it is replaced or the loop ends.
     package func setClockObserver(_ observer: ((ClockJump) -> Void)?) { self.live.clockObserver = observer }
 
     var live: LoopCore {

@@ -1,15 +1,15 @@
-/// Whom TLS connections trust.
+/// The trust and identity of TLS connections.
 package struct TLSConfiguration: Sendable, Hashable {
-    /// A file of PEM certificates to trust instead of the system's; `nil` trusts the system's. One that has changed is read
-    /// again by the next connection.
+    /// A file of PEM certificates to trust instead of the system's; `nil` trusts the system's. The next connection
+    /// rereads a changed file.
     package var caFile: String?
-    /// Whether certificates go unverified. For experiments only: whoever sits on the way can read everything.
+    /// Whether certificates go unverified. For experiments only: anyone on the network path can read everything.
     package var insecure: Bool
-    /// A file with the PEM certificate that servers get which ask for one, and those between it and its authority.
+    /// A file with the PEM certificate for servers that ask for one, and any intermediate certificates.
     package var clientCertificateFile: String?
-    /// A file with its PEM key, without a password and closed to others; `nil`: the certificate's file.
+    /// A file with its PEM key, without a password and unreadable for others; `nil` uses the certificate's file.
     package var clientKeyFile: String?
-    /// Whether a trusted certificate may be for another name. For finding out what is wrong with a certificate only.
+    /// Whether a trusted certificate may be for another name. Only for diagnosing a certificate.
     package var ignoresNames = false
 
     package init(caFile: String? = nil, insecure: Bool = false) {
@@ -19,28 +19,28 @@ package struct TLSConfiguration: Sendable, Hashable {
 }
 
 extension EventLoop {
-    /// What holds for every transfer and stream of one loop.
+    /// The settings of one loop's transfers and streams.
     package struct Configuration: Sendable {
         package var tls: TLSConfiguration
-        /// The proxy's URL (`http`, `https`, `socks4`, `socks4a`, `socks5` or `socks5h`), credentials and all. `nil`
-        /// connects directly; the environment's `http_proxy` and its like are not looked at.
+        /// The proxy's URL (`http`, `https`, `socks4`, `socks4a`, `socks5` or `socks5h`), including credentials. `nil`
+        /// connects directly; the loop ignores the environment's `http_proxy` and its like.
         package var proxy: String?
         /// The field `User-Agent` of requests to HTTP servers and proxies.
         package var userAgent = UserAgent.ofLibrary
-        /// The largest response body that is taken, decompressed. Default 4 MiB.
+        /// The largest response body, in bytes after decompression. Default 4 MiB.
         package var maximumBodyBytes = 4 << 20
-        /// The most that is read from one stream in one turn, so that none starves the others. Default 1 MiB.
+        /// The most bytes to read from one stream in one turn, so that no stream starves the others. Default 1 MiB.
         package var drainBytes: Int
-        /// How long name lookup, connecting, proxy and TLS handshake may take together. Default 10 s.
+        /// The limit for name lookup, connecting, proxy and TLS handshake together. Default 10 s.
         package var connectTimeout: Duration
-        /// How many connections HTTP transfers open to one host at once; the rest wait in line. Default 64.
+        /// The most connections that HTTP transfers open to one host at once; further transfers wait. Default 64.
         package var maximumConnectionsPerHost = 64
-        /// How many streams connect to one target at once; the rest wait in line, and their time to connect has not begun.
-        /// Default 256.
+        /// The most streams that connect to one target at once. Further streams wait, and their connect timeout starts
+        /// later. Default 256.
         package var maximumConnectsPerTarget = 256
-        /// How long ``ByteStream/closeAfterFlush()`` waits for a peer that does not read. Default 5 s.
+        /// The longest that ``ByteStream/closeAfterFlush()`` waits for a peer that does not read. Default 5 s.
         package var lingerTimeout: Duration
-        /// Reads the machine's clocks; for tests that have the machine sleep.
+        /// Reads the machine's clocks. Tests replace it to simulate sleep.
         package var readClocks: @Sendable () -> ClockReading?
 
         package init(

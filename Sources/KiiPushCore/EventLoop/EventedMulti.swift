@@ -1,17 +1,17 @@
 import CCurl
 
-/// A multi handle that is driven by events: libcurl is called for sockets that are ready and at the times it asks for.
-/// `curl_multi_perform` and `curl_multi_poll` look at every handle they know on every call. Loop thread only.
+/// An event-driven multi handle: it calls libcurl for ready sockets and at the times that libcurl requests.
+/// `curl_multi_perform` and `curl_multi_poll` would scan every handle on each call. Loop thread only.
 final class EventedMulti {
     private let raw: UnsafeMutableRawPointer
     private let sockets: SocketTable
-    /// When libcurl wants to be called although no socket is ready.
+    /// The time of the next call that libcurl requested, even if no socket is ready.
     private(set) var deadline: MonotonicInstant?
-    // Whether libcurl has been called since the last look, and may have come to the end of something.
+    // Whether libcurl ran since the last `advance`, and may have finished a handle.
     private var hasMoved = false
-    // Whether libcurl has let go of a socket since this was last unset.
+    // Whether libcurl has given up a socket since the last reset.
     private var hasLetGo = false
-    /// Called whenever there is something to ``advance(at:)`` for, at once or at the ``deadline``.
+    /// Called when ``advance(at:)`` has work, at once or at the ``deadline``.
     var stirred: () -> Void = {}
 
     init(sockets: SocketTable) throws(TransportError) {
@@ -20,7 +20,7 @@ final class EventedMulti {
         }
         self.raw = raw
         self.sockets = sockets
-        // Safe to escape: libcurl calls back from inside calls made here only, and the multi handle dies with us.
+        // Safe to escape: libcurl calls back only from inside calls made here, and `deinit` destroys the multi handle.
         let context = Unmanaged.passUnretained(self).toOpaque()
         let socketChanged: curl_socket_callback = { _, descriptor, what, context, _ in
             EventedMulti.of(context)?.socketChanged(descriptor, what)
@@ -35,10 +35,10 @@ final class EventedMulti {
     }
 
     deinit {
-        // Closing the last connections, libcurl would call back into an object that is no more. Unsetting cannot fail.
+        // While it closes the last connections, libcurl would call back into a destroyed object. Unsetting cannot fail.
         _ = ccurl_multi_set_socket_callback(self.raw, nil, nil)
         _ = ccurl_multi_set_timer_callback(self.raw, nil, nil)
-        // The only failures are misuse: every easy handle has been removed by its owner.
+        // Fails only for misuse: the owners have removed every easy handle.
         curl_multi_cleanup(self.raw)
     }
 
@@ -46,12 +46,12 @@ final class EventedMulti {
         try EventedMulti.check(ccurl_multi_set_long(self.raw, option, value))
     }
 
-    /// Begins what `easy` is set up for, at the next ``advance(at:)``.
+    /// Starts `easy` at the next ``advance(at:)``.
     func add(_ easy: CurlEasy) throws(TransportError) {
         try EventedMulti.check(curl_multi_add_handle(self.raw, easy.raw))
     }
 
-    /// Ends whatever `easy` is doing. Adding it failed or it was added here: otherwise a programmer error.
+    /// Stops `easy`, which was added here or whose ``add(_:)`` failed; anything else is a programmer error.
     func remove(_ easy: CurlEasy) { curl_multi_remove_handle(self.raw, easy.raw) }
 
     func socketReady(_ descriptor: Int32, events: Epoll.Interest) {
@@ -62,7 +62,7 @@ final class EventedMulti {
         self.move(descriptor, actions)
     }
 
-    /// Does what is due, and returns whether anything may have come to an end since the last call.
+    /// Runs the due work. Returns whether a handle may have finished since the last call.
     func advance(at now: MonotonicInstant) -> Bool {
         if let deadline = self.deadline, deadline <= now {
             self.deadline = nil
@@ -74,7 +74,6 @@ final class EventedMulti {
         return self.hasMoved
     }
 
-    /// Calls `body` for every handle that came to an end since the last call.
     func forEachFinished(_ body: (_ easy: UnsafeMutableRawPointer, _ result: CURLcode) -> Void) {
         var left: Int32 = 0
         while let message = curl_multi_info_read(self.raw, &left) {
@@ -87,14 +86,14 @@ final class EventedMulti {
         self.hasMoved = true
         self.stirred()
         var running: Int32 = 0
-        // Fails only for misuse or lack of memory; what it means for a handle shows in that handle's result.
+        // Fails only for misuse or lack of memory; each handle's result shows the effect.
         curl_multi_socket_action(self.raw, descriptor, actions, &running)
     }
 
-    /// Has libcurl look at every handle.
+    /// Makes libcurl check every handle.
     ///
-    /// libcurl 7.88 gives an address up whose time is over, and would turn to the name's next one in the following call.
-    /// It has no socket then, and asks for that call only at the end of the time for connecting (curl's issue 11920).
+    /// When an address times out, libcurl 7.88 gives it up and tries the name's next one only in the following call. It
+    /// has no socket then, and requests that call only for the end of the connect timeout (curl's issue 11920).
     private func moveAll() {
         var running: Int32 = 0
         curl_multi_socket_all(self.raw, &running)
@@ -115,7 +114,7 @@ final class EventedMulti {
     private func timerChanged(_ milliseconds: Int) {
         switch milliseconds {
         case ..<0: self.deadline = nil
-        // Due in this very turn, which began a moment before libcurl says "now".
+        // Due in this turn, which began shortly before.
         case 0: self.deadline = MonotonicInstant(nanoseconds: 0)
         default: self.deadline = .now() + .milliseconds(milliseconds)
         }

@@ -1,8 +1,9 @@
 internal import CCurl
 
 extension Timestamp {
-    /// Reads a date in one of the three forms of RFC 9110 section 5.6.7, or as TLS libraries print the end of a
-    /// certificate: `Nov 22 20:24:53 2036 GMT` (OpenSSL), `2036-11-22 20:24:53 GMT` (GnuTLS). Without a zone it is in GMT.
+    /// Parses a date in one of the three forms of RFC 9110 section 5.6.7, or as TLS libraries print the end of a
+    /// certificate: `Nov 22 20:24:53 2036 GMT` (OpenSSL), `2036-11-22 20:24:53 GMT` (GnuTLS). A date without a zone is
+    /// in GMT.
     ///
     /// - Source: curl_getdate(3), which takes days without hyphens only
     package init?(date text: String) {

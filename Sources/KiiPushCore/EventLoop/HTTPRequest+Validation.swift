@@ -1,7 +1,8 @@
 extension HTTPRequest {
-    /// Refuses what would send something else than the caller wrote, or put credentials into an error.
+    /// Refuses a request that libcurl would send differently from its fields, or whose credentials an error could
+    /// quote.
     ///
-    /// - Throws: `TransportError` with code `invalidConfiguration`. The detail quotes nothing but the field's name.
+    /// - Throws: `TransportError` with code `invalidConfiguration`. The detail quotes only the field's name.
     func validate() throws(TransportError) {
         if let flaw = self.flaw { throw TransportError(.invalidConfiguration, detail: flaw) }
     }
@@ -28,12 +29,12 @@ extension HTTPRequest {
     }
 
     private static func flaw(ofURL url: UnsafeBufferPointer<UInt8>) -> String? {
-        // The part of the URL that names the server, credentials included.
+        // The server part of the URL, credentials included.
         var authority = url[...]
         if let scheme = url.firstIndex(of: UInt8(ascii: ":")), url[scheme...].starts(with: "://".utf8) {
             authority = url[scheme...].dropFirst(3)
         }
-        // Deprecated for http and https by RFC 9110 section 4.2.4; libcurl may quote the URL that holds it.
+        // RFC 9110 section 4.2.4 deprecates credentials for http and https, and libcurl may quote the URL.
         guard !authority.prefix(while: { !$0.isOne(of: "/?#\\") }).contains(UInt8(ascii: "@")) else {
             return "the URL holds credentials: send them in a field"
         }

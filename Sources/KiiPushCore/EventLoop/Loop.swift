@@ -1,9 +1,9 @@
-/// What the receiving side needs of the thread that it lives on: streams, timers, and the time. ``EventLoop`` is the
-/// one that agents have. A simulation has another one, whose time, network and order of events follow from a seed.
+/// The thread that the receiving side lives on: streams, timers, and the time. Agents use ``EventLoop``. A simulation
+/// uses another one, whose time, network and order of events follow from a seed.
 package protocol Loop: AnyObject {
-    /// When this turn began.
+    /// The start of this turn.
     var now: MonotonicInstant { get }
-    /// The clocks that everything on this loop goes by.
+    /// The clocks of everything on this loop.
     var clocks: Clocks { get }
     /// Begins to connect; see ``EventLoop/openStream(_:sendTimeout:isInspected:delegate:)``.
     func openStream(
@@ -12,63 +12,61 @@ package protocol Loop: AnyObject {
     /// Runs `body` in the first turn that begins at or after `deadline`.
     @discardableResult
     func schedule(at deadline: MonotonicInstant, _ body: @escaping () -> Void) -> TimerID
-    /// Takes a timer back; one that has fired stays fired.
+    /// Cancels a timer; does nothing if it has fired.
     func cancel(_ timer: TimerID)
 }
 
-/// A connection that carries bytes both ways. Loop thread only. It lives until it is closed from either side; the loop
-/// holds it, and it holds its delegate, until then. Every call is allowed at any time, from any callback; on a closed
-/// stream they do nothing.
+/// A two-way connection for bytes. Loop thread only.
+///
+/// The stream lives until either side closes it; until then the loop holds it, and it holds its delegate. Any method
+/// may be called at any time, from any callback; on a closed stream they do nothing.
 package protocol ByteStream: AnyObject {
-    /// Whether reading is paused.
     var isPaused: Bool { get }
-    /// How many bytes wait to be sent.
     var unsentBytes: Int { get }
-    /// How the connection came about, or how far; `nil` before, and of a stream that is not inspected.
+    /// The steps that the connection attempt completed; `nil` before its end, and for a stream that is not inspected.
     var report: ConnectionReport? { get }
-    /// Queues `bytes`; everything queued in one turn leaves at its end in one write, if the peer takes it. Before the
-    /// connection stands they are kept. There is no limit here: look at ``unsentBytes``.
+    /// Queues `bytes`. The loop sends all bytes of a turn at its end, in one write if the peer takes them. A connecting
+    /// stream buffers them. There is no limit; check ``unsentBytes``.
     func send(_ bytes: [UInt8])
-    /// Stops handing over bytes, from this moment on; the peer feels it once the kernel's buffers are full. A
-    /// connection that breaks is still reported. A peer that has closed in good order is reported after
-    /// ``resumeReading()``, since bytes from before may still have to be read.
+    /// Stops the delivery of bytes at once; the peer notices when the kernel's buffers are full. A broken connection is
+    /// still reported. An orderly close by the peer is reported after ``resumeReading()``, since earlier bytes may
+    /// still be unread.
     func pauseReading()
-    /// Goes on where ``pauseReading()`` stopped.
     func resumeReading()
-    /// Closes at once; what was not sent yet is dropped. No delegate call follows.
+    /// Closes at once and drops unsent bytes. No delegate call follows.
     func close()
-    /// Closes in good order: when everything queued has left and the peer has closed too, or after the configured linger
-    /// time. What still comes is dropped. No delegate call follows.
+    /// Closes in good order: once all queued bytes are sent and the peer has closed too, or after the configured linger
+    /// time. Received bytes are dropped. No delegate call follows.
     func closeAfterFlush()
 }
 
-/// What a ``ByteStream`` tells its owner, always on the loop's thread and never from inside a call into the stream.
+/// The owner of a ``ByteStream``. The stream calls it on the loop's thread, never from inside a call into the stream.
 package protocol ByteStreamDelegate: AnyObject {
-    /// The connection stands, TLS handshake and proxy included.
+    /// The connection is ready, TLS handshake and proxy included.
     func streamDidConnect(_ stream: any ByteStream)
 
-    /// Bytes came. `bytes` is the loop's own buffer: valid during the call only.
+    /// Bytes arrived. `bytes` is the loop's own buffer, valid during the call only.
     func stream(_ stream: any ByteStream, didReceive bytes: UnsafeRawBufferPointer)
 
-    /// The connection ended or never came about; nothing follows. A peer that closed has code `connectionLost`.
-    /// Everything that arrived before has been handed over. It may come while reading is paused.
+    /// The connection ended or could not be made; no call follows. A close by the peer has code `connectionLost`. All
+    /// earlier bytes have been delivered. The call may come while reading is paused.
     func streamDidClose(_ stream: any ByteStream, error: TransportError)
 }
 
-/// What is run in every turn of the loop, between what came in and what goes out.
+/// Runs in every turn of the loop, between receiving and sending.
 package protocol TurnDelegate: AnyObject {
-    /// Whether this turn has brought enough: streams are read again in the next one. Asked after each piece that a stream
-    /// hands out.
+    /// Whether this turn has received enough; the loop then reads streams again in the next turn. Checked after each
+    /// piece that a stream delivers.
     var isSated: Bool { get }
-    /// How long the loop sleeps before it looks at its sockets again; zero: not at all. Asked at the end of each turn.
+    /// The loop's sleep at the end of a turn, before it checks its sockets again; zero for none.
     var pauseBeforeNextTurn: Duration { get }
-    /// Every byte of this turn has been handed out: store what it brought.
+    /// All bytes of this turn have been delivered: store the messages.
     func commit()
-    /// ``commit()`` has returned. What is sent now leaves at the end of this turn.
+    /// ``commit()`` has returned. Bytes sent now leave at the end of this turn.
     func afterCommit()
-    /// The loop ends: what comes now is its last turn.
+    /// The loop is ending, and this is its last turn.
     func loopEnds()
-    /// The last turn is over, and every stream has ended: nothing follows.
+    /// The last turn is over and every stream has ended; no call follows.
     func loopEnded()
 }
 
@@ -79,13 +77,12 @@ extension TurnDelegate {
     package func loopEnded() {}
 }
 
-/// Who has a descriptor of its own watched by the loop: the connection of a library that has its own way with sockets.
+/// The owner of a descriptor that the loop watches for it, such as another library's connection.
 package protocol DescriptorOwner: AnyObject {
-    /// The descriptor is ready, or broken. On the loop's thread, between two turns.
+    /// The descriptor is ready or broken. Called on the loop's thread, between two turns.
     func descriptorReady()
 }
 
-/// Where a byte stream leads.
 package enum StreamTarget: Sendable, Hashable {
     /// TCP, through the configured proxy if there is one.
     case tcp(host: String, port: UInt16)

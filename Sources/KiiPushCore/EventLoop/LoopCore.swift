@@ -1,6 +1,6 @@
 import Glibc
 
-/// The loop itself: everything that lives on its thread, and the turn.
+/// The loop itself: the state that lives on its thread, and the turn.
 final class LoopCore {
     private let queue: CommandQueue
     let sockets: SocketTable
@@ -10,7 +10,7 @@ final class LoopCore {
     let streams: StreamSet
     var turnDelegate: (any TurnDelegate)?
     var clockObserver: ((ClockJump) -> Void)?
-    /// What others keep here; see ``LoopIsolated``.
+    /// Values that other types confine to this thread; see ``LoopIsolated``.
     var values: [LoopKey: Any] = [:]
     private let readClocks: @Sendable () -> ClockReading?
     private var clocks = ClockWatch()
@@ -32,13 +32,13 @@ final class LoopCore {
         }
     }
 
-    /// The core of the loop whose thread this is.
+    /// The core of the loop whose thread calls; `nil` elsewhere.
     static var current: LoopCore? { LoopPlace.current?.core }
 
-    /// Turns until the queue is closed. What others keep here is let go of while the core is still ``current``.
+    /// Takes turns until the queue is closed. Releases ``values`` while the core is still ``current``.
     func run() {
         while self.runCommands() {
-            // Not in every turn: a loop that is busy finds it out in the next one that is not.
+            // Only after a sleep: a busy loop notices the jump in its next turn after one.
             if self.hasSlept, let jump = self.clocks.look(self.readClocks()) { self.clockObserver?(jump) }
             let horizon = self.timers.horizon
             while let body = self.timers.popDue(at: self.now, before: horizon) { body() }
@@ -47,7 +47,7 @@ final class LoopCore {
             self.commitAndFlush()
             self.sleep()
         }
-        // What was handed in before the end is stored and sent as far as it can be; nothing more is read.
+        // Commands submitted before the end are still stored and sent as far as possible; the loop reads nothing more.
         self.transfers.endAll(.shutDown)
         self.turnDelegate?.loopEnds()
         self.commitAndFlush()
@@ -78,17 +78,18 @@ final class LoopCore {
 
     private func sleep() {
         if let pause = self.turnDelegate?.pauseBeforeNextTurn, pause > .zero {
-            // A sleep, and no wait for sockets: they are ready, and the wait would end at once. More of them are ready 50 us
-            // later. `Gathering` asks for no more than that, and never after a message that came alone (`GatheringTests`).
-            // The proof, behind mosquitto, one run with the pause and one without in turn: 5.4 us of user time a message
-            // for 10.7 at QoS 0, and 11.2 for 19.5 at QoS 1. A command that is submitted meanwhile waits as long.
+            // Sleeps instead of waiting for sockets: some are ready, and the wait would end at once. After 50 us more
+            // are ready. `Gathering` never asks for longer, and never after a message that came alone
+            // (`GatheringTests`). Measured behind mosquitto, alternating runs with and without the pause: 5.4 against
+            // 10.7 us of user time a message at QoS 0, 11.2 against 19.5 us at QoS 1. A command submitted meanwhile
+            // waits as long.
             usleep(UInt32(clamping: pause.wholeNanoseconds / 1000))
         }
         self.hasSlept = self.queue.prepareToSleep() && !self.streams.hasWork
         self.sockets.wait(milliseconds: self.hasSlept ? self.sleepMilliseconds() : 0)
     }
 
-    /// How long until the next timer, rounded up so that it is not found too early; -1 is for ever.
+    /// The time until the next deadline, rounded up so that the loop does not wake too early; -1 means forever.
     private func sleepMilliseconds() -> Int32 {
         let transfers = MonotonicInstant?.earlier(self.transfers.deadline, self.streams.nextDeadline())
         guard let deadline = MonotonicInstant?.earlier(self.timers.nextDeadline(), transfers) else { return -1 }

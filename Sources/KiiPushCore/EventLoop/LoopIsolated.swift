@@ -1,26 +1,25 @@
 import Synchronization
 
-/// A value that stays on a loop's thread, and the claim to it, which may travel.
+/// A value confined to a loop's thread, behind a handle that any thread may hold.
 ///
-/// Reaching for the value on any other thread is a programmer error and traps. What ``value`` returns is for the loop's
-/// thread alone; who reads it there does not hand it on. The value is let go of on that thread: in a turn that follows
-/// when the claim is gone, or when the loop ends.
+/// Reading ``value`` on any other thread is a programmer error and traps. Do not pass the result to another thread. The
+/// loop releases the value on its thread: in a turn after the handle is gone, or when the loop ends.
 package final class LoopIsolated<Value>: Sendable {
     private let key = LoopKey()
     private let queue: CommandQueue
 
-    /// Keeps `value`. On the loop's thread, in one of its turns; programmer error elsewhere.
+    /// Stores `value`. Call it on the loop's thread, in one of its turns; anything else is a programmer error.
     package init(confining value: Value, to loop: EventLoop) {
         self.queue = loop.queue
         loop.live.values[self.key] = value
     }
 
     deinit {
-        // When the queue takes nothing more, the loop lets go of everything.
+        // A closed queue drops the command; the ending loop releases all values.
         _ = self.queue.append { [key = self.key] in LoopCore.current?.values.removeValue(forKey: key) }
     }
 
-    /// The value; on the loop's thread only.
+    /// The value. Loop thread only.
     package var value: Value {
         guard let value = LoopCore.current?.values[self.key] as? Value else {
             preconditionFailure("a value of the event loop was touched off the loop's thread, or after its end")
@@ -29,7 +28,7 @@ package final class LoopIsolated<Value>: Sendable {
     }
 }
 
-/// Names a value in all loops of the process.
+/// Identifies a value, unique in the process.
 struct LoopKey: Hashable, Sendable {
     private static let last = Atomic<UInt64>(0)
     private let number = LoopKey.last.wrappingAdd(1, ordering: .relaxed).newValue

@@ -1,13 +1,13 @@
 import CCurl
 
-/// A proxy taken apart, so that the credentials never stand in an address that an error may quote.
+/// A proxy's address and credentials, kept apart so that an error that quotes the address shows no credentials.
 struct ProxyAddress {
     /// Without user name and password.
     let address: String
     private let userName: Secret?
     private let password: Secret?
 
-    /// Reads `text`, a URL; without a scheme it is an HTTP proxy.
+    /// Parses `text`, a URL; without a scheme it is an HTTP proxy.
     ///
     /// - Throws: `TransportError` with code `invalidConfiguration`; its detail does not quote `text`.
     init(_ text: String) throws(TransportError) {
@@ -23,7 +23,7 @@ struct ProxyAddress {
             throw TransportError(.invalidConfiguration, detail: "the proxy is not a URL such as http://host:3128")
         }
         if let zone = ProxyAddress.part(CURLUPART_ZONEID, of: parts), host.hasSuffix("]") {
-            // RFC 6874: without it a link-local address leads nowhere.
+            // RFC 6874: a link-local address needs its zone.
             host = host.dropLast() + "%25\(zone)]"
         }
         let port = ProxyAddress.part(CURLUPART_PORT, of: parts).map { ":" + $0 } ?? ""

@@ -1,7 +1,7 @@
-/// The header section of a response as it comes in, line by line. Only the final response's is kept.
+/// The header section of a response, collected line by line. It stores only the final response's section.
 package struct ResponseHead {
-    /// How much all header sections of an exchange may have: of a proxy, of interim responses and of the final one, trailers
-    /// included. More than any real server sends; libcurl keeps every line itself, and limits only single ones.
+    /// The size limit, in bytes, of all header sections of an exchange together: proxy, interim and final responses,
+    /// and trailers. Real servers stay far below it. libcurl limits single lines only, and keeps every line itself.
     package static let maximumBytes = 256 << 10
 
     private var lines: [UInt8] = []
@@ -10,12 +10,12 @@ package struct ResponseHead {
 
     package init() {}
 
-    /// Takes one line with its line end. Returns `false` when there is more than ``maximumBytes``.
+    /// Adds one line, with its line end. Returns `false` when the total exceeds ``maximumBytes``.
     package mutating func append(_ line: UnsafeRawBufferPointer) -> Bool {
         self.byteCount += line.count
         guard self.byteCount <= ResponseHead.maximumBytes else { return false }
         if line.starts(with: "HTTP/".utf8) {
-            // An interim response (RFC 9110 section 15.2) or a proxy's came before.
+            // The lines so far belong to an interim response (RFC 9110 section 15.2) or a proxy's.
             self.lines.removeAll(keepingCapacity: true)
             self.isComplete = false
         } else if line.first == UInt8(ascii: "\r") || line.first == UInt8(ascii: "\n") {

@@ -1,4 +1,4 @@
-/// Bytes on their way out of a stream. The front is never touched until it has left: OpenSSL wants a write that would
+/// Unsent bytes of a stream. The front array stays unchanged until it has been sent: OpenSSL wants a write that would
 /// block repeated from the same address.
 struct SendBuffer {
     private var front: [UInt8] = []
@@ -17,8 +17,8 @@ struct SendBuffer {
         }
     }
 
-    /// Offers the bytes to `write` until all have left or it takes none, which it says with `nil`.
-    /// Returns whether everything has left.
+    /// Passes bytes to `write` until all are sent or it returns `nil`, which means that it takes none for now. Returns
+    /// whether all bytes were sent.
     mutating func drain<Failure: Error>(
         _ write: (UnsafeRawBufferPointer) throws(Failure) -> Int?
     ) throws(Failure) -> Bool {

@@ -4,11 +4,11 @@ import Glibc
 /// A ``ByteStream`` over a socket that libcurl has connected.
 package final class SocketStream: ByteStream {
     private enum State {
-        /// It connects, or waits for its turn to; bytes to send are kept. Exits: `open`, `closed`.
+        /// Connecting, or waiting for its turn to connect; bytes to send are buffered. Exits: `open`, `closed`.
         case connecting
         /// Exits: `lingering`, `closed`.
         case open
-        /// The owner has left; what it sent is still leaving. Exit: `closed`.
+        /// The owner has left and buffered bytes are still being sent. Exit: `closed`.
         case lingering
         case closed
     }
@@ -22,22 +22,21 @@ package final class SocketStream: ByteStream {
     private var interest: Epoll.Interest?
     private var peerHasClosed = false
     private var sendError: TransportError?
-    // What the kernel says broke the connection. It says it once, and libcurl would not pass it on.
+    // The kernel's reason for a broken connection. The kernel reports it once, and libcurl would not pass it on.
     private var breakage: TransportError?
-    // Whether libcurl may hold bytes that the socket no longer shows: a TLS layer does.
+    // Whether libcurl may hold bytes that the socket no longer shows, as a TLS layer does.
     private let isBuffered: Bool
     private let sendTimeout: Duration?
     let target: StreamTarget
     let isInspected: Bool
-    /// Whether it has its turn among those that connect, and has not connected yet.
+    /// Whether the stream holds one of its target's places for connecting.
     var isConnecting = false
-    /// How many had connected to its target when its turn came.
+    /// Number of streams that had connected to the target when this stream's turn came.
     var connectedBefore = 0
     var isQueuedForFlush = false
     var isQueuedForDrain = false
 
     package private(set) var isPaused = false
-    /// Whether the stream is closed, by either side.
     package var isClosed: Bool { self.state == .closed }
     package private(set) var report: ConnectionReport?
     package var unsentBytes: Int { self.outgoing.count }
@@ -102,7 +101,6 @@ extension SocketStream {
         self.connection = (easy, group, -1)
     }
 
-    /// libcurl has connected, or failed to.
     func settled(_ code: CURLcode) {
         guard self.state == .connecting, let (easy, group, _) = self.connection else { return }
         if self.isInspected { self.report = ConnectionReport(easy) }
@@ -117,12 +115,12 @@ extension SocketStream {
         }
         self.streams?.connectEnded(self, .connected)
         self.connection = (easy, group, descriptor)
-        // Reads are cut to this size, CURLOPT_BUFFERSIZE(3); before, it would be memory that is not used. It is a request,
-        // and a libcurl that does not grant it reads in smaller pieces.
+        // libcurl reads at most this much at a time, CURLOPT_BUFFERSIZE(3). Set only now, since a connecting stream
+        // would waste the memory. A libcurl that refuses the size reads in smaller pieces.
         _ = ccurl_easy_set_long(easy.raw, CURLOPT_BUFFERSIZE, StreamSet.receiveBytes)
         if let sendTimeout = self.sendTimeout {
             var milliseconds = UInt32(clamping: sendTimeout.wholeMillisecondsRoundedUp)
-            // Refused by sockets that are not TCP, which have no use for it.
+            // Fails for sockets that are not TCP, which do not need it.
             setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_USER_TIMEOUT, &milliseconds, 4)
         }
         self.state = self.delegate == nil ? .lingering : .open
@@ -151,7 +149,8 @@ extension SocketStream {
         }
     }
 
-    /// Hands over what has come, up to about `limit` bytes, or until `isSated`. Returns whether there may be more.
+    /// Passes received bytes to the delegate: up to about `limit` bytes, or until `isSated`. Returns whether more may
+    /// follow.
     func drain(into buffer: UnsafeMutableRawBufferPointer, limit: Int, until isSated: () -> Bool) -> Bool {
         var taken = 0
         while self.state == .open || self.state == .lingering, !self.isPaused {
@@ -174,7 +173,6 @@ extension SocketStream {
         return false
     }
 
-    /// Writes what is queued as far as the peer takes it.
     func flush() {
         guard self.state == .open || self.state == .lingering, let easy = self.connection?.easy else { return }
         do {
@@ -187,9 +185,9 @@ extension SocketStream {
             }
             self.wantsToWrite = !isDone
             self.updateInterest()
-            // A close with bytes unread would be a reset, which overtakes what was just written. So only this side is
-            // closed, until the peer closes the other. In TLS that is the peer's move alone: an MQTT server makes it
-            // on DISCONNECT (MQTT 3.1.1 section 3.14.4).
+            // Closing with unread bytes would send a reset, which overtakes the bytes just written. So this side shuts
+            // down its half only, and waits for the peer to close. With TLS only the peer closes: an MQTT server does
+            // so on DISCONNECT (MQTT 3.1.1 section 3.14.4).
             if isDone, self.state == .lingering, !self.isBuffered, let descriptor = self.connection?.descriptor {
                 shutdown(descriptor, Int32(SHUT_WR))
             }
@@ -198,8 +196,8 @@ extension SocketStream {
         }
     }
 
-    /// Ends the stream and tells its owner why; what the kernel said about it goes before what else is known, but for what
-    /// the server gave as its reason.
+    /// Closes the stream and reports the error to its owner. The kernel's reason replaces `error`, unless `error` is
+    /// the server's own reason.
     func fail(_ error: TransportError) {
         guard self.state != .closed else { return }
         let delegate = self.delegate
@@ -217,7 +215,6 @@ extension SocketStream {
         case ended(TransportError)
     }
 
-    /// Reads until `buffer` is full or the peer has no more for now.
     private func fill(_ buffer: UnsafeMutableRawBufferPointer) -> (count: Int, stop: Stop) {
         guard let easy = self.connection?.easy, let start = buffer.baseAddress else { return (0, .wouldBlock) }
         var filled = 0
@@ -230,14 +227,14 @@ extension SocketStream {
                 return (filled, .ended(TransportError(.connectionLost, detail: "the peer closed the connection")))
             }
             filled += count
-            // A plain socket that gave less than was asked for is empty, and epoll will say when it is not. A TLS layer
-            // gives a record at a time and may hold the next, which epoll cannot see: it is asked until it has none.
+            // A plain socket that returns less than it could is empty, and epoll reports when it fills again. A TLS
+            // layer returns one record at a time and may hold the next, which epoll cannot see: read until it has none.
             if !self.isBuffered, filled < buffer.count { return (filled, .wouldBlock) }
         }
         return (filled, .full)
     }
 
-    // libcurl speaks of the URL, which for a Unix socket is made up.
+    // libcurl's message names the URL, which for a Unix socket is made up.
     private func connectError(_ easy: CurlEasy, _ code: CURLcode) -> TransportError {
         var error = easy.error(code)
         if case .unix(let path) = self.target, error.code == .connectionRefused {
@@ -246,7 +243,7 @@ extension SocketStream {
         return error
     }
 
-    // What the peer said before it stopped listening is still to be read: a broker's reason, say.
+    // The peer may have sent its reason before it stopped reading, as a broker does: read that first.
     private func sendFailed(_ error: TransportError) {
         self.outgoing.removeAll()
         self.wantsToWrite = false
@@ -275,7 +272,7 @@ extension SocketStream {
         }
     }
 
-    /// What the kernel has to say about a broken connection; `nil` when the peer merely closed it.
+    /// Returns the kernel's reason for a broken connection; `nil` when the peer merely closed it.
     private func kernelError() -> TransportError? {
         var code: Int32 = 0
         var size = socklen_t(MemoryLayout<Int32>.size)
@@ -285,7 +282,7 @@ extension SocketStream {
         let detail = errorText(code)
         return switch code {
         case ECONNRESET, EPIPE, ECONNABORTED: TransportError(.connectionLost, detail: detail)
-        // The peer has said nothing: what was sent is not acknowledged, or the way there is gone.
+        // The peer is silent: bytes stay unacknowledged, or the route is gone.
         default: TransportError(.timedOut, detail: "the peer cannot be reached any more: \(detail)")
         }
     }

@@ -1,18 +1,17 @@
-/// Whose each watched socket is. Loop thread only.
+/// Maps each watched socket to its owner. Loop thread only.
 final class SocketTable {
     enum Owner {
-        /// libcurl connects it, or a transfer waits for it.
+        /// A connection attempt or an HTTP transfer.
         case multi(EventedMulti)
-        /// It is connected.
         case stream(SocketStream)
-        /// No socket: it tells that the clocks have jumped.
+        /// Not a socket: readable when the clocks have jumped.
         case alarm(ClockAlarm)
-        /// Another library's.
+        /// A descriptor of another library.
         case guest(any DescriptorOwner)
     }
 
     private struct Watch {
-        /// `nil` for nobody's for now: a connection that libcurl keeps for the next transfer, most likely to the same end.
+        /// `nil` for an idle connection that libcurl keeps for a later transfer.
         var owner: Owner?
         var interest: Epoll.Interest
     }
@@ -36,19 +35,18 @@ final class SocketTable {
         self.epoll.forget(descriptor)
     }
 
-    /// Lets go of every owner, who would else be kept alive by a table that they keep alive.
+    /// Releases every owner. Owners hold the table, so this breaks the cycle.
     func forgetAll() { self.watches = [:] }
 
-    /// Lets go of `descriptor` if it is still libcurl's: a connected stream's is no longer its to take back. The kernel
-    /// goes on watching it, which spares two calls a request. Should it have something to say meanwhile, it is
-    /// forgotten then.
+    /// Releases `descriptor` if libcurl still owns it; a connected stream keeps its own. The kernel goes on watching
+    /// the socket, which saves two system calls a request. An event on it meanwhile removes it from the table.
     func release(_ descriptor: Int32) {
         if case .multi = self.watches[descriptor]?.owner { self.watches[descriptor]?.owner = nil }
     }
 
-    /// Sleeps until a socket is ready or somebody wakes the loop, `milliseconds` at most, and tells the owners.
+    /// Sleeps until a socket is ready or another thread wakes the loop, at most `milliseconds`, then calls the owners.
     ///
-    /// - Returns: how many were ready.
+    /// - Returns: the number of ready sockets.
     @discardableResult
     func wait(milliseconds: Int32) -> Int {
         self.epoll.wait(milliseconds: milliseconds)

@@ -1,8 +1,10 @@
 import CCurl
 
-/// Some of a loop's streams in one multi handle. Loop thread only. Each `curl_easy_recv` and `curl_easy_send` searches
-/// all connections of its multi handle. So streams are kept apart from the transfers, in groups small enough for that
-/// search not to matter; a gateway has thousands.
+/// Some of a loop's streams in one multi handle. Loop thread only.
+///
+/// Each `curl_easy_recv` and `curl_easy_send` searches all connections of its multi handle. Streams therefore have
+/// handles of their own, apart from the transfers, in groups small enough for a cheap search. A gateway has thousands
+/// of streams.
 final class StreamGroup {
     static let capacity = 32
 
@@ -10,14 +12,12 @@ final class StreamGroup {
     private(set) var streams = 0
     var isStirred = false
 
-    /// - Parameter stirred: called whenever there is something to ``takeSettled(at:)`` for, at once or at the
-    ///   ``deadline``.
+    /// - Parameter stirred: called when ``takeSettled(at:)`` has work, at once or at the ``deadline``.
     init(sockets: SocketTable, stirred: @escaping (StreamGroup) -> Void) throws(TransportError) {
         self.multi = try EventedMulti(sockets: sockets)
         self.multi.stirred = { [unowned self] in stirred(self) }
     }
 
-    /// When libcurl wants to be called although no socket is ready.
     var deadline: MonotonicInstant? { self.multi.deadline }
 
     func add(_ easy: CurlEasy) throws(TransportError) {
@@ -30,7 +30,7 @@ final class StreamGroup {
         self.streams -= 1
     }
 
-    /// Does what is due and returns the streams that have connected, or failed to, since the last call.
+    /// Runs the due work and returns the streams that have connected or failed since the last call.
     func takeSettled(at now: MonotonicInstant) -> [(stream: SocketStream, result: CURLcode)] {
         guard self.multi.advance(at: now) else { return [] }
         var settled: [(stream: SocketStream, result: CURLcode)] = []

@@ -2,11 +2,11 @@ import CCurl
 
 /// All byte streams of one loop. Loop thread only.
 final class StreamSet {
-    /// One buffer for every stream: what is read is handed over before the next read.
+    /// The size of the buffer that all streams share: each read is delivered before the next.
     ///
-    /// Larger ones cost more than the reads that they save (measured): when what was made of a read is freed before the
-    /// next one and comes to 128 KiB, glibc's malloc gives it back to the kernel, by default (mallopt(3)), and the kernel
-    /// clears pages again for the next.
+    /// A larger buffer costs more than the reads that it saves (measured). If the messages of one read come to 128 KiB
+    /// and are freed before the next, glibc's malloc returns the memory to the kernel (mallopt(3)). The kernel then
+    /// clears new pages for the next read.
     static let receiveBytes = 64 << 10
 
     let sockets: SocketTable
@@ -15,7 +15,7 @@ final class StreamSet {
     private let timers: TimerHeap
     private let buffer: UnsafeMutableRawBufferPointer
     private var groups: [StreamGroup] = []
-    /// Those in which libcurl has something to do: mostly none, since only connecting is its business.
+    /// The groups in which libcurl has work: usually none, since libcurl only connects.
     private var stirred: [StreamGroup] = []
     private var streams: [ObjectIdentifier: SocketStream] = [:]
     private var connectQueue: ConnectQueue
@@ -77,12 +77,12 @@ final class StreamSet {
         }
     }
 
-    /// Whether something waits that no socket will announce.
+    /// Whether the set has work that no socket will announce.
     var hasWork: Bool { !self.toDrain.isEmpty || !self.toFlush.isEmpty || !self.doomed.isEmpty }
 
     func nextDeadline() -> MonotonicInstant? { self.stirred.lazy.compactMap(\.deadline).min() }
 
-    /// Connects what is connecting and hands over what has come, until the turn is sated.
+    /// Continues connecting and delivers received bytes, until the turn is sated.
     func process(now: MonotonicInstant, isSated: () -> Bool) {
         let groups = self.stirred
         self.stirred.removeAll(keepingCapacity: true)
@@ -99,7 +99,7 @@ final class StreamSet {
         var unfinished: [SocketStream] = []
         for (index, stream) in streams.enumerated() {
             if isSated() {
-                // Those that had no turn go first in the next one.
+                // Streams that had no turn go first in the next one.
                 self.toDrain = streams[index...] + self.toDrain
                 break
             }
@@ -110,7 +110,6 @@ final class StreamSet {
         for stream in unfinished { self.queueDrain(stream) }
     }
 
-    /// Writes what was sent in this turn, one write a stream.
     func flush() {
         let streams = self.toFlush
         self.toFlush.removeAll(keepingCapacity: true)
@@ -121,7 +120,7 @@ final class StreamSet {
     }
 
     func endAll(_ error: TransportError) {
-        // A delegate may open another on hearing of the end of the first: not any more.
+        // A delegate that hears of the end may open another stream: refuse it.
         self.hasEnded = true
         for stream in self.streams.values { stream.fail(error) }
         self.doomed = []
@@ -152,16 +151,16 @@ final class StreamSet {
             if self.options.usesProxy { try easy.set(CURLOPT_HTTPPROXYTUNNEL, 1) }
         }
         self.options.trustChanges(easy, usesTLS: true)
-        // 1, not 2: connect and stop there.
+        // 1, not 2, which would also open a WebSocket: connect and stop there.
         try easy.set(CURLOPT_CONNECT_ONLY, 1)
-        // No HTTP will be spoken, so none is offered to the server in the TLS handshake.
+        // The stream speaks no HTTP, so the TLS handshake offers none.
         try easy.set(CURLOPT_SSL_ENABLE_ALPN, 0)
         try easy.set(CURLOPT_TCP_NODELAY, 1)
-        // A peer that is gone shows after 75 s also where nothing is sent; where a send timeout is set, after one probe.
+        // Detects a dead peer after 75 s even when nothing is sent; with a send timeout, after one probe.
         try easy.set(CURLOPT_TCP_KEEPALIVE, 1)
         try easy.set(CURLOPT_TCP_KEEPIDLE, 60)
         try easy.set(CURLOPT_TCP_KEEPINTVL, 15)
-        // A proxy's words about a refused tunnel would go to standard output.
+        // Without it libcurl would print the proxy's answer to a refused tunnel on standard output.
         try easy.check(ccurl_easy_set_callback(easy.raw, CURLOPT_WRITEFUNCTION, discard))
         return easy
     }
@@ -182,14 +181,14 @@ extension StreamSet {
         self.toFlush.append(stream)
     }
 
-    /// Fails `stream` in the next turn, when nobody is in the middle of a call into it.
+    /// Fails `stream` in the next turn, outside any call into it.
     func doom(_ stream: SocketStream, _ error: TransportError) { self.doomed.append((stream, error)) }
 
-    /// A stream has connected, or is over: if it was connecting, the next one may.
+    /// Gives the connecting stream's place to the next one.
     func connectEnded(_ stream: SocketStream, _ ending: ConnectQueue.Ending) {
         guard stream.isConnecting else { return }
         stream.isConnecting = false
-        // At the end of the loop all of them end.
+        // At the loop's end all streams fail anyway.
         guard !self.hasEnded else { return }
         switch self.connectQueue.leave(stream, ending) {
         case .nothing: break

@@ -3,7 +3,7 @@ package struct TimerID: Sendable, Hashable {
     let number: UInt64
 }
 
-/// Timers in order of time, those of one time in order of scheduling. Pure: time comes in as an argument.
+/// Timers in order of deadline, then of scheduling. Pure: the caller passes the time.
 package final class TimerHeap {
     private struct Entry {
         var deadline: MonotonicInstant
@@ -20,7 +20,6 @@ package final class TimerHeap {
 
     package var count: Int { self.bodies.count }
 
-    /// When the next timer is due.
     package func nextDeadline() -> MonotonicInstant? {
         self.dropCancelledRoots()
         return self.entries.first?.deadline
@@ -35,10 +34,11 @@ package final class TimerHeap {
         return TimerID(number: number)
     }
 
-    /// Cancelling a timer that has fired or was cancelled does nothing.
+    /// Cancels a timer; does nothing if it has fired or was cancelled.
     package func cancel(_ id: TimerID) {
         guard self.bodies.removeValue(forKey: id.number) != nil else { return }
-        // A keep-alive timer is rescheduled far more often than it fires: without this the heap would hold every one.
+        // Keep-alive timers are rescheduled far more often than they fire; without this cleanup the heap would hold
+        // every one.
         if self.entries.count > 2 * self.bodies.count + 64 {
             self.entries.removeAll { self.bodies[$0.number] == nil }
             self.entries.sort { $0.precedes($1) }
@@ -50,11 +50,11 @@ package final class TimerHeap {
         self.bodies = [:]
     }
 
-    /// Names the timers scheduled from here on; see ``popDue(at:before:)``.
+    /// The identifier of the next timer to be scheduled; see ``popDue(at:before:)``.
     package var horizon: TimerID { TimerID(number: self.nextNumber) }
 
-    /// Takes out the first timer that is due at `now` and older than `horizon`, which keeps a timer that reschedules
-    /// itself for the past from holding up the turn.
+    /// Removes and returns the first timer that is due at `now` and older than `horizon`. The horizon keeps a timer
+    /// that reschedules itself for the past from holding up the turn.
     package func popDue(at now: MonotonicInstant, before horizon: TimerID) -> (() -> Void)? {
         self.dropCancelledRoots()
         guard let first = self.entries.first, first.deadline <= now, first.number < horizon.number else { return nil }

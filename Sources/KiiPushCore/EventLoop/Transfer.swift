@@ -11,16 +11,16 @@ final class Transfer {
     private var fieldList: UnsafeMutablePointer<curl_slist>?
     private let isPlainGet: Bool
     private let isHeadEnough: Bool
-    /// Called once there is the whole head of the final response, for one who wants no more.
+    /// Called once the head of the final response is complete, for a request that needs no more.
     var onHead: (() -> Void)?
-    // Why a callback of ours made libcurl stop.
+    // The error with which one of our callbacks stopped libcurl.
     private var refusal: TransportError?
 
-    /// Sets what is the same for every transfer, on a fresh or reset handle.
+    /// Sets the options that all transfers share, on a fresh or reset handle.
     static func prepare(_ easy: CurlEasy, _ options: ConnectionOptions) throws(TransportError) {
         try easy.prepare()
         try options.apply(to: easy)
-        // Empty: whatever libcurl can decode.
+        // The empty string accepts every encoding that libcurl can decode.
         try easy.set(CURLOPT_ACCEPT_ENCODING, "")
         let receiveBody: ccurl_bytes_callback = {
             Transfer.hand($0, $1 * $2, to: $3) { transfer, bytes in transfer.receive(body: bytes) }
@@ -32,9 +32,9 @@ final class Transfer {
         try easy.check(ccurl_easy_set_callback(easy.raw, CURLOPT_HEADERFUNCTION, receiveLine))
     }
 
-    /// Hands what libcurl has received to the transfer that it is for.
+    /// Passes received bytes to their transfer.
     ///
-    /// - Returns: how many bytes the transfer took; none makes libcurl stop.
+    /// - Returns: the number of bytes that the transfer took; 0 makes libcurl stop.
     private static func hand(
         _ bytes: UnsafeMutablePointer<CChar>?, _ count: Int, to context: UnsafeMutableRawPointer?,
         _ receive: (Transfer, UnsafeRawBufferPointer) -> Bool
@@ -44,7 +44,6 @@ final class Transfer {
         return receive(transfer, UnsafeRawBufferPointer(start: bytes, count: count)) ? count : 0
     }
 
-    /// Sets a prepared handle up for `request`.
     init(
         _ request: HTTPRequest, ticket: TransferTicket, easy: CurlEasy, maximumBodyBytes: Int
     ) throws(TransportError) {
@@ -56,24 +55,24 @@ final class Transfer {
         try easy.set(CURLOPT_URL, request.url)
         try easy.setMilliseconds(CURLOPT_TIMEOUT_MS, request.timeout)
         try easy.set(CURLOPT_FRESH_CONNECT, 0)
-        // Wait for a connection that may turn out to multiplex, rather than open one a transfer: over TLS, where HTTP/2
-        // can be agreed on.
+        // Over TLS, where the server may agree on HTTP/2: wait for a connection that may multiplex instead of opening
+        // one for each transfer.
         try easy.set(CURLOPT_PIPEWAIT, request.url.hasPrefix("https:") ? 1 : 0)
         try self.setMethod(request)
         if request.method != "GET", request.method != "HEAD" { try self.forbidRepetition() }
         try self.setFields(request)
-        // Safe to escape: the set of transfers keeps this object until the handle was removed, and a handle that is not
-        // in a transfer uses none of these.
+        // Safe to escape: the set of transfers keeps this object until it has removed the handle, and libcurl reads
+        // these pointers only during a transfer.
         let context = Unmanaged.passUnretained(self).toOpaque()
         try easy.setUnowned(CURLOPT_PRIVATE, context)
         try easy.setUnowned(CURLOPT_WRITEDATA, context)
         try easy.setUnowned(CURLOPT_HEADERDATA, context)
     }
 
-    /// Makes the handle ready for another transfer, once it was removed.
+    /// Prepares the removed handle for another transfer.
     func release(_ options: ConnectionOptions) throws(TransportError) {
         if self.isPlainGet {
-            // What differs is set anew each time, but for this list, which dies with us.
+            // The next transfer sets every other option anew; this list is freed with this object.
             try self.easy.check(ccurl_easy_set_list(self.easy.raw, CURLOPT_HTTPHEADER, nil))
         } else {
             self.easy.reset()
@@ -83,17 +82,18 @@ final class Transfer {
 
     deinit { curl_slist_free_all(self.fieldList) }
 
-    /// Whether the server has answered the connection and not the request. One that closes an idle connection may say so
-    /// with 408, which libcurl takes for the answer to the next request: it lies in the socket already. A gateway whose
-    /// server did not answer says 408, too, after some time, and the request may have been carried out. With 421 the server
-    /// asks for another connection.
+    /// Whether the server answered the idle connection instead of the request.
+    ///
+    /// A server that closes an idle connection may send 408 first; libcurl takes that for the answer to the next
+    /// request. A gateway whose server is silent also says 408, but later, and the server may have carried out the
+    /// request. With 421 the server asks for another connection.
     ///
     /// - Source: RFC 9110, sections 15.5.9 and 15.5.20
     var isAnsweredByKeptConnection: Bool {
         guard self.easy.integer(CURLINFO_NUM_CONNECTS) == 0 else { return false }
         switch self.easy.integer(CURLINFO_RESPONSE_CODE) {
         case 408:
-            // Streams of HTTP/2 are answered one by one.
+            // HTTP/2 answers each stream by itself.
             guard self.easy.integer(CURLINFO_HTTP_VERSION) <= CURL_HTTP_VERSION_1_1 else { return false }
             let sent = self.easy.microseconds(CURLINFO_PRETRANSFER_TIME_T)
             return self.easy.microseconds(CURLINFO_STARTTRANSFER_TIME_T) - sent < Transfer.longestGoodbye
@@ -102,17 +102,16 @@ final class Transfer {
         }
     }
 
-    /// A 408 that comes later than this many microseconds answers the request. A gateway waits for its server for longer.
+    /// The time in microseconds after which a 408 answers the request itself. Gateways wait longer for their server.
     private static let longestGoodbye = 1_000_000
 
-    /// Forgets the answer, and makes the removed handle ready to send the request over a connection of its own.
+    /// Discards the answer and prepares the removed handle to send the request on a new connection.
     func beginAnew() throws(TransportError) {
         self.head = ResponseHead()
         self.body = []
         try self.easy.set(CURLOPT_FRESH_CONNECT, 1)
     }
 
-    /// What came of it, once libcurl says that it ended with `code`.
     func outcome(_ code: CURLcode) -> Result<HTTPResponse, any Error> {
         let status = self.easy.integer(CURLINFO_RESPONSE_CODE)
         if !self.isHeadEnough || !self.hasFinalHead {
@@ -126,7 +125,7 @@ final class Transfer {
         if let body = request.body {
             try self.easy.set(CURLOPT_POST, 1)
             try self.easy.set(CURLOPT_POSTFIELDSIZE, body.count)
-            // libcurl copies as many bytes as the size before says; an empty array may have no address to give.
+            // libcurl copies as many bytes as the size above says; an empty array may have no base address.
             let code = (body.isEmpty ? [0] : body).withUnsafeBytes { bytes in
                 ccurl_easy_set_pointer(
                     self.easy.raw, CURLOPT_COPYPOSTFIELDS, UnsafeMutableRawPointer(mutating: bytes.baseAddress))
@@ -140,12 +139,11 @@ final class Transfer {
         }
     }
 
-    /// Has the request sent once, whatever comes of it; whether it is sent again is for the caller to decide.
+    /// Makes libcurl send the request only once; the caller decides about repeats.
     ///
-    /// When a connection that was kept ends without an answer, libcurl sends the request again over another, though the
-    /// server may have carried it out. It spares requests that look like RTSP's RECEIVE, and this option, which nothing
-    /// else in HTTP looks at, is how it tells. Built without RTSP it has no such option; then the request gets a
-    /// connection that was not kept.
+    /// When a reused connection ends without an answer, libcurl repeats the request on another one, although the server
+    /// may have carried it out. libcurl never repeats RTSP's RECEIVE, and recognises it by this option, which has no
+    /// other effect on HTTP. A libcurl without RTSP lacks the option; the request then gets a new connection.
     private func forbidRepetition() throws(TransportError) {
         let code = ccurl_easy_set_long(self.easy.raw, CURLOPT_RTSP_REQUEST, Int(CURL_RTSPREQ_RECEIVE))
         if code != CURLE_OK { try self.easy.set(CURLOPT_FRESH_CONNECT, 1) }
@@ -153,11 +151,12 @@ final class Transfer {
 
     private func setFields(_ request: HTTPRequest) throws(TransportError) {
         for field in request.fields {
-            // A name followed by a semicolon is libcurl's way to say that the value is empty, CURLOPT_HTTPHEADER(3).
+            // A name followed by a semicolon tells libcurl that the value is empty, CURLOPT_HTTPHEADER(3).
             try self.appendLine(field.value.isEmpty ? "\(field.name);" : "\(field.name): \(field.value)")
         }
         if request.body != nil {
-            // A name without a value removes what libcurl would add: a wait for "100 Continue", and a form's media type.
+            // A name without a value removes the field that libcurl would add: "Expect: 100-continue", or a form's
+            // media type.
             if !request.hasField("Expect") { try self.appendLine("Expect:") }
             if !request.hasField("Content-Type") { try self.appendLine("Content-Type:") }
         }
@@ -189,7 +188,7 @@ final class Transfer {
         guard self.head.append(line) else {
             return self.refuse("the response's header fields and trailers are larger than \(limit) bytes")
         }
-        // A request that is sent again has all of its time.
+        // A request that will be repeated keeps its whole time limit.
         if self.isHeadEnough, self.hasFinalHead, !self.isAnsweredByKeptConnection { self.onHead.take()?() }
         return true
     }
@@ -200,11 +199,11 @@ final class Transfer {
     }
 }
 
-/// One caller's claim on one transfer, known to the calling task and to the loop.
+/// One caller's claim on one transfer, shared by the calling task and the loop.
 final class TransferTicket: Sendable {
     typealias Continuation = CheckedContinuation<HTTPResponse, any Error>
 
-    // Set also by a cancellation that overtakes the start, before there is a transfer.
+    // Also set by a cancellation that comes before the transfer exists.
     private let wasCancelled = Atomic<Bool>(false)
 
     var isCancelled: Bool { self.wasCancelled.load(ordering: .acquiring) }

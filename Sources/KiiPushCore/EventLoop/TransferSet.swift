@@ -2,10 +2,10 @@ import CCurl
 
 /// All HTTP transfers of one loop. Loop thread only.
 final class TransferSet {
-    /// Handles kept for reuse: as many as run at once in normal use, not as many as ever did.
+    /// The most handles kept for reuse: enough for normal use, not for the largest burst.
     private static let spareHandles = 64
 
-    /// How much later than libcurl, whose words say more, a transfer is found to have run out of time.
+    /// The margin by which this side's timeout follows libcurl's, whose message says more.
     private static let grace = Duration.milliseconds(100)
 
     private struct Running {
@@ -29,7 +29,7 @@ final class TransferSet {
         self.timers = timers
         self.maximumBodyBytes = configuration.maximumBodyBytes
         try self.multi.set(CURLMOPT_MAX_HOST_CONNECTIONS, configuration.maximumConnectionsPerHost)
-        // libcurl's default shrinks with the number of transfers that are running, and would close what a burst opened.
+        // libcurl's default shrinks with the number of running transfers, and would close the connections of a burst.
         try self.multi.set(CURLMOPT_MAXCONNECTS, configuration.maximumConnectionsPerHost)
     }
 
@@ -40,7 +40,7 @@ final class TransferSet {
             self.options.trustChanges(easy, usesTLS: !request.url.hasPrefix("http:"))
             let transfer = try Transfer(request, ticket: ticket, easy: easy, maximumBodyBytes: self.maximumBodyBytes)
             try self.multi.add(transfer.easy)
-            // libcurl does not look at the time of a transfer that waits in line for a connection.
+            // libcurl does not check the time of a transfer that waits for a connection.
             let timer = self.schedule(ticket, after: request.timeout + TransferSet.grace)
             if let patience = request.bodyPatience {
                 transfer.onHead = { [weak self] in self?.allow(patience, forBodyOf: ticket) }
@@ -64,7 +64,6 @@ final class TransferSet {
         self.running[ObjectIdentifier(ticket)]?.timer = self.schedule(ticket, after: patience)
     }
 
-    /// Ends the ticket's transfer, if it is still running.
     func cancel(_ ticket: TransferTicket) { self.end(ticket) { _ in .failure(CancellationError()) } }
 
     func endAll(_ error: TransportError) {
@@ -72,10 +71,9 @@ final class TransferSet {
         self.spare = []
     }
 
-    /// When libcurl wants to be called although no socket is ready.
     var deadline: MonotonicInstant? { self.multi.deadline }
 
-    /// Does what is due and hands over what has come to its end.
+    /// Runs the due work and ends finished transfers.
     func process(now: MonotonicInstant) {
         guard self.multi.advance(at: now) else { return }
         self.multi.forEachFinished { easy, code in
@@ -85,7 +83,7 @@ final class TransferSet {
         }
     }
 
-    /// Returns whether the request is on its way again, for the rest of its time.
+    /// Sends the request again within its remaining time. Returns whether that worked.
     private func beginAnew(_ transfer: Transfer) -> Bool {
         self.multi.remove(transfer.easy)
         do {
@@ -110,7 +108,7 @@ final class TransferSet {
         self.timers.cancel(running.timer)
         self.multi.remove(transfer.easy)
         if self.spare.count < TransferSet.spareHandles, (try? transfer.release(self.options)) != nil {
-            // Otherwise the handle is not used again, and the next transfer meets the failure when it makes its own.
+            // Otherwise the handle is dropped, and the next transfer meets the failure when it makes its own.
             self.spare.append(transfer.easy)
         }
         running.continuation.resume(with: result)

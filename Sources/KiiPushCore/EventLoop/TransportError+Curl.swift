@@ -2,24 +2,23 @@ import CCurl
 import Glibc
 
 extension TransportError {
-    /// Explains libcurl's `code`; `text` is what its error buffer holds, and is preferred when not empty. No
-    /// credentials can be in `text`: URLs that hold some are refused, and a proxy's are given to libcurl apart from its
-    /// address.
+    /// Translates libcurl's `code`. `text` is the content of its error buffer, preferred when not empty. `text` holds
+    /// no credentials: URLs with credentials are refused, and libcurl gets a proxy's apart from its address.
     static func curl(_ code: CURLcode, text: String = "") -> TransportError {
         let detail = (text.isEmpty ? String(cString: curl_easy_strerror(code)) : text).withoutCredentials
         var error = TransportError(TransportError.Code(code), detail: detail, curlCode: Int(code.rawValue))
-        // libcurl has no code of its own for alerts, and passes the TLS library's words on: OpenSSL's, here.
+        // libcurl has no code for TLS alerts, and passes on the TLS library's message, here OpenSSL's.
         if detail.contains(bytesOf: "alert certificate required") {
-            // RFC 8446 section 6.2; it comes after the handshake, so libcurl takes it for a failed read.
+            // RFC 8446 section 6.2. The alert comes after the handshake, so libcurl reports a failed read.
             error.code = .clientCertificateRequired
             error.detail = "the server asks for a client certificate (\(detail))"
         } else if detail.contains(bytesOf: "alert handshake failure") {
-            // All that TLS 1.2 says to a client without a certificate, RFC 5246 section 7.4.6.
+            // TLS 1.2 says no more to a client without a certificate, RFC 5246 section 7.4.6.
             error.code = .clientCertificateRequired
             error.detail = "the server refused the handshake, perhaps for want of a client certificate (\(detail))"
         }
         if Self.neededDescriptor(code), let shortage = self.shortage {
-            // libcurl does not say why it got no socket, or could not read a file.
+            // libcurl does not say why it got no socket or could not read a file.
             error.isShortage = true
             if error.code == .invalidConfiguration { error.code = .other }
             error.detail += " (\(errorText(shortage)))"
@@ -27,7 +26,7 @@ extension TransportError {
         return error
     }
 
-    /// Whether it failed where a descriptor was needed, and before anything was sent.
+    /// Whether the failed step needs a descriptor and comes before anything is sent.
     private static func neededDescriptor(_ code: CURLcode) -> Bool {
         [
             CURLE_FAILED_INIT, CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY, CURLE_COULDNT_CONNECT,
@@ -35,7 +34,7 @@ extension TransportError {
         ].contains(code)
     }
 
-    /// Why the process gets no more descriptors; `nil` where it does.
+    /// The `errno` if the process can open no more descriptors; `nil` if it can.
     private static var shortage: Int32? {
         guard FileDescriptor(opening: "/dev/null", O_RDONLY) == nil else { return nil }
         let code = errno
@@ -51,14 +50,14 @@ extension TransportError.Code {
         self =
             switch code {
             case CURLE_COULDNT_RESOLVE_HOST, CURLE_COULDNT_RESOLVE_PROXY: .nameNotResolved
-            // 97 is CURLE_PROXY, which headers before 7.73 lack: a SOCKS proxy that said no.
+            // 97 is CURLE_PROXY, which headers before 7.73 lack: a SOCKS proxy refused.
             case CURLE_COULDNT_CONNECT, CURLcode(97): .connectionRefused
             case CURLE_OPERATION_TIMEDOUT: .timedOut
-            // 51 is what libcurl before 7.62 said for a wrong name.
+            // libcurl before 7.62 said 51 for a wrong name.
             case CURLE_PEER_FAILED_VERIFICATION, CURLcode(51), CURLE_SSL_ISSUER_ERROR, CURLE_SSL_PINNEDPUBKEYNOTMATCH,
                 CURLE_SSL_INVALIDCERTSTATUS:
                 .certificateNotTrusted
-            // Each of them before anything is sent.
+            // All occur before anything is sent.
             case CURLE_SSL_CONNECT_ERROR, CURLE_SSL_CIPHER, CURLE_USE_SSL_FAILED: .tlsFailed
             case CURLE_SSL_SHUTDOWN_FAILED, CURLE_GOT_NOTHING, CURLE_SEND_ERROR, CURLE_RECV_ERROR, CURLE_PARTIAL_FILE,
                 CURLE_HTTP2, CURLE_HTTP2_STREAM, CURLE_NO_CONNECTION_AVAILABLE:

@@ -1,8 +1,8 @@
 import CCurl
 
-/// The name of a program for servers and proxies that speak HTTP (RFC 9110 section 10.1.5).
+/// The program's name for HTTP servers and proxies (RFC 9110 section 10.1.5).
 package enum UserAgent {
-    /// The version of the library, and of the tool beside it.
+    /// The version of the library and of the tool.
     package static let version = "0.1.0"
 
     /// The library and libcurl, with their versions.

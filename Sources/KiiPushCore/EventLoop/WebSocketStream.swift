@@ -1,10 +1,10 @@
-/// A ``ByteStream`` through a WebSocket, over the stream that carries it.
+/// A ``ByteStream`` inside a WebSocket, over the stream that carries it.
 final class WebSocketStream: ByteStream, ByteStreamDelegate {
-    /// Above this, pings stay without an answer: the server does not read.
+    /// The stream leaves pings unanswered at this many unsent bytes: the server is not reading.
     private static let unsentLimit = 64 << 10
 
     private var delegate: (any ByteStreamDelegate)?
-    /// `nil` once the WebSocket is closed, by either side.
+    /// `nil` once either side has closed the WebSocket.
     private var carrier: SocketStream?
     /// `nil` once the WebSocket is open.
     private var upgrade: WebSocketUpgrade?
@@ -15,7 +15,7 @@ final class WebSocketStream: ByteStream, ByteStreamDelegate {
     private let timeout: Duration
     private var timer: TimerID?
 
-    /// - Parameter timeout: how long the opening handshake may take from the moment that the connection stands.
+    /// - Parameter timeout: the limit for the opening handshake, from the moment that the connection stands.
     init(_ upgrade: WebSocketUpgrade, delegate: any ByteStreamDelegate, timers: TimerHeap, timeout: Duration) {
         self.upgrade = upgrade
         self.delegate = delegate
@@ -23,7 +23,7 @@ final class WebSocketStream: ByteStream, ByteStreamDelegate {
         self.timeout = timeout
     }
 
-    /// Begins on a connection that is being made, and whose delegate this is.
+    /// Starts on a carrier whose delegate is this stream.
     func begin(on carrier: SocketStream) { self.carrier = carrier.isClosed ? nil : carrier }
 
     var isPaused: Bool { self.carrier?.isPaused ?? false }
@@ -48,7 +48,7 @@ final class WebSocketStream: ByteStream, ByteStreamDelegate {
     }
 
     func closeAfterFlush() {
-        // Nothing leaves before the WebSocket is open.
+        // The WebSocket is not open, so nothing could be sent.
         guard self.upgrade == nil else { return self.close() }
         self.send(.close, WebSocketFrame.closePayload(1000))
         self.carrier?.closeAfterFlush()
@@ -66,7 +66,7 @@ final class WebSocketStream: ByteStream, ByteStreamDelegate {
     }
 
     func stream(_ stream: any ByteStream, didReceive bytes: UnsafeRawBufferPointer) {
-        // The loop's buffer, which it reads into again and nobody else looks at.
+        // The loop's own buffer: the loop overwrites it with the next read, and nobody else uses it.
         var bytes = UnsafeMutableRawBufferPointer(mutating: bytes)
         if self.upgrade != nil {
             guard let taken = self.readAnswer(bytes) else { return }
@@ -83,17 +83,17 @@ final class WebSocketStream: ByteStream, ByteStreamDelegate {
 
     func streamDidClose(_ stream: any ByteStream, error: TransportError) {
         var error = error
-        // Whoever answers there understands no HTTP, or does not want to.
+        // The peer probably does not speak HTTP.
         if self.timer != nil { error.detail = "no answer to the WebSocket upgrade: \(error.detail)" }
         let delegate = self.delegate
-        // The delegate may still ask for the report.
+        // The delegate may still read the report.
         delegate?.streamDidClose(self, error: error)
         self.clear()
     }
 }
 
 extension WebSocketStream {
-    /// Returns how many bytes belong to the answer, once the WebSocket is open.
+    /// Returns the length of the server's answer in `bytes`, once the WebSocket is open.
     private func readAnswer(_ bytes: UnsafeMutableRawBufferPointer) -> Int? {
         do throws(TransportError) {
             guard let taken = try self.upgrade?.read(UnsafeRawBufferPointer(bytes)) else { return nil }
@@ -116,7 +116,6 @@ extension WebSocketStream {
         self.carrier?.send(frame)
     }
 
-    /// Ends it from this side, and says why.
     private func end(_ error: TransportError) {
         let delegate = self.delegate
         self.carrier?.closeAfterFlush()

@@ -1,22 +1,22 @@
 import CSystem
 import Glibc
 
-/// A program that was started by this one, in a process group of its own.
+/// A program that this process started, in a process group of its own.
 ///
-/// The child gets this process's environment with what is added to it, the descriptors that it is given, and nothing
-/// else. Every process that is started is waited for, by ``wait()`` on some thread: none stays behind as a zombie.
+/// The child inherits this process's environment, with the launch's changes, and only the descriptors of the launch.
+/// The owner calls ``wait()`` on some thread for every process, so that none stays behind as a zombie.
 package final class ChildProcess: Sendable {
     package struct Launch: Sendable {
-        /// The program, found along the PATH unless it has a slash, and its arguments. Never empty.
+        /// The program and its arguments; never empty. A program without a slash is searched along the PATH.
         package var words: [String]
-        /// Variables that are set besides those of this process.
+        /// Variables to add to this process's environment.
         package var environment: [String: String] = [:]
-        /// Variables of this process that the child does not get.
+        /// Variables of this process to withhold from the child.
         package var withheld: Set<String> = []
-        /// Descriptors of this process, by the numbers that they have in the child. Default for 0: `/dev/null`; for 1 and
-        /// 2: this process's own.
+        /// This process's descriptors, by their numbers in the child. Default for 0: `/dev/null`; for 1 and 2: this
+        /// process's own.
         package var descriptors: [Int32: FileDescriptor] = [:]
-        /// Whether what the child writes to its standard output goes to this process's standard error.
+        /// Whether the child's standard output goes to this process's standard error.
         package var sendsOutputToStandardError = false
 
         package init(_ words: [String]) {
@@ -28,7 +28,7 @@ package final class ChildProcess: Sendable {
     package enum Ending: Sendable, Hashable, CustomStringConvertible {
         case exited(Int32)
         case signalled(Int32)
-        /// Somebody else has waited for it, or the signal SIGCHLD is ignored: nothing is known about how it ended.
+        /// The ending is not known: another thread has reaped the process, or SIGCHLD is ignored.
         case unknown
 
         package var description: String {
@@ -46,7 +46,7 @@ package final class ChildProcess: Sendable {
     }
 
     private struct State {
-        /// Once it is reaped; from then on its number may be another process's.
+        /// Set when the process is reaped; from then on another process may have its number.
         var ending: Ending?
         var isToldToEnd = false
     }
@@ -60,8 +60,8 @@ package final class ChildProcess: Sendable {
         defer { posix_spawn_file_actions_destroy(&actions) }
         if launch.descriptors[0] == nil { posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0) }
         if launch.sendsOutputToStandardError { posix_spawn_file_actions_adddup2(&actions, 2, 1) }
-        // Copies above the numbers that the child uses, so that no dup2 overwrites the source of the next. What is there
-        // already needs none: descriptors may be scarce.
+        // Copies lie above the numbers of the child, so that no dup2 overwrites the source of the next. A descriptor
+        // above needs no copy: descriptors may be scarce.
         let highest = max(launch.descriptors.keys.max() ?? 2, 2)
         var copies: [FileDescriptor] = []
         defer { withExtendedLifetime(copies) {} }
@@ -79,12 +79,12 @@ package final class ChildProcess: Sendable {
         for number in 3..<highest + 1 where launch.descriptors[number] == nil {
             posix_spawn_file_actions_addclose(&actions, number)
         }
-        // Also those that a library opens meanwhile, on another thread.
+        // Also closes descriptors that another thread opens meanwhile.
         csystem_close_from(&actions, highest + 1)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // The whole of what it starts can be ended, and an interrupt typed at the terminal is for this process alone.
+        // The group lets this process end the child and its descendants, and keeps the terminal's interrupts from them.
         posix_spawnattr_setpgroup(&attributes, 0)
         withUnsafeTemporaryAllocation(of: sigset_t.self, capacity: 1) { signals in
             guard let signals = signals.baseAddress else { return }
@@ -108,26 +108,26 @@ package final class ChildProcess: Sendable {
         self.processID = processID
     }
 
-    /// Sends a signal to the process alone. Does nothing once it has been waited for.
+    /// Sends a signal to the process only. Does nothing once the process is reaped.
     package func signal(_ number: Int32) {
         self.state.withLock { if $0.ending == nil { kill(self.processID, number) } }
     }
 
-    /// Tells the process, and all that it has started and that have not left its group, to end. Does nothing once it has
-    /// been waited for.
+    /// Signals the process's group: the process and its descendants in the group. ``wait()`` then kills the rest of the
+    /// group. Does nothing once the process is reaped.
     package func end(with signal: Int32) {
         self.state.withLock { state in
-            // A group's number is nobody else's at least as long as its leader is not reaped.
+            // The kernel reuses a group's number only after its leader is reaped.
             guard state.ending == nil else { return }
             state.isToldToEnd = true
             kill(-self.processID, signal)
         }
     }
 
-    /// Waits for the end, on a thread that may block. What the process has left running goes on, unless the process was
-    /// told to end: then the rest of its group is killed.
+    /// Waits for the end, on a thread that may block. Descendants go on, unless ``end(with:)`` was called: then it
+    /// kills the rest of the group.
     package func wait() -> Ending {
-        // Not reaped by this: others may want to tell it to end meanwhile.
+        // WNOWAIT leaves the process unreaped, since other threads may want to end it meanwhile.
         var information = siginfo_t()
         var code: Int32 = -1
         while self.state.withLock({ $0.ending }) == nil {
@@ -137,7 +137,7 @@ package final class ChildProcess: Sendable {
         return self.state.withLock { state in
             if let ending = state.ending { return ending }
             var status: Int32 = 0
-            // Where it is gone already, its number may be another's.
+            // If the process is gone already, another group may have the number.
             if code == 0, state.isToldToEnd { kill(-self.processID, SIGKILL) }
             let isReaped = code == 0 && waitpid(self.processID, &status, 0) == self.processID
             OwnChildren.reaped(self.processID)
@@ -147,8 +147,8 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// The variables of this process, `NAME=VALUE`, with the launch's in place of those of the same names; then `nil`. The
-    /// caller frees them. They are copied as bytes: a value need not be UTF-8.
+    /// Returns `NAME=VALUE` for each variable of the child, then `nil`. The launch's variables replace this process's
+    /// of the same name. The caller frees the strings. Copied as bytes, since a value need not be UTF-8.
     private static func variables(of launch: Launch) -> [UnsafeMutablePointer<CChar>?] {
         var variables = launch.environment.map { strdup("\($0.key)=\($0.value)") }
         var position = environ

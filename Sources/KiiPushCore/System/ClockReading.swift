@@ -1,19 +1,19 @@
 import Glibc
 
-/// One look at the machine's clocks, taken at one moment.
+/// A reading of the machine's clocks at one moment.
 package struct ClockReading: Sendable, Hashable {
-    /// `CLOCK_MONOTONIC`, which stands still while the machine sleeps.
+    /// `CLOCK_MONOTONIC`, which stops while the machine sleeps.
     package var monotonic: Duration
-    /// `CLOCK_BOOTTIME`: the same with the time asleep.
+    /// `CLOCK_BOOTTIME`: the monotonic clock including sleep.
     package var sinceBoot: Duration
-    /// `CLOCK_REALTIME`, which can be set.
+    /// `CLOCK_REALTIME`, which users can set.
     package var calendar: Duration
 
     package init(monotonic: Duration, sinceBoot: Duration, calendar: Duration) {
         (self.monotonic, self.sinceBoot, self.calendar) = (monotonic, sinceBoot, calendar)
     }
 
-    /// Reads the clocks; `nil` when the thread was held up meanwhile, so that they do not show one moment.
+    /// Reads the clocks; `nil` if the thread was delayed between the readings, so that they do not show one moment.
     package static func now() -> ClockReading? {
         func time(_ clock: clockid_t) -> Duration { .nanoseconds(clockNanoseconds(clock)) }
         let first = time(CLOCK_MONOTONIC)
@@ -23,11 +23,11 @@ package struct ClockReading: Sendable, Hashable {
     }
 }
 
-/// What happened to the clocks between two looks at them.
+/// A change of the clocks between two readings.
 package struct ClockJump: Sendable, Hashable {
-    /// How long the machine slept (suspend, hibernation); zero if it did not.
+    /// The time that the machine slept (suspend, hibernation); zero if it did not.
     package var slept: Duration
-    /// By how much the calendar was set forward, or back if negative.
+    /// The change of the calendar: positive if it was set forward, negative if back.
     package var calendarMoved: Duration
 
     package init(slept: Duration = .zero, calendarMoved: Duration = .zero) {
@@ -36,18 +36,19 @@ package struct ClockJump: Sendable, Hashable {
     }
 }
 
-/// Finds out, by comparing clocks, that the machine slept or that its calendar was set. Pure.
+/// Detects that the machine slept or its calendar was set, by comparing clocks. Pure.
 ///
-/// The clocks run at one speed, also while a time service corrects it, so their distances change by these two alone.
+/// The clocks run at one speed, even while a time service corrects it, so only these two events change their
+/// differences.
 package struct ClockWatch: Sendable {
-    /// Less than this is no jump: neither a leap second nor the moments between the readings of one look.
+    /// The smallest jump: above a leap second and the delays between the readings.
     private static let threshold: Duration = .seconds(2)
 
     private var last: ClockReading?
 
     package init() {}
 
-    /// Takes a look, and returns what happened since the last one; `nil` is nothing.
+    /// Compares a reading with the last; returns `nil` without a jump.
     package mutating func look(_ reading: ClockReading?) -> ClockJump? {
         guard let reading else { return nil }
         let last = self.last ?? reading

@@ -1,10 +1,10 @@
 import Glibc
 
-/// The two clocks that everything kept or awaited goes by.
+/// The two clocks for all stored times and deadlines.
 package struct Clocks: Sendable {
-    /// Tells what has passed; see ``MonotonicInstant``.
+    /// Measures elapsed time; see ``MonotonicInstant``.
     package var monotonic: @Sendable () -> MonotonicInstant
-    /// Tells the calendar's time, in nanoseconds since 1970-01-01T00:00:00Z. It can be set.
+    /// Reads the calendar, in nanoseconds since 1970-01-01T00:00:00Z. Users can set it.
     package var calendarNanoseconds: @Sendable () -> Int64
 
     package init(
@@ -29,7 +29,6 @@ extension MonotonicInstant {
 }
 
 extension Timestamp {
-    /// Reads the machine's wall clock.
     package static func now() -> Timestamp { Clocks.machine.calendar }
 }
 

@@ -1,30 +1,30 @@
 package import Glibc
 
-/// The address of a local datagram socket of somebody else, as service managers and journals have them.
+/// A client of another process's local datagram socket, such as a service manager's or a journal's.
 package final class DatagramSocket: Sendable {
     private let file: FileDescriptor
     private let address: [UInt8]
 
-    /// `nil` when the system gives no socket, or for what is neither a path nor a name in no file system, with `@` before it.
+    /// `nil` when the system gives no socket, or when `path` is neither an absolute path nor an abstract name with `@`
+    /// in front.
     ///
-    /// - Parameter patience: how long a datagram waits at most while the reader has as many as it takes.
+    /// - Parameter patience: the longest wait of a datagram while the reader's queue is full.
     package init?(path: String, patience: Duration) {
         var name = Array(path.utf8)
         guard name.count > 1, name.count < sockaddr_un.room, let first = name.first else { return nil }
         switch first {
-        // unix(7): an abstract name begins with a zero byte, and has as many bytes as the address says.
+        // unix(7): an abstract name begins with a zero byte, and the address's length limits it.
         case UInt8(ascii: "@"): name[0] = 0
         case UInt8(ascii: "/"): name.append(0)
         default: return nil
         }
         guard let file = FileDescriptor(socket: AF_UNIX, isDatagram: true) else { return nil }
-        // Zero would mean no limit.
         file.limit(SO_SNDTIMEO, to: max(.milliseconds(1), patience))
         self.file = file
         self.address = name
     }
 
-    /// - Returns: whether it was taken.
+    /// - Returns: whether the reader's queue took the datagram.
     @discardableResult
     package func send(_ bytes: [UInt8]) -> Bool {
         let length = MemoryLayout<sockaddr_un>.size - sockaddr_un.room + self.address.count
@@ -37,7 +37,7 @@ package final class DatagramSocket: Sendable {
 extension sockaddr_un {
     package static let room = MemoryLayout.size(ofValue: sockaddr_un().sun_path)
 
-    /// - Parameter name: at most as many bytes as there is room.
+    /// - Parameter name: at most ``room`` bytes.
     package init(_ name: some Collection<UInt8>) {
         self.init()
         self.sun_family = sa_family_t(AF_UNIX)

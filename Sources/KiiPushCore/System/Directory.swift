@@ -1,9 +1,8 @@
 import Glibc
 
-/// Lists, resolves and removes directories.
 package enum Directory {
-    /// The names in a directory without `.` and `..`, in no order; `nil`, with the reason in `errno`, if it is missing
-    /// or unreadable.
+    /// The names in a directory without `.` and `..`, unordered; `nil`, with the reason in `errno`, if the directory is
+    /// missing or unreadable.
     package static func names(in path: String) -> [String]? {
         guard let stream = opendir(path) else { return nil }
         defer { closedir(stream) }
@@ -17,20 +16,19 @@ package enum Directory {
         return names
     }
 
-    /// The parent directory of `path`.
     package static func parent(of path: String) -> String {
         guard let slash = path.lastIndex(of: "/") else { return "." }
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// The absolute path without links; `nil`, with the reason in `errno`, where there is nothing.
+    /// The absolute path with links resolved; `nil` on failure, with the reason in `errno`.
     package static func resolved(_ path: String) -> String? {
         guard let resolved = realpath(path, nil) else { return nil }
         defer { free(resolved) }
         return String(cString: resolved)
     }
 
-    /// Removes a directory with all that is in it, links not followed; what cannot be removed stays.
+    /// Removes a directory and its content, as far as possible, without following links.
     package static func remove(_ path: String) {
         for name in Directory.names(in: path) ?? [] {
             let child = "\(path)/\(name)"

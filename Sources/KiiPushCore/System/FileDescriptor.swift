@@ -1,32 +1,31 @@
 import CSystem
 import Glibc
 
-/// A file descriptor that closes with its owner, and that no started program inherits.
+/// A file descriptor that closes with its owner, and that child programs do not inherit.
 package final class FileDescriptor: Sendable {
     package let number: Int32
 
     package init(_ number: Int32) { self.number = number }
 
-    /// Opens a file; `nil`, with the reason in `errno`, where that fails.
+    /// Opens a file; `nil` on failure, with the reason in `errno`.
     ///
     /// - Parameters:
-    ///   - flags: Flags of open(2). `O_CLOEXEC` is always set besides.
-    ///   - mode: The mode of a file that is made, less what the umask takes away. Default: 0600.
+    ///   - flags: Flags of open(2). `O_CLOEXEC` is always added.
+    ///   - mode: The mode of a created file, before the umask. Default: 0600.
     package init?(opening path: String, _ flags: Int32, mode: UInt32 = 0o600) {
         let number = open(path, flags | O_CLOEXEC, mode)
         guard number >= 0 else { return nil }
         self.number = number
     }
 
-    /// Opens a second descriptor of the same file, numbered `lowest` or higher; `nil`, with the reason in `errno`, where
-    /// there is none to be had.
+    /// Duplicates a descriptor, to a number of `lowest` or higher; `nil` on failure, with the reason in `errno`.
     package init?(duplicating number: Int32, from lowest: Int32 = 0) {
         let copy = fcntl(number, F_DUPFD_CLOEXEC, lowest)
         guard copy >= 0 else { return nil }
         self.number = copy
     }
 
-    /// Makes a socket of a stream, or of datagrams; `nil`, with the reason in `errno`, where the system gives none.
+    /// Creates a stream or datagram socket; `nil` on failure, with the reason in `errno`.
     package init?(socket family: Int32, isDatagram: Bool = false) {
         let number = csystem_socket(family, isDatagram ? 1 : 0)
         guard number >= 0 else { return nil }
@@ -35,7 +34,6 @@ package final class FileDescriptor: Sendable {
 
     deinit { close(self.number) }
 
-    /// Two local sockets that are connected with each other.
     package static func connectedPair() throws(SystemError) -> (FileDescriptor, FileDescriptor) {
         var ends: [Int32] = [-1, -1]
         guard csystem_socket_pair(&ends) == 0 else {
@@ -44,17 +42,17 @@ package final class FileDescriptor: Sendable {
         return (FileDescriptor(ends[0]), FileDescriptor(ends[1]))
     }
 
-    /// A file without a name, in memory, that a program can read as its standard input: unlike a pipe it needs nobody to
-    /// write, and unlike a socket it can be opened as `/dev/stdin`. Nobody can change it any more, whoever opens it.
+    /// Creates a read-only, unnamed file in memory, for a program's standard input. Unlike a pipe it needs no writer,
+    /// and unlike a socket it can be opened as `/dev/stdin`. It is sealed: no process can change it.
     ///
-    /// It needs no file system: `/dev/shm` may be full, or small as in a container, or missing.
+    /// It needs no file system, since `/dev/shm` may be full, small as in a container, or missing.
     package static func memoryFile(holding bytes: [UInt8]) throws(SystemError) -> FileDescriptor {
         let number = csystem_memory_file()
         guard number >= 0 else { throw SystemError("a file in memory cannot be made") }
         let file = FileDescriptor(number)
         var position = 0
         while position < bytes.count {
-            // If room is short, a call writes a part, and only the next call gives the error.
+            // When space is short, a call writes a part, and only the next call fails.
             let count = bytes[position...].withUnsafeBytes { pwrite(number, $0.baseAddress, $0.count, off_t(position)) }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
@@ -66,9 +64,9 @@ package final class FileDescriptor: Sendable {
         return file
     }
 
-    /// Reads once from where the file stands, again where a signal interrupts.
+    /// Reads once from the file's position, and retries after a signal.
     ///
-    /// - Returns: how many bytes of the buffer are filled; 0 at the end; -1 with the reason in `errno`.
+    /// - Returns: the number of bytes read; 0 at the end; -1 with the reason in `errno`.
     package func read(into buffer: inout [UInt8]) -> Int {
         while true {
             let count = Glibc.read(self.number, &buffer, buffer.count)
@@ -76,13 +74,13 @@ package final class FileDescriptor: Sendable {
         }
     }
 
-    /// Makes reading and writing fail with `EAGAIN` where they would wait.
+    /// Makes reads and writes fail with `EAGAIN` instead of waiting.
     package func makeNonBlocking() { _ = fcntl(self.number, F_SETFL, fcntl(self.number, F_GETFL) | O_NONBLOCK) }
 }
 
 extension FileDescriptor {
-    /// The directions in which a socket is shut: SHUT_WR and SHUT_RDWR of <sys/socket.h>, which the Glibc module does not
-    /// always show.
+    /// The directions to shut down: SHUT_WR and SHUT_RDWR of <sys/socket.h>, which the Glibc module does not always
+    /// show.
     package enum Direction: Int32 {
         case writing = 1
         case both = 2
@@ -90,17 +88,17 @@ extension FileDescriptor {
 
     package func shutDown(_ direction: Direction) { shutdown(self.number, direction.rawValue) }
 
-    /// Takes the next connection of a listening socket; `nil`, with the reason in `errno`, where there is none.
+    /// Accepts the next connection of a listening socket; `nil` on failure, with the reason in `errno`.
     ///
-    /// - Parameter waits: whether reading and writing the connection waits. Default: no.
+    /// - Parameter waits: whether reads and writes of the connection wait. Default: no.
     package func accept(waits: Bool = false) -> FileDescriptor? {
         let number = csystem_accept(self.number, waits ? 1 : 0)
         return number >= 0 ? FileDescriptor(number) : nil
     }
 
-    /// Sends once, again where a signal interrupts. A peer that is gone is an error (`EPIPE`), without a signal.
+    /// Sends once, and retries after a signal. A closed peer is an error (`EPIPE`), without SIGPIPE.
     ///
-    /// - Returns: how many bytes were taken; -1 with the reason in `errno`.
+    /// - Returns: the number of bytes sent; -1 with the reason in `errno`.
     package func send(_ bytes: ArraySlice<UInt8>, flags: Int = 0) -> Int {
         while true {
             let count = bytes.withUnsafeBytes {
@@ -110,9 +108,9 @@ extension FileDescriptor {
         }
     }
 
-    /// Receives once, again where a signal interrupts.
+    /// Receives once, and retries after a signal.
     ///
-    /// - Returns: how many bytes of the buffer are filled; 0 at the end; -1 with the reason in `errno`.
+    /// - Returns: the number of bytes received; 0 at the end; -1 with the reason in `errno`.
     package func receive(into buffer: inout [UInt8], flags: Int = 0) -> Int {
         while true {
             let count = recv(self.number, &buffer, buffer.count, Int32(flags))
@@ -120,7 +118,7 @@ extension FileDescriptor {
         }
     }
 
-    /// Sets how long one call may wait; ``Duration/zero`` is for ever.
+    /// Sets the longest wait of one call; ``Duration/zero`` means no limit.
     ///
     /// - Parameter option: `SO_RCVTIMEO` or `SO_SNDTIMEO`.
     package func limit(_ option: Int32, to patience: Duration) {

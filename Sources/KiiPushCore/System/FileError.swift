@@ -1,6 +1,6 @@
 import Glibc
 
-/// Why a file of the agent's state could not be read or written.
+/// An error in reading or writing a file of the agent's state.
 public enum FileError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A system call failed with `code` (an `errno` value).
     case system(path: String, operation: String, code: Int32)
@@ -10,18 +10,18 @@ public enum FileError: Error, Sendable, Hashable, CustomStringConvertible {
     case notADirectory(path: String)
     /// Group or others may read or write the file, which holds credentials.
     case tooOpen(path: String, mode: UInt32)
-    /// The file, or the folder, belongs to the user with this ID, not to the one who runs the program.
+    /// The file or the folder belongs to the user with this ID, not to the user who runs the program.
     case foreignOwner(path: String, owner: UInt32)
-    /// Group or others may write the file, or the folder, which decides where secrets go or what is executed.
+    /// Group or others may write the file or the folder, which decides where secrets go or which program runs.
     case writableByOthers(path: String, mode: UInt32)
     /// The file is larger than any that this library writes.
     case tooLarge(path: String)
-    /// The content is not what this library writes; `reason` says where.
+    /// The content is not in this library's format; `reason` says where.
     case malformed(path: String, reason: String)
     /// The file was written in a format that this version does not know.
     case newerFormat(path: String, version: Int)
 
-    /// Whether it says that this user may not write there, which waiting does not change.
+    /// Whether this user may not write there, which waiting does not change.
     var forbidsWriting: Bool {
         switch self {
         case .system(_, _, let code): [EACCES, EPERM, EROFS, ENOENT, ENOTDIR].contains(code)
@@ -30,13 +30,13 @@ public enum FileError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether it may pass by itself: the machine, or the process, is short of something.
+    /// Whether a retry may succeed, since the machine or the process is short of a resource.
     package var isTemporary: Bool {
         guard case .system(_, _, let code) = self else { return false }
         return [EMFILE, ENFILE, ENOMEM, ENOLCK, ENOSPC, EDQUOT, EIO, EAGAIN, EINTR].contains(code)
     }
 
-    /// One line: what failed and what to do about it. Never holds the file's content.
+    /// One line: the failure and its remedy, without the file's content.
     public var description: String {
         switch self {
         case .system(let path, let operation, let code): "cannot \(operation) \(path): \(errorText(code))"

@@ -1,14 +1,15 @@
 import Glibc
 
-/// Holds a file's exclusive `flock` for as long as it lives, so that one process at a time owns what the file stands for.
+/// An exclusive `flock` on a file, held while this object lives, so that one process at a time owns the file's
+/// resource.
 ///
-/// The kernel releases the lock when the process, however it ends, and every child that inherited ``file`` have ended.
-/// The holder writes its process ID into the file, for the message that the second one gets.
+/// The kernel releases the lock when the process and every child that inherited ``file`` have ended, even by a crash.
+/// The holder writes its process ID into the file, for the error of a second process.
 package final class FileLock: Sendable {
-    /// For a child process that is to hold the lock as well.
+    /// For a child process that should hold the lock too.
     package let file: FileDescriptor
 
-    /// Takes the lock at `path` (created with mode 0600 where missing), or is `nil` where another process has it.
+    /// Takes the lock at `path`, and creates a missing file with mode 0600; `nil` if another process holds the lock.
     package init?(path: String) throws(FileError) {
         self.file = try OwnFile.open(path, O_RDWR | O_CREAT)
         while flock(self.file.number, LOCK_EX | LOCK_NB) != 0 {
@@ -17,18 +18,18 @@ package final class FileLock: Sendable {
             if code == EWOULDBLOCK { return nil }
             throw .system(path: path, operation: "lock", code: code)
         }
-        // Best effort: the lock is the flock; the number only names its holder to people.
+        // Best effort: the flock is the lock; the number only tells people its holder.
         let text = Array("\(getpid())\n".utf8)
         if ftruncate(self.file.number, 0) == 0 { _ = pwrite(self.file.number, text, text.count, 0) }
     }
 
-    // Closing is not enough: a child that is being forked right now has the same open file until it calls exec.
+    // Closing is not enough: a child being forked now shares the open file until it calls exec.
     deinit { self.release() }
 
-    /// Releases the lock for all its owners, child processes included.
+    /// Releases the lock for all owners, child processes included.
     package func release() { flock(self.file.number, LOCK_UN) }
 
-    /// The process ID of the holder of the lock at `path`, where it can be read.
+    /// The process ID of the lock's holder; `nil` if the file cannot be read.
     package static func holder(of path: String) -> Int? {
         guard let bytes = try? PrivateFile.read(path) else { return nil }
         return Int(String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))

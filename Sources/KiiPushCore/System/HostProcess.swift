@@ -1,15 +1,15 @@
 import Glibc
 
-/// The process that holds a file, a lock or a name, as errors name it.
+/// The process that holds a file, a lock or a name, described for errors.
 package struct HostProcess: CustomStringConvertible {
-    /// `nil` where nobody knows it.
+    /// `nil` if unknown.
     let id: Int?
-    /// Its machine; `nil` where it is this one.
+    /// Its machine's name; `nil` for this machine.
     let host: String?
 
     package init(id: Int?, host: String? = nil) { (self.id, self.host) = (id, host) }
 
-    /// This machine's name; empty where the system does not tell it.
+    /// This machine's name; empty if the system does not tell it.
     package static var hostName: String {
         var name = [CChar](repeating: 0, count: 256)
         guard gethostname(&name, name.count - 1) == 0 else { return "" }
@@ -19,7 +19,7 @@ package struct HostProcess: CustomStringConvertible {
     package var description: String {
         guard let id else { return "another process" }
         let name = "process \(id)" + (self.host.map { " on \($0)" } ?? "")
-        // Containers count their processes each for itself.
+        // Each container numbers its own processes, so the same ID can be another process.
         guard id == Int(getpid()), self.host == nil || self.host == HostProcess.hostName else { return name }
         return "\(name), another runtime of this process or a process of another container"
     }

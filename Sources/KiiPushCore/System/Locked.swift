@@ -1,13 +1,13 @@
 import Glibc
 
-/// One lock around one value: the only way shared mutable state is kept in this package.
+/// One lock around one value, for all shared mutable state of this package.
 ///
-/// A pthread mutex, since ThreadSanitizer on Linux cannot see `Synchronization.Mutex` and reports races that are not
-/// there. Compute under the lock, act after it: no callback is ever made from inside ``withLock(_:)``.
+/// It uses a pthread mutex, since ThreadSanitizer on Linux cannot see `Synchronization.Mutex` and reports false races.
+/// Compute under the lock and act after it: never make a callback inside ``withLock(_:)``.
 package final class Locked<State> {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    // Not a property: Swift would check at run time, with every access, that no other one overlaps. The mutex keeps others
-    // out, and a body that locks again never returns.
+    // A pointer, since Swift would check each access to a property for overlap at run time. The mutex excludes overlap,
+    // and a body that locks again deadlocks.
     private let state: UnsafeMutablePointer<State>
 
     package init(_ initial: sending State) {
@@ -33,7 +33,7 @@ package final class Locked<State> {
         return try body(&self.state.pointee)
     }
 
-    /// Runs `body` with exclusive access to the value until it leaves, and in between sleeps for the condition.
+    /// Runs `body` with exclusive access until it returns `leave`, and sleeps on the condition in between.
     func wait<Result: Sendable>(
         for condition: (State) -> UnsafeMutablePointer<pthread_cond_t>,
         _ body: (inout sending State) -> WaitStep<Result>
@@ -54,16 +54,15 @@ package final class Locked<State> {
     }
 }
 
-// The proof, since the compiler cannot check it: the two pointers never change, and pthread's calls on what `mutex` points
-// to are for any thread. What `state` points to is touched by `withLock` and `wait` alone, with `mutex` locked for as long
-// as a body runs; waiting gives it up between two runs only. What goes in, at the beginning or by a body, is out of
-// everyone else's reach, and what a body returns is out of the state's, since all of it is `sending`. Who lets go of the
-// last reference is alone with it.
+// Proof, since the compiler cannot check it. The two pointers never change, and any thread may call pthread on `mutex`.
+// Only `withLock` and `wait` access the pointee of `state`, with `mutex` locked while a body runs; `wait` unlocks only
+// between two runs.
+// All values that enter or leave the state are `sending`, so nothing else can reach them.
+// The thread that releases the last reference is the only one with access.
 extension Locked: @unchecked Sendable {}
 
-/// What a waiting thread does next.
 package enum WaitStep<Result: Sendable> {
     case leave(Result)
-    /// Gives the lock up until the condition is signalled or, if there is one, the instant has come.
+    /// Releases the lock and sleeps until the condition is signalled or, unless `nil`, the instant has come.
     case sleep(until: MonotonicInstant?)
 }

@@ -5,8 +5,8 @@ import Glibc
 package struct OSThread: Sendable {
     private let handle: pthread_t
 
-    /// - Throws: ``SystemError`` when the system gives no thread: the user's limit or the container's is reached, or no
-    ///   memory is left for the stack.
+    /// - Throws: ``SystemError`` when the system gives no thread: the limit of the user or the container is reached, or
+    ///   no memory is left for the stack.
     package init(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
         let start = Unmanaged.passRetained(ThreadStart(name: name, body: body))
         var handle = pthread_t()
@@ -14,7 +14,7 @@ package struct OSThread: Sendable {
             &handle, nil,
             { argument in
                 guard let argument else { return nil }
-                // Balances passRetained: the thread that runs owns its start.
+                // Balances passRetained: the new thread owns its start.
                 Unmanaged<ThreadStart>.fromOpaque(argument).takeRetainedValue().run()
                 return nil
             }, start.toOpaque())
@@ -25,13 +25,13 @@ package struct OSThread: Sendable {
         self.handle = handle
     }
 
-    /// Waits until the thread has ended. Once, and not from the thread itself.
+    /// Waits for the thread to end. Call it once, and not from the thread itself.
     package func join() { pthread_join(self.handle, nil) }
     package func detach() { pthread_detach(self.handle) }
 }
 
 extension SystemError {
-    /// - Parameter code: the result of `pthread_create`, an `errno` value.
+    /// - Parameter code: the `errno` value that `pthread_create` returned.
     package init(noThread code: Int32) { self.init("no thread can be started", code: code) }
 }
 
@@ -42,7 +42,7 @@ private final class ThreadStart: Sendable {
     init(name: String, body: @escaping @Sendable () -> Void) { (self.name, self.body) = (name, body) }
 
     func run() {
-        // For people who look at it with `ps -L` or a debugger.
+        // The name shows in `ps -L` and in a debugger.
         csystem_name_thread(self.name)
         self.body()
     }

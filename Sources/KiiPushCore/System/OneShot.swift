@@ -1,4 +1,4 @@
-/// A continuation that may be resumed from several sides, such as an answer and a deadline, the first of which wins.
+/// A continuation that several callers may resume, such as an answer and a deadline; the first one wins.
 package final class OneShot<Value: Sendable>: Sendable {
     package init() {}
 
@@ -11,7 +11,7 @@ package final class OneShot<Value: Sendable>: Sendable {
 
     private let state = Locked<State>(.pending)
 
-    /// Waits for the first ``resume(_:)``, which may have been before. Called once.
+    /// Waits for the first ``resume(_:)``, which may have come before. Call it once.
     package func value() async -> Value {
         await withCheckedContinuation { continuation in
             let early: Value? = self.state.withLock { state in
@@ -26,7 +26,7 @@ package final class OneShot<Value: Sendable>: Sendable {
         }
     }
 
-    /// Waits as ``value()`` does; for `substitute` where the task is cancelled first.
+    /// Waits like ``value()``; returns `substitute` if the task is cancelled first.
     package func value(onCancel substitute: Value) async -> Value {
         await withTaskCancellationHandler {
             await self.value()
@@ -35,9 +35,9 @@ package final class OneShot<Value: Sendable>: Sendable {
         }
     }
 
-    /// Gives the value; every call but the first does nothing.
+    /// Delivers the value; only the first call has an effect.
     ///
-    /// - Returns: whether this call was the first, so that the value arrives.
+    /// - Returns: whether this call was the first.
     @discardableResult
     package func resume(_ value: Value) -> Bool {
         let (isFirst, continuation) = self.state.withLock { state -> (Bool, CheckedContinuation<Value, Never>?) in

@@ -1,22 +1,22 @@
 import CSystem
 import Glibc
 
-/// The children that this process has started and waits for, so that who reaps all others leaves these alone.
+/// The children that this process starts and waits for, which ``reapOthers()`` leaves alone.
 package enum OwnChildren {
     private struct State {
-        /// The number of children that are about to start, and have no process number yet.
+        /// Number of children that are starting and have no process ID yet.
         var starting = 0
         var running: Set<Int32> = []
     }
 
     private static let state = Monitor(State())
 
-    /// A process without children lets this pass until it looks for one that became its own.
+    /// The time between checks for orphans, while this process has no children.
     private static let pause = Duration.seconds(5)
 
-    /// Starts a child.
+    /// Registers a child while `spawn` starts it.
     ///
-    /// - Parameter spawn: gives its number; `nil` where none was started.
+    /// - Parameter spawn: returns the child's process ID; `nil` if none was started.
     package static func start(_ spawn: () -> Int32?) {
         self.state.withLock { $0.starting += 1 }
         let processID = spawn()
@@ -27,19 +27,19 @@ package enum OwnChildren {
         self.state.signalAll()
     }
 
-    /// Somebody has waited for a child: its number may be another's from now on.
+    /// Unregisters a reaped child, whose number another process may get from now on.
     package static func reaped(_ processID: Int32) {
         self.state.withLock { _ = $0.running.remove(processID) }
         self.state.signalAll()
     }
 
-    /// Whether orphans become children of this process: it is the first of a container, or was made a subreaper.
+    /// Whether orphans become children of this process: as a container's first process, or as a subreaper.
     package static var mayBeOrphans: Bool {
         getpid() == 1 || csystem_is_subreaper() != 0
     }
 
-    /// Reaps every child that nobody has started here, on a thread of its own and for the rest of the process: otherwise
-    /// each orphan stays a zombie, until the container may have no more processes.
+    /// Reaps orphans, on a thread of its own and as long as the process lives. Otherwise each orphan stays a zombie,
+    /// until the container reaches its process limit.
     package static func reapOthers() throws(SystemError) {
         try OSThread(name: "kii-orphans") {
             while true {
@@ -55,11 +55,11 @@ package enum OwnChildren {
         }.detach()
     }
 
-    /// Reaps a child that has ended, unless it is one that somebody waits for: then it waits until that is done.
+    /// Reaps an ended child. If another thread waits for the child, sleeps until that thread has reaped it.
     private static func reap(_ processID: Int32) {
         self.state.wait { state -> WaitStep<Void> in
             guard state.starting == 0, !state.running.contains(processID) else { return .sleep(until: nil) }
-            // With the lock held: no child that is started meanwhile can have this number.
+            // Under the lock, so that no child started meanwhile can have this number.
             waitpid(processID, nil, WNOHANG)
             return .leave(())
         }

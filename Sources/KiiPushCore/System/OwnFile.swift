@@ -2,16 +2,16 @@ import Glibc
 
 /// Opens and replaces files of this user.
 ///
-/// A path may lie where others can write, such as below `/tmp`. There a link would lead to another file, and a pipe would
-/// make whoever opens it wait. Neither is opened: only a regular file of this user is.
+/// A path may lie where others can write, such as below `/tmp`. A link there could lead to another file, and opening a
+/// pipe could block. So these functions open only regular files of this user.
 package enum OwnFile {
-    /// - Parameter flags: Those of open(2). With `O_CREAT` a missing file is made with mode 0600.
-    /// - Throws: ``FileError``: ``FileError/notAFile(path:)`` for a link, pipe, socket, device or directory,
+    /// - Parameter flags: Flags of open(2). With `O_CREAT` it creates a missing file with mode 0600.
+    /// - Throws: ``FileError/notAFile(path:)`` for a link, pipe, socket, device or directory,
     ///   ``FileError/foreignOwner(path:owner:)``, ``FileError/system(path:operation:code:)``.
     package static func open(_ path: String, _ flags: Int32) throws(FileError) -> FileDescriptor {
-        // O_NONBLOCK concerns pipes and devices alone: open(2) would wait for the other end.
+        // O_NONBLOCK affects only pipes and devices: open(2) would wait for the other end.
         guard let file = FileDescriptor(opening: path, flags | O_NOFOLLOW | O_NONBLOCK) else {
-            // open(2): a link; a pipe that nobody reads, or a socket; a directory that was to be written.
+            // open(2): a link; a pipe without a reader, or a socket; a directory opened for writing.
             if [ELOOP, ENXIO, EISDIR].contains(errno) { throw .notAFile(path: path) }
             throw .system(path: path, operation: "open", code: errno)
         }
@@ -20,12 +20,12 @@ package enum OwnFile {
         return file
     }
 
-    /// The whole file, whatever its mode is; `nil` when there is none.
+    /// Reads the whole file, whatever its mode; returns `nil` if it does not exist.
     package static func read(_ path: String) throws(FileError) -> [UInt8]? {
         try OwnFile.openExisting(path).map { file throws(FileError) in try OwnFile.contents(of: file, path: path) }
     }
 
-    /// Opens a file for reading; `nil` when there is none.
+    /// Opens a file for reading; returns `nil` if it does not exist.
     static func openExisting(_ path: String) throws(FileError) -> FileDescriptor? {
         do throws(FileError) {
             return try OwnFile.open(path, O_RDONLY)
@@ -35,7 +35,7 @@ package enum OwnFile {
         }
     }
 
-    /// What fstat(2) says about a regular file; of anything else it throws ``FileError/notAFile(path:)``.
+    /// Returns the fstat(2) result of a regular file; throws ``FileError/notAFile(path:)`` for any other file.
     static func status(of file: FileDescriptor, path: String) throws(FileError) -> stat {
         var status = stat()
         guard fstat(file.number, &status) == 0 else { throw .system(path: path, operation: "stat", code: errno) }
@@ -43,7 +43,7 @@ package enum OwnFile {
         return status
     }
 
-    /// Everything from the descriptor's position to the end; beyond `maximumBytes` it throws ``FileError/tooLarge(path:)``.
+    /// Reads from the descriptor's position to the end; throws ``FileError/tooLarge(path:)`` beyond `maximumBytes`.
     static func contents(
         of file: FileDescriptor, path: String, maximumBytes: Int = .max
     ) throws(FileError) -> [UInt8] {
@@ -58,16 +58,16 @@ package enum OwnFile {
         throw .tooLarge(path: path)
     }
 
-    /// Puts `bytes` at `path`: whoever reads sees the old content or the new, and never a part.
+    /// Writes `bytes` to `path`. Readers see the old content or the new, never a part.
     ///
-    /// The new content is first in a new file beside it, whose name is random. A link at `path` is replaced and not
-    /// followed.
+    /// It writes a new file beside `path`, with a random name, and renames it. It replaces a link at `path` without
+    /// following it.
     ///
     /// - Parameters:
-    ///   - mode: The mode of the file, whatever the umask is. Default 0600.
-    ///   - isDurable: Whether the content is on the disk before the name is. Default: yes.
-    /// - Throws: ``FileError``. The old content is then still there. ``FileError/notAFile(path:)`` where `path` names a
-    ///   pipe, socket, device or directory.
+    ///   - mode: The mode of the file, regardless of the umask. Default 0600.
+    ///   - isDurable: Whether to flush the content to the disk before the rename. Default: yes.
+    /// - Throws: ``FileError``; the old content then remains. ``FileError/notAFile(path:)`` if `path` names a pipe,
+    ///   socket, device or directory.
     package static func replace(
         _ path: String, with bytes: [UInt8], mode: UInt32 = 0o600, isDurable: Bool = true
     ) throws(FileError) {
@@ -76,7 +76,7 @@ package enum OwnFile {
             throw .notAFile(path: path)
         }
         let temporary = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 36)).new"
-        // O_EXCL follows no link and opens nothing that was there before.
+        // O_EXCL follows no link and opens no existing file.
         guard let file = FileDescriptor(opening: temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW) else {
             throw .system(path: path, operation: "create", code: errno)
         }

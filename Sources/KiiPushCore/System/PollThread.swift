@@ -1,18 +1,16 @@
 import Glibc
 
-/// A thread that waits in poll(2) for messages, for descriptors and for a time, and has its loop take a turn when one of
-/// them has come.
+/// A thread that waits in poll(2) for messages, descriptors and a deadline, and runs a turn of its loop for each.
 package final class PollThread<Message: Sendable>: Sendable {
     private struct State: Sendable {
         var messages: [Message] = []
-        /// `nil` without descriptors, and until the thread is started.
+        /// `nil` if the thread watches no descriptors, and until it starts.
         var waker: Waker?
-        /// Taken by the caller that joins it.
+        /// The caller that joins the thread takes it.
         var thread: OSThread?
         var isStarted = false
-        /// Nobody takes messages any more.
+        /// Set when the loop takes no more messages.
         var isClosed = false
-        /// The loop has ended.
         var isOver = false
 
         mutating func takeMessages() -> [Message] {
@@ -26,8 +24,8 @@ package final class PollThread<Message: Sendable>: Sendable {
     private let state = Monitor(State())
 
     /// - Parameters:
-    ///   - name: `ps -L` shows it, 15 bytes at most.
-    ///   - watchesDescriptors: whether the loop may wait for descriptors. A thread that never does so takes none itself.
+    ///   - name: the thread's name in `ps -L`, at most 15 bytes.
+    ///   - watchesDescriptors: whether the loop may wait for descriptors. If not, the thread uses no descriptor itself.
     ///     Default: yes.
     package init(name: String, watchesDescriptors: Bool = true) {
         self.name = name
@@ -36,10 +34,10 @@ package final class PollThread<Message: Sendable>: Sendable {
 
     deinit { self.state.withLock { $0.thread.take() }?.detach() }
 
-    /// Starts the thread. The first call alone does anything, and none after ``stop()`` or ``cancel()``; the next call may
-    /// succeed where one has failed.
+    /// Starts the thread. Later calls do nothing, nor do calls after ``stop()`` or ``cancel()``. After an error, the
+    /// caller may try again.
     ///
-    /// - Parameter makeLoop: called on the thread; `nil` ends it.
+    /// - Parameter makeLoop: called on the thread; `nil` ends the thread.
     package func start(_ makeLoop: @escaping @Sendable () -> (any PollLoop<Message>)?) throws(SystemError) {
         try self.state.withLock { state throws(SystemError) in
             guard !state.isStarted, !state.isClosed else { return }
@@ -57,9 +55,9 @@ package final class PollThread<Message: Sendable>: Sendable {
         }
     }
 
-    /// Leaves a message for the loop.
+    /// Queues a message for the loop.
     ///
-    /// - Returns: false if nobody takes it: the thread is not started, or is about to end.
+    /// - Returns: `false` if the loop will not take it: the thread is not started, or is ending.
     @discardableResult
     package func send(_ message: Message) -> Bool {
         let isOpen = self.state.withLock { state in
@@ -71,12 +69,12 @@ package final class PollThread<Message: Sendable>: Sendable {
         return isOpen
     }
 
-    /// Whether the thread is about to end, or has ended. A loop asks during a turn that takes long.
+    /// Whether the thread is ending or has ended. For the loop to check during a long turn.
     package var isStopping: Bool { self.state.withLock { $0.isClosed } }
 
-    /// Has the loop end after its turn, and returns at once.
+    /// Makes the loop end after its present turn; returns at once.
     ///
-    /// - Returns: whether this is the first call, and the loop has not ended by itself.
+    /// - Returns: whether this call is the first and the loop has not ended by itself.
     @discardableResult
     package func stop() -> Bool {
         let isFirst = self.state.withLock { state in
@@ -87,9 +85,9 @@ package final class PollThread<Message: Sendable>: Sendable {
         return isFirst
     }
 
-    /// Keeps a thread from being started.
+    /// Prevents the thread from starting.
     ///
-    /// - Returns: false if it was started.
+    /// - Returns: `false` if it has started.
     package func cancel() -> Bool {
         self.state.withLock { state in
             if !state.isStarted { state.isClosed = true }
@@ -97,9 +95,9 @@ package final class PollThread<Message: Sendable>: Sendable {
         }
     }
 
-    /// Waits for the end of the thread after ``stop()``, if it was started. Not from the thread itself.
+    /// Waits for the thread to end after ``stop()``, if it was started. Not from the thread itself.
     ///
-    /// - Parameter patience: how long at most; `nil` for no limit. Default: `nil`.
+    /// - Parameter patience: the longest wait; `nil` for no limit. Default: `nil`.
     package func join(within patience: Duration? = nil) {
         let deadline = patience.map { MonotonicInstant.now() + $0 }
         let thread = self.state.wait { state -> WaitStep<OSThread?> in
@@ -133,10 +131,10 @@ package final class PollThread<Message: Sendable>: Sendable {
         loop.end(unread)
     }
 
-    /// - Returns: `nil` when the loop is to end.
+    /// - Returns: `nil` when the loop should end.
     private func takeMessages() -> [Message]? { self.state.withLock { $0.isClosed ? nil : $0.takeMessages() } }
 
-    /// A signal ends the wait too, and the loop takes a turn without news.
+    /// Waits for a descriptor or the deadline. A signal ends the wait too; the loop then takes a turn without news.
     private static func wait(_ wait: PollWait, _ waker: Waker) -> Set<Int32> {
         var entries = [pollfd(fd: waker.descriptor, events: Int16(POLLIN), revents: 0)] + wait.entries
         guard poll(&entries, nfds_t(entries.count), wait.deadline?.millisecondsLeft ?? -1) > 0 else { return [] }
@@ -152,19 +150,19 @@ package final class PollThread<Message: Sendable>: Sendable {
     }
 }
 
-/// The work of a ``PollThread``, with all that its thread alone uses.
+/// The work of a ``PollThread``, with the state that only its thread uses.
 package protocol PollLoop<Message> {
     associatedtype Message: Sendable
 
-    /// Does all that can be done now. The first turn comes at once, with nothing.
+    /// Does all the work that is possible now. The first turn comes at once, without messages.
     ///
     /// - Parameters:
-    ///   - messages: the messages that came since the last turn, the oldest first.
-    ///   - readable: the descriptors waited for that can be read, or have ended.
-    /// - Returns: what ends the wait for the next turn, besides a message; `nil` to end the thread.
+    ///   - messages: the messages since the last turn, oldest first.
+    ///   - readable: the watched descriptors that are readable or closed by the peer.
+    /// - Returns: the events that start the next turn, besides a message; `nil` to end the thread.
     mutating func turn(_ messages: [Message], readable: Set<Int32>) -> PollWait?
 
-    /// The last call. Default: nothing.
+    /// Ends the loop. Default: does nothing.
     ///
     /// - Parameter unread: messages that came too late for a turn.
     mutating func end(_ unread: [Message])
@@ -174,23 +172,23 @@ extension PollLoop {
     package mutating func end(_ unread: [Message]) {}
 }
 
-/// The descriptors and the time that a ``PollLoop`` waits for.
+/// The descriptors and the deadline that a ``PollLoop`` waits for.
 package struct PollWait {
     fileprivate var entries: [pollfd] = []
-    /// When the next turn comes at the latest; `nil` for no such time.
+    /// The latest start of the next turn; `nil` for no limit.
     package var deadline: MonotonicInstant?
 
     package init(until deadline: MonotonicInstant? = nil) { self.deadline = deadline }
 
-    /// Also ends the wait at this time.
+    /// Ends the wait at this time at the latest.
     package mutating func wake(at time: MonotonicInstant) { self.deadline = min(self.deadline ?? time, time) }
 
-    /// Ends the wait when the descriptor can be read or has ended.
+    /// Ends the wait when the descriptor is ready or the peer has closed it.
     ///
     /// - Parameters:
-    ///   - descriptor: `nil` for none.
-    ///   - reading: whether bytes to read end the wait. Default: yes.
-    ///   - writing: whether room for bytes to write ends it. Default: no.
+    ///   - descriptor: `nil` to watch none.
+    ///   - reading: whether readable bytes end the wait. Default: yes.
+    ///   - writing: whether room to write ends the wait. Default: no.
     package mutating func watch(_ descriptor: Int32?, reading: Bool = true, writing: Bool = false) {
         guard let descriptor else { return }
         let events = (reading ? POLLIN : 0) | (writing ? POLLOUT : 0)

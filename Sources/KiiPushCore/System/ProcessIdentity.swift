@@ -1,26 +1,26 @@
 import Glibc
 
-/// A process that no later one is taken for.
+/// The identity of a process, never shared with a later process.
 ///
-/// The kernel gives the ID of a process that has ended to another one. The ID, the time of the start and the boot together
-/// belong to one process.
+/// The kernel reuses the IDs of ended processes. The ID, the start time and the boot together belong to one process.
 package struct ProcessIdentity: Sendable, Hashable {
     package let processID: Int32
-    /// In the kernel's ticks since the boot: field 22 of `/proc/PID/stat`, proc(5).
+    /// In kernel ticks since the boot: field 22 of `/proc/PID/stat`, proc(5).
     package let startTime: UInt64
-    /// Names the run of the machine. Without hyphens and spaces around it.
+    /// The kernel's ID of this boot.
     package let boot: String
 
     package init(processID: Int32, startTime: UInt64, boot: String) {
         (self.processID, self.startTime, self.boot) = (processID, startTime, boot)
     }
 
-    /// A process that runs now; `nil` when none has this ID, or when it has ended and nobody has waited for it.
+    /// Identifies a running process; `nil` if no process has this ID, or if it has ended and is not reaped.
     package init?(of processID: Int32) {
         guard let text = Self.read("/proc/\(processID)/stat"), let end = text.lastIndex(of: ")"),
             let boot = Self.read("/proc/sys/kernel/random/boot_id")
         else { return nil }
-        // proc(5): the name in parentheses may hold anything. After it come the state, which is field 3, and field 22.
+        // proc(5): the name in parentheses may hold any bytes. After it come the state, field 3, and the rest up to
+        // field 22.
         let fields = text[text.index(after: end)...].split(separator: " ")
         guard fields.count > 19, fields[0] != "Z", fields[0] != "X", let startTime = UInt64(fields[19]) else {
             return nil
@@ -39,7 +39,7 @@ package struct ProcessIdentity: Sendable, Hashable {
         return users.dropFirst().first.flatMap { UInt32($0) } == geteuid()
     }
 
-    /// The beginning of a file of the kernel's.
+    /// Returns the first 4096 bytes of a kernel file.
     private static func read(_ path: String) -> String? {
         guard let file = FileDescriptor(opening: path, O_RDONLY) else { return nil }
         var bytes = [UInt8](repeating: 0, count: 4096)

@@ -1,33 +1,30 @@
 import Glibc
 
-/// Why the system gave no thread, descriptor or socket, or started no program.
+/// The system gave no thread, descriptor or socket, or started no program.
 package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The beginning of a sentence that ends with the system's reason: `no thread can be started`.
+    /// The beginning of a sentence that ends with the system's reason, such as `no thread can be started`.
     package var failure: String
-    /// An `errno` value.
     package var code: Int32
-    /// Whether the system refused to start a program.
     private var isOfProgram = false
 
-    /// - Parameter code: Default: the reason of the call that has just failed.
+    /// - Parameter code: Default: the `errno` of the call that has just failed.
     package init(_ failure: String, code: Int32 = errno) {
         self.failure = failure
         self.code = code
     }
 
-    /// The error of the call that was to start a program.
     package init(starting program: String, code: Int32) {
         self.init("cannot start \(program)", code: code)
         self.isOfProgram = true
     }
 
-    /// The same error as the reason why an action failed, such as `start PROGRAM`.
+    /// The same error as the reason for a failed action, such as `start PROGRAM`.
     package func hindering(_ action: String) -> SystemError {
         SystemError("cannot \(action): \(self.failure)", code: self.code)
     }
 
-    /// Whether the machine or this process lacks a resource, so that the same may succeed later. A program that is being
-    /// written or cannot be read counts, a message above the largest size of a file does not.
+    /// Whether the machine or this process lacks a resource, so that a retry may succeed. A program that is being
+    /// written or unreadable counts; a message above the largest file size does not.
     package var isShortage: Bool {
         guard self.isOfProgram else { return self.code != EFBIG }
         return [EMFILE, ENFILE, EAGAIN, ENOMEM, ENOSPC, EDQUOT, ENOLCK, EIO, ESTALE, ETXTBSY].contains(self.code)
@@ -45,5 +42,4 @@ package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// The system's words for an `errno` value.
 package func errorText(_ code: Int32) -> String { String(cString: strerror(code)) }

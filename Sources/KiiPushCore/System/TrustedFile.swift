@@ -1,17 +1,17 @@
 import Glibc
 
-/// Reads files that decide where secrets are sent and which programs are started.
+/// Reads files that decide where secrets go and which programs run.
 ///
-/// Such a file has to belong to this user or to root, and nobody else may write it or replace it: not the file, and no folder
-/// and no link on the way to it.
+/// Such a file must belong to this user or root. No other user may be able to write or replace it, nor any folder or
+/// link on the way to it.
 package enum TrustedFile {
-    /// The whole file; `nil` when there is none.
+    /// Reads the whole file; returns `nil` if it does not exist.
     ///
     /// - Throws: ``FileError``: ``FileError/foreignOwner(path:owner:)`` and
     ///   ``FileError/writableByOthers(path:mode:)`` name the file or the folder that others control.
     package static func read(_ path: String, maximumBytes: Int = 1_048_576) throws(FileError) -> [UInt8]? {
         guard let place = try TrustedFile.followed(path) else { return nil }
-        // O_NONBLOCK: a pipe in its place would make us wait.
+        // O_NONBLOCK: opening a pipe would wait.
         guard let file = FileDescriptor(opening: place, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else {
             throw .system(path: path, operation: "open", code: errno)
         }
@@ -23,7 +23,8 @@ package enum TrustedFile {
         return try OwnFile.contents(of: file, path: path, maximumBytes: maximumBytes)
     }
 
-    /// The path without links, every name of which only this user or root can replace; `nil` when nothing is there.
+    /// Resolves the path's links; returns `nil` if nothing is there. Only this user or root can replace any name on the
+    /// way.
     private static func followed(_ path: String) throws(FileError) -> String? {
         var here = path.hasPrefix("/") ? "" : try TrustedFile.workingDirectory(for: path)
         var names = Array(path.split(separator: "/").reversed())
@@ -47,7 +48,7 @@ package enum TrustedFile {
                 continue
             }
             links += 1
-            // As many as Linux follows (path_resolution(7)).
+            // Linux follows as many (path_resolution(7)).
             guard links <= 40 else { throw .system(path: path, operation: "open", code: ELOOP) }
             let target = try TrustedFile.target(of: next)
             if target.hasPrefix("/") { here = "" }
@@ -70,7 +71,7 @@ package enum TrustedFile {
         return String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Whoever can write the folder of a name can put something else under that name.
+    /// Refuses a name that others can replace: a user who can write its folder can.
     private static func requireTrustedPlace(
         of name: String, _ entry: stat, in folder: String
     ) throws(FileError) {

@@ -1,7 +1,8 @@
 import CSystem
 import Glibc
 
-/// Wakes a thread that sleeps in `poll` or in an epoll set: a descriptor (eventfd) that any thread makes readable.
+/// Wakes a thread that sleeps in `poll` or in an epoll set. Its descriptor is an eventfd, which any thread can make
+/// readable.
 package final class Waker: Sendable {
     private let file: FileDescriptor
 
@@ -15,8 +16,8 @@ package final class Waker: Sendable {
 
     package func wakeUp() { eventfd_write(self.descriptor, 1) }
 
-    /// Makes the descriptor unreadable until the next wake-up. An edge-triggered epoll set needs no call: it reports
-    /// changes of the count, which is full only after 2^64 wake-ups.
+    /// Makes the descriptor unreadable until the next wake-up. An edge-triggered epoll set does not need it: it reports
+    /// changes of the count, which overflows only after 2^64 wake-ups.
     package func clear() {
         var count: eventfd_t = 0
         eventfd_read(self.descriptor, &count)

@@ -1,15 +1,14 @@
-/// The start line and the header section of either half of the opening handshake, as they come in.
+/// Collects the start line and the header section of a request or answer of the opening handshake.
 struct HandshakeHead: Sendable {
-    /// The limit of both together. A server that upgrades says a few hundred bytes.
+    /// The limit of both together, in bytes. A server's answer usually has a few hundred.
     static let maximumBytes = 16 << 10
 
     private var bytes: [UInt8] = []
     private var lineIsEmpty = true
 
-    /// Whether there is more than ``maximumBytes`` of it.
     var isTooLong: Bool { self.bytes.count > HandshakeHead.maximumBytes }
 
-    /// Takes the next bytes, and returns how many of them belong to the head once it is whole; `nil` before.
+    /// Reads the next bytes. Returns how many of them belong to the head once it is complete; `nil` before.
     mutating func append(_ input: UnsafeRawBufferPointer) -> Int? {
         for (index, byte) in input.enumerated() {
             self.bytes.append(byte)
@@ -24,13 +23,13 @@ struct HandshakeHead: Sendable {
         return nil
     }
 
-    /// The words of the start line: three, of which the last may hold spaces.
+    /// The words of the start line: at most three, and the last may hold spaces.
     var startLine: [String] {
         let line = self.bytes.prefix { !$0.isOne(of: "\r\n") }
         return line.split(separator: UInt8(ascii: " "), maxSplits: 2).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Whether what has come can be the beginning of HTTP.
+    /// Whether the received bytes can be the beginning of HTTP.
     var mayBeHTTP: Bool { zip(self.bytes, "HTTP/1.".utf8).allSatisfy { $0 == $1 } }
 
     func fields() -> [HTTPField] {
@@ -41,26 +40,26 @@ struct HandshakeHead: Sendable {
     }
 }
 
-/// The words of the opening handshake that both halves use (RFC 6455 section 4).
+/// The constants that both sides of the opening handshake use (RFC 6455 section 4).
 enum WebSocketWords {
     /// - Source: MQTT 3.1.1 section 6.
     static let subprotocol = "mqtt"
 
-    /// The server's answer to a client's key, by which it shows that it has read the request.
+    /// The server's answer to a client's key, which proves that the server has read the request.
     static func accept(_ key: String) -> String {
         Base64.encode(SHA1.digest(Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)))
     }
 }
 
 extension [HTTPField] {
-    /// All values of a field, which may be a list and stand in several lines (RFC 9110 section 5.3).
+    /// All values of a field, which may be a list and span several lines (RFC 9110 section 5.3).
     func list(_ name: String) -> [String] {
         self.filter { $0.isNamed(name) }.flatMap { field in
             field.value.split(separator: ",").map { $0.trimmed }
         }
     }
 
-    /// Whether a list has `word`, in capitals or not.
+    /// Whether a list contains `word`, which is in lower case. The list may use capitals.
     func list(_ name: String, has word: String) -> Bool { self.list(name).contains { $0.lowercased() == word } }
 }
 

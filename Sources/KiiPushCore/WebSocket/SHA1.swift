@@ -1,4 +1,4 @@
-/// The digest of the opening handshake, which protects nothing: it shows that a server has read the request as WebSocket.
+/// The digest of the opening handshake. It protects nothing: it shows that a server has read the request as WebSocket.
 ///
 /// - Source: FIPS 180-4, sections 4.1.1, 4.2.1, 5 and 6.1.2.
 package enum SHA1 {

@@ -1,17 +1,18 @@
-/// Takes the frames off a stream of bytes, however the network cut it, and leaves what they carry (RFC 6455 section 5).
+/// Decodes the frames in a stream of bytes, however the network split it, and returns their payload (RFC 6455 section
+/// 5).
 ///
-/// MQTT does not care where a frame begins or a message ends (MQTT 3.1.1 section 6), so only payload comes out. It keeps
-/// nothing of it: a client's stays where the socket put it, and a server's is unmasked there.
+/// MQTT ignores the borders of frames and messages (MQTT 3.1.1 section 6), so only payload comes out. The decoder works
+/// in place, without copies: it moves payload together in the caller's buffer, and a server's decoder unmasks it there.
 package struct WebSocketDecoder: Sendable {
-    /// The end of a WebSocket by the other side.
+    /// The end of a WebSocket, caused by the peer.
     package struct End: Sendable, Hashable {
-        /// A closed WebSocket has code `connectionLost`; one that breaks RFC 6455, `webSocketFailed`.
+        /// Code `connectionLost` for a closed WebSocket; `webSocketFailed` for a violation of RFC 6455.
         package var error: TransportError
-        /// The code for the close frame in answer; `nil` where the other side gave none.
+        /// The code for the close frame in answer; `nil` if the peer gave none.
         package var answer: UInt16?
     }
 
-    /// The frame whose payload is to come.
+    /// The frame whose payload comes next.
     private struct Frame {
         var opcode: WebSocketOpcode
         var isFinal: Bool
@@ -19,26 +20,26 @@ package struct WebSocketDecoder: Sendable {
         var mask: UInt32?
     }
 
-    /// Of one message, all its fragments together: the largest MQTT packet.
+    /// The largest message, all its fragments together: the largest MQTT packet.
     package static let maximumMessageBytes = 268_435_460
 
     private let role: WebSocketRole
-    /// The first bytes of a frame's header.
+    /// The first bytes of an incomplete frame header.
     private var header: [UInt8] = []
     private var frame: Frame?
-    /// The payload of the control frame that comes in.
+    /// The payload so far of the current control frame.
     private var control: [UInt8] = []
-    /// The bytes of a message's fragments so far; `nil` where the next frame begins a message.
+    /// The number of bytes in a message's fragments so far; `nil` if the next frame begins a message.
     private var fragmentBytes: Int?
     private var ping: [UInt8]?
-    /// Set once: nothing is decoded from then on.
+    /// Set once; the decoder then decodes nothing more.
     package private(set) var end: End?
 
     package init(role: WebSocketRole) { self.role = role }
 
-    /// Takes the next bytes, and returns the payload that they hold, moved together within them.
+    /// Decodes the next bytes and returns the payload in them, moved together within the buffer.
     ///
-    /// ``end`` and ``takePing()`` say what else was there.
+    /// See ``end`` and ``takePing()`` for the other frames.
     package mutating func decode(_ bytes: UnsafeMutableRawBufferPointer) -> UnsafeMutableRawBufferPointer {
         var position = 0
         var payload = 0..<0
@@ -49,7 +50,7 @@ package struct WebSocketDecoder: Sendable {
         return UnsafeMutableRawBufferPointer(rebasing: bytes[payload])
     }
 
-    /// The payload of the last ping, once: it is enough to answer that one (RFC 6455 section 5.5.3).
+    /// Returns the payload of the last ping, once: answering only the last is enough (RFC 6455 section 5.5.3).
     package mutating func takePing() -> [UInt8]? {
         defer { self.ping = nil }
         return self.ping
@@ -57,14 +58,14 @@ package struct WebSocketDecoder: Sendable {
 }
 
 extension WebSocketDecoder {
-    /// Reads a header. `false` where more bytes are needed, or it is wrong.
+    /// Reads a header. Returns `false` if it needs more bytes or the header is wrong.
     private mutating func begin(_ bytes: UnsafeMutableRawBufferPointer, _ position: inout Int) -> Bool {
         if self.header.isEmpty {
             if let size = self.readHeader(UnsafeRawBufferPointer(rebasing: bytes[position...])) {
                 position += size
                 return true
             }
-            // Fewer than 14 bytes: a whole header has been read.
+            // Fewer than 14 bytes, or the header would be complete.
             if self.end == nil { self.header.append(contentsOf: bytes[position...]) }
             position = bytes.count
             return false
@@ -77,7 +78,7 @@ extension WebSocketDecoder {
         return true
     }
 
-    /// Returns the header's size; `nil` where it is not whole, or wrong.
+    /// Returns the header's size; `nil` if it is incomplete or wrong.
     private mutating func readHeader(_ bytes: UnsafeRawBufferPointer) -> Int? {
         guard bytes.count >= 2 else { return nil }
         guard bytes[0] & 0x70 == 0 else { return self.fail("a frame with reserved bits set") }
@@ -118,7 +119,6 @@ extension WebSocketDecoder {
         return size
     }
 
-    /// Takes what is there of a frame's payload.
     private mutating func take(
         _ bytes: UnsafeMutableRawBufferPointer, _ position: inout Int, _ payload: inout Range<Int>
     ) {
@@ -153,7 +153,7 @@ extension WebSocketDecoder {
         }
     }
 
-    /// Makes a sentence of a close frame (RFC 6455 sections 5.5.1 and 7.4).
+    /// Ends the WebSocket with a close frame's code and reason (RFC 6455 sections 5.5.1 and 7.4).
     private mutating func close(_ payload: [UInt8], bytesAfter: Int) {
         var code: UInt16?
         var words = "without a code"
@@ -179,7 +179,7 @@ extension WebSocketDecoder {
         self.end = End(error: TransportError(.connectionLost, detail: detail), answer: code)
     }
 
-    /// Ends it with a sentence that names what came. `nil` always: no header has been read.
+    /// Ends the WebSocket with an error that names the violation. Always returns `nil`, for "no header".
     @discardableResult
     private mutating func fail(_ what: String, answer: UInt16 = 1002) -> Int? {
         let detail = "\(self.role.peer) broke the WebSocket protocol: it sent \(what)"
@@ -187,7 +187,7 @@ extension WebSocketDecoder {
         return nil
     }
 
-    /// Whether a close frame may have the code (RFC 6455 section 7.4.2, and IANA's registry of close codes).
+    /// Whether a close frame may carry the code (RFC 6455 section 7.4.2, and IANA's registry of close codes).
     private static func isSendable(_ code: UInt16) -> Bool {
         (1000...1003).contains(code) || (1007...1014).contains(code) || (3000...4999).contains(code)
     }
@@ -212,7 +212,7 @@ extension WebSocketDecoder {
 }
 
 extension String {
-    /// A peer's words, fit for one line of an error: without control characters and credentials, and cut if they are long.
+    /// A peer's text in one line of an error: at most 200 characters, without control characters and credentials.
     var onOneLine: String {
         let scalars = self.unicodeScalars.prefix(200).map { scalar in
             scalar.properties.generalCategory == .control ? " " : String(scalar)

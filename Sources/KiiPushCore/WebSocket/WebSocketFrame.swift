@@ -2,7 +2,7 @@
 package enum WebSocketRole: Sendable {
     case client, server
 
-    /// The other end, for a sentence.
+    /// The other end, for error texts.
     var peer: String { self == .client ? "the server" : "the client" }
 }
 
@@ -18,14 +18,13 @@ package enum WebSocketOpcode: UInt8, Sendable, Hashable {
     var isControl: Bool { self.rawValue >= WebSocketOpcode.close.rawValue }
 }
 
-/// Writes frames.
 package enum WebSocketFrame {
     /// The most bytes that a control frame carries (RFC 6455 section 5.5).
     package static let maximumControlBytes = 125
 
-    /// Appends one whole frame, masked where a key is given.
+    /// Appends one whole frame, masked if `mask` is not `nil`.
     ///
-    /// - Parameter mask: four random bytes from a client, whose first byte is the lowest; `nil` from a server.
+    /// - Parameter mask: a client's four random bytes, the first one lowest; `nil` from a server.
     package static func append(
         _ opcode: WebSocketOpcode, _ payload: [UInt8], mask: UInt32?, to bytes: inout [UInt8]
     ) {
@@ -38,7 +37,7 @@ package enum WebSocketFrame {
         }
     }
 
-    /// Appends the header of an unfragmented frame; its payload is to follow, masked where a key is given.
+    /// Appends the header of an unfragmented frame. The caller appends the payload, masked if `mask` is not `nil`.
     package static func appendHeader(
         _ opcode: WebSocketOpcode, length: Int, mask: UInt32?, to bytes: inout [UInt8]
     ) {
@@ -59,7 +58,7 @@ package enum WebSocketFrame {
         for shift: UInt32 in [0, 8, 16, 24] { bytes.append(UInt8(truncatingIfNeeded: mask >> shift)) }
     }
 
-    /// Masks or unmasks `bytes` where they are (RFC 6455 section 5.3), and returns the key for the bytes that follow them.
+    /// Masks or unmasks `bytes` in place (RFC 6455 section 5.3), and returns the key for the bytes that follow.
     package static func mask(_ bytes: UnsafeMutableRawBufferPointer, with key: UInt32) -> UInt32 {
         let wide = (UInt64(key) | UInt64(key) << 32).littleEndian
         var position = 0
@@ -76,7 +75,7 @@ package enum WebSocketFrame {
         return turn == 0 ? key : key >> turn | key << (32 - turn)
     }
 
-    /// The payload of a close frame (RFC 6455 section 5.5.1). It leaves out a reason that is too long.
+    /// The payload of a close frame (RFC 6455 section 5.5.1). Drops a reason that is too long.
     package static func closePayload(_ code: UInt16, reason: String = "") -> [UInt8] {
         let number = [UInt8(code >> 8), UInt8(truncatingIfNeeded: code)]
         return number.count + reason.utf8.count > self.maximumControlBytes ? number : number + reason.utf8

@@ -1,21 +1,20 @@
 /// The server's half of the opening handshake (RFC 6455 section 4.2).
 package struct WebSocketInvitation: Sendable {
-    /// The result of a request.
     package enum Outcome: Sendable, Hashable {
-        /// The WebSocket is open when these bytes are sent. `taken` bytes of the last input belong to the request; frames
+        /// Send these bytes; the WebSocket is then open. The request ends after `taken` bytes of the last input; frames
         /// follow.
         case opened(answer: [UInt8], taken: Int)
-        /// The connection is to end when these bytes are sent.
+        /// Send these bytes, then close the connection.
         case refused(answer: [UInt8])
     }
 
     private let path: String
     private var head = HandshakeHead()
 
-    /// - Parameter path: the one that is served.
+    /// - Parameter path: the path to serve.
     package init(path: String = WebSocketUpgrade.path) { self.path = path }
 
-    /// Takes the next bytes of a request; `nil` while it is not whole.
+    /// Reads the next bytes of a request; returns `nil` while it is incomplete.
     package mutating func read(_ bytes: UnsafeRawBufferPointer) -> Outcome? {
         let taken = self.head.append(bytes)
         guard !self.head.isTooLong else {
@@ -54,14 +53,13 @@ package struct WebSocketInvitation: Sendable {
         return .opened(answer: Array(answer.utf8), taken: taken)
     }
 
-    /// An answer that opens no WebSocket.
     package static func refusal(_ status: Int, _ sentence: String) -> Outcome {
         let reasons = [
             400: "Bad Request", 404: "Not Found", 405: "Method Not Allowed", 426: "Upgrade Required",
             431: "Request Header Fields Too Large", 503: "Service Unavailable",
         ]
         let body = sentence + "\n"
-        // RFC 9110 section 15.5.22 wants Upgrade with 426; RFC 6455 section 4.4, the version.
+        // RFC 9110 section 15.5.22 requires Upgrade with 426; RFC 6455 section 4.4, the version.
         let upgrade = status == 426 ? "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" : ""
         let answer = """
             HTTP/1.1 \(status) \(reasons[status] ?? "")\r

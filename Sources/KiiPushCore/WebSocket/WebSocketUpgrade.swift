@@ -1,6 +1,6 @@
-/// The client's half of the opening handshake: the request, and what its answer must be (RFC 6455 section 4.1).
+/// The client's half of the opening handshake: the request, and the check of its answer (RFC 6455 section 4.1).
 package struct WebSocketUpgrade: Sendable {
-    /// Where Kii's brokers and most others take MQTT over WebSocket.
+    /// The path of MQTT over WebSocket on Kii's brokers and most others.
     package static let path = "/mqtt"
 
     /// The bytes to send once the connection stands.
@@ -9,9 +9,9 @@ package struct WebSocketUpgrade: Sendable {
     private var head = HandshakeHead()
 
     /// - Parameters:
-    ///   - host: as the server is called, an IPv6 address without brackets.
+    ///   - host: the server's name or address; an IPv6 address without brackets.
     ///   - key: 16 random bytes.
-    ///   - fields: further ones.
+    ///   - fields: additional fields.
     package init(
         host: String, port: UInt16, usesTLS: Bool, path: String = WebSocketUpgrade.path, key: [UInt8],
         fields: [HTTPField] = []
@@ -31,10 +31,10 @@ package struct WebSocketUpgrade: Sendable {
         self.accept = WebSocketWords.accept(key)
     }
 
-    /// Takes the next bytes of the answer.
+    /// Reads the next bytes of the answer.
     ///
-    /// - Returns: how many of them belong to the answer, once it is whole and opens the WebSocket; `nil` before.
-    /// - Throws: `TransportError` with code `webSocketFailed`, which names what came.
+    /// - Returns: how many of them belong to the answer, once it is complete and opens the WebSocket; `nil` before.
+    /// - Throws: `TransportError` with code `webSocketFailed`, whose detail describes the wrong answer.
     package mutating func read(_ bytes: UnsafeRawBufferPointer) throws(TransportError) -> Int? {
         let taken = self.head.append(bytes)
         guard self.head.mayBeHTTP else { throw self.refusal("with something other than HTTP") }

@@ -1,21 +1,21 @@
-/// What one connection's broker is known to have read. A broker answers packets in the order in which they came, so
-/// PINGRESP proves that all acknowledgements sent before its PINGREQ have arrived.
+/// Tracks which acknowledgements one connection's broker has read. A broker answers packets in order of arrival, so
+/// PINGRESP proves that it has read all acknowledgements before the PINGREQ.
 struct ArrivalProof: Sendable {
     private struct Ping {
-        /// The last ticket whose acknowledgement was sent before it.
+        /// The last ticket whose acknowledgement left before the PINGREQ.
         let through: UInt64
-        /// How many PINGREQ in a row prove no more than that.
+        /// Number of consecutive PINGREQ that prove the same ticket.
         var count: Int
     }
 
-    /// So many questions are kept apart; further ones count as if asked with the last of them, which proves less.
+    /// The most PINGREQ tracked separately. Further ones count as part of the last, which proves less.
     private static let maximumOutstanding = 8
 
     private var outstanding: [Ping] = []
     private var asked: UInt64
     private var proven: UInt64
 
-    /// - Parameter firstTicket: that of the connection.
+    /// - Parameter firstTicket: the first ticket of the connection.
     init(firstTicket: UInt64) {
         self.asked = firstTicket - 1
         self.proven = firstTicket - 1
@@ -23,13 +23,13 @@ struct ArrivalProof: Sendable {
 
     var isAwaited: Bool { !self.outstanding.isEmpty }
 
-    /// Whether so many acknowledgements were sent since the last PINGREQ that one more is due.
+    /// Whether the acknowledgements sent since the last PINGREQ have reached `limit`, so that another PINGREQ is due.
     func isDue(lastSent: UInt64, limit: Int) -> Bool {
         self.outstanding.count < Self.maximumOutstanding && lastSent > self.asked
             && lastSent - self.asked >= UInt64(max(1, limit))
     }
 
-    /// A PINGREQ was sent behind the acknowledgement with this ticket.
+    /// Records a PINGREQ sent after the acknowledgement with this ticket.
     mutating func pingSent(lastSent: UInt64) {
         if let last = self.outstanding.indices.last,
             self.outstanding[last].through == lastSent || self.outstanding.count == Self.maximumOutstanding
@@ -41,7 +41,8 @@ struct ArrivalProof: Sendable {
         }
     }
 
-    /// The ticket through which everything is proven, if that is news. An answer that was not asked for proves nothing.
+    /// Returns the ticket up to which everything is now proven; `nil` if nothing new is. An unrequested PINGRESP proves
+    /// nothing.
     mutating func pongReceived() -> UInt64? {
         guard let ping = self.outstanding.first else { return nil }
         if ping.count > 1 { self.outstanding[0].count -= 1 } else { self.outstanding.removeFirst() }

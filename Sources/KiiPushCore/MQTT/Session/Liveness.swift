@@ -1,34 +1,33 @@
-/// When one connection must send a PINGREQ, and when its broker counts as gone.
+/// Decides when a connection must send PINGREQ, and when its broker counts as gone.
 ///
-/// Each answer has its time. Messages that arrive whole extend the time of SUBACK and PINGRESP, by three keep-alives at
-/// most: the broker may have sent them before it read the request. Nothing else extends a time, since something on
-/// the way may send bytes for a broker that is gone.
+/// Each answer has a deadline. Whole messages extend the deadline of SUBACK and PINGRESP, by three keep-alives at most:
+/// the broker may have sent them before it read the request. Nothing else extends a deadline, since a machine in
+/// between may send bytes for a dead broker.
 ///
-/// While reading is paused no answer can come in, so the times stand still. PINGREQ is sent all the same, since the
-/// broker hangs up without it ([MQTT-3.1.2-24]).
+/// While reading is paused no answer can arrive, so the deadlines stand still. The session still sends PINGREQ, since
+/// without it the broker closes the connection ([MQTT-3.1.2-24]).
 struct Liveness: Sendable {
-    /// An answer that is due. Its instants are those of `timeRead(at:)`.
+    /// An expected answer. Its instants are on the clock of `timeRead(at:)`.
     private struct Awaited {
         let answer: MQTTPacketType
-        /// When it is late.
         var deadline: MonotonicInstant
-        /// The time that a message gives it anew.
+        /// The time that each message grants anew.
         let patience: Duration
-        /// The latest that messages extend the deadline to. None come before CONNACK.
+        /// The latest deadline that messages can reach. None arrive before CONNACK.
         let lastDeadline: MonotonicInstant
     }
 
     private let interval: Duration, connectTimeout: Duration, answerTimeout: Duration
     private var pausedSince: MonotonicInstant?
-    /// How long reading was paused on this connection, the present pause left out.
+    /// The total of the pauses on this connection, without the present one.
     private var paused = Duration.zero
     private var awaited: Awaited?
     private(set) var lastReceived: MonotonicInstant
-    /// When the last packet was sent that is not an acknowledgement; `nil` before the broker accepted. Acknowledgements
-    /// do not put PINGREQ off, so that each is proven within one interval.
+    /// The time of the last packet sent other than an acknowledgement; `nil` before the broker accepted.
+    /// Acknowledgements do not postpone PINGREQ, so each is proven within one interval.
     private var lastRequest: MonotonicInstant?
 
-    /// So many keep-alives messages extend the time of an answer by, at most.
+    /// The most keep-alives that messages can add to an answer's deadline.
     private static let longestExtension = 3
 
     /// CONNECT was sent.
@@ -50,7 +49,7 @@ struct Liveness: Sendable {
         self.awaited?.deadline = max(awaited.deadline, extended)
     }
 
-    /// CONNACK came, and SUBSCRIBE was sent.
+    /// Records that CONNACK came and SUBSCRIBE was sent.
     mutating func subscribeSent(now: MonotonicInstant) {
         self.expect(.suback, within: self.connectTimeout, now: now)
         self.lastRequest = now
@@ -67,13 +66,14 @@ struct Liveness: Sendable {
         self.awaitPong(now: now)
     }
 
-    /// PINGREQ was sent out of turn, since the link may be gone: an answer is due within `limit`, whichever it is to.
+    /// Records a PINGREQ sent out of turn to test the link: PINGRESP must come within `limit`, even if it answers an
+    /// earlier PINGREQ.
     mutating func probeSent(limit: Duration, now: MonotonicInstant) {
         self.lastRequest = now
         self.expect(.pingresp, within: limit, now: now)
     }
 
-    /// PINGRESP came; `pingIsAwaited` tells whether another is still to come.
+    /// Records a PINGRESP. `pingIsAwaited` is whether another is still to come.
     mutating func pongReceived(pingIsAwaited: Bool, now: MonotonicInstant) {
         guard self.awaited?.answer == .pingresp else { return }
         self.awaited = nil
@@ -90,18 +90,17 @@ struct Liveness: Sendable {
         }
     }
 
-    /// The answer that is late, if one is.
     func lateAnswer(now: MonotonicInstant) -> MQTTPacketType? {
         self.answerDeadline.flatMap { $0 <= now ? self.awaited?.answer : nil }
     }
 
     func isPingDue(now: MonotonicInstant) -> Bool { self.pingDeadline.map { $0 <= now } ?? false }
 
-    /// When one of the two should be asked next.
+    /// The next time to check for an overdue answer or a due PINGREQ.
     var nextDeadline: MonotonicInstant? { .earlier(self.answerDeadline, self.pingDeadline) }
 
     private mutating func awaitPong(now: MonotonicInstant) {
-        // The first one that is unanswered counts, and without an interval nobody asked to know.
+        // The first unanswered PINGREQ sets the deadline. Without an interval there is none.
         guard self.awaited == nil, self.interval > .zero else { return }
         self.expect(.pingresp, within: self.answerTimeout, now: now)
     }
@@ -114,7 +113,7 @@ struct Liveness: Sendable {
             lastDeadline: deadline + keepAlive * Self.longestExtension)
     }
 
-    /// The time on a clock that stands still while reading is paused.
+    /// The time on a clock that stops while reading is paused.
     private func timeRead(at now: MonotonicInstant) -> MonotonicInstant {
         (self.pausedSince ?? now) + (.zero - self.paused)
     }

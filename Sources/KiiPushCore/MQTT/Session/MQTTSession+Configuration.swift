@@ -1,34 +1,32 @@
 extension MQTTSession {
-    /// What a session needs to know before its first connection.
     package struct Configuration: Sendable, Hashable {
-        /// Kii wants the endpoint's topic here.
+        /// The client identifier; Kii requires the endpoint's topic.
         package var clientID: String
         package var username: String?
         package var password: Secret?
-        /// The one filter that is subscribed to.
         package var topicFilter: String
-        /// QoS 2 is never asked for; ``QoS/exactlyOnce`` is taken for ``QoS/atLeastOnce``.
+        /// The QoS to request. The session never requests QoS 2: ``QoS/exactlyOnce`` counts as ``QoS/atLeastOnce``.
         package var requestedQoS = QoS.atLeastOnce
-        /// The time after a request in which the next PINGREQ is due. Zero or less switches it off, and with it the
-        /// detection of a dead connection. CONNECT carries it in whole seconds, rounded up, 65,535 at most.
+        /// The time from one request to the next PINGREQ. Zero or less switches off PINGREQ, and with it the detection
+        /// of a dead connection. CONNECT carries it in whole seconds, rounded up, at most 65,535.
         package var keepAlive: Duration
-        /// The time for CONNACK, and then for SUBACK, which has it anew after each message that comes first.
+        /// The limit for CONNACK, then for SUBACK. Each message that arrives before SUBACK restarts the limit.
         package var connectTimeout: Duration
-        /// How long PINGRESP may take, and how long after each message that comes first; `nil` for as long as ``keepAlive``,
-        /// but 20 s at most.
+        /// The limit for PINGRESP, restarted by each message that arrives before it. `nil` means ``keepAlive``, at most
+        /// 20 s.
         package var pingTimeout: Duration?
-        /// How long a broker may take on one connection to send again what was not acknowledged on an earlier one. NATS
-        /// waits 30 s before it sends again, and does not do so at once on reconnect.
+        /// The time that a broker has, on each connection, to redeliver messages whose acknowledgement it did not get
+        /// on an earlier one. NATS does not redeliver at once on reconnect, but after 30 s.
         package var redeliveryWindow: Duration = .seconds(300)
         package var cleanSession = false
         package var protocolVersion = MQTTVersion.v3_1_1
-        /// The largest packet that is taken whole; see ``FrameDecoder``.
+        /// The largest packet that the session reads whole; see ``FrameDecoder``.
         package var maximumPacketBytes = FrameDecoder.defaultMaximumPacketBytes
-        /// The unproven acknowledgements at which a PINGREQ is sent to prove them, without waiting for the keep-alive.
+        /// The number of unproven acknowledgements at which the session sends an early PINGREQ to prove them.
         package var maximumUnprovenAcknowledgements = 1000
-        /// Whether SUBSCRIBE is sent though the broker kept the session and this value saw it granted before.
+        /// Whether to send SUBSCRIBE even if the broker kept the session and has granted the subscription in it.
         package var subscribesOnResume = true
-        /// Whether the broker is known to hold a session of this client identifier, from an earlier process.
+        /// Whether to expect that the broker still holds a session from an earlier process.
         package var expectsSession = false
 
         package init(
@@ -42,14 +40,13 @@ extension MQTTSession {
             self.pingTimeout = pingTimeout
         }
 
-        /// How long bytes may go without the broker's machine having them: no longer than an answer of its broker's to
-        /// PINGREQ, and never so short that a machine under load is taken for a dead one.
+        /// The longest that sent bytes may stay unacknowledged by the broker's kernel: the limit for PINGRESP, but at
+        /// least 5 s, so that a loaded machine does not count as dead.
         package var sendTimeout: Duration { max(.seconds(5), self.answerTimeout) }
 
-        /// ``keepAlive`` as MQTT can carry it; zero switches it off.
+        /// ``keepAlive`` limited to what MQTT can carry; zero switches it off.
         var interval: Duration { min(max(self.keepAlive, .zero), .seconds(65_535)) }
 
-        /// How long PINGRESP may take.
         var answerTimeout: Duration {
             self.pingTimeout ?? (self.interval == .zero ? .seconds(20) : min(.seconds(20), self.interval))
         }

@@ -1,18 +1,18 @@
 extension MQTTSession {
-    /// What a call asks its caller to do: act on the events, then take the messages, then send the bytes, then close. Calls
-    /// append to it, so that one turn of the loop can use one output for all of them.
+    /// The caller's tasks after a call: handle the events, then take the messages, then send the bytes, then close.
+    /// Calls append to it, so that one turn of the loop can share one output.
     package struct Output: Sendable, Hashable {
-        /// To be sent as they are, in order.
+        /// Bytes to send, in order.
         package var bytes: [UInt8] = []
-        /// In order of reception.
+        /// Received messages, in order.
         package var messages: [InboundMessage] = []
         package var events: [Event] = []
-        /// Set when the connection is over. The session says no more until the transport was closed.
+        /// Set when the connection is over. The session then stays silent until ``MQTTSession/transportClosed()``.
         package var close: Close?
 
         package init() {}
 
-        /// Keeps the memory.
+        /// Empties the output, but keeps its memory.
         package mutating func removeAll() {
             self.bytes.removeAll(keepingCapacity: true)
             self.messages.removeAll(keepingCapacity: true)
@@ -23,23 +23,23 @@ extension MQTTSession {
 
     package enum Close: Sendable, Hashable { case atOnce, afterFlush }
 
-    /// A PUBLISH that came in.
+    /// A received PUBLISH.
     package struct InboundMessage: Sendable, Hashable {
-        /// Compare it by its UTF-8: two topics can be equal as Swift strings and differ as MQTT topics.
+        /// Compare it by its UTF-8: two topics can be equal as Swift strings but different in MQTT.
         package var topic: String
         package var payload: [UInt8]
         package var qos: QoS
-        /// The broker has sent this packet before, or says so. It does not say that this side has received it before.
+        /// DUP: the broker says that it has sent this packet before. This side may not have received it.
         package var duplicate: Bool
-        /// The broker has sent a message of QoS 2 with this packet identifier before and has not released it since: this is
-        /// that message again, [MQTT-4.3.3-2], if its bytes are the same.
+        /// Whether the broker has sent a message of QoS 2 with this packet identifier and not released it since. If the
+        /// bytes are the same too, this is that message again, [MQTT-4.3.3-2].
         package var isUnreleased: Bool
         package var retain: Bool
         /// `nil` at QoS 0.
         package var packetID: UInt16?
-        /// Opens the gate of this message's acknowledgement; `nil` at QoS 0, which has none. Never used twice.
+        /// Opens the gate of this message's acknowledgement; `nil` at QoS 0, which has none. Never reused.
         package var ticket: UInt64?
-        /// The length that the payload had, where it was larger than this side takes and was cut.
+        /// The payload's full length, in bytes, if the session cut an oversized payload; `nil` otherwise.
         package var truncatedLength: Int?
 
         package init(
@@ -54,33 +54,35 @@ extension MQTTSession {
     }
 
     package enum Event: Sendable, Hashable {
-        /// The broker accepted and the subscription stands. `sessionPresent` is `nil` where the protocol cannot say (3.1).
+        /// The broker accepted and granted the subscription. `sessionPresent` is `nil` where the protocol cannot say
+        /// (3.1).
         case connected(sessionPresent: Bool?, grantedQoS: QoS)
         /// The connection is over.
         case connectionRefused(ConnackCode)
-        /// After ``connectionRefused(_:)`` with code 1: the next connection of this session speaks `to`. A broker that
-        /// refuses 3.1 as well may be another one by then, so the two are tried in turn.
+        /// After ``connectionRefused(_:)`` with code 1: the session's next connection uses version `to`. The session
+        /// tries the two versions in turn, since a broker that also refuses 3.1 may have been replaced by then.
         case protocolVersionChanged(to: MQTTVersion)
         /// The connection is over.
         case subscriptionRefused
-        /// The broker begins a new session, cannot say (3.1), or may have begun one with a CONNECT before, whose answer never
-        /// came: what earlier connections brought says nothing about what comes from now on. Told with CONNACK, since the
-        /// new session is there although SUBACK may never arrive.
+        /// The broker began a new session, cannot say (3.1), or may have begun one for an earlier CONNECT whose answer
+        /// never came. Messages of earlier connections then say nothing about later ones. Reported with CONNACK, since
+        /// the new session exists even if SUBACK never arrives.
         case sessionMayBeNew
-        /// After ``sessionMayBeNew``: the broker no longer has the session that this side expected. Messages may be missing,
-        /// and what was not acknowledged will not come again.
+        /// After ``sessionMayBeNew``: the broker no longer has the expected session. Messages may be missing, and it
+        /// will not redeliver unacknowledged ones.
         case sessionLost
-        /// The broker has read this connection's acknowledgements up to this ticket: none of these messages comes again.
+        /// The broker has read this connection's acknowledgements up to this ticket; it will not redeliver these
+        /// messages.
         case acknowledgementsProven(through: UInt64)
-        /// What the broker had to send again from earlier connections, it has sent.
+        /// The broker has had its time to redeliver messages of earlier connections.
         case redeliveryWindowPassed
-        /// PINGREQ was not answered. The connection is over.
+        /// PINGRESP did not come in time. The connection is over.
         case keepAliveMissed
-        /// For CONNACK or SUBACK. The connection is over.
+        /// CONNACK or SUBACK did not come in time. The connection is over.
         case timedOut(waitingFor: MQTTPacketType)
-        /// The broker sent what is not MQTT. The connection is over.
+        /// The broker sent bytes that are not valid MQTT. The connection is over.
         case protocolError(MQTTError)
-        /// The configuration holds what MQTT cannot carry. The connection is over.
+        /// The configuration holds a value that MQTT cannot carry. The connection is over.
         case unsendable(MQTTError)
     }
 }

@@ -1,32 +1,32 @@
-/// A client's session with a broker, over any number of connections: events in, bytes and messages out. It holds no socket,
-/// clock or task. A message of QoS 1 is acknowledged when its ticket opens the gate, in order of reception, on the
-/// connection that brought it and on no other.
+/// A client's session with a broker, over any number of connections: events in, bytes and messages out. It holds no
+/// socket, clock or task. It acknowledges a message of QoS 1 once its ticket opens the gate, in order of reception, and
+/// only on the connection that brought the message.
 ///
-/// QoS 2 is never asked for. Where a broker sends it all the same, out of a session that other software has left
-/// behind, refusing it would end every connection with the same error. PUBREC takes the place of PUBACK in the queue, and
-/// PUBREL is answered whatever it names (MQTT 3.1.1, 4.3.3). The session marks a message whose identifier was received
-/// before and not released since; it remembers such identifiers as long as the process lives.
+/// The session never requests QoS 2. A broker may still send it, from a session that other software left behind, and
+/// refusing it would end every connection with the same error. So PUBREC takes the place of PUBACK in the queue, and
+/// the session answers every PUBREL (MQTT 3.1.1, 4.3.3). It marks a message whose identifier came before and was not
+/// released since. It remembers these identifiers as long as the process lives.
 package struct MQTTSession: Sendable {
     private enum State {
-        /// There is no connection. Left by `transportConnected`.
+        /// No connection. Left by `transportConnected`.
         case disconnected
         /// CONNECT was sent. Left for `awaitingSuback` or `connected` by CONNACK 0, for `closing` by anything else.
         case awaitingConnack
-        /// SUBSCRIBE was sent; messages of a resumed session come already. Left for `connected` by a grant, for
+        /// SUBSCRIBE was sent; messages of a resumed session already arrive. Left for `connected` by a grant, for
         /// `closing` by a refusal, an error, silence or `disconnect`.
         case awaitingSuback(sessionPresent: Bool?)
         /// The subscription stands. Left for `closing` by an error, silence or `disconnect`.
         case connected
-        /// The output asked to close: nothing more is read or said. Like every state, left by `transportClosed`.
+        /// The output asked to close: the session reads and sends nothing more. Left by `transportClosed`, like every
+        /// state.
         case closing
     }
 
-    /// SUBSCRIBE is the one request that needs a packet identifier, and there is one at a time.
     private static let subscribePacketID: UInt16 = 1
 
-    /// Changes take effect with the next connection.
+    /// Changes apply to the next connection.
     package var configuration: Configuration
-    /// How many connections there were, the present one included.
+    /// Number of connections so far, including the present one.
     package private(set) var generation: UInt64 = 0
 
     /// The configuration of the present connection.
@@ -38,24 +38,24 @@ package struct MQTTSession: Sendable {
     private var proof = ArrivalProof(firstTicket: 1)
     /// `nil` without a connection.
     private var liveness: Liveness?
-    /// When the broker was heard last on this connection, or reading went on after a pause.
+    /// The time of the last bytes from the broker on this connection, or of the end of a pause.
     package var lastReceived: MonotonicInstant? { self.liveness?.lastReceived }
     private var isReadingPaused = false
     private var redeliveryDeadline: MonotonicInstant?
     private var expectsSession: Bool
-    /// The CONNECTs since the last one that the broker is known to have accepted, the present one included. Each of those
-    /// without an answer may have begun a new session.
+    /// Number of CONNECTs, including the present one, since the broker last accepted. Each unanswered one may have
+    /// begun a new session.
     private var connectsWithoutAnswer = 0
-    /// Whether the broker may have begun a new session that this side has not heard of.
+    /// Whether the broker may have begun a new session without this side knowing.
     package var hasUnansweredConnect: Bool { self.connectsWithoutAnswer > 0 }
-    /// What the broker granted in the session that it holds.
+    /// The QoS granted in the broker's present session.
     private var grantedQoS: QoS?
-    /// The identifiers of messages of QoS 2 that the broker has not released yet.
+    /// Identifiers of QoS 2 messages that the broker has not released yet.
     private var unreleased: Set<UInt16> = []
-    /// Whether the present connection's first packet with an identifier was PUBREL, which leaves open what identifier the
-    /// first message would have had.
+    /// Whether the present connection's first packet with an identifier was PUBREL. The first message's identifier then
+    /// proves nothing about the broker's numbering.
     package private(set) var beganWithRelease = false
-    /// The present connection has brought no message with an identifier.
+    /// Whether the present connection has brought no message with an identifier yet.
     private var isBeginning = true
 
     package init(configuration: Configuration) {
@@ -65,7 +65,7 @@ package struct MQTTSession: Sendable {
         self.topic = SharedTopic(configuration.topicFilter)
     }
 
-    /// The broker has accepted the client: messages may come, and acknowledgements go.
+    /// Whether the broker has accepted the client, so that messages and acknowledgements may flow.
     private var isAccepted: Bool {
         switch self.state {
         case .awaitingSuback, .connected: true
@@ -75,21 +75,21 @@ package struct MQTTSession: Sendable {
 
     private var isOpen: Bool { if case .awaitingConnack = self.state { true } else { self.isAccepted } }
 
-    /// Whether the subscription stands.
+    /// Whether the broker has granted the subscription.
     package var isConnected: Bool { if case .connected = self.state { true } else { false } }
 
-    /// The ticket that the next message will get.
     package var nextTicket: UInt64 { self.queue.nextTicket }
 
-    /// The first ticket whose acknowledgement this connection owes, or else the next one: all before are sent or void.
+    /// The ticket of this connection's first unsent acknowledgement, or else the next ticket. All earlier ones are sent
+    /// or void.
     package var firstUnacknowledgedTicket: UInt64 { self.queue.firstUnsent }
 
-    /// How many acknowledgements are owed. A broker may exceed its window; the caller pauses reading.
+    /// Number of unsent acknowledgements. A broker may exceed its window; the caller pauses reading.
     package var unacknowledgedCount: Int { self.queue.count }
 
     // MARK: - Connection
 
-    /// CONNECT is written.
+    /// Starts a connection and writes CONNECT.
     package mutating func transportConnected(now: MonotonicInstant, into output: inout Output) {
         self.transportClosed()
         self.generation += 1
@@ -105,7 +105,8 @@ package struct MQTTSession: Sendable {
         self.send(.connect(self.current.connect), into: &output)
     }
 
-    /// The connection is gone, whoever ended it. What it owed is void: the broker sends these messages again.
+    /// Ends the connection, whichever side closed it, and drops its unsent acknowledgements: the broker redelivers
+    /// these messages.
     package mutating func transportClosed() {
         self.state = .disconnected
         self.queue.drop()
@@ -114,14 +115,14 @@ package struct MQTTSession: Sendable {
         self.decoder = FrameDecoder()
     }
 
-    /// Says DISCONNECT and closes. Acknowledgements whose gate is not open are not sent.
+    /// Sends DISCONNECT and closes. Acknowledgements with a closed gate stay unsent.
     package mutating func disconnect(into output: inout Output) {
         guard self.isOpen else { return }
         self.send(.disconnect, into: &output)
         self.close(.afterFlush, into: &output)
     }
 
-    /// The caller stops reading from the connection, or goes on.
+    /// Records that the caller stops reading from the connection, or resumes.
     package mutating func readingPaused(_ isPaused: Bool, now: MonotonicInstant) {
         self.isReadingPaused = isPaused
         self.liveness?.readingPaused(isPaused, now: now)
@@ -129,13 +130,13 @@ package struct MQTTSession: Sendable {
 
     // MARK: - Time
 
-    /// When ``timerFired(now:into:)`` has something to do.
+    /// The time of the next useful call of ``timerFired(now:into:)``.
     package var nextDeadline: MonotonicInstant? {
         self.isOpen ? .earlier(self.liveness?.nextDeadline, self.redeliveryDeadline) : nil
     }
 
-    /// Time has passed. Call it after the bytes of the turn, else an answer that lies in the socket counts as missing.
-    /// Early, late and needless calls are harmless.
+    /// Handles the passage of time. Call it after the bytes of the turn, or an answer still in the socket counts as
+    /// missing. Early, late and needless calls are harmless.
     package mutating func timerFired(now: MonotonicInstant, into output: inout Output) {
         guard self.isOpen else { return }
         if let answer = self.liveness?.lateAnswer(now: now) {
@@ -152,10 +153,10 @@ package struct MQTTSession: Sendable {
         }
     }
 
-    /// The link may be gone without a trace, as after a sleep of the machine: has the broker asked at once, which may take as
-    /// long as `limit` to answer. The keep-alive goes on as ever after that.
+    /// Sends PINGREQ at once, and closes the connection if PINGRESP does not come within `limit`. For a link that may
+    /// be gone without a trace, as after a sleep of the machine. The keep-alive then continues as usual.
     package mutating func probe(within limit: Duration, now: MonotonicInstant, into output: inout Output) {
-        // Before SUBACK an answer is waited for already, and not for long.
+        // Before SUBACK the session already waits for an answer, and not for long.
         guard self.isConnected else { return }
         self.sendPing(into: &output)
         self.liveness?.probeSent(limit: limit, now: now)
@@ -163,13 +164,13 @@ package struct MQTTSession: Sendable {
 
     // MARK: - Acknowledgements
 
-    /// Opens the gate of one message. A ticket of an earlier connection is ignored, here and below.
+    /// Opens the gate of one message. Ignores a ticket of an earlier connection.
     package mutating func acknowledge(ticket: UInt64, into output: inout Output) {
         self.queue.open(ticket)
         self.sendAcknowledgements(into: &output)
     }
 
-    /// Opens the gates of all messages up to this one.
+    /// Opens the gates of all messages up to this one. Ignores a ticket of an earlier connection.
     package mutating func acknowledge(through ticket: UInt64, into output: inout Output) {
         self.queue.open(through: ticket)
         self.sendAcknowledgements(into: &output)
@@ -184,12 +185,12 @@ package struct MQTTSession: Sendable {
 
     // MARK: - Packets
 
-    /// Bytes came in. Messages in front of an error are delivered; they were received.
+    /// Reads received bytes. Messages before an error are delivered: they were received.
     package mutating func received(_ bytes: UnsafeRawBufferPointer, now: MonotonicInstant, into output: inout Output) {
         guard self.isOpen else { return }
         self.liveness?.bytesReceived(now: now)
         let messages = output.messages.count
-        // The decoder is out of the session while it runs, so that each packet can change the session.
+        // Runs the decoder outside the session, so that each packet can change the session.
         var decoder = FrameDecoder()
         swap(&decoder, &self.decoder)
         do {
@@ -197,7 +198,7 @@ package struct MQTTSession: Sendable {
                 try self.received(header, body, now: now, into: &output)
             }
         } catch {
-            // What follows the packet that ended the connection is not judged.
+            // After the packet that ended the connection, further errors do not count.
             if self.isOpen {
                 output.events.append(.protocolError(error))
                 self.close(.atOnce, into: &output)  // [MQTT-4.8.0-1]
@@ -236,7 +237,7 @@ package struct MQTTSession: Sendable {
     ) throws(MQTTError) {
         guard case .awaitingConnack = self.state else { throw MQTTError(.unexpected, in: .connack) }
         guard connack.code == .accepted else {
-            // No session is begun for a client that is refused.
+            // A refused client gets no session.
             self.connectsWithoutAnswer -= 1
             output.events.append(.connectionRefused(connack.code))
             if connack.code == .unacceptableProtocolVersion {

@@ -1,65 +1,73 @@
-/// Which stored message a PUBLISH may be a repetition of.
+/// Finds the stored message that a PUBLISH may repeat.
 ///
-/// Kii's payloads carry no identifier and equal bytes can be two messages, so a message is known by the row it was
-/// stored in. A PUBLISH can only repeat a row if DUP is set, if the row came with the same packet identifier, and if
-/// its acknowledgement is not known to have arrived: it was received on an earlier connection and its broker may never
-/// have read the acknowledgement, or on this one and the acknowledgement was not sent yet. Then the caller compares
-/// topic and bytes. In doubt the message is new: a message twice is better than a message lost.
+/// Kii's payloads carry no identifier, and two messages can have equal bytes, so the row in the store identifies a
+/// message. A PUBLISH can repeat a row only if all of these hold:
 ///
-/// What an identifier of an earlier connection says is up to the broker:
+/// - DUP is set.
+/// - The row came with the same packet identifier.
+/// - The row's acknowledgement is not known to have arrived. Either the row came on an earlier connection and the
+///   broker may not have read the acknowledgement, or the session has not sent it yet.
 ///
-/// - Some (RabbitMQ) number from 1 on each connection: of equal messages, one that was written and never read comes back
-///   under the identifier of one that is done, with DUP. So rows of earlier connections count only once the broker has
-///   shown that it keeps identifiers, by a connection that begins with another one than 1. One that begins with PUBREL
-///   shows nothing: that may have had 1.
-/// - MQTT lets a broker use an identifier again as soon as it is free ([MQTT-2.3.1-4]), and one that was restored from an
-///   old copy of its state counts from there: the same could happen. So rows of earlier connections do not count any more
-///   once an identifier did not lie ahead of the one before, among new messages or among those that a connection repeats.
-/// - Those that count start again after 65,535, so only rows of the last 32,767 count.
+/// Then the caller compares topic and bytes. In doubt the message is new: a duplicate is better than a loss.
 ///
-/// At QoS 2 the protocol itself says it: until PUBREL a packet identifier stands for one message, [MQTT-4.3.3-2].
+/// Brokers differ in how they assign identifiers on a new connection:
 ///
-/// A packet identifier stands for the row that came with it last, so at most 65,535 rows are held, and as many of QoS 2.
+/// - Some (RabbitMQ) number from 1 on each connection. A message that the broker wrote but this side never read then
+///   comes back with DUP, under the identifier of an older, finished message with equal bytes. So rows of earlier
+///   connections count only once the broker has shown that it keeps identifiers, by a connection that begins with an
+///   identifier other than 1. A connection that begins with PUBREL shows nothing, since that identifier may have been
+///   1.
+/// - MQTT lets a broker reuse an identifier as soon as it is free ([MQTT-2.3.1-4]). A broker restored from an old copy
+///   of its state counts from there, with the same risk. So rows of earlier connections stop counting once an
+///   identifier does not lie ahead of its predecessor, among new messages or among a connection's repeated ones.
+/// - Brokers that count start again after 65,535, so only the last 32,767 rows count.
+///
+/// At QoS 2 the protocol decides: until PUBREL a packet identifier names one message, [MQTT-4.3.3-2].
+///
+/// A packet identifier names the last row that came with it, so the filter holds at most 65,535 rows, and as many of
+/// QoS 2.
 package struct RedeliveryFilter: Sendable, Hashable {
     private enum Numbering {
-        /// Exits: `kept`, by a connection that begins with another one than 1; `reused`.
+        /// Not yet known. Exits: `kept`, by a connection that begins with an identifier other than 1; `reused`.
         case unknown
-        /// They are kept over connections. Exit: `reused`.
+        /// The broker continues its numbering on the next connection. Exit: `reused`.
         case kept
-        /// Those of earlier messages are used again before all others were. Like both others left by a new session.
+        /// The broker reuses identifiers before it has used all others. A new session leads back to `unknown`, from
+        /// every state.
         case reused
     }
 
     private struct Row: Hashable {
         var sequence: Int64
-        /// Of the last PUBLISH that brought it; 0 if that was in an earlier process.
+        /// The ticket of the last PUBLISH that brought the row; 0 if that was in an earlier process.
         var ticket: UInt64
     }
 
     private var rows: [UInt16: Row] = [:]
-    /// The last row of QoS 2 by its identifier. One that was released stays until its identifier is used again.
+    /// The last row of QoS 2 for each identifier. A released row stays until the broker reuses the identifier.
     private var exactlyOnceRows: [UInt16: Int64] = [:]
-    /// Of those that were stored.
+    /// The highest sequence stored so far.
     package private(set) var lastSequence: Int64 = 0
     /// The first ticket of the present connection.
     private var firstTicket: UInt64 = 1
-    /// The present connection's acknowledgements are known to have arrived up to this ticket.
+    /// The last ticket of the present connection whose acknowledgement is known to have arrived.
     private var provenThrough: UInt64 = 0
-    /// What the broker's packet identifiers are known to be.
+    /// The broker's observed use of packet identifiers.
     private var numbering = Numbering.unknown
     /// Whether the present connection has brought no message with an identifier yet.
     private var isBeginning = true
-    /// That of the last message without DUP; 0 if there was none.
+    /// The identifier of the last message without DUP; 0 if there was none.
     private var lastNewID: UInt16 = 0
-    /// That of the present connection's last message with DUP; 0 if there was none.
+    /// The identifier of the present connection's last message with DUP; 0 if there was none.
     private var lastRepeatedID: UInt16 = 0
 
-    /// Half of all identifiers: what lies farther ahead lies behind.
+    /// Half of all identifiers: a greater distance ahead counts as behind.
     private static let horizon: UInt16 = 32_767
 
     package init() {}
 
-    /// Takes over what an earlier process stored and did not see proven, in ascending order of sequence.
+    /// Restores the rows that an earlier process stored without proof of acknowledgement, in ascending order of
+    /// sequence.
     package init(restoring stored: [(sequence: Int64, packetID: UInt16)]) {
         for (sequence, packetID) in stored {
             self.rows[packetID] = Row(sequence: sequence, ticket: 0)
@@ -69,11 +77,11 @@ package struct RedeliveryFilter: Sendable, Hashable {
 
     package var count: Int { self.rows.count }
 
-    /// The sequence up to which no row can be repeated. To be kept when it has grown, which it does when something was
-    /// proven, lost or out of time; it takes a look at all rows.
+    /// The sequence up to which no row can be repeated. The caller stores it when it has grown: after a proof, a lost
+    /// session or the end of the redelivery window. Scans all rows.
     package var provenSequence: Int64 { self.rows.values.lazy.map { $0.sequence - 1 }.min() ?? self.lastSequence }
 
-    /// A connection of the session begins; `firstTicket` is the ticket that its first message will get.
+    /// Starts a connection of the session. `firstTicket` is the ticket of its first message.
     package mutating func connectionOpened(firstTicket: UInt64) {
         self.removeProven()
         self.firstTicket = firstTicket
@@ -82,9 +90,10 @@ package struct RedeliveryFilter: Sendable, Hashable {
         self.lastRepeatedID = 0
     }
 
-    /// To be told of each message, in order, before anything is asked about it; with ``MQTTSession/beganWithRelease``.
+    /// Learns from each message, in order. Call it before any other method for the message; see
+    /// ``MQTTSession/beganWithRelease``.
     package mutating func received(_ message: MQTTSession.InboundMessage, beganWithRelease: Bool) {
-        // One that is repeated at QoS 2 says nothing of how identifiers are given out.
+        // A repeat at QoS 2 does not show how the broker assigns identifiers.
         guard let packetID = message.packetID, !message.isUnreleased else { return }
         let showsIdentifiers = self.isBeginning && packetID != 1 && !beganWithRelease
         if showsIdentifiers, self.numbering == .unknown { self.numbering = .kept }
@@ -95,7 +104,7 @@ package struct RedeliveryFilter: Sendable, Hashable {
         if message.duplicate { self.lastRepeatedID = packetID } else { self.lastNewID = packetID }
     }
 
-    /// The row that `message` may repeat: it does if topic and payload are equal too. `unacknowledgedFrom` is
+    /// Returns the row that `message` may repeat: it does if topic and payload are equal too. `unacknowledgedFrom` is
     /// ``MQTTSession/firstUnacknowledgedTicket``.
     package func candidate(for message: MQTTSession.InboundMessage, unacknowledgedFrom: UInt64) -> Int64? {
         if message.isUnreleased { return message.packetID.flatMap { self.exactlyOnceRows[$0] } }
@@ -105,7 +114,7 @@ package struct RedeliveryFilter: Sendable, Hashable {
         return self.numbering == .kept && isRecent ? row.sequence : nil
     }
 
-    /// `message` is new and was stored as this row.
+    /// Records that `message` is new and was stored as this row.
     package mutating func stored(sequence: Int64, as message: MQTTSession.InboundMessage) {
         guard let packetID = message.packetID, let ticket = message.ticket else { return }
         self.rows[packetID] = Row(sequence: sequence, ticket: ticket)
@@ -113,26 +122,26 @@ package struct RedeliveryFilter: Sendable, Hashable {
         if message.qos == .exactlyOnce { self.exactlyOnceRows[packetID] = sequence }
     }
 
-    /// `message` repeats this row, which from now on waits for the acknowledgement of `message`.
+    /// Records that `message` repeats this row, which from now on waits for the acknowledgement of `message`.
     package mutating func absorbed(sequence: Int64, by message: MQTTSession.InboundMessage) {
         guard let packetID = message.packetID, let ticket = message.ticket else { return }
-        // What was proven stays so, though the broker has not released it.
+        // A proven row stays proven, even if the broker has not released it.
         if message.isUnreleased, self.rows[packetID]?.sequence != sequence { return }
         self.rows[packetID] = Row(sequence: sequence, ticket: ticket)
     }
 
-    /// The present connection's acknowledgements have arrived up to this ticket.
+    /// Records that the present connection's acknowledgements have arrived up to this ticket.
     package mutating func proven(through ticket: UInt64) {
         self.provenThrough = max(self.provenThrough, ticket)
         self.removeProven()
     }
 
-    /// The broker had time enough to send again what it had of earlier connections.
+    /// Drops the rows of earlier connections: the broker had time enough to redeliver them.
     package mutating func redeliveryWindowPassed() {
         self.rows = self.rows.filter { $0.value.ticket >= self.firstTicket }
     }
 
-    /// The broker may have a new session, and know none of the rows. It may be another broker too.
+    /// Drops all rows: the broker may have a new session without them, or be another broker.
     package mutating func sessionMayBeNew() {
         self.rows.removeAll()
         self.exactlyOnceRows.removeAll()

@@ -1,5 +1,5 @@
-/// The topic of the last message, as text that all messages on it share: nearly all of them come on one topic, and its
-/// bytes are compared faster than a text is made.
+/// The topic of the last message, as a string that all messages on it share. Nearly all messages have one topic, and
+/// comparing its bytes is faster than making a string.
 struct SharedTopic: Sendable {
     private var bytes: [UInt8]
     private var text: String
@@ -9,7 +9,6 @@ struct SharedTopic: Sendable {
         self.text = text
     }
 
-    /// The topic of a PUBLISH.
     mutating func topic(of layout: MQTTPublishLayout, in body: RawSpan) throws(MQTTError) -> String {
         let topic = body.extracting(layout.topic)
         if topic.holds(self.bytes) { return self.text }
@@ -20,7 +19,7 @@ struct SharedTopic: Sendable {
 }
 
 extension RawSpan {
-    /// Whether these are the bytes, compared eight at a time.
+    /// Whether the span equals `bytes`, compared eight bytes at a time.
     fileprivate func holds(_ bytes: [UInt8]) -> Bool {
         let other = bytes.span.bytes
         guard self.byteCount == other.byteCount else { return false }

@@ -1,43 +1,43 @@
-/// Cuts a stream of bytes into packets, however the network split it.
+/// Splits a stream of bytes into packets, however the network split it.
 ///
-/// A packet that lies whole in the bytes just received is handed on in place; the tail of the last, incomplete one is kept.
-/// A PUBLISH above the limit is cut: its first bytes are handed on when all of it has come, and the rest is skipped, so that
-/// the message can still be acknowledged and set aside. No broker has a reason to send another packet above the limit: it
-/// is an error.
+/// The decoder passes on a packet in place if the input holds all of it, and buffers an incomplete one. It cuts a
+/// PUBLISH above the limit: it skips the rest and passes on the first bytes at the packet's end, so that the message
+/// can be acknowledged and set aside. No broker has a reason to send another packet above the limit, so that is an
+/// error.
 package struct FrameDecoder: Sendable {
     private enum Progress {
         /// The next byte begins a packet.
         case betweenFrames
         /// `kept` holds the first bytes of a fixed header.
         case header
-        /// `kept` holds the first bytes of a body, of which `keeping` are to be kept.
+        /// `kept` holds the first bytes of a body, and will hold `keeping` of them.
         case body(MQTTFixedHeader, keeping: Int)
-        /// `kept` holds all that is kept of a body, of which `left` bytes are still to come.
+        /// `kept` is complete, and `left` bytes of the body are still to be skipped.
         case skipping(MQTTFixedHeader, left: Int)
     }
 
     /// 256 KiB: Kii's own limit for a payload is 4,096 bytes.
     package static let defaultMaximumPacketBytes = 262_144
 
-    /// Which flags are permitted. A server sets it after CONNECT told it.
+    /// Decides which flags are permitted. A server sets it after CONNECT.
     package var version: MQTTVersion
     private let maximumPacketBytes: Int
     private var progress = Progress.betweenFrames
     private var kept: [UInt8] = []
 
-    /// - Parameter maximumPacketBytes: The largest remaining length that is taken whole.
+    /// - Parameter maximumPacketBytes: The largest remaining length that the decoder passes on whole.
     package init(version: MQTTVersion = .v3_1_1, maximumPacketBytes: Int = FrameDecoder.defaultMaximumPacketBytes) {
         self.version = version
-        // Below two bytes, the length of a cut PUBLISH's topic would be lost.
+        // Two bytes are needed for the topic length of a cut PUBLISH.
         self.maximumPacketBytes = max(2, maximumPacketBytes)
     }
 
     package var keptBytes: Int { self.kept.count }
 
-    /// Takes the next bytes of the stream and calls `receive` with each packet that they complete, in order.
+    /// Reads the next bytes of the stream and calls `receive` with each packet that they complete, in order.
     ///
-    /// The span is shorter than the header's `remainingLength` where a PUBLISH was cut, and then holds at least its topic
-    /// and packet identifier. After an error the decoder is of no further use.
+    /// The span of a cut PUBLISH is shorter than the header's `remainingLength`, but holds at least its topic and
+    /// packet identifier. After an error the decoder cannot be used any more.
     package mutating func decode(
         _ input: RawSpan, _ receive: (MQTTFixedHeader, RawSpan) throws(MQTTError) -> Void
     ) throws(MQTTError) {
@@ -72,7 +72,7 @@ package struct FrameDecoder: Sendable {
         }
     }
 
-    /// Hands on the packets that are whole; `false` when the input is used up.
+    /// Passes on the whole packets; returns `false` when the input is used up.
     private mutating func receiveWholeFrames(
         _ input: RawSpan, at position: inout Int, _ receive: (MQTTFixedHeader, RawSpan) throws(MQTTError) -> Void
     ) throws(MQTTError) -> Bool {
@@ -101,8 +101,8 @@ package struct FrameDecoder: Sendable {
         self.progress = .body(header, keeping: min(header.remainingLength, self.maximumPacketBytes))
     }
 
-    /// What follows when all bytes that were to be kept are: a cut PUBLISH may need more for its topic and packet
-    /// identifier, which bounds what is kept at 65,539 bytes or the limit, whichever is more.
+    /// The next step once `kept` has reached its size. A cut PUBLISH may need more bytes for its topic and packet
+    /// identifier, so `kept` holds at most 65,539 bytes or the limit, whichever is more.
     private func afterBody(_ header: MQTTFixedHeader) -> Progress {
         guard self.kept.count < header.remainingLength else { return .skipping(header, left: 0) }
         let variableHeader = 2 + Int(self.kept[0]) << 8 + Int(self.kept[1]) + 2

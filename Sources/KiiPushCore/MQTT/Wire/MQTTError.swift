@@ -1,9 +1,9 @@
-/// Bytes that are not MQTT, or a value that MQTT cannot carry. It never holds payload, topic or credentials: only what is
-/// wrong, where, and how much of it.
+/// Bytes that are not MQTT, or a value that MQTT cannot carry. It never holds payload, topic or credentials: only the
+/// fault, its place and its size.
 package struct MQTTError: Error, Sendable, Hashable {
     package enum Reason: Sendable, Hashable {
         case remainingLengthTooLong, tooShort, textNotUTF8, textHoldsNull, topicName, topicFilter, noEntries, packetID
-        /// A packet that the other side may not send, or not at this point.
+        /// A packet that the other side may not send, at this point or ever.
         case unexpected
         case reservedPacketType(UInt8)
         case flags(UInt8)
@@ -20,7 +20,6 @@ package struct MQTTError: Error, Sendable, Hashable {
     }
 
     package var reason: Reason
-    /// The packet it was found in, where its type was known.
     package var packetType: MQTTPacketType?
 
     package init(_ reason: Reason, in packetType: MQTTPacketType? = nil) {
@@ -28,24 +27,22 @@ package struct MQTTError: Error, Sendable, Hashable {
         self.packetType = packetType
     }
 
-    /// The same error, said to be of a packet of this type.
     func found(in packetType: MQTTPacketType) -> MQTTError { MQTTError(self.reason, in: packetType) }
 }
 
 extension MQTTError: CustomStringConvertible {
-    /// One line: the packet, what is wrong with it, and what to do about it.
+    /// One line: the packet, its fault, and the remedy.
     package var description: String { "\(self.fault); \(self.reason.advice)" }
 
-    /// The packet and its fault, without advice.
     var fault: String {
-        // The one text of a PUBLISH.
+        // The topic is the only text of a PUBLISH.
         let text = self.packetType == .publish ? "its topic" : "a text"
         return "malformed MQTT \(self.packetType?.name ?? "packet"): \(self.reason.fault(of: text))"
     }
 }
 
 extension MQTTError.Reason {
-    /// The sections are those of MQTT 3.1.1.
+    /// Section numbers refer to MQTT 3.1.1.
     fileprivate func fault(of text: String) -> String {
         switch self {
         case .remainingLengthTooLong: "its length takes more than four bytes"  // 2.2.3

@@ -1,6 +1,6 @@
-/// The first two to five bytes of a packet: its type, its flags, and how many bytes follow (MQTT 3.1.1, 2.2).
+/// The first two to five bytes of a packet: its type, its flags, and the length of the rest (MQTT 3.1.1, 2.2).
 package struct MQTTFixedHeader: Sendable, Hashable {
-    /// The largest remaining length that four bytes can say: 256 MiB - 1.
+    /// The largest remaining length that four bytes can express: 256 MiB - 1.
     package static let maximumRemainingLength = 268_435_455
 
     package var type: MQTTPacketType
@@ -14,9 +14,9 @@ package struct MQTTFixedHeader: Sendable, Hashable {
         self.remainingLength = remainingLength
     }
 
-    /// Reads a header and moves `position` behind it; `nil`, and `position` untouched, while bytes are missing. Type and
-    /// flags are judged as soon as their byte is there, so that another protocol on the port is recognised at once. A length
-    /// in more bytes than it needs is taken: only MQTT 5 forbids it.
+    /// Reads a header and moves `position` behind it; returns `nil`, with `position` unchanged, while bytes are
+    /// missing. The type and flags byte is checked as soon as it arrives, so that another protocol on the port shows at
+    /// once. A length in more bytes than needed is accepted: only MQTT 5 forbids it.
     package static func parse(
         _ bytes: RawSpan, at position: inout Int, version: MQTTVersion
     ) throws(MQTTError) -> MQTTFixedHeader? {
@@ -57,17 +57,17 @@ package struct MQTTFixedHeader: Sendable, Hashable {
     }
 }
 
-/// The kind of a packet, as the upper half of its first byte says it (MQTT 3.1.1, table 2.1, which forbids 0 and 15).
+/// The kind of a packet: the upper half of its first byte (MQTT 3.1.1, table 2.1, which forbids 0 and 15).
 package enum MQTTPacketType: UInt8, Sendable, Hashable, CaseIterable {
     // In the order of their values on the wire.
     case connect = 1
     case connack, publish, puback, pubrec, pubrel, pubcomp, subscribe, suback, unsubscribe, unsuback, pingreq, pingresp
     case disconnect
 
-    /// As the specification writes it, such as `CONNACK`.
+    /// The specification's spelling, such as `CONNACK`.
     package var name: String { String(describing: self).uppercased() }
 
-    /// The lower half of the first byte where table 2.2 fixes it; `nil` for PUBLISH, which uses it.
+    /// The lower half of the first byte, if table 2.2 fixes it; `nil` for PUBLISH, whose flags vary.
     package var fixedFlags: UInt8? {
         switch self {
         case .publish: nil
@@ -82,20 +82,20 @@ package enum MQTTPacketType: UInt8, Sendable, Hashable, CaseIterable {
         case .v3_1_1:
             return flags == expected  // [MQTT-2.2.2-2]
         case .v3_1:
-            // MQTT 3.1, 2.1: bits that a type does not use are ignored, and DUP may be set on the three with QoS 1.
+            // MQTT 3.1, 2.1: receivers ignore bits that a type does not use, and DUP may be set on the three with QoS
+            // 1.
             return expected == 0 || flags & 0b0110 == expected
         }
     }
 }
 
-/// The revisions of MQTT that this package speaks. Kii's documents name 3.1 and its brokers take both; the value is the
-/// protocol level of CONNECT (MQTT 3.1.1, 3.1.2.1 and 3.1.2.2; MQTT 3.1, 3.1).
+/// The revisions of MQTT that this package speaks. Kii's documents name 3.1, and its brokers accept both. The raw value
+/// is the protocol level of CONNECT (MQTT 3.1.1, 3.1.2.1 and 3.1.2.2; MQTT 3.1, 3.1).
 // swift-format-ignore: AlwaysUseLowerCamelCase
 package enum MQTTVersion: UInt8, Sendable, Hashable {
     case v3_1 = 3
     case v3_1_1 = 4
 
-    /// The protocol name that goes with the level.
     package var protocolName: String { self == .v3_1 ? "MQIsdp" : "MQTT" }
 }
 

@@ -1,4 +1,4 @@
-/// A packet of MQTT 3.1.1 and 3.1, in either direction: receivers, publishers and the brokers of the tests share one codec.
+/// A packet of MQTT 3.1.1 or 3.1, in either direction: receivers, publishers and the tests' brokers share one codec.
 /// UNSUBSCRIBE and UNSUBACK are missing: nobody here unsubscribes.
 package enum MQTTPacket: Sendable, Hashable {
     case connect(MQTTConnect)
@@ -31,7 +31,7 @@ package enum MQTTPacket: Sendable, Hashable {
 
     /// Appends the packet.
     ///
-    /// - Throws: ``MQTTError`` when a value does not fit into MQTT; `bytes` is then as it was.
+    /// - Throws: ``MQTTError`` when a value does not fit into MQTT; `bytes` then stays unchanged.
     package func encode(into bytes: inout [UInt8], version: MQTTVersion = .v3_1_1) throws(MQTTError) {
         let start = bytes.count
         do {
@@ -57,7 +57,7 @@ package enum MQTTPacket: Sendable, Hashable {
         }
     }
 
-    /// Reads what follows the fixed header. A body that was cut is not a packet.
+    /// Decodes the bytes after the fixed header. A cut body is an error.
     package init(header: MQTTFixedHeader, body: RawSpan, version: MQTTVersion = .v3_1_1) throws(MQTTError) {
         guard body.byteCount == header.remainingLength else {
             throw MQTTError(.tooLarge(length: header.remainingLength, maximum: body.byteCount), in: header.type)
@@ -91,7 +91,7 @@ package enum MQTTPacket: Sendable, Hashable {
 }
 
 extension FrameDecoder {
-    /// Takes the next bytes of the stream and returns the packets that they complete.
+    /// Decodes the next bytes of the stream and returns the packets that they complete.
     package mutating func packets(from bytes: [UInt8]) throws(MQTTError) -> [MQTTPacket] {
         let version = self.version
         var packets: [MQTTPacket] = []
@@ -102,8 +102,8 @@ extension FrameDecoder {
     }
 }
 
-/// The first packet of a client: its ID, its credentials and the session that it wants (MQTT 3.1.1, 3.1; MQTT 3.1,
-/// 3.1). No client here has a will.
+/// A client's first packet: its ID, its credentials and the requested session (MQTT 3.1.1, 3.1; MQTT 3.1, 3.1). No
+/// client here has a will.
 package struct MQTTConnect: Sendable, Hashable {
     package var version: MQTTVersion
     package var clientID: String
@@ -111,7 +111,7 @@ package struct MQTTConnect: Sendable, Hashable {
     /// In seconds; 0 switches it off.
     package var keepAlive: UInt16
     package var username: String?
-    /// MQTT permits any bytes here; this package takes text alone, which is what Kii gives.
+    /// MQTT permits any bytes here; this package supports text only, since Kii gives text.
     package var password: Secret?
 
     package init(
@@ -176,7 +176,7 @@ package struct MQTTConnect: Sendable, Hashable {
 
 /// The broker's answer to CONNECT (MQTT 3.1.1, 3.2; MQTT 3.1, 3.2).
 package struct MQTTConnack: Sendable, Hashable {
-    /// Whether the broker still holds the session. 3.1 cannot say so: always `false` there.
+    /// Whether the broker still holds the session. Always `false` in 3.1, which cannot say.
     package var sessionPresent: Bool
     package var code: ConnackCode
 
@@ -234,7 +234,7 @@ package enum ConnackCode: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether the endpoint's credentials should be fetched again before the next attempt.
+    /// Whether the caller should fetch the endpoint's credentials again before the next attempt.
     package var refusesCredentials: Bool { self == .badUserNameOrPassword || self == .notAuthorized }
 
     /// The broker's answer and its remedy, in one line.
@@ -254,7 +254,7 @@ package enum ConnackCode: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// A client's request to be sent the messages of some topics (MQTT 3.1.1, 3.8).
+/// A client's request for the messages of some topics (MQTT 3.1.1, 3.8).
 package struct MQTTSubscribe: Sendable, Hashable {
     package struct Entry: Sendable, Hashable {
         package var filter: String
@@ -321,7 +321,7 @@ package struct MQTTSuback: Sendable, Hashable {
         for grant in self.grants { bytes.append(grant?.rawValue ?? Self.failure) }
     }
 
-    /// Reads a refusal in MQTT 3.1 too, which does not define one: brokers send it all the same.
+    /// Accepts a refusal in MQTT 3.1 too: 3.1 does not define one, but brokers send it.
     init(decoding body: RawSpan) throws(MQTTError) {
         var position = 0
         self.packetID = try body.takePacketID(at: &position)
@@ -336,13 +336,13 @@ package struct MQTTSuback: Sendable, Hashable {
     }
 }
 
-/// A message on its way (MQTT 3.1.1, 3.3).
+/// A message (MQTT 3.1.1, 3.3).
 package struct MQTTPublish: Sendable, Hashable {
     package var topic: String
     package var payload: [UInt8]
     package var qos: QoS
     package var retain: Bool
-    /// DUP: the sender has sent this message before; never set at QoS 0.
+    /// DUP: the sender has sent this packet before; never set at QoS 0.
     package var duplicate: Bool
     /// `nil` at QoS 0, else not 0.
     package var packetID: UInt16?
@@ -369,7 +369,7 @@ package struct MQTTPublish: Sendable, Hashable {
 
     func encodeBody(into bytes: inout [UInt8]) throws(MQTTError) {
         guard self.topic.isMQTTTopicName else { throw MQTTError(.topicName) }
-        // [MQTT-2.3.1-1], [MQTT-2.3.1-5]: a packet identifier where it belongs, and nowhere else.
+        // [MQTT-2.3.1-1], [MQTT-2.3.1-5]: QoS 1 and 2 need a packet identifier, QoS 0 must have none.
         guard (self.qos == .atMostOnce) == (self.packetID == nil), self.packetID != 0 else {
             throw MQTTError(.packetID)
         }

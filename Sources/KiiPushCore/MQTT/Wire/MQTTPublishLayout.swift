@@ -1,16 +1,16 @@
-/// Where the fields of a received PUBLISH lie, read without copying any of them (MQTT 3.1.1, 3.3).
+/// The positions of the fields in a received PUBLISH, found without copying any (MQTT 3.1.1, 3.3).
 package struct MQTTPublishLayout: Sendable, Hashable {
     package var qos: QoS
     package var retain: Bool
     package var duplicate: Bool
     package var packetID: UInt16?
-    /// The bytes of the topic, not yet checked.
+    /// The bytes of the topic, not yet validated.
     package var topic: Range<Int>
-    /// The bytes of the payload that are there: fewer than were sent where the packet was cut.
+    /// The available bytes of the payload: only its beginning if the packet was cut.
     package var payload: Range<Int>
 
-    /// DUP at QoS 0 is taken, against [MQTT-3.3.1-2]: it says nothing there, some brokers pass it through from the
-    /// publisher, and hanging up would lose the messages that are under way.
+    /// Accepts DUP at QoS 0, against [MQTT-3.3.1-2]: it means nothing there, and some brokers pass it on from the
+    /// publisher. Closing the connection would lose the messages under way.
     package init(header: MQTTFixedHeader, body: RawSpan) throws(MQTTError) {
         guard let qos = QoS(rawValue: header.flags >> 1 & 0b11) else {
             throw MQTTError(.qos(3), in: .publish)  // [MQTT-3.3.1-4]
@@ -28,7 +28,7 @@ package struct MQTTPublishLayout: Sendable, Hashable {
         }
     }
 
-    /// The topic as text, checked.
+    /// The topic as validated text.
     package func topic(in body: RawSpan) throws(MQTTError) -> String {
         do throws(MQTTError) {
             let topic = try body.extracting(self.topic).text()

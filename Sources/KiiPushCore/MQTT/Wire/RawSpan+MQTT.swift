@@ -1,5 +1,5 @@
-/// The fields that packets are made of; the sections are those of MQTT 3.1.1. Each method moves `position` behind its
-/// field. Each checks the packet's end before it reads.
+/// The fields of packets; section numbers refer to MQTT 3.1.1. Each method checks the packet's end before it reads, and
+/// moves `position` behind its field.
 extension RawSpan {
     func takeByte(at position: inout Int) throws(MQTTError) -> UInt8 {
         guard position < self.byteCount else { throw MQTTError(.tooShort) }
@@ -14,14 +14,13 @@ extension RawSpan {
         return UInt16(bigEndian: self.unsafeLoadUnaligned(fromByteOffset: position, as: UInt16.self))
     }
 
-    /// 0 is none ([MQTT-2.3.1-1]).
+    /// Throws for 0, which is not an identifier ([MQTT-2.3.1-1]).
     func takePacketID(at position: inout Int) throws(MQTTError) -> UInt16 {
         let packetID = try self.takeNumber(at: &position)
         guard packetID != 0 else { throw MQTTError(.packetID) }
         return packetID
     }
 
-    /// The packet identifier that is the whole body.
     func onlyPacketID() throws(MQTTError) -> UInt16 {
         var position = 0
         let packetID = try self.takePacketID(at: &position)
@@ -29,7 +28,7 @@ extension RawSpan {
         return packetID
     }
 
-    /// Where a text or binary field with a 16-bit length in front lies.
+    /// The range of a text or binary field that follows its 16-bit length.
     func takeRange(at position: inout Int) throws(MQTTError) -> Range<Int> {
         let length = Int(try self.takeNumber(at: &position))
         guard length <= self.byteCount - position else { throw MQTTError(.tooShort) }
@@ -57,7 +56,7 @@ extension RawSpan {
 
 extension [UInt8] {
     init(copying bytes: RawSpan) {
-        // Not by `unsafeUninitializedCapacity`, which looks up the array's type anew for each.
+        // `unsafeUninitializedCapacity` would look up the array's type anew for each message.
         self = bytes.withUnsafeBytes { [UInt8]($0) }
     }
 
@@ -71,7 +70,7 @@ extension [UInt8] {
         self.appendNumber(packetID)
     }
 
-    /// Appends a text with its length in front.
+    /// Appends a text after its length.
     mutating func appendText(_ text: String) throws(MQTTError) {
         let count = text.utf8.count
         guard count <= Int(UInt16.max) else { throw MQTTError(.textTooLong(count)) }
@@ -80,7 +79,7 @@ extension [UInt8] {
         self.append(contentsOf: text.utf8)
     }
 
-    /// Appends bytes with their length in front.
+    /// Appends bytes after their length.
     mutating func appendData(_ data: [UInt8]) throws(MQTTError) {
         guard data.count <= Int(UInt16.max) else { throw MQTTError(.textTooLong(data.count)) }
         self.appendNumber(UInt16(data.count))
