@@ -1,11 +1,11 @@
-/// Things to do at a time, the earliest first; equal times in the order of their coming.
+/// Elements by due time, the earliest first. Elements with equal times leave in the order in which they were added.
 struct Agenda<Element: Sendable>: Sendable {
     private struct Item: Sendable {
         var due: MonotonicInstant
         var element: Element
     }
 
-    /// The latest first, so that the earliest is taken off the end.
+    /// The latest first: removing the earliest from the end is cheap.
     private var items: [Item] = []
 
     var nextDue: MonotonicInstant? { self.items.last?.due }

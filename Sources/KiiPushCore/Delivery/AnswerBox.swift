@@ -1,31 +1,31 @@
-/// Takes handlers' answers on whichever thread they are given, and keeps them for the loop. Under one lock, answering
-/// changes the attempt's state and leaves a post, so what a completion returns is final.
+/// Takes handlers' answers on any thread, and keeps them for the loop. One lock covers an attempt's state and the post
+/// for the loop, so the value that a completion returns is final.
 package final class AnswerBox: AnswerChannel {
-    /// What the loop is told, in the order of its happening.
+    /// An event for the loop. Posts are in the order in which their events happened.
     enum Post: Sendable {
-        /// The first message of a call is begun with.
+        /// A worker has begun the first message of a call.
         case started(CallID, at: MonotonicInstant)
         case answered(CallID, position: Int, HandlerVerdict, startedAt: MonotonicInstant, at: MonotonicInstant)
         case skipped(CallID, position: Int)
         indirect case late(Late, sequence: Int64, HandlerVerdict, counts: Bool, at: MonotonicInstant)
-        /// A worker, or the task that it had left the call to, is done with it.
+        /// A worker has finished with the call, or the task that continued the call has ended.
         case ended(CallID, position: Int, startedAt: MonotonicInstant, isUnanswered: Bool)
         case left(CallID, position: Int, startedAt: MonotonicInstant)
     }
 
-    /// An attempt whose deadline has passed and whose completion may still be answered.
+    /// An attempt whose deadline has passed while its completion may still answer.
     struct Late: Sendable {
         let call: CallID
         let source: SourceID
         let attempt: Int
-        /// Whether a success still counts: until the next attempt starts.
+        /// Whether a success still counts. The start of the next attempt sets it to false.
         var isOpen = true
     }
 
     enum Progress: Sendable {
         case waiting
         case running(position: Int, startedAt: MonotonicInstant)
-        /// The loop has the answer or finds it among the posts.
+        /// The loop has the answer already, or finds it among the posts.
         case answered
     }
 
@@ -40,10 +40,10 @@ package final class AnswerBox: AnswerChannel {
         var attempt = Attempt.over
         var startedAt = MonotonicInstant(nanoseconds: 0)
         var isCut = false
-        /// The message is being shown to the user; nobody is called yet.
+        /// A presenter is showing the message to the user; no handler has been called yet.
         var isPresenting = false
         var isHeld = true
-        /// The task that it was left to, or that ended before it could be.
+        /// The asynchronous handler's task, once the worker has left the call to it.
         var task: Task<Void, Never>?
         var isTaskOver = false
     }
@@ -51,7 +51,7 @@ package final class AnswerBox: AnswerChannel {
     fileprivate struct State: Sendable {
         var slots: [Slot] = []
         var late: [Int64: [Late]] = [:]
-        /// Messages whose late answers the loop does not know of yet: their next attempts do not start.
+        /// Messages that a late answer has ended and the loop does not know of yet. Their next attempts do not start.
         var ended: Set<Int64> = []
         var posts: [Post] = []
         var isLoopAsleep = false
@@ -64,7 +64,7 @@ package final class AnswerBox: AnswerChannel {
     private let commitsWork: Bool
 
     /// - Parameters:
-    ///   - commitsWork: whether the store writes what an answer is to be committed with.
+    ///   - commitsWork: whether the store writes the work that a handler commits with its answer.
     ///   - wake: makes the loop take a turn. Called on any thread.
     init(
         commitsWork: Bool = false, clock: @escaping @Sendable () -> MonotonicInstant,
@@ -115,7 +115,7 @@ package final class AnswerBox: AnswerChannel {
 
     enum Step: Sendable {
         case call(position: Int, startedAt: MonotonicInstant)
-        /// An answer may still be to come, for which the call keeps its place.
+        /// `isPlaceKept`: an answer may still come, and the call keeps its place until then.
         case done(isPlaceKept: Bool)
     }
 
@@ -123,13 +123,14 @@ package final class AnswerBox: AnswerChannel {
         let now = self.clock()
         return self.change { state in
             let step = state.begin(call, from: 0, at: now)
-            // The loop is not told of a further message's beginning.
+            // The loop gets a post only for the first message of a call, so a later one does not wake it.
             if case .call(1..., _) = step { return (step, false) }
             return (step, state.takeSleep())
         }
     }
 
-    /// The handler has returned. It may have answered long before. If `isYielding`, no further message is begun with.
+    /// Notes that the handler has returned; it may have answered long before. If `isYielding`, no further message
+    /// begins.
     func returned(_ call: DeliveryCall, isYielding: Bool, at now: MonotonicInstant) -> Step {
         self.change { state in
             let slot = state.slots[call.id.slot]
@@ -142,7 +143,7 @@ package final class AnswerBox: AnswerChannel {
         }
     }
 
-    /// What `show` returns; `nil` if the message is in other hands by now.
+    /// Calls `show` and returns its result; `nil` if the attempt has ended meanwhile.
     func present(_ id: CallID, _ show: () -> Bool) -> Bool? {
         self.state.withLock { $0.slots[id.slot].isPresenting = true }
         let isShown = show()
@@ -153,7 +154,7 @@ package final class AnswerBox: AnswerChannel {
         }
     }
 
-    /// False if the task is over already: then the call has returned.
+    /// Leaves the call to `task`. Returns false if the task has ended already: then the call has returned.
     func leave(_ id: CallID, to task: Task<Void, Never>) -> Bool {
         let (isLeft, isTooLate, wakes) = self.state.withLock { state -> (Bool, Bool, Bool) in
             guard !state.slots[id.slot].isTaskOver else { return (false, false, false) }
@@ -170,7 +171,7 @@ package final class AnswerBox: AnswerChannel {
         return isLeft
     }
 
-    /// Whether a worker had left the call to it, so that its place is free.
+    /// Ends the call with its task. Returns whether a worker had left the call to the task, so that its place is free.
     func taskEnded(_ id: CallID) -> Bool {
         self.change { state in
             guard state.slots[id.slot].number == id.number else { return (true, false) }
@@ -186,8 +187,8 @@ package final class AnswerBox: AnswerChannel {
 // MARK: - The loop's side
 
 extension AnswerBox {
-    /// Takes the posts, into an array that is empty. Late answers to the message `sequence` do not count from now on.
-    /// One that came before is among the posts.
+    /// Takes the posts into `posts`, which must be empty. From now on, late answers to the message `sequence` do not
+    /// count. An earlier one is among the posts.
     func take(into posts: inout [Post], closing sequence: Int64? = nil) {
         self.state.withLock { state in
             swap(&state.posts, &posts)
@@ -196,7 +197,7 @@ extension AnswerBox {
         }
     }
 
-    /// Whether the loop may sleep. If something awaits the next post, that wakes it.
+    /// Returns whether the loop may sleep. If `isAwaited`, the next post wakes it.
     func prepareToSleep(isAwaited: Bool) -> Bool {
         self.state.withLock { state in
             state.isLoopAsleep = isAwaited && state.posts.isEmpty
@@ -204,7 +205,7 @@ extension AnswerBox {
         }
     }
 
-    /// Gives calls their slots, before they are handed out.
+    /// Gives calls their slots. The caller then hands the calls to workers.
     func open(_ calls: [DeliveryCall]) {
         self.state.withLock { state in
             for call in calls {
@@ -214,9 +215,9 @@ extension AnswerBox {
         }
     }
 
-    // Cutting and looking take the posts, too: the loop must know them before it acts on a position.
+    // `cut` and `progress` also take the posts: the loop must know them before it acts on a position.
 
-    /// `position`: the last message that was begun with, -1 if none was.
+    /// Cuts the call after its current message. `position` is that message, -1 if none was begun.
     func cut(_ id: CallID) -> (position: Int, startedAt: MonotonicInstant, posts: [Post]) {
         self.state.withLock { state in
             let posts = state.takePosts()
@@ -234,10 +235,10 @@ extension AnswerBox {
         }
     }
 
-    /// Ends the attempt unless it has been answered. No further message of the call starts. If `mayEndLate`, a success that
-    /// comes before the next attempt counts.
+    /// Ends the attempt unless the handler has answered. No further message of the call starts. If `mayEndLate`, a
+    /// success that comes before the next attempt counts.
     ///
-    /// - Returns: `nil` if it has been answered; else whether the message was being shown still.
+    /// - Returns: `nil` if the handler has answered; else whether a presenter was still showing the message.
     func expire(_ id: CallID, position: Int, _ message: QueuedMessage, mayEndLate: Bool) -> Bool? {
         let (isPresenting, task) = self.state.withLock { state -> (Bool?, Task<Void, Never>?) in
             let slot = state.slots[id.slot]
@@ -255,10 +256,10 @@ extension AnswerBox {
         return isPresenting
     }
 
-    /// The loop knows of the late answers that have ended these messages.
+    /// Forgets that late answers have ended these messages: the loop knows it by now.
     func forgetEnded(_ sequences: [Int64]) { self.state.withLock { $0.ended.subtract(sequences) } }
 
-    /// No answer counts from now on, and no message is begun with. Returns the tasks that go on, to be cancelled.
+    /// From now on, no answer counts and no message begins. Returns the running tasks, for the caller to cancel.
     func stop() -> [Task<Void, Never>] {
         self.state.withLock { state in
             state.isStopped = true
@@ -279,7 +280,7 @@ extension AnswerBox.State {
         return posts
     }
 
-    /// Whether the loop sleeps and is to be woken, as it is once.
+    /// Returns true if the loop sleeps and has posts. The caller then wakes it, once.
     fileprivate mutating func takeSleep() -> Bool {
         guard self.isLoopAsleep, !self.posts.isEmpty else { return false }
         self.isLoopAsleep = false
@@ -323,7 +324,7 @@ extension AnswerBox.State {
     fileprivate mutating func answeredLate(
         _ ticket: AnswerTicket, _ verdict: HandlerVerdict, at now: MonotonicInstant
     ) -> (counts: Bool, wakes: Bool) {
-        // Not there: it was answered before, so this is a second answer and not a late one.
+        // Without an entry the attempt was answered in time: this is a second answer, not a late one.
         guard let index = self.late[ticket.sequence]?.firstIndex(where: { $0.call == ticket.call }),
             let late = self.late[ticket.sequence]?[index]
         else { return (false, false) }
@@ -331,7 +332,8 @@ extension AnswerBox.State {
         switch verdict {
         case .result, .committing, .rejected: break
         case .unanswered, .threw, .presented, .unreached, .unstarted, .setAside:
-            // Let go of, ended by its cancellation, or left to a later run: nothing more will come.
+            // The completion was released, the cancelled task threw, or the message is left to a later run: no other
+            // answer follows.
             self.forgetLate(ticket.sequence, index)
             return (false, false)
         }

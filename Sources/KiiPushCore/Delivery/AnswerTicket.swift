@@ -3,7 +3,6 @@ package protocol AnswerChannel: AnyObject, Sendable {
     func answer(_ ticket: AnswerTicket, _ verdict: HandlerVerdict) -> Bool
 }
 
-/// What an answer is about: one attempt to deliver one message.
 package struct AnswerTicket: Sendable, Hashable {
     package var sequence: Int64
     package var call: CallID

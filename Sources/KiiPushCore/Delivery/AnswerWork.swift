@@ -1,5 +1,4 @@
-/// What a handler wants to be written in the transaction that stores its answer. Only the store that writes it knows what
-/// it is.
+/// Work for the transaction that stores a handler's answer. Only the store that writes it knows its content.
 package struct AnswerWork: Sendable, Hashable {
     package let content: any AnyObject & Sendable
 
@@ -9,17 +8,15 @@ package struct AnswerWork: Sendable, Hashable {
     package func hash(into hasher: inout Hasher) { hasher.combine(ObjectIdentifier(self.content)) }
 }
 
-/// Why an answer is not written.
 package enum AnswerRefusal: Sendable, Hashable {
-    /// The store cannot carry out its work, for this reason.
+    /// The store cannot carry out the work, for this reason.
     case work(String)
-    /// The message is in other hands by now, or gone.
+    /// Others have the message by now, or it is gone.
     case late
-    /// Not in this turn.
+    /// The store writes the answer in a later turn.
     case postponed
 }
 
-/// An answer that counts once its work is written with it.
 struct UncommittedAnswer: Sendable {
     let message: QueuedMessage
     let result: FetchResult
@@ -28,7 +25,8 @@ struct UncommittedAnswer: Sendable {
 }
 
 extension Scheduler {
-    /// Hands an answer to the store with its work. With strict order what follows waits until both are written.
+    /// Passes an answer and its work to the store. With strict order, later messages of the source wait until the store
+    /// has written both.
     mutating func commit(
         _ slot: Int, _ message: QueuedMessage, _ result: FetchResult, _ work: AnswerWork, startedAt: MonotonicInstant,
         now: MonotonicInstant
@@ -48,7 +46,7 @@ extension Scheduler {
         if call.isCuttable { self.output.cuts.append(call.id) }
     }
 
-    /// Takes what the store has made of answers with work. Those that it has put off stay as they are.
+    /// Applies the store's results for answers with work. Answers that the store has postponed stay uncommitted.
     mutating func conclude(_ changes: [MessageChange], _ refusals: [Int64: AnswerRefusal]) {
         for case (let sequence, .committing) in changes.lazy.map({ ($0.sequence, $0.verdict) })
         where refusals[sequence] != .postponed {

@@ -1,14 +1,13 @@
-/// Calls that wait for a worker, and the workers that wait for calls. One lock.
+/// Calls that wait for a worker, and workers that wait for a call, under one lock.
 final class CallQueue: Sendable {
     private struct State: Sendable {
         var calls = Fifo<DeliveryCall>()
-        /// How many calls hold a place: taken by a worker, and not over.
+        /// Number of calls that hold a place: a worker has taken the call, and it is not over.
         var running = 0
         var places = 0
-        /// Workers that wait, and how many of them have been woken and have not come back yet.
+        /// `idle` workers wait for a call. The queue has woken `woken` of them, and they have not come back yet.
         var idle = 0
         var woken = 0
-        /// Workers that there are, and how many of them are at a call.
         var workers = 0
         var busy = 0
         var isStopped = false
@@ -33,11 +32,11 @@ final class CallQueue: Sendable {
 
     // MARK: - The loop's side
 
-    /// ``wakeAnother()`` follows.
+    /// The caller calls ``wakeAnother()`` next.
     func append(_ calls: [DeliveryCall]) { self.state.withLock { for call in calls { $0.calls.append(call) } } }
 
-    /// Wakes one more worker if there is work for it. `isMissing`: there is work and a place, and no worker waits.
-    /// `hasMore`: there is work for one more.
+    /// Wakes one more worker if there is work for it. `isMissing`: there is work and a place, but no idle worker.
+    /// `hasMore`: there is work for yet another worker.
     func wakeAnother() -> (isMissing: Bool, hasMore: Bool) {
         let (wakes, isMissing, hasMore) = self.state.withLock { state -> (Bool, Bool, Bool) in
             let wakes = state.wakesOne()
@@ -64,7 +63,7 @@ final class CallQueue: Sendable {
         return isMore
     }
 
-    /// Has every worker leave, and waits for those that are at no call.
+    /// Makes every worker leave, and waits for the workers without a call.
     func stop() {
         self.state.withLock { $0.isStopped = true }
         self.state.signalAll()
@@ -99,8 +98,8 @@ final class CallQueue: Sendable {
         self.state.signalAll()
     }
 
-    /// Waits for a call; `nil` when the worker is to end. If `isBack`, the worker comes from a call, which holds no place
-    /// any more if `hasLeft`.
+    /// Waits for a call; `nil` when the worker must end. If `isBack`, the worker comes from a call. If `hasLeft`, that
+    /// call holds no place any more.
     func wait(isBack: Bool, hasLeft: Bool) -> DeliveryCall? {
         var (isWaiting, isFirst) = (false, true)
         let call: DeliveryCall? = self.state.wait { state in

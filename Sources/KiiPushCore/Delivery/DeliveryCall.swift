@@ -1,10 +1,10 @@
-/// The slot in the scheduler and in the ``AnswerBox``, and a number that no other call has.
+/// The call's slot in the scheduler and in the ``AnswerBox``, and a number that no other call has.
 package struct CallID: Sendable, Hashable {
     package var slot: Int
     package var number: Int
 }
 
-/// What a worker takes: messages of one source, to be handed over one after the other.
+/// The work of one worker: messages of one source, delivered one after the other.
 package struct DeliveryCall: Sendable {
     package let id: CallID
     package let installation: Int64
@@ -12,36 +12,36 @@ package struct DeliveryCall: Sendable {
     var attachment: DeliveryAttachment?
 }
 
-/// A call that was handed out, until it has returned and its attempt is over.
+/// The scheduler's record of a call, kept until the call has returned and its attempt is over.
 struct CallRecord: Sendable {
     let id: CallID
     let place: Int
     var messages: [QueuedMessage]
     let isAlone: Bool
-    /// The message whose attempt is under way or over; -1 before the first.
+    /// The index of the message whose attempt runs or is over; -1 before the first attempt.
     var position = -1
-    /// When that attempt began; before the first, when the call was handed out.
+    /// When that attempt began; before the first attempt, when the scheduler handed out the call.
     var startedAt: MonotonicInstant
     var isOver = false
-    /// When the attempt had its verdict, or when it was last looked at what its worker does since.
+    /// When the attempt had its verdict or, later, when the scheduler last checked how far the worker has come.
     var answeredAt: MonotonicInstant?
-    /// The handler has returned, and the answer is still to come.
+    /// The handler has returned without an answer, which may still come.
     var hasReturned = false
     var isCut = false
-    /// It has lost its place to a fresh thread.
+    /// The call has lost its place to a fresh thread.
     var isStuck = false
-    /// It keeps its place however long it takes: no more threads are given up.
+    /// The call keeps its place however long it takes: the scheduler gives up no more threads.
     var keepsPlace = false
 
     var isCuttable: Bool { !self.isCut && self.position + 1 < self.messages.count }
 
-    /// Its worker may be at a message of which the scheduler does not know.
+    /// Whether its worker may have begun a message that the scheduler does not know of yet.
     var mayGoOn: Bool { self.isOver && self.isCuttable }
 
     var current: QueuedMessage? { self.position < 0 ? nil : self.messages[self.position] }
 
-    /// Notes the answer to the message at `position`, whose attempt may not have been known of; `nil` if none is waited for
-    /// there. All in one look at the record: this is done for each message.
+    /// Records the answer to the message at `position`, whose beginning the scheduler may not know yet. Returns `nil`
+    /// if the call expects no answer there. It accesses the record only once, since it runs for each message.
     mutating func answered(
         _ id: CallID, position: Int, startedAt: MonotonicInstant, at now: MonotonicInstant
     ) -> (message: QueuedMessage, place: Int, isNew: Bool, hasReturned: Bool)? {
@@ -60,7 +60,6 @@ struct CallRecord: Sendable {
 }
 
 extension DeliveryConfiguration {
-    /// When an attempt is over without an answer.
     func deadline(of message: QueuedMessage, startedAt: MonotonicInstant) -> MonotonicInstant {
         let whole = startedAt + self.deadline
         let own = message.answerBy.map { min(whole, $0) } ?? whole

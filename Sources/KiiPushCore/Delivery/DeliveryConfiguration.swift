@@ -1,22 +1,23 @@
-/// How messages are handed to handlers. The defaults are those of the design.
+/// The defaults come from the design.
 package struct DeliveryConfiguration: Sendable, Hashable {
-    /// How many handlers run at once. At least 1.
+    /// Number of handlers that run at once; at least 1.
     package var concurrentHandlers = 4
     package var deadline: Duration = .seconds(30)
-    /// The pauses between attempts, counted from the failure; one attempt more than there are pauses.
+    /// Pauses between attempts, counted from the failure. There is one attempt more than there are pauses.
     package var retryDelays: [Duration] = [.seconds(1), .seconds(5), .seconds(30), .seconds(300), .seconds(1800)]
-    /// No attempt starts, and none goes on, later than this after the first one started. `nil`: no such limit.
+    /// The time for all attempts, counted from the start of the first one. No attempt starts or continues after it.
+    /// `nil`: no limit.
     package var totalLimit: Duration?
-    /// Whether a message that waits for its retry holds back its successors of the same source.
+    /// Whether a message that waits for its retry holds back later messages of its source.
     package var isStrictlyOrdered = false
-    /// How many messages are kept in memory; the rest stays in the store.
+    /// The most messages in memory; the other messages stay in the store.
     package var messagesInMemory = 1000
-    /// How many bytes of messages are kept in memory; `nil`: however many.
+    /// The most bytes of messages in memory; `nil`: no limit.
     package var bytesInMemory: Int?
-    /// No more stuck calls than this are given fresh threads; any further one keeps its place until a call returns.
+    /// The most stuck calls that get fresh threads in their places. A further one keeps its place until a call returns.
     package var maximumStuckCalls = 64
 
-    /// For an inbox in memory, where an acknowledgement waits for the outcome: three attempts, 60 s in all.
+    /// The settings for an inbox in memory, whose acknowledgements wait for the outcome: three attempts, 60 s in all.
     package static var memoryInbox: DeliveryConfiguration {
         DeliveryConfiguration(retryDelays: [.seconds(1), .seconds(5)], totalLimit: .seconds(60))
     }
@@ -38,7 +39,6 @@ package struct DeliveryScale: Sendable, Hashable {
 
     package static let uniform = DeliveryScale(messages: 1, bytes: .max)
 
-    /// Room for `messages`, and for no more than `bytes`.
     init(messages: Int, bytes: Int) {
         self.step = max(1, bytes / max(1, messages))
         self.heaviest = max(1, messages / 4)

@@ -1,23 +1,23 @@
-/// What a handler is told beside the message. Holds no reference to the agent.
+/// The circumstances of one attempt to deliver a message. Holds no reference to the agent.
 public struct DeliveryContext: Sendable, Hashable {
     /// The ID of the installation that received the message.
     public let installationID: String
     /// The message's number in the inbox: the same in every attempt, and never used for another message. Kii's payloads
-    /// carry no message ID, so this is what tells two equal messages apart on this machine.
+    /// carry no message ID; this number tells two equal messages apart on this machine.
     public let messageID: Int64
     /// When the message was received.
     public let receivedAt: Timestamp
     /// 1 for the first attempt, 2 for the first retry, and so on.
     public let attempt: Int
-    /// Where the program stood when this attempt began; of an agent without an ``AgentLifecycle``, `active`. When the user
-    /// opened the notification that showed the message, `inactive`: the program is on its way to the foreground.
+    /// The program's state when this attempt began; `active` for an agent without an ``AgentLifecycle``. After the user
+    /// opened the notification that showed the message it is `inactive`: the program is on its way to the foreground.
     public let state: LifecycleState
-    /// What the user chose on the notification that showed the message; `nil` when the message arrived.
+    /// The user's choice on the notification that showed the message; `nil` before any choice, when the message
+    /// arrived.
     public let userAction: UserAction?
-    /// When the attempt is over without an answer, on the monotonic clock.
     package let deadlineInstant: MonotonicInstant
 
-    /// - Parameter deadlineInstant: Default: it is over, for who only tells of the attempt.
+    /// - Parameter deadlineInstant: Default: in the past, for callers that only report the attempt.
     package init(
         installationID: String, messageID: Int64, receivedAt: Timestamp, attempt: Int,
         state: LifecycleState = .active, userAction: UserAction? = nil,
@@ -36,13 +36,13 @@ public struct DeliveryContext: Sendable, Hashable {
     /// ``UserAction/background(_:)``. The handler may have been called for the same message before, when it arrived.
     public var isUserOpened: Bool { self.userAction?.opensProgram == true }
 
-    /// How much time is left for the answer; zero when it is over. Stands still while the machine is suspended.
+    /// The time left for the answer; zero when it is over. It stands still while the machine is suspended.
     package var timeRemaining: Duration { max(.zero, self.deadlineInstant - MonotonicInstant.now()) }
 }
 
-/// Where the program stands between the user and the background.
+/// The program's state between the user and the background.
 ///
-/// - Source: `UIApplication.State`; "not running" is that of the launch detection document.
+/// - Source: `UIApplication.State`; "not running" comes from the launch detection document.
 public enum LifecycleState: String, Sendable, Hashable, CaseIterable {
     /// The program does not run: the state of the message that launches it. A running program never sees this state.
     case notRunning

@@ -1,12 +1,12 @@
-/// Why one attempt to deliver a message failed. It is tried again while attempts are left.
+/// The reason why one attempt to deliver a message failed. Delivery retries the message while attempts are left.
 public enum DeliveryFailure: Sendable, Hashable, CustomStringConvertible {
     /// The handler answered ``FetchResult/failed``.
     case failed
-    /// The handler threw this error (its description, cut to 500 Unicode scalars).
+    /// The handler threw an error with this description, cut to 500 Unicode scalars.
     case threw(String)
-    /// The handler let go of the completion without an answer.
+    /// The handler released the completion without an answer.
     case unanswered
-    /// There was no answer in time (30 s).
+    /// The handler gave no answer in time (30 s).
     case timedOut
 
     /// A stable word, with the error after it if there is one.
@@ -19,7 +19,7 @@ public enum DeliveryFailure: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Of a text that is no failure's description: one that was thrown with it.
+    /// Reads a ``description`` back. Any other text becomes ``threw(_:)``.
     package init(_ description: String) { self = Self(exactly: description) ?? .threw(description) }
 
     fileprivate init?(exactly description: String) {
@@ -29,24 +29,24 @@ public enum DeliveryFailure: Sendable, Hashable, CustomStringConvertible {
     }
 }
 
-/// Why a message was given up on. With the inbox in a file it is kept until a person has it tried again or drops it; in
-/// memory nothing is kept.
+/// The reason why delivery gave up on a message. An inbox in a file keeps the message until a person retries or drops
+/// it; an inbox in memory keeps nothing.
 public enum DeadLetterReason: Sendable, Hashable, CustomStringConvertible {
-    /// Every attempt failed, the last one like this.
+    /// Every attempt failed; this is the last failure.
     case attemptsFailed(DeliveryFailure)
     /// The handler refused it with ``FetchCompletion/reject(_:)``, for this reason.
     case rejected(String)
-    /// The process ended while the message ran alone, as often as it may be tried.
+    /// The process ended while the message ran alone, in as many attempts as a message may have.
     case crashed
     /// The payload is no Kii message, for this reason.
     case undecodable(String)
-    /// A thing-if command, and there is no ``ThingCommandHandler``.
+    /// The message is a thing-if command, and there is no ``ThingCommandHandler``.
     case command
-    /// It came on a topic that is not the installation's.
+    /// The message came on a topic that does not belong to the installation.
     case unexpectedTopic
-    /// It was larger than a packet may be; this many bytes long. Only its beginning is kept.
+    /// The payload, of this length in bytes, was larger than a packet may be. The inbox keeps only its beginning.
     case oversized(originalLength: Int)
-    /// What else the inbox's file says: of a payload that was cut, of damage, or in the words of a later version.
+    /// Any other text in the inbox's file: about a payload that was cut, about damage, or from a later version.
     case other(String)
 
     /// A stable word, with the detail after it if there is one.
@@ -84,7 +84,7 @@ public enum DeadLetterReason: Sendable, Hashable, CustomStringConvertible {
 
 extension String {
     fileprivate func suffix(after prefix: String) -> String? {
-        // By bytes: what follows may begin with a mark that belongs to the character before.
+        // Compares bytes: the suffix may begin with a mark that belongs to the character before.
         self.utf8.starts(with: prefix.utf8) ? String(Substring(self.utf8.dropFirst(prefix.utf8.count))) : nil
     }
 }

@@ -1,28 +1,30 @@
-/// What delivery asks to be written about a message. Changes of one message are applied in the order given, and one of a
-/// message that is gone is ignored.
+/// A change of one message for the store to write. The store applies the changes of a message in the given order, and
+/// ignores a change of a message that is gone.
 package struct MessageChange: Sendable, Hashable {
-    // What is rare stands elsewhere, so that the common changes are small.
+    // Rare values are indirect, so that the common changes are small.
     package enum Verdict: Sendable, Hashable {
         /// Handled (or there was nothing to handle): never delivered again.
         case done(FetchResult)
-        /// The same, if the store writes this with it. Otherwise the message is as it was.
+        /// Handled, if the store writes this work with the answer. Otherwise the message stays as it was.
         indirect case committing(FetchResult, AnswerWork)
-        /// To be tried again when `after` has passed. `firstStart` is kept where the time for all attempts is limited.
+        /// The message is due again when `after` has passed. `firstStart` is set if the time for all attempts is
+        /// limited.
         indirect case retry(after: Duration, failure: DeliveryFailure, firstStart: MonotonicInstant?)
-        /// Handed to a handler, alone. If the process ends now, it is suspected again.
+        /// Handed to a handler, alone. If the process ends now, the message is a suspect again.
         case inHand
-        /// Given back unstarted, to the rows of its source.
+        /// Given back unstarted: the row waits in this source.
         case waiting(source: Int64)
-        /// Left to the next run of its agent: it waits, and belongs to no source until then.
+        /// Left to the next run of its agent: the row waits, and belongs to no source until then.
         case setAside
         case presented
         indirect case dead(DeadLetterReason)
-        /// The user opened what showed it. One in hand stays so; any other waits to be delivered, with its attempts
-        /// forgotten. From now on it is read back with what the user chose.
+        /// The user opened the notification. A row in hand stays so; any other row waits for delivery, and its attempts
+        /// restart at 0. From now on, reading the row returns the user's choice.
         indirect case opened(DeliveryOpening)
-        /// What showed it is gone, unopened: done without data if it is in state presented, and otherwise as it was.
+        /// The notification is gone, unopened: a presented row becomes done, without data. Any other row stays as it
+        /// is.
         case unopened
-        /// It cannot be shown any more: waits to be delivered if it is in state presented, and is otherwise as it was.
+        /// The notification cannot be shown any more: a presented row waits for delivery. Any other row stays as it is.
         case unpresented
     }
 
@@ -41,13 +43,13 @@ package struct MessageChange: Sendable, Hashable {
     package var sequence: Int64
     package var installation: Int64
     package var verdict: Verdict
-    /// The message's attempts from now on.
+    /// The message's attempts and crashes after the change.
     package var attempts = 0
-    /// The message's crashes from now on.
     package var crashes = 0
-    /// For the record; `nil` where the change follows from none. With ``Verdict/inHand``: the one that is to run alone.
+    /// The attempt for the record; `nil` if no attempt led to the change. With ``Verdict/inHand``: the attempt that
+    /// will run alone.
     package var attempt: Attempt?
-    /// How long the message is, if that is known: what stands in a store as delivery left it need not be looked at first.
+    /// The message's size, if known. The store then need not read the row first if the row is as delivery left it.
     package var bytes: Int?
 }
 
@@ -57,17 +59,14 @@ extension MessageChange {
     }
 }
 
-/// The columns of a row that a verdict changes.
 extension MessageChange {
-    /// When it came about.
     package func time(by clock: TurnClock) -> Timestamp {
         self.attempt?.endedAt.map(clock.timestamp(of:)) ?? clock.now
     }
 
-    /// When the attempt started that came to this.
     package func startedAt(by clock: TurnClock) -> Timestamp? { self.attempt?.startedAt.map(clock.timestamp(of:)) }
 
-    /// The row's state from now on. A row in hand that is opened stays in hand, with its attempts.
+    /// The row's state after the change. A row in hand that the user opens stays in hand, with its attempts.
     package var state: RowState {
         switch self.verdict {
         case .done, .committing, .unopened: .done
@@ -79,7 +78,7 @@ extension MessageChange {
         }
     }
 
-    /// The only state in which the row is changed; `nil`: any.
+    /// The only state in which the store changes the row; `nil`: any state.
     package var onlyIn: RowState? {
         switch self.verdict {
         case .unopened, .unpresented: .presented
@@ -87,8 +86,8 @@ extension MessageChange {
         }
     }
 
-    /// The common end of a message: nothing is to be noted but the answer. Leaving attempts and crashes as they are is the
-    /// cheaper statement.
+    /// Whether the store has nothing to note but the answer, as at the end of most messages. Leaving attempts and
+    /// crashes as they are makes the statement cheaper.
     package var isCommonEnd: Bool {
         switch self.verdict {
         case .done, .committing: !self.isLate && self.attempts <= 1 && self.crashes == 0
@@ -96,13 +95,12 @@ extension MessageChange {
         }
     }
 
-    /// Whether the row's attempts and crashes stay as they are.
     package var keepsNumbers: Bool { self.isCommonEnd || self.onlyIn != nil }
 
-    /// Of an answer: whether its attempt was over.
+    /// For an answer: whether its attempt was over.
     private var isLate: Bool { self.attempt.map { $0.startedAt == nil } ?? false }
 
-    /// The result of the last attempt, of a row that becomes `done`, where no event says it.
+    /// The result of the last attempt, if the row becomes `done` and no event holds the result.
     package var answer: FetchResult? {
         switch self.verdict {
         case .done(let result), .committing(let result, _): self.isLate ? nil : result
@@ -111,7 +109,7 @@ extension MessageChange {
         }
     }
 
-    /// The source that the row belongs to from now on, or that it belongs to none; `nil` where that stays as it is.
+    /// The row's source after the change, or `.some(nil)` for no source; `nil` keeps the source.
     package var source: Int64?? {
         switch self.verdict {
         case .waiting(let source): source
@@ -120,7 +118,7 @@ extension MessageChange {
         }
     }
 
-    /// The last error, or why the message is dead; `nil` keeps what is there, unless the row becomes `done`.
+    /// The last error, or why the message is dead; `nil` keeps the old text, unless the row becomes `done`.
     package var reason: String? {
         switch self.verdict {
         case .retry(_, let failure, _): failure.description
@@ -133,12 +131,12 @@ extension MessageChange {
         if case .retry(let delay, _, _) = self.verdict { now + delay } else { nil }
     }
 
-    /// The user's choice on the notification that showed the message; `nil` keeps the one that is there.
+    /// The user's choice on the notification that showed the message; `nil` keeps the stored choice.
     package var openedBy: UserAction? {
         if case .opened(let opening) = self.verdict { opening.action } else { nil }
     }
 
-    /// The event that is recorded besides.
+    /// The event that the store records with the change.
     package var event: MessageEvent.Kind? {
         switch self.verdict {
         case .done(let result), .committing(let result, _):

@@ -1,64 +1,68 @@
-/// Something that happened to one message: as an agent tells of it when it happens, and as the inbox has recorded it.
+/// Something that happened to one message. The agent reports it when it happens; the inbox records it.
 public struct MessageEvent: Sendable, Hashable {
-    /// What happened. New cases may be added.
+    /// The kind of an event. New cases may be added.
     public enum Kind: Sendable, Hashable {
-        /// It came in. Told once it is stored and decoded.
+        /// The message came in. Reported once it is stored and decoded.
         case received
-        /// The transaction that stored it began. Recorded, and not told.
+        /// The transaction that stored the message began. Recorded, not reported.
         case stored
-        /// Its acknowledgement was sent to the broker. Recorded, and not told.
+        /// The agent sent the acknowledgement to the broker. Recorded, not reported.
         case acknowledged
-        /// The broker delivered it again: that was acknowledged, and nothing was started. Told while it is in hand.
+        /// The broker delivered the message again. The agent acknowledged that, and started nothing. Reported while the
+        /// message is in hand.
         case duplicate
-        /// It was in hand when a process ended, so this attempt was to run alone. Recorded, and not told.
+        /// The message was in hand when a process ended, so this attempt was to run alone. Recorded, not reported.
         case isolated(attempt: Int)
-        /// Its handler was called: attempt 1, 2, …
+        /// The agent called the handler: attempt 1, 2, …
         case started(attempt: Int)
-        /// It is done, with this answer. A late answer came after the attempt's deadline, and counted.
+        /// The message is done, with this answer. A late answer came after the attempt's deadline, and counted.
         case done(FetchResult, attempt: Int, isLate: Bool)
-        /// It reached nobody and is done, without data: it came in the background, is not for it (`content-available`
-        /// is not set) and has no alert to show. Told; recorded as done.
+        /// The message reached nobody and is done, without data. It came while the program was in the background, does
+        /// not set `content-available`, and has no alert to show. Reported; recorded as done.
         case unreached(attempt: Int)
-        /// The handler left it to a later run of the agent: it waits in the inbox, and no attempt is counted. Told, and
-        /// not recorded. `kii-push listen` does that with messages that its filter hides.
+        /// The handler left the message to a later run of the agent. It waits in the inbox, and no attempt counts.
+        /// Reported, not recorded. `kii-push listen` does this with messages that its filter hides.
         case setAside
-        /// It is shown to the user, and rests until the user reacts.
+        /// A notification shows the message, which rests until the user reacts.
         case presented
-        /// The user opened what showed it: it is handed over (again), and attempts are counted from 1 again.
+        /// The user opened the notification. The agent hands the message over (again), and attempts count from 1 again.
         case opened(UserAction)
-        /// What showed it is gone, and the user did not open it: it is done, without data. Told; recorded as done.
+        /// The notification is gone, and the user did not open it: the message is done, without data. Reported;
+        /// recorded as done.
         case dismissed
         /// The attempt failed; the next one follows after the pause.
         case failed(attempt: Int, DeliveryFailure, retryAfter: Duration)
         /// Delivery gave up, after an attempt or without one. The message is a dead letter, unless the inbox is in
         /// memory.
         case dead(DeadLetterReason, attempt: Int?)
-        /// The attempt failed, and another process keeps the message, which it has handed over: that one tries it again, or
-        /// gives it up. Told, and not recorded.
+        /// The attempt failed, and another process, which keeps the message, decides: it retries the message or gives
+        /// it up. Reported, not recorded.
         case handedBack(DeliveryFailure)
-        /// An answer came after the deadline and did not count. Told, and not recorded.
+        /// An answer came after the deadline and did not count. Reported, not recorded.
         case late(attempt: Int)
-        /// The handler has not returned long after its deadline, and keeps its thread. Told, and not recorded.
+        /// The handler has not returned long after its deadline, and keeps its thread. Reported, not recorded.
         case stuck(attempt: Int)
-        /// A person had it tried again; attempts are counted from 1 again. Recorded, and not told.
+        /// A person retried the message; attempts count from 1 again. Recorded, not reported.
         case retried
     }
 
     /// The message's number in the inbox, as in ``DeliveryContext/messageID``.
     public var messageID: Int64
-    /// When, on this machine's calendar. What is told has the time of telling; what is recorded, that of the event.
+    /// When it happened, on this machine's calendar. A report has the time of the report; a record has the time of the
+    /// event.
     public var at: Timestamp
-    /// What happened.
+    /// The kind of the event.
     public var kind: Kind
-    /// Whether the inbox is a file, which keeps messages that are given up on as dead letters; in memory they are gone.
+    /// Whether the inbox is a file, which keeps a message that delivery gives up on as a dead letter. In memory it is
+    /// gone.
     package var isKept: Bool
-    /// What the handler was called with.
     package var call: Call?
-    /// The message that the handler was called with: what a watcher is told with ``Kind/started(attempt:)``. `nil` in the
-    /// process that receives, whose handler has it; for a thing-if command; and if it is too long for the socket.
+    /// The message that the handler was called with, in the event ``Kind/started(attempt:)`` that a watcher gets. `nil`
+    /// in the process that receives, whose handler has the message. Also `nil` for a thing-if command, and for a
+    /// message that is too long for the socket.
     public var message: ReceivedMessage? { if case .handler(let message, _) = self.call { message } else { nil } }
 
-    /// What a handler is called with. By reference, since most events have none.
+    /// The arguments of a handler's call. Indirect, since most events have none.
     package indirect enum Call: Sendable, Hashable {
         case handler(ReceivedMessage, DeliveryContext)
         /// The message is too long for the control socket, or for a watcher that has much unread.
@@ -74,9 +78,9 @@ public struct MessageEvent: Sendable, Hashable {
 }
 
 extension MessageEvent.Kind {
-    /// What is written of it, in the inbox's file and on the control socket.
+    /// The written form of a kind, in the inbox's file and on the control socket.
     package struct Parts: Sendable, Hashable {
-        /// Which kind it is. These numbers stand in files.
+        /// The number of the kind. Files contain these numbers.
         package var code: Int64
         package var attempt: Int?
         package var pause: Duration?

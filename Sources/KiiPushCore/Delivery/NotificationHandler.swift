@@ -1,6 +1,7 @@
-/// What an agent can be given messages with: a type that conforms to one (or more) of the protocols below this one.
+/// A handler of an agent's messages: a type that conforms to one (or more) of the protocols below this one.
 ///
-/// Do not conform to this protocol alone. If a type conforms to several, one form is called, in this order:
+/// Do not conform to this protocol alone. If a type conforms to several, the agent calls one form, the first in this
+/// order:
 /// ``RemoteNotificationHandler``, ``AsyncRemoteNotificationHandler``, ``PlainRemoteNotificationHandler``.
 ///
 /// - Source: Kii's "Reception Handler" page: "If you implement both, the
@@ -13,11 +14,12 @@ public protocol NotificationHandler: Sendable {}
 /// pushes) start in the order of their reception, the next one when the one before has been answered and its call has
 /// returned. Messages of different sources run at the same time, four by default.
 ///
-/// A message may be delivered more than once: after a failure, after a crash, or because the broker delivered it
-/// again. ``DeliveryContext/attempt`` and ``DeliveryContext/messageID`` tell.
+/// A message may be delivered more than once: after a failure, after a crash, or because the broker delivered it again.
+/// ``DeliveryContext/attempt`` and ``DeliveryContext/messageID`` tell such deliveries apart.
 public protocol RemoteNotificationHandler: NotificationHandler {
-    /// A message arrived. Called on a thread that the library owns, never on the main actor and never on the cooperative
-    /// pool, so it may block. It may return before it answers; what it started goes on, and answers when it is done.
+    /// A message arrived. The library calls this on a thread of its own, never on the main actor and never on the
+    /// cooperative pool, so it may block. It may return before it answers: the work that it started continues, and
+    /// answers when it is done.
     ///
     /// - Parameters:
     ///   - message: the message.
@@ -29,19 +31,20 @@ public protocol RemoteNotificationHandler: NotificationHandler {
         _ message: ReceivedMessage, context: DeliveryContext, fetchCompletionHandler completion: FetchCompletion)
 }
 
-/// Handles messages in an asynchronous function; what it returns is the answer.
+/// Handles messages in an asynchronous function, whose result is the answer.
 ///
-/// The rules are those of ``RemoteNotificationHandler``. At the deadline the task is cancelled. Returning
+/// The rules of ``RemoteNotificationHandler`` apply. At the deadline the library cancels the task. Returning
 /// ``FetchResult/newData`` or ``FetchResult/noData`` after that, and before the next attempt, counts.
 public protocol AsyncRemoteNotificationHandler: NotificationHandler {
-    /// A message arrived. Runs in a task of its own. It starts on a thread that the library owns; after its first suspension
-    /// it goes on wherever its isolation says.
+    /// A message arrived. The function runs in a task of its own. The task starts on a thread of the library; after its
+    /// first suspension it continues where its isolation says.
     ///
     /// - Parameters:
     ///   - message: the message.
     ///   - context: which attempt this is, until when an answer counts, and where the message comes from.
     /// - Returns: what became of it; ``FetchResult/failed`` and a thrown error both mean "try again".
-    /// - Throws: whatever made the attempt fail. Its description is kept with the message, cut to 500 Unicode scalars.
+    /// - Throws: whatever made the attempt fail. The inbox keeps its description with the message, cut to 500 Unicode
+    ///   scalars.
     func didReceiveRemoteNotification(_ message: ReceivedMessage, context: DeliveryContext) async throws -> FetchResult
 }
 
@@ -65,8 +68,9 @@ public protocol PlainRemoteNotificationHandler: NotificationHandler {
 
 /// Handles thing-if commands, which arrive on the same MQTT topic as pushes.
 ///
-/// A handler conforms to it besides one of the other protocols. Without it a command becomes a dead letter. What the
-/// thing did is reported with ``KiiSession/report(_:of:thing:)``; the answer says that the command was dealt with.
+/// A handler conforms to it besides one of the other protocols. Without it a command becomes a dead letter. Report the
+/// results of the command with ``KiiSession/report(_:of:thing:)``; the answer says only that the command was dealt
+/// with.
 public protocol ThingCommandHandler: Sendable {
     /// A command arrived. Called as ``RemoteNotificationHandler`` is, with the same rules for the answer.
     func didReceiveThingCommand(

@@ -1,24 +1,24 @@
-/// What messages start in order by: an installation's topic, bucket, or sender of direct pushes. Its commands are one
-/// source.
+/// A source, within which messages start in order: an installation's topic, bucket, or sender of direct pushes. An
+/// installation's commands are one source.
 package struct SourceID: Sendable, Hashable {
     package var installation: Int64
-    /// As ``SourceKey/number`` has it.
+    /// The value of ``SourceKey/number``; 0 for commands.
     package var number: Int64
 
     package init(installation: Int64, number: Int64) { (self.installation, self.number) = (installation, number) }
 }
 
-/// A message that some handler is meant for, decoded, on its way through delivery's memory.
+/// A decoded message for a handler, on its way through delivery's memory.
 ///
-/// Small: it is handed on several times, so what is large, or rare, stands elsewhere.
+/// Delivery copies it several times, so large and rare fields stand elsewhere.
 package struct QueuedMessage: Sendable {
-    /// Why a message is delivered that is not new.
+    /// The history of a message that is not new.
     final class Past: Sendable {
         let attempts: Int, crashes: Int
         let firstStart: MonotonicInstant?, answerBy: MonotonicInstant?
         let openedBy: UserAction?
 
-        /// `nil` of a message that was not begun before.
+        /// `nil` for a message that was not begun before.
         init?(_ stored: StoredMessage) {
             guard
                 stored.attempts > 0 || stored.crashes > 0 || stored.firstStart != nil || stored.openedBy != nil
@@ -42,11 +42,11 @@ package struct QueuedMessage: Sendable {
     package var crashes: Int { self.past?.crashes ?? 0 }
     package var firstStart: MonotonicInstant? { self.past?.firstStart }
     package var openedBy: UserAction? { self.past?.openedBy }
-    /// When an attempt is over at the latest, where another process counts that as well.
+    /// The latest end of an attempt, if another process counts the deadline as well.
     package var answerBy: MonotonicInstant? { self.past?.answerBy }
     package var installation: Int64 { self.source.installation }
 
-    /// Its time is limited by more than its attempt's beginning.
+    /// Whether more than its attempt's beginning limits its time.
     var hasOwnLimit: Bool { self.answerBy != nil || self.firstStart != nil }
 
     package var isCommand: Bool { if case .command = self.content { true } else { false } }
@@ -61,19 +61,18 @@ extension QueuedMessage {
     }
 }
 
-/// What decoding a message comes to.
 package indirect enum DecodedContent: Sendable {
     case message(ReceivedMessage)
     case command(ThingCommand)
-    /// No handler is to see it.
+    /// No handler may see it.
     case refused(DeadLetterReason)
 
-    /// Whether somebody takes a command depends on the handler, so it is not refused here.
+    /// Accepts every command: only the handler decides whether anybody takes it.
     ///
-    /// - Parameter isUnexpectedTopic: of a message that comes from the network. A stored one whose topic was not expected
-    ///   is a dead letter, and a person who has it tried again wants it handled.
+    /// - Parameter isUnexpectedTopic: for a message from the network. A stored message on an unexpected topic is a dead
+    ///   letter, and a person who retries it wants it handled.
     package init(payload: [UInt8], originalLength: Int?, isUnexpectedTopic: Bool = false) {
-        // Checked first: what is cut off, or comes from elsewhere, may still look like a whole message.
+        // These checks come first: a payload that is cut, or comes from elsewhere, may still look like a whole message.
         if let originalLength {
             self = .refused(.oversized(originalLength: originalLength))
         } else if isUnexpectedTopic {
@@ -93,8 +92,8 @@ package indirect enum DecodedContent: Sendable {
         self.init(payload: stored.payload, originalLength: stored.originalLength)
     }
 
-    /// The number of its source; `nil` of a message that no handler is to see. Commands have one that no push has, but by a
-    /// chance of 1 in 2^64.
+    /// The number of its source; `nil` if no handler may see the message. A push has the number of commands by a chance
+    /// of 1 in 2^64 only.
     package var source: Int64? {
         switch self {
         case .message(let message): message.sourceKey.number

@@ -1,27 +1,25 @@
-/// Whom the messages of an installation are for, and what is to be done with each.
+/// The receiver of an installation's messages, which decides about each of them.
 package protocol Receiver: Sendable {
     var handler: any NotificationHandler { get }
 
-    /// Where the program stands, as far as an attempt to deliver this message is concerned. Called on delivery's threads.
+    /// The program's state for an attempt to deliver this message. Called on delivery's threads.
     func state(of message: QueuedMessage) -> LifecycleState
 
     /// Decides about one attempt to deliver a message. Called on delivery's threads, never under a lock; it may block.
     func route(_ message: ReceivedMessage, context: DeliveryContext) -> DeliveryRoute
 }
 
-/// What is to be done with a message.
 package enum DeliveryRoute: Sendable {
     case handler
     /// Nobody: the message is done, without data.
     case nobody
-    /// The closure shows an alert and returns whether it did; it may block. A message that is shown rests in the store until
-    /// the user reacts, unless it is for the handler too. One that is not shown is handed to the handler.
+    /// The closure shows an alert and returns whether it did; it may block. A shown message rests in the store until
+    /// the user reacts, unless it is for the handler too. A message that is not shown goes to the handler.
     case show(@Sendable () -> Bool, isForHandler: Bool)
     /// Calls this closure instead of the handler, by the same rules.
     case invoke(@Sendable (FetchCompletion) -> Void)
 }
 
-/// The receiver of one installation's messages, with the form of its handler.
 final class DeliveryAttachment: Sendable {
     let id: String
     let receiver: any Receiver
@@ -36,12 +34,11 @@ final class DeliveryAttachment: Sendable {
     }
 }
 
-/// The form in which delivery calls a handler.
 enum HandlerForm: Sendable {
     case completion(any RemoteNotificationHandler)
     case async(any AsyncRemoteNotificationHandler)
     case plain(@Sendable (ReceivedMessage) -> Void)
-    /// A defect of the program: every message fails, and says so.
+    /// A defect of the program: every message fails, with an error that says so.
     case none
 
     /// "If you implement both, the application(_:didReceiveRemoteNotification:) method will not be called."
@@ -58,8 +55,8 @@ enum HandlerForm: Sendable {
     }
 }
 
-/// The deprecated form, found without naming it in code that is not deprecated itself: only witnesses that are deprecated
-/// themselves may name a deprecated protocol without a warning.
+/// Finds the deprecated form. Only witnesses that are deprecated themselves may name a deprecated protocol without a
+/// warning, so the code that calls this does not name it.
 private let plainForm: any PlainForm = DeprecatedPlainForm()
 
 private protocol PlainForm: Sendable {

@@ -11,7 +11,7 @@ extension Scheduler {
         if hasReturned { self.free(id.slot) }
     }
 
-    /// An answer came after the deadline. It `counts` if it is a success that came before the next attempt.
+    /// Takes an answer that came after the deadline. It `counts` if it is a success that came before the next attempt.
     package mutating func answeredLate(
         _ sequence: Int64, _ source: SourceID, attempt: Int, _ verdict: HandlerVerdict, counts: Bool,
         at now: MonotonicInstant
@@ -33,12 +33,12 @@ extension Scheduler {
         guard let place = self.place(of: source) else { return }
         _ = self.takeOut(sequence, at: [place])
         self.unblock(sequence, at: place)
-        // Until it comes back its worker would pass over it.
+        // The cut brings the message back. Until then, the worker of the call would skip it.
         if let call = self.call(with: sequence) { self.output.cuts.append(call.id) }
         self.tidy(place)
     }
 
-    /// A worker has passed over a message that a late answer had ended.
+    /// Notes that a worker has skipped a message that a late answer had ended.
     package mutating func skipped(_ id: CallID, position: Int) {
         guard let call = self.record(id), position < call.messages.count,
             position > call.position || (position == call.position && !call.isOver)
@@ -94,10 +94,10 @@ extension Scheduler {
         self.output.cuts.append(call.id)
     }
 
-    /// Has a failed attempt followed by another one, or gives up on the message.
+    /// Schedules the next attempt after a failed one, or gives up on the message.
     ///
-    /// - Parameter retryAfter: the least pause, where somebody has named one.
-    /// - Returns: whether it is tried again, by an agent that is there.
+    /// - Parameter retryAfter: the shortest pause, if somebody has named one.
+    /// - Returns: whether there is a next attempt, by an agent that still runs.
     mutating func retry(
         _ message: QueuedMessage, _ failure: DeliveryFailure, retryAfter: Duration? = nil,
         startedAt: MonotonicInstant, now: MonotonicInstant
@@ -122,7 +122,7 @@ extension Scheduler {
         return true
     }
 
-    /// With strict order: holds back what follows a message.
+    /// With strict order: holds back the messages after this one.
     mutating func holdUp(_ message: QueuedMessage, at place: Int) {
         guard self.configuration.isStrictlyOrdered else { return }
         self.addBlocker(message.sequence, at: place)
@@ -130,7 +130,6 @@ extension Scheduler {
         self.giveBack(self.sources[place].queue.removeAll { $0.sequence > message.sequence }, at: place)
     }
 
-    /// Gives up on a message, after this attempt if there was one.
     mutating func bury(
         _ message: QueuedMessage, _ reason: DeadLetterReason, attempts: Int = 0, _ attempt: MessageChange.Attempt? = nil
     ) {
@@ -138,23 +137,24 @@ extension Scheduler {
         self.change(message, .dead(reason), attempts: attempts, attempt: attempt)
     }
 
-    /// How long no more handlers are tried, and how long they have to be had until a shortage is over.
+    /// The time without new handlers after a refusal. The shortage ends after another such time without a refusal.
     private static var pause: Duration { .seconds(1) }
 
-    /// The handler could not be started. That is no failure of the message, which keeps its place and its attempts.
-    /// Delivery goes on with as many handlers as the machine gives, or with none for as long as the handler has asked for.
+    /// Handles a handler that could not be started. The message has not failed: it keeps its place and its attempts.
+    /// Delivery goes on with as many handlers as the machine gives, or with none for as long as the handler has asked
+    /// for.
     private mutating func postpone(
         _ slot: Int, _ message: QueuedMessage, _ reason: String, retryAfter: Duration?, now: MonotonicInstant
     ) {
         guard let call = self.calls[slot] else { return }
         var shortage = self.shortage ?? HandlerShortage(over: now)
         let stall = DeliveryStall.noHandler(reason)
-        // A pause that follows another one ends later.
+        // A pause that follows another pause ends later, so observers need the new one.
         if shortage.stall == nil || retryAfter != nil && shortage.stall != stall {
             shortage.stall = stall
             self.output.stalls.append(stall)
         }
-        // This call still holds its place. Those that no worker has taken yet hold none.
+        // This call still holds its place. Calls that no worker has taken yet hold none.
         let others = self.calls.count { $0.map { $0.position >= 0 && !$0.isStuck } ?? false } - 1
         shortage.places = min(shortage.places, retryAfter == nil ? others : 0)
         shortage.over = max(shortage.over, now + (retryAfter ?? Self.pause))
@@ -163,13 +163,13 @@ extension Scheduler {
         self.comeBack(message, of: call)
     }
 
-    /// Whether fewer handlers run than may, as was told.
+    /// Whether observers know that fewer handlers run than may.
     var isStalled: Bool { self.losesPlaces || self.shortage?.stall != nil }
 
-    /// One cause is gone. It is told as the end when there is no other.
+    /// Reports the end of the stall after one cause is gone, unless there is another cause.
     mutating func endStall() { if !self.isStalled { self.output.stalls.append(nil) } }
 
-    /// Has more handlers tried when the pause is over, and ends the shortage when none was refused for as long again.
+    /// Lifts the limit on handlers when the pause is over. Ends the shortage after another pause without a refusal.
     mutating func lookAtShortage() {
         guard let shortage, shortage.over <= self.now else { return }
         if shortage.places < .max {

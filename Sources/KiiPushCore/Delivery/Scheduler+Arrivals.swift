@@ -1,9 +1,9 @@
 extension Scheduler {
-    /// Decides whether a message that is about to be stored is in hand at once: its installation has nothing unknown,
-    /// its source nothing that waits, and there is room.
+    /// Decides whether a message that is about to be stored is in hand at once. It is if all sources of its
+    /// installation are known, its own source has nothing that waits, and there is room.
     package mutating func admit(_ source: SourceID, bytes: Int) -> Bool {
         guard let intake = self.intakes[source.installation], !self.isDraining else { return false }
-        // Before that it is found when its source is listed.
+        // Before that, the listing of its source finds the row.
         guard intake.knowsSuspects else { return false }
         guard intake.phase == .open, let place = self.makePlace(of: source) else {
             self.rowsAppeared(in: source)
@@ -24,7 +24,7 @@ extension Scheduler {
     package mutating func stored(_ message: QueuedMessage) {
         guard let place = self.place(of: message.source) else { return }
         self.sources[place].arriving -= 1
-        // Others were given back since it was admitted: it goes behind them.
+        // Since the scheduler admitted the message, it gave back others: the message goes behind them.
         if self.sources[place].hasGivenBack {
             self.giveBack([message], at: place)
         } else {
@@ -32,7 +32,7 @@ extension Scheduler {
         }
     }
 
-    /// A message that was admitted is not stored after all.
+    /// An admitted message is not stored after all.
     package mutating func released(_ source: SourceID, bytes: Int) {
         guard let place = self.place(of: source) else { return }
         self.sources[place].arriving -= 1
@@ -40,7 +40,7 @@ extension Scheduler {
         self.tidy(place)
     }
 
-    /// A message in hand came again.
+    /// The broker redelivered a message in hand.
     package mutating func joined(_ sequence: Int64, installation: Int64) {
         self.note(.duplicate, sequence, installation)
     }
@@ -49,12 +49,12 @@ extension Scheduler {
         self.note(.dead(reason, attempt: nil), sequence, installation)
     }
 
-    /// Takes a message in hand into its queue, whose weight is counted.
+    /// Puts a message in hand into its queue. The caller has counted its weight.
     mutating func accept(_ message: QueuedMessage, at place: Int) {
         guard let intake = self.intakes[message.installation], !self.isDraining else {
             return self.giveBack([message], at: place)
         }
-        // One that was tried before was told then.
+        // A message with earlier attempts was reported before the first of them.
         if message.attempts == 0 { self.note(.received, message) }
         if message.isCommand, !intake.takesCommands {
             self.unweigh(message.bytes, at: place)
@@ -65,7 +65,6 @@ extension Scheduler {
         self.unblock(message.sequence, at: place)
     }
 
-    /// A message does not wait for its retry any more.
     mutating func unblock(_ sequence: Int64, at place: Int) {
         guard let index = self.sources[place].blockers.firstIndex(of: sequence) else { return }
         self.sources[place].blockers.remove(at: index)

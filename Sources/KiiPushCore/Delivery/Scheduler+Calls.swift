@@ -1,17 +1,17 @@
 extension Scheduler {
-    /// So many calls wait for a worker, which takes the next one without waiting for the loop.
+    /// Number of calls that wait for a worker, which takes the next one without waiting for the loop.
     static var prefetched: Int { 64 }
 
-    /// Called after events, and again when what it wanted of cuts and calls is done.
+    /// Makes decisions after events, and again after the pipeline has carried out cuts and calls.
     package mutating func settle(at now: MonotonicInstant) {
         self.now = max(self.now, now)
-        // What calls are to give back comes first.
+        // Calls give messages back first.
         guard self.output.cuts.isEmpty else { return }
         self.trim()
         self.beginAloneRun()
         self.claim()
         self.handOut()
-        // A held suspect may be first now. With calls handed out, the pipeline settles once more.
+        // A held suspect may be first now. If there are new calls, the pipeline settles once more after them.
         if self.output.calls.isEmpty { self.beginAloneRun() }
         if self.losesPlaces { self.regainPlaces() }
     }
@@ -34,7 +34,7 @@ extension Scheduler {
         }
     }
 
-    /// Makes the first message of a source a suspect again if it is one, now that nothing is before it.
+    /// Makes a held suspect that is first in its queue a suspect again, now that nothing is before it.
     private mutating func isolatesFirst(at place: Int) -> Bool {
         guard !self.heldSuspects.isEmpty, let first = self.sources[place].queue.first,
             self.heldSuspects.remove(first.sequence) != nil
@@ -46,7 +46,7 @@ extension Scheduler {
 
     private static var longestBatch: Int { 1024 }
 
-    /// Takes messages up to one that is held back. A message with a time limit of its own begins a new call.
+    /// Takes messages up to the first one that must wait. A message with a time limit of its own begins a new call.
     private mutating func takeBatch(at place: Int) -> [QueuedMessage] {
         let (blocker, all) = (self.sources[place].blockers.first, self.sources[place].queue.count)
         var messages: [QueuedMessage] = []
@@ -85,7 +85,7 @@ extension Scheduler {
         guard self.handedOut == 0 else { return self.cutCalls() }
         while let message = self.suspects.popFirst() {
             guard let place = self.place(of: message.source) else { continue }
-            // One before it may have failed when it ran alone, and waits for its retry, or for its next call.
+            // An earlier message may have failed when it ran alone, and waits for its retry or its next call.
             if self.isHeldBack(message.sequence, at: place) {
                 self.sources[place].arriving -= 1
                 self.heldSuspects.insert(message.sequence)
@@ -102,7 +102,7 @@ extension Scheduler {
         for case let call? in self.calls where call.isCuttable { self.output.cuts.append(call.id) }
     }
 
-    /// With strict order: whether a message has to wait for one before it.
+    /// With strict order: whether a message has to wait for an earlier one.
     func isHeldBack(_ sequence: Int64, at place: Int) -> Bool {
         guard self.configuration.isStrictlyOrdered else { return false }
         let first = [self.sources[place].blockers.first, self.sources[place].queue.first?.sequence]
@@ -130,15 +130,16 @@ extension Scheduler {
         self.calls[id.slot]?.startedAt = now
         self.calls[id.slot]?.isOver = false
         self.begun(call.messages[position])
-        // Its time may be over before any other's.
+        // Its time may be over before the time of any other call.
         if call.messages[position].hasOwnLimit { self.awaitDeadline(of: id) }
     }
 
-    /// A message with a time limit of its own is the first of its call, and of the first ``started(_:position:at:)`` tells.
+    /// Sets no deadline. A message with a time limit of its own is the first of its call, and
+    /// ``started(_:position:at:)`` sets the deadline for that one.
     mutating func begun(_ message: QueuedMessage) { self.note(.started(attempt: message.attempts + 1), message) }
 
-    /// A worker has left its call. The last message that was begun is at `position`, -1 if none was. If `isUnanswered`, its
-    /// handler has returned, and its answer is still to come.
+    /// A worker has left its call. `position` is the last message that was begun, -1 if none was. If `isUnanswered`,
+    /// the handler has returned, and its answer is still to come.
     package mutating func ended(_ id: CallID, position: Int, startedAt: MonotonicInstant, isUnanswered: Bool) {
         guard let call = self.record(id) else { return }
         self.started(id, position: position, at: startedAt)
@@ -147,33 +148,33 @@ extension Scheduler {
             self.batch = isQuick ? min(self.batch * 2, Self.longestBatch) : max(self.batch / 2, 1)
         }
         self.takeBack(id.slot)
-        // Also of an attempt that is over: the handler may have returned after the loop looked at its deadline and before it
-        // ended the attempt. The worker has kept the call's place in any case.
+        // This holds even if the attempt is over: the handler may return after the loop has read the deadline and
+        // before the loop ends the attempt. The worker has kept the call's place in any case.
         self.calls[id.slot]?.hasReturned = isUnanswered
         if !isUnanswered || self.calls[id.slot]?.isOver == true { self.free(id.slot) }
     }
 
-    /// A worker has left its call to an asynchronous handler's task.
+    /// Notes that a worker has left its call to an asynchronous handler's task.
     package mutating func left(_ id: CallID, position: Int, startedAt: MonotonicInstant) {
         if let call = self.record(id), position + 1 < call.messages.count { self.batch = max(self.batch / 2, 1) }
         self.cut(id, position: position, startedAt: startedAt)
     }
 
-    /// The call starts no message after the one at `position`.
+    /// Notes that the call starts no message after the one at `position`.
     package mutating func cut(_ id: CallID, position: Int, startedAt: MonotonicInstant) {
         guard self.record(id) != nil else { return }
         self.started(id, position: position, at: startedAt)
         self.takeBack(id.slot)
     }
 
-    /// A call that no worker had taken was taken back.
+    /// Takes back the messages of a call that no worker had taken.
     package mutating func recalled(_ id: CallID) {
         guard self.record(id) != nil else { return }
         self.takeBack(id.slot)
         self.free(id.slot)
     }
 
-    /// Whether its agent takes messages.
+    /// Whether the installation's agent takes messages.
     func isServed(_ installation: Int64) -> Bool { !self.isDraining && self.intakes[installation] != nil }
 
     func record(_ id: CallID) -> CallRecord? {
@@ -183,7 +184,7 @@ extension Scheduler {
 
     func isCalled(_ sequence: Int64) -> Bool { self.call(with: sequence) != nil }
 
-    /// The call that a message is in, if its attempt is not over.
+    /// The call that holds a message, if the message's attempt is not over.
     func call(with sequence: Int64) -> CallRecord? {
         for case let call? in self.calls {
             guard let index = call.messages.lastIndex(where: { $0.sequence == sequence }) else { continue }
@@ -201,18 +202,19 @@ extension Scheduler {
         for message in call.messages[first...].reversed() { self.comeBack(message, of: call) }
     }
 
-    /// Its handler was not called.
+    /// Returns a message of a call: its handler was not called.
     mutating func comeBack(_ message: QueuedMessage, of call: CallRecord) {
         if call.isAlone { self.suspectAgain(message, at: call.place) } else { self.comeBack(message, at: call.place) }
     }
 
-    /// A message whose handler was not called is queued again, or waits.
+    /// Queues a message whose handler was not called, or lets it wait in the store.
     mutating func comeBack(_ message: QueuedMessage, at place: Int) {
         if self.finished.remove(message.sequence) != nil { return self.unweigh(message.bytes, at: place) }
         let isLeft = !self.isServed(message.installation)
-        // In the store it would wait behind suspects that stay in hand until they are called.
+        // Not with suspects: they stay in hand until they are called, and in the store the message would wait behind
+        // them.
         let blocker = self.sources[place].blockers.first ?? .max
-        // An answer that is to be written holds nothing back for long.
+        // An answer with uncommitted work holds nothing back for long.
         let isBlocked = blocker < message.sequence && self.uncommitted[blocker] == nil && !self.hasSuspects(place)
         if isLeft, self.sources[place].staysInHand { return self.unweigh(message.bytes, at: place) }
         guard !isLeft, !isBlocked, self.reactions[message.sequence] == nil else {
@@ -221,7 +223,7 @@ extension Scheduler {
         self.enqueue(message, at: place)
     }
 
-    /// A suspect that was to run alone has not run: its attempt is taken back, and it is a suspect still.
+    /// Takes back the attempt of a suspect that was to run alone and has not run. It is still a suspect.
     mutating func suspectAgain(_ message: QueuedMessage, at place: Int) {
         if self.finished.remove(message.sequence) != nil { return self.unweigh(message.bytes, at: place) }
         self.change(message, .inHand)

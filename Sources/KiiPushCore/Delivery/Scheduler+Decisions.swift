@@ -1,14 +1,14 @@
-/// What users and operators decide about messages.
 extension Scheduler {
-    /// A message that is not in memory is changed in the store, which hands it over again. One that is called is
-    /// changed when its attempt is over, and recorded at once: a crash does not lose what the user did.
+    /// Takes the user's choice. The store changes a message that is not in memory, and hands it over again. A message
+    /// in a call changes when its attempt is over. The store records the choice at once, so that a crash does not lose
+    /// it.
     package mutating func opened(_ opening: DeliveryOpening) {
         let (sequence, installation) = (opening.message.sequence, opening.message.installation)
         self.note(.opened(opening.action), sequence, installation)
         self.change(opening)
         guard self.isCalled(sequence) else {
             self.reactions[sequence] = nil
-            // Those in memory are in hand; an opening makes no message wait that is.
+            // A message in memory is in hand, and an opening leaves such a row in hand: the row has to wait first.
             if let message = self.takeOut(sequence, at: self.places(of: installation)) {
                 self.change(message, .waiting(source: message.source.number))
                 self.change(opening, isRecorded: true)
@@ -49,14 +49,15 @@ extension Scheduler {
         self.change(opening.message.sequence, opening.message.installation, .opened(opening))
     }
 
-    /// The call that holds a message and, as far as is known, has not begun with it.
+    /// The call that holds a message and, as far as is known, has not begun it.
     package func callHolding(_ sequence: Int64) -> CallID? {
         self.call(with: sequence).flatMap { $0.current?.sequence == sequence ? nil : $0.id }
     }
 
     package func runningSince(_ sequence: Int64) -> MonotonicInstant? { self.call(with: sequence)?.startedAt }
 
-    /// A person has decided about a message whose handler does not run. What was to be written about it is out of date.
+    /// Forgets a message whose handler does not run: a person has decided about it. Unwritten changes of it are out of
+    /// date.
     package mutating func letGo(_ sequence: Int64, installation: Int64) {
         self.reactions[sequence] = nil
         let places = self.places(of: installation)
@@ -71,7 +72,7 @@ extension Scheduler {
         self.knownPlaces.filter { self.sources[$0].id.installation == installation }
     }
 
-    /// Takes out a message that no call has, and whose source stands at one of these places.
+    /// Takes out a message that no call has. Its source stands at one of these places.
     mutating func takeOut(_ sequence: Int64, at places: [Int]) -> QueuedMessage? {
         var found: QueuedMessage?
         if case .committing(let message) = self.alone, message.sequence == sequence {

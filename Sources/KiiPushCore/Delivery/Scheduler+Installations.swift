@@ -1,39 +1,39 @@
 enum Want: Sendable {
-    /// What the installation's phase asks for, or its due retries.
+    /// The next step of the installation's phase, or its due retries.
     case installation(Int64)
     case source(Int)
-    /// A message that goes first: the user opened what showed it, or a person has it tried again.
+    /// A message that goes first: the user opened its notification, or a person retried it.
     case row(Int64, installation: Int64)
 
     var isRow: Bool { if case .row = self { true } else { false } }
 }
 
-/// What of one installation is in the store and not known.
+/// The reading of one installation's rows from the store.
 struct Intake: Sendable {
     enum Phase: Sendable, Equatable {
-        /// Rows that belong to no source are given to theirs. Exits: `paused`, when there are no more.
+        /// Assigns rows without a source to their sources. Exits, when there are no more: `paused` with strict order,
+        /// else `suspects`.
         case unsettled(after: Int64)
-        /// With strict order: messages that wait for their retries are found out. Exits: `suspects`.
+        /// With strict order: finds the messages that wait for their retries. Exits: `suspects`.
         case paused(after: Int64)
-        /// Rows in hand of an earlier process are read. Exits: `sources`.
+        /// Reads the rows that an earlier process had in hand. Exits: `sources`.
         case suspects(after: Int64)
-        /// The sources that have rows are listed. Exits: `open`, when all are known.
+        /// Lists the sources that have rows. Exits: `open`, when all are known.
         case sources(after: Int64?)
-        /// Everything that waits is of sources that are known, so what arrives for others may be taken into memory.
+        /// All waiting rows are of known sources, so memory may take new messages of other sources.
         case open
     }
 
-    /// Tells it from the ones before it of the same installation.
+    /// Distinguishes it from earlier attachments of the installation.
     let attachment: Int
     let takesCommands: Bool
     var phase = Phase.unsettled(after: 0)
     var isClaiming = false
     var isWanted = false
-    /// A row of an unknown source was stored while sources were listed.
+    /// A row of an unknown source was stored while the scheduler listed sources.
     var missesSources = false
-    /// `nil` if no look for retries is planned.
     var nextLook: MonotonicInstant?
-    /// Its retries are looked at when that is known.
+    /// Whether retries may be due. The scheduler claims them once it knows the suspects.
     var hasDueRetries = true
     var hasFailedClaims = false
     var failedRows: [Int64] = []
@@ -47,7 +47,7 @@ struct Intake: Sendable {
 }
 
 extension Scheduler {
-    /// What was in hand comes first.
+    /// Begins to read an installation's rows. Rows that were in hand come first.
     package mutating func attached(_ installation: Int64, takesCommands: Bool) {
         guard self.intakes[installation] == nil else { return }
         self.lastAttachment += 1
@@ -55,14 +55,14 @@ extension Scheduler {
         self.want(installation)
     }
 
-    /// Running calls go on; what has not started waits in the store.
+    /// Stops delivery to an installation. Running calls go on; messages that have not started wait in the store.
     package mutating func detached(_ installation: Int64) {
         guard self.intakes.removeValue(forKey: installation) != nil else { return }
         self.stalled.remove(installation)
         self.leave { $0 == installation }
     }
 
-    /// Starts nothing any more and gives back what has not started. Running calls go on.
+    /// Starts nothing any more, and gives back messages that have not started. Running calls go on.
     package mutating func drain() {
         guard !self.isDraining else { return }
         self.isDraining = true
@@ -75,13 +75,14 @@ extension Scheduler {
             if call.isCuttable { self.output.cuts.append(call.id) }
         }
         for place in self.knownPlaces where isLeft(self.sources[place].id.installation) {
-            // With one that stays in hand its neighbours do, too, or they would wait behind it in the next process.
+            // Messages around one that stays in hand stay in hand too: otherwise they would wait behind it in the next
+            // process.
             let staysInHand = self.hasSuspects(place)
             let messages = self.sources[place].queue.removeAll { _ in true }
             if staysInHand { self.heldSuspects.formUnion(messages.map(\.sequence)) }
             self.giveBack(messages, at: place)
         }
-        // Their rows say `in hand`, and that is what the next process has to find.
+        // Their rows say `inHand`, and the next process has to find them so.
         for suspect in self.suspects.removeAll(where: { isLeft($0.installation) }) { self.forget(suspect) }
         if case .committing(let message) = self.alone, isLeft(message.installation) {
             self.alone = .none
@@ -95,7 +96,7 @@ extension Scheduler {
         }
     }
 
-    /// What runs alone has not ended the process: its attempt is taken back.
+    /// Takes back the attempt that runs alone: it has not ended the process.
     package mutating func stop() {
         guard case .running(let slot) = self.alone, let call = self.calls[slot], !call.isOver,
             let message = call.messages.first
@@ -110,7 +111,7 @@ extension Scheduler {
         self.tidy(place)
     }
 
-    /// The store's rows are others than they were: all but what is in memory is read anew.
+    /// Reads all rows but the messages in memory anew: the store's rows have changed.
     package mutating func readAgain() {
         for (installation, intake) in self.intakes where intake.knowsSuspects {
             self.intakes[installation]?.phase = .sources(after: nil)
@@ -118,22 +119,22 @@ extension Scheduler {
         }
     }
 
-    /// A message waits in the store that did not. One that `goesFirst` is claimed by itself.
+    /// Notes a message that waits in the store and did not before. If `goesFirst`, the scheduler claims it by itself.
     package mutating func appeared(_ sequence: Int64, source: Int64?, installation: Int64, goesFirst: Bool) {
         guard let intake = self.intakes[installation] else { return }
         let source = source.map { SourceID(installation: installation, number: $0) }
-        // It waits for no retry any more.
+        // The message waits for no retry any more.
         if let source, let place = self.place(of: source) { self.unblock(sequence, at: place) }
-        // Before that it is found when its source is listed.
+        // Before that, the listing of its source finds the row.
         guard intake.knowsSuspects else { return }
         if goesFirst { self.wants.insert(.row(sequence, installation: installation)) { !$0.isRow } }
         if let source { self.rowsAppeared(in: source) }
     }
 
-    /// Rows wait in a source, of which everything is listed already.
+    /// Notes that rows wait in a source after the sources were listed.
     mutating func rowsAppeared(in source: SourceID) {
         if let place = self.makePlace(of: source) { return self.rowsAppeared(at: place) }
-        // There are more sources than may be known: this one is found when some of them have nothing any more.
+        // The scheduler knows as many sources as it may. It finds this one when some of them have nothing any more.
         if self.intakes[source.installation]?.phase == .open {
             self.intakes[source.installation]?.phase = .sources(after: nil)
             self.want(source.installation)
@@ -142,7 +143,7 @@ extension Scheduler {
         }
     }
 
-    // MARK: - What the store says when an agent begins
+    // MARK: - The store's answers when an agent begins
 
     mutating func advance(_ claim: StoreClaim, _ answer: StoreAnswer) {
         let installation = claim.installation
@@ -169,7 +170,7 @@ extension Scheduler {
             var (listed, isComplete) = (after, answer.isComplete)
             for number in answer.sources {
                 guard let place = self.makePlace(of: SourceID(installation: installation, number: number)) else {
-                    // Others have taken the room since: the rest is listed when there is some.
+                    // Other sources have taken the room since. The rest is listed when there is room again.
                     isComplete = false
                     break
                 }
@@ -188,21 +189,21 @@ extension Scheduler {
     }
 
     mutating func addBlocker(_ sequence: Int64, at place: Int) {
-        // One whose call was under way when its agent began anew is known twice.
+        // A message whose call was under way when its agent restarted is known twice.
         guard !self.sources[place].blockers.contains(sequence) else { return }
         let index = self.sources[place].blockers.firstIndex { $0 > sequence } ?? self.sources[place].blockers.endIndex
         self.sources[place].blockers.insert(sequence, at: index)
     }
 
-    /// A retry may be claimed before all suspects are read.
+    /// Whether its queue has the message already: a retry may be claimed before all suspects are read.
     private func isQueued(_ message: QueuedMessage) -> Bool {
         guard let place = self.places[message.source] else { return false }
         return self.sources[place].queue.contains { $0.sequence == message.sequence }
     }
 
-    /// A message was in hand when an earlier process ended.
+    /// Takes a message that was in hand when an earlier process ended.
     mutating func suspect(_ stored: StoredMessage) {
-        // One whose call has gone on since its agent was detached is not suspected of anything.
+        // A message whose call has gone on since its agent was detached is no suspect.
         guard !self.isCalled(stored.sequence), self.uncommitted[stored.sequence] == nil,
             let message = self.decode(stored), !self.isQueued(message),
             let intake = self.intakes[message.installation]
@@ -214,7 +215,7 @@ extension Scheduler {
         } else if max(message.crashes, message.attempts) >= self.configuration.maximumAttempts {
             self.bury(message, .crashed)
         } else {
-            // One that is held back joins its source's queue when its turn has come.
+            // With strict order, a suspect that must wait joins its source's queue in its turn.
             self.weigh(message.bytes, at: place)
             self.sources[place].arriving += 1
             self.suspects.append(message)

@@ -1,31 +1,34 @@
-/// One source that has something: messages in memory, rows in the store, or a call.
+/// A source with messages in memory, rows in the store, or a call.
 struct Source: Sendable {
     let id: SourceID
-    /// In order; without those that a call has.
+    /// In order; without the messages of its call.
     var queue = Fifo<QueuedMessage>()
-    /// What its messages in memory weigh, those of its call included.
+    /// The weight of its messages in memory, including the messages of its call.
     var weight = 0
-    /// Messages on their way into the store that are to be queued then.
+    /// Number of messages in memory that are neither queued nor called: the store is writing them, they are suspects,
+    /// or their answers have uncommitted work.
     var arriving = 0
     var call: Int?
-    /// The agent has stopped and left suspects in hand. What its call gives back stays in hand as well. In the store it
-    /// would wait behind them in the next process.
+    /// The agent has stopped and left suspects in hand. Messages that the call gives back stay in hand as well: in the
+    /// store they would wait behind the suspects in the next process.
     var staysInHand = false
-    /// Rows of it wait in the store. Whatever is received goes behind them, so it waits there too.
+    /// Rows of the source wait in the store. New messages go behind them, so these wait there too.
     var hasRows = false
     var isClaiming = false
-    /// Rows were made to wait since it was claimed, so the claim may not have seen them.
+    /// Whether rows began to wait after the claim, which then may not have seen them.
     var hasRowsSince = false
-    /// The first of those that were given back since it was claimed: what the claim brings may stand behind them.
+    /// The first message that the scheduler gave back since the claim. Claimed rows may stand behind it.
     var firstGivenBack: Int64?
-    /// Some of its rows in the store were given back: what is on its way into the store may stand behind them.
+    /// The scheduler gave back some of its rows in the store. A message on its way into the store may stand behind
+    /// them.
     var hasGivenBack = false
     var isReady = false
     var isWanted = false
-    /// With strict order: its messages that wait for their retries, in order. What comes after the first is held back.
+    /// With strict order: its messages that wait for their retries, in order. The first of them holds back all later
+    /// messages.
     var blockers: [Int64] = []
 
-    /// Nothing is known of it that the next message would not tell as well.
+    /// Whether the scheduler can forget the source: the next message would tell as much.
     var isVoid: Bool {
         self.queue.isEmpty && self.arriving == 0 && self.call == nil && !self.hasRows && !self.isClaiming
             && !self.isReady && !self.isWanted && self.blockers.isEmpty
@@ -38,10 +41,10 @@ struct Source: Sendable {
 }
 
 extension Scheduler {
-    /// The most sources that are known. The others wait in the store until their sources are listed again.
+    /// The most sources that the scheduler knows. The others wait in the store until it lists sources again.
     static var mostSources: Int { 10_000 }
 
-    /// In an order that is the same in every process.
+    /// Sorted: the order is the same in every process.
     var knownPlaces: [Int] { self.places.values.sorted() }
 
     mutating func place(of id: SourceID) -> Int? {
@@ -51,13 +54,13 @@ extension Scheduler {
         return place
     }
 
-    /// Where a source stands; `nil` if it is not known, and no more may be.
+    /// The place of a source; `nil` if the source is not known and no more may be.
     mutating func makePlace(of id: SourceID) -> Int? {
         self.place(of: id) ?? (self.places.count < Self.mostSources ? self.addPlace(of: id) : nil)
     }
 
-    /// However many are known: for what an earlier process has left. Its rows in hand fitted into memory; and strict order
-    /// must know each source with rows that wait for a retry.
+    /// The place of a source, however many are known: for rows that an earlier process has left. Its rows in hand
+    /// fitted into memory; and strict order must know each source with rows that wait for a retry.
     mutating func needPlace(of id: SourceID) -> Int { self.place(of: id) ?? self.addPlace(of: id) }
 
     private mutating func addPlace(of id: SourceID) -> Int {
@@ -91,13 +94,12 @@ extension Scheduler {
         self.backlogged += hasRows ? 1 : -1
     }
 
-    /// What one source may have in memory while it has rows in the store.
+    /// The most weight of one source in memory while it has rows in the store.
     var share: Int {
         let memory = self.configuration.messagesInMemory
         return max(1, min(memory / 2, memory / 4 * 3 / max(1, self.backlogged)))
     }
 
-    /// Keeps the order of sequences.
     mutating func enqueue(_ message: QueuedMessage, at place: Int) {
         if let last = self.sources[place].queue.last, last.sequence > message.sequence {
             self.sources[place].queue.insert(message) { $0.sequence > message.sequence }
@@ -126,8 +128,8 @@ extension Scheduler {
         self.ready.append(place)
     }
 
-    /// None of them has started. The last one goes first: if the process is killed between two commits, what is still
-    /// in hand is older than what waits.
+    /// Gives back messages that have not started, the last one first. If the process is killed between two commits, the
+    /// rows still in hand are then older than the waiting rows.
     mutating func giveBack(_ messages: some BidirectionalCollection<QueuedMessage>, at place: Int) {
         guard !messages.isEmpty else { return }
         for message in messages.reversed() {
@@ -151,7 +153,6 @@ extension Scheduler {
 
     // MARK: - Sharing memory
 
-    /// When sources are to keep to their share.
     var sharingDue: MonotonicInstant? { self.crowdedSince.map { $0 + .milliseconds(100) } }
 
     mutating func noteCrowding() {
@@ -159,7 +160,7 @@ extension Scheduler {
         self.crowdedSince = isCrowded ? self.crowdedSince ?? self.now : nil
     }
 
-    /// Calls give back what they have not started first.
+    /// Has calls give back the messages that they have not started. Queues follow.
     mutating func shareMemory() {
         guard let due = self.sharingDue, due <= self.now else { return }
         self.crowdedSince = self.now
@@ -171,7 +172,8 @@ extension Scheduler {
         }
     }
 
-    /// Whether the source has suspects that have not run yet. They stay in hand until then, and so do those around them.
+    /// Whether the source has suspects that have not run yet. They and the messages around them stay in hand until
+    /// then.
     func hasSuspects(_ place: Int) -> Bool {
         let source = self.sources[place]
         if self.suspects.contains(where: { $0.source == source.id }) { return true }
@@ -183,13 +185,13 @@ extension Scheduler {
     mutating func trim() {
         guard self.isTrimDue else { return }
         self.isTrimDue = false
-        // Nothing of a source goes back while suspects wait that come after it.
+        // No message goes back while suspects wait, which come after it.
         guard self.suspects.isEmpty, case .none = self.alone else { return }
         let share = self.trimmedShare
         for place in self.knownPlaces where self.sources[place].weight > share && !self.hasSuspects(place) {
             var excess = self.sources[place].weight - share
             var back: [QueuedMessage] = []
-            // What is to be told to the handler because a user acted stays, and so does a retry: nobody waits behind them.
+            // A message that a user acted on stays, and so does a retry: no message waits behind these.
             while excess > 0, let last = self.sources[place].queue.last, last.openedBy == nil, last.firstStart == nil {
                 _ = self.sources[place].queue.popLast()
                 excess -= self.scale.weight(of: last.bytes)

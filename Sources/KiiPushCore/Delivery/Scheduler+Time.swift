@@ -1,10 +1,10 @@
 extension Scheduler {
-    /// When there is something to do although nothing happens. It may come early.
+    /// When there is something to do although nothing happens. It may be too early.
     package var nextDeadline: MonotonicInstant? {
         .earlier(.earlier(self.callsDue, self.looks.nextDue), .earlier(self.sharingDue, self.shortage?.over))
     }
 
-    /// Overdue calls are told separately, by ``overdueCalls(at:)`` and ``timedOut(_:position:isPresenting:at:)``.
+    /// Leaves overdue calls to ``overdueCalls(at:)`` and ``timedOut(_:position:isPresenting:at:)``.
     package mutating func timePassed(at now: MonotonicInstant) {
         self.now = max(self.now, now)
         self.lookWhereDue()
@@ -12,13 +12,14 @@ extension Scheduler {
         self.lookAtShortage()
     }
 
-    /// Pauses went on while the machine slept: those in the store go by the calendar. Deadlines did not.
+    /// Looks for due retries: the store's pauses go by the calendar, and went on while the machine slept. Deadlines did
+    /// not.
     package mutating func machineSlept(at now: MonotonicInstant) {
         for installation in self.intakes.keys { self.look(installation, at: now) }
         if let shortage, shortage.places < .max { self.shortage?.over = min(shortage.over, now) }
     }
 
-    /// The calls whose next deadline may have come. How far they have come is to be looked at first.
+    /// The calls whose next deadline may have come. The caller first checks how far each call has come.
     package mutating func overdueCalls(at now: MonotonicInstant) -> [CallID] {
         guard let due = self.callsDue, due <= now else { return [] }
         self.now = max(self.now, now)
@@ -31,7 +32,6 @@ extension Scheduler {
         return overdue
     }
 
-    /// Whether it has been over for so long that it loses its place.
     package func isStuck(_ id: CallID) -> Bool { self.record(id).flatMap(self.stuckAt).map { $0 <= self.now } ?? false }
 
     package func isOverdue(_ id: CallID) -> Bool { self.record(id).flatMap(self.due).map { $0 <= self.now } ?? false }
@@ -49,42 +49,42 @@ extension Scheduler {
         self.callsDue = due
     }
 
-    /// Its deadline and, if it has not returned long after that, once more.
+    /// The call's deadline and, after it, the time at which a call that has not returned is stuck.
     private func due(_ call: CallRecord) -> MonotonicInstant? {
         guard !call.isStuck else { return nil }
         guard let message = call.current else {
-            // No worker has begun with it. It may any moment, and then its first message's time runs.
+            // No worker has begun the call. One may at any moment, and then the first message's time runs.
             return call.startedAt + self.configuration.deadline
         }
         let deadline = self.configuration.deadline(of: message, startedAt: call.startedAt)
         guard call.isOver else { return deadline }
-        // Of a further message that it is at, the time began with the answer to the one before, or later.
+        // The worker may be at a further message, whose time began with the previous answer, or later.
         let next = call.mayGoOn ? call.answeredAt.map { $0 + self.configuration.deadline } : nil
         return .earlier(next, self.stuckAt(call))
     }
 
-    /// How long after its deadline a call that has not returned keeps its place; then a fresh thread takes over.
+    /// The time after its deadline for which a call keeps its place without returning. Then a fresh thread takes over.
     private static var stuckAfter: Duration { .seconds(300) }
 
     private func stuckAt(_ call: CallRecord) -> MonotonicInstant? {
         guard call.isOver, !call.isStuck, !call.keepsPlace, let message = call.current else { return nil }
-        // The time of a message whose source was held up may be over before its attempt starts.
+        // A held-up source may start the attempt after the message's time is over.
         let deadline = self.configuration.deadline(of: message, startedAt: call.startedAt)
         return max(deadline, call.startedAt) + Self.stuckAfter
     }
 
-    /// An overdue call has not begun, or has its answer: its deadline is waited for anew.
+    /// Sets the deadline of an overdue call anew: the call has not begun, or has its answer.
     package mutating func goesOn(_ id: CallID, at now: MonotonicInstant) {
         guard let call = self.record(id) else { return }
-        // One that no worker has taken: as if it was handed out now.
+        // No worker has taken the call: its time counts from now.
         if call.position < 0 { self.calls[id.slot]?.startedAt = now }
         if call.mayGoOn { self.calls[id.slot]?.answeredAt = now }
         self.awaitDeadline(of: id)
     }
 
-    /// The attempt is over without an answer, and the call starts no further message. If `isPresenting`, the message was
-    /// being shown still. No handler was called, so that is no attempt: the call loses its place, and another thread takes
-    /// the message.
+    /// Ends an attempt without an answer. The call starts no further message. If `isPresenting`, a presenter was still
+    /// showing the message. No handler was called, so that is no attempt: the call loses its place, and another thread
+    /// takes the message.
     package mutating func timedOut(_ id: CallID, position: Int, isPresenting: Bool, at now: MonotonicInstant) {
         guard let call = self.record(id), let message = call.current, position == call.position else { return }
         self.takeBack(id.slot)
@@ -103,7 +103,8 @@ extension Scheduler {
 
     package mutating func stuck(_ id: CallID) { if self.record(id)?.isOver == true { self.giveUpPlace(id.slot) } }
 
-    /// How long the most overdue call is past its deadline. One that has not returned counts when its attempt is over, too.
+    /// The time since the deadline of the most overdue call. A call that has not returned counts even if its attempt is
+    /// over.
     package func overdue(at now: MonotonicInstant) -> Duration {
         self.calls.reduce(.zero) { longest, call in
             guard let call, !call.isStuck, let message = call.current else { return longest }
@@ -128,7 +129,7 @@ extension Scheduler {
         self.release(slot, at: call.place)
     }
 
-    /// A call has returned at last: the others that keep their places are looked at again.
+    /// Checks the calls that keep their places again, after a stuck call has returned.
     mutating func regainPlaces() {
         guard self.mayGiveUpThreads || !self.calls.contains(where: { $0?.keepsPlace == true }) else { return }
         self.losesPlaces = false

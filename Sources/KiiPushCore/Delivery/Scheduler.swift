@@ -1,17 +1,18 @@
-/// Decides which message is handed to a handler when, and what its answer means. Pure: no clock, no thread, no store.
-/// Events come in as calls with the time as an argument. What is to be done about them is collected in ``output``.
+/// Decides when to hand which message to a handler, and what the answer means. Pure: no clock, no thread, no store.
+/// Events come in as calls with the time as an argument. ``output`` collects the decisions.
 ///
-/// The way of a message:
+/// The states of a message:
 ///
 /// - *waiting* in the store. Exits: *queued*, when its source is claimed.
 /// - *queued* in its source. Exits: *called*, when its source is free and its turn has come; *waiting*, when its agent
-///   stops, or its source has more than its share of a full memory, or one before it failed and the order is strict.
-/// - *suspect*: it was in hand when an earlier process ended. Exits: *called* alone, once that is durable. In strict order
-///   it is held in its queue while one before it waits for its retry.
-/// - *called*: a ``DeliveryCall`` holds it. Exits: done, dead, presented, set aside, *retry*; *queued*, when its call ends
-///   before its handler was called, or *waiting*, if its agent has stopped.
-/// - *retry*: a row with a due time, and nothing in memory. Exits: *queued*, when it is due and claimed; done, by a late
-///   success. A late success also makes a dead letter done.
+///   stops, or its source has more than its share of a full memory, or an earlier message failed and the order is
+///   strict.
+/// - *suspect*: the message was in hand when an earlier process ended. Exits: *called* alone, once that is durable.
+///   With strict order its queue holds it while an earlier message waits for its retry.
+/// - *called*: a ``DeliveryCall`` holds it. Exits: done, dead, presented, set aside, *retry*; *queued*, when its call
+///   ends before its handler was called, or *waiting*, if its agent has stopped.
+/// - *retry*: a row with a due time, and nothing in memory. Exits: *queued*, when it is due and claimed; done, by a
+///   late success. A late success also makes a dead letter done.
 package struct Scheduler: Sendable {
     package let configuration: DeliveryConfiguration
     package let scale: DeliveryScale
@@ -19,7 +20,7 @@ package struct Scheduler: Sendable {
     package internal(set) var isDraining = false
     /// Whether ``SchedulerOutput/notes`` are collected.
     package var isObserved = true
-    /// The store fails: nothing is claimed and no call starts, since a verdict could not be stored.
+    /// The store fails: the scheduler claims nothing and starts no call, since the store could not keep a verdict.
     package var isStoreFailing = false { didSet { if self.isStoreFailing, !oldValue { self.cutCalls() } } }
 
     // Sources that have something.
@@ -27,49 +28,50 @@ package struct Scheduler: Sendable {
     var freePlaces: [Int] = []
     var places: [SourceID: Int] = [:]
     var latest: (id: SourceID, place: Int)?
-    /// Those that a call may start of, in the order in which they became so.
+    /// Places with a source that a call may start for, in the order in which they became ready.
     var ready = Fifo<Int>()
-    /// How many sources have rows that wait in the store.
+    /// Number of sources with waiting rows.
     var backlogged = 0
-    /// What the messages in memory weigh, those on their way to it included.
+    /// The weight of the messages in memory, including messages on their way to it.
     package internal(set) var memoryWeight = 0
 
     // Calls, by the slot that they share with the ``AnswerBox``.
     var calls: [CallRecord?] = []
     var freeSlots: [Int] = []
     var lastCall = 0
-    /// The most messages of a call. Long ones cost less while handlers are quick; while they are slow, sources take turns.
+    /// The most messages of a call. Long calls cost less while handlers are quick; with slow handlers, sources take
+    /// turns.
     var batch = 1
-    /// Calls that are not over, those included that wait for a worker.
+    /// Number of calls that are not over, including calls that wait for a worker.
     var handedOut = 0
-    /// Not before then is a call overdue.
+    /// No call is overdue before this time.
     var callsDue: MonotonicInstant?
     package internal(set) var stuckCount = 0
-    /// Calls keep their places for good, since as many are stuck as may be.
+    /// Calls keep their places for good, since as many calls are stuck as may be.
     var losesPlaces = false
     var shortage: HandlerShortage?
     var suspects = Fifo<QueuedMessage>()
     /// With strict order: suspects in the queues of their sources. They stay in hand until they are called: in the
-    /// store they would wait behind later ones.
+    /// store they would wait behind later messages.
     var heldSuspects: Set<Int64> = []
     var alone = AloneRun.none
     var uncommitted: [Int64: UncommittedAnswer] = [:]
-    /// What users did with notifications whose messages are called.
+    /// Reactions of users to notifications whose messages are in calls.
     var reactions: [Int64: Reaction] = [:]
-    /// Messages that a late answer has ended while a call held them, or the store was asked for them.
+    /// Messages that a late answer has ended while a call or a claim had them.
     var finished: Set<Int64> = []
 
-    // What is to be read.
+    // Rows to read.
     var intakes: [Int64: Intake] = [:]
     var lastAttachment = 0
     var wants = Fifo<Want>()
-    /// When to look for retries in the store, or to repeat a claim that failed.
+    /// When to look for retries in the store, and to repeat failed claims.
     var looks = Agenda<Int64>()
-    /// Installations whose list of sources goes on when there is room for more.
+    /// Installations whose list of sources continues when there is room for more.
     var stalled: Set<Int64> = []
-    /// Since when memory has been too full for what is to be read.
+    /// When memory filled up while rows were still to be read.
     var crowdedSince: MonotonicInstant?
-    /// Memory is to be shared once the calls have given back what they have not started.
+    /// Whether sources shrink to their share once the calls have given back the messages that they have not started.
     var isTrimDue = false
     var now = MonotonicInstant(nanoseconds: 0)
 
@@ -94,11 +96,11 @@ package struct Scheduler: Sendable {
 
     /// Whether messages wait in memory, or in the store, for a call.
     package var hasQueues: Bool {
-        // Looking is worth it for a few sources only.
+        // Looking at each source pays only if there are few.
         self.places.count > 64 || self.backlogged > 0 || self.places.values.contains { !self.sources[$0].queue.isEmpty }
     }
 
-    /// How many calls may run at once, those included that are stuck.
+    /// The most calls that may run at once, including stuck calls.
     package var runningLimit: Int {
         min(max(1, self.configuration.concurrentHandlers), self.shortage?.places ?? .max) + self.stuckCount
     }
@@ -116,7 +118,7 @@ package struct Scheduler: Sendable {
         self.note(kind(), message.sequence, message.installation, message)
     }
 
-    /// Counts attempts and crashes on top of those that the message has.
+    /// Adds `attempts` and `crashes` to the numbers of the message.
     mutating func change(
         _ message: QueuedMessage, _ verdict: MessageChange.Verdict, attempts: Int = 0, crashes: Int = 0,
         attempt: MessageChange.Attempt? = nil
@@ -139,24 +141,24 @@ package struct Scheduler: Sendable {
     var room: Int { self.configuration.messagesInMemory - self.memoryWeight }
 }
 
-/// What a scheduler wants done.
+/// The scheduler's decisions, for the pipeline to carry out.
 package struct SchedulerOutput: Sendable {
-    /// To be written, in this order, before what is claimed is read.
+    /// The store writes these, in this order, before it reads the claimed rows.
     package var changes: [MessageChange] = []
     package var claims: [StoreClaim] = []
-    /// How far they came is told by ``Scheduler/cut(_:position:startedAt:)``.
+    /// Calls to stop after their current message. The pipeline answers with ``Scheduler/cut(_:position:startedAt:)``.
     package var cuts: [CallID] = []
     package var calls: [DeliveryCall] = []
-    /// How many calls hold no place any more that no worker had.
+    /// Number of calls that held places after their workers had left, and hold none now.
     package var freedPlaces = 0
     /// Messages that a late answer has ended, wherever they were.
     package var ended: [Int64] = []
     package var notes: [DeliveryNote] = []
-    /// Why fewer calls run than may, in order; `nil`: such a reason is gone.
+    /// The reasons why fewer calls run than may, in order; `nil`: no reason is left.
     package var stalls: [DeliveryStall?] = []
 }
 
-/// What the user did with a notification whose message is in a call: done when its attempt is over.
+/// The user's reaction to a notification whose message is in a call. It applies when the attempt is over.
 enum Reaction: Sendable {
     case opened(DeliveryOpening)
     case dismissed
@@ -165,7 +167,8 @@ enum Reaction: Sendable {
 
 /// A time without new handlers: the machine lacks memory, descriptors or processes, or the handler asked for a pause.
 struct HandlerShortage: Sendable {
-    /// The most calls at once: the number that ran when another handler could not be started.
+    /// The most calls at once: the number that ran when another handler could not be started; 0 in a pause that the
+    /// handler asked for.
     var places = Int.max
     /// When `places` is lifted and, a pause later, the shortage ends unless a start fails again.
     var over: MonotonicInstant
@@ -173,12 +176,12 @@ struct HandlerShortage: Sendable {
     var stall: DeliveryStall?
 }
 
-/// The message that runs alone because it may be what ended an earlier process.
+/// The message that runs alone because it may have ended an earlier process.
 enum AloneRun: Sendable {
     /// Nothing runs alone. Exits: `committing`, when a suspect waits and no call is under way.
     case none
-    /// The attempt is being recorded. Exits: `running`, when it is durable.
+    /// The store is recording the attempt. Exits: `running`, when it is durable.
     case committing(QueuedMessage)
-    /// It runs in this call. Exits: `none`, when the call is over.
+    /// The message runs in this call. Exits: `none`, when the call is over.
     case running(Int)
 }

@@ -1,28 +1,29 @@
-/// What delivery asks the store for: messages, or the names of sources that have some. Answered by a ``StoreAnswer``, when
-/// everything that the same turn writes is durable.
+/// Delivery's request to the store for messages, or for the numbers of sources that have some. The store answers with a
+/// ``StoreAnswer`` when everything that the same turn writes is durable.
 package struct StoreClaim: Sendable, Hashable {
     package enum Kind: Sendable, Hashable {
-        /// Waiting rows without a source, after this sequence: set aside. They stay as they are.
+        /// Waiting rows without a source (set aside), after this sequence. They stay as they are.
         case unsettled(after: Int64)
-        /// Rows that wait for their retry, after this sequence. They stay as they are. Asked for with strict order alone.
+        /// Rows that wait for their retry, after this sequence. They stay as they are. Only strict order needs them.
         case paused(after: Int64)
         /// Rows that were in hand when an earlier process ended, after this sequence. They stay in hand.
         case suspects(after: Int64)
-        /// The numbers of sources with waiting rows: those after this number, in the order of numbers.
+        /// The numbers of sources with waiting rows, after this number, in the order of numbers.
         case sources(after: Int64?)
-        /// Rows of a source that wait, from the lowest sequence on, below `before`. They are in hand from then on.
+        /// Waiting rows of a source, from the lowest sequence on, below `before`. The claim takes them in hand.
         case source(Int64, before: Int64?)
-        /// A row that waits, by its sequence. It is in hand from then on.
+        /// The row with this sequence, if it waits. The claim takes it in hand.
         case row(Int64)
-        /// Retries that are due. They are in hand from then on.
+        /// Retries that are due. The claim takes them in hand.
         case retries
     }
 
     package var installation: Int64
-    /// Tells it from claims before the installation was attached again.
+    /// Distinguishes it from claims before the installation was attached again.
     package var attachment = 1
     package var kind: Kind
-    /// The most that the rows may weigh together; the first is returned whatever it weighs. For `sources`: how many.
+    /// The most that the rows may weigh together; the first row comes whatever it weighs. For `sources`: the most
+    /// numbers.
     package var limit: Int
     package var scale = DeliveryScale.uniform
 
@@ -34,16 +35,15 @@ package struct StoreClaim: Sendable, Hashable {
     }
 }
 
-/// What the store answers to a ``StoreClaim``.
 package struct StoreAnswer: Sendable, Hashable {
-    /// The rows, in the order of their sequences; of retries in the order in which they are due.
+    /// The rows, in the order of their sequences. A file returns retries in the order in which they are due.
     package var messages: [StoredMessage] = []
     package var sources: [Int64] = []
-    /// Whether there are no more of that kind (now, for retries).
+    /// Whether there are no more rows of that kind (now, for retries).
     package var isComplete = true
-    /// For retries: how long until the next one in the store is due; `nil` if there is none.
+    /// For retries: the time until the next one in the store is due; `nil` if there is none.
     package var nextRetry: Duration?
-    /// Why the store could not be read, if it could not; delivery asks again in a second.
+    /// Why the store could not be read; `nil` if it could. Delivery asks again in a second.
     package var failure: String?
     package var isFailure: Bool { self.failure != nil }
 

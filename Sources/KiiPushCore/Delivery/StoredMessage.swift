@@ -1,55 +1,52 @@
-/// Where a stored message stands.
 package enum RowState: Int64, Sendable, Hashable, CaseIterable {
     /// Stored and acknowledged; not in memory.
     case waiting = 0
-    /// Handed to delivery. Found after a restart, it may be what ended the process.
+    /// Handed to delivery. If a restart finds the row in this state, the message may have ended the process.
     case inHand = 1
-    /// Failed, and to be tried again at ``StoredMessage/nextAttempt``.
+    /// Failed; the next attempt is at ``StoredMessage/nextAttempt``.
     case retry = 2
     /// Shown to the user, who has not reacted.
     case presented = 3
-    /// Handled. Kept for a while, so that a redelivery is recognised.
+    /// Handled. The store keeps the row for a while, to recognise a redelivery.
     case done = 4
-    /// Given up on, with a reason. Kept until a person retries or drops it.
+    /// Given up on, with a reason. The store keeps the row until a person retries or drops it.
     case dead = 5
 }
 
 /// A message as a store takes it from the network, keeps it, and hands it to delivery.
 package struct StoredMessage: Sendable, Hashable {
-    /// The store's key of the message: rises by one a message, never used twice. 0 of one that is yet to be stored.
+    /// The store's key of the message: rises by one a message, never used twice. 0 until the message is stored.
     package var sequence: Int64
     /// The store's key of the installation that received it.
     package var installation: Int64
-    /// The MQTT topic it came on.
     package var topic: String
-    /// The payload; of an oversized message its beginning.
+    /// The payload; for an oversized message, its beginning.
     package var payload: [UInt8]
-    /// How long the payload was in bytes, if ``payload`` is only its beginning.
+    /// The payload's length in bytes, if ``payload`` is only its beginning.
     package var originalLength: Int?
     package var qos: UInt8
     package var duplicate, retain: Bool
     /// The packet identifier; `nil` at QoS 0.
     package var packetID: UInt16?
-    /// The generation of the connection it came on.
+    /// The generation of the connection that it came on.
     package var connection: Int64
     package var receivedAt: Timestamp
-    /// Which source it belongs to; `nil` while it belongs to none.
     package var source: Int64?
     package var state: RowState
     /// The last error, or why the message is dead.
     package var reason: String?
     /// Attempts that ended in failure, and attempts that ran alone when the process ended.
     package var attempts: Int
-    /// Attempts that ran alone and have not returned: each is a crash, once the process that made it is gone.
+    /// Attempts that ran alone and have not returned. Once their process is gone, each of them is a crash.
     package var crashes: Int
-    /// When the next attempt is due, in state `retry`, where the calendar's time is kept.
+    /// When the next attempt is due, in state `retry`, if the store keeps the calendar's time.
     package var nextAttempt: Timestamp?
     package var updatedAt: Timestamp
     /// The user's choice on the notification that showed it. The handler is called (again) with it.
     package var openedBy: UserAction?
-    /// When its attempt is over at the latest, where another process counts that as well.
+    /// The latest end of its attempt, if another process counts the deadline as well.
     package var answerBy: MonotonicInstant?
-    /// When its first attempt in this process started, where the time for all attempts is limited.
+    /// When its first attempt in this process started, if the time for all attempts is limited.
     package var firstStart: MonotonicInstant?
 
     package init(
@@ -68,6 +65,5 @@ package struct StoredMessage: Sendable, Hashable {
         (self.answerBy, self.firstStart) = (answerBy, firstStart)
     }
 
-    /// The bytes of its payload and topic.
     package var bytes: Int { self.payload.count + self.topic.utf8.count }
 }

@@ -1,14 +1,14 @@
-/// What the user chose on a notification that was shown.
+/// The user's choice on a notification.
 ///
 /// - Source: the action identifiers of UIKit's `application(_:handleActionWithIdentifier:forRemoteNotification:)`, and
 ///   `UIUserNotificationActivationMode`.
 public enum UserAction: Sendable, Hashable {
     /// The notification itself, or its View button.
     case open
-    /// The action with this identifier, of those that the notification's category offers. Never empty.
+    /// The action with this identifier, among the actions of the notification's category. Never empty.
     case custom(String)
-    /// The action with this identifier, which the program handles where it is: it does not come to the foreground, and the
-    /// message does not count as opened. Never empty.
+    /// The action with this identifier, which the program handles in the background. The program does not come to the
+    /// foreground, and the message does not count as opened. Never empty.
     case background(String)
 
     /// The action's identifier; `nil` for ``open``, which has none.
@@ -29,7 +29,7 @@ public enum UserAction: Sendable, Hashable {
 }
 
 extension UserAction {
-    /// Marks the identifier of a background action. A control character, which no category names an action with.
+    /// Marks the identifier of a background action. No category names an action with this control character.
     private static let backgroundMark: Character = "\u{1F}"
 
     /// The choice as the inbox and the control socket write it: empty for ``open``, else the action's identifier.
@@ -77,10 +77,10 @@ public protocol UserActionHandler: Sendable {
     )
 }
 
-/// The user's choice in the notification of a message.
+/// The user's choice on the notification of a message.
 package struct DeliveryOpening: Sendable, Hashable {
-    /// A store that still has the message needs its numbers and the choice alone. A store that has dropped it restores
-    /// it from this copy.
+    /// A store that still has the message needs only its numbers and the choice. A store that has dropped the message
+    /// restores it from this copy.
     package var message: StoredMessage
     package var action: UserAction
     /// Whether the store has recorded the choice already, while the message was in hand.
@@ -95,7 +95,7 @@ package struct DeliveryOpening: Sendable, Hashable {
     }
 }
 
-/// Takes what users do with notifications, on any thread. Each method returns false when it is too late in this
+/// Takes users' reactions to notifications, on any thread. Each method returns false when it is too late in this
 /// process: the next process shows the message again.
 package protocol ReactionTaker: AnyObject, Sendable {
     /// The user opened a notification: its message is delivered (again), by the next run if its agent does not run now.

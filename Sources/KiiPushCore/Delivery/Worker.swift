@@ -1,11 +1,11 @@
-/// One worker, step by step: takes a call, calls the handler, and goes on when the call has returned. One thread at a time:
-/// one of delivery's own or, as in a simulation, that of whoever made the ``Workers``.
+/// One worker, step by step: it takes a call, calls the handler, and goes on when the call has returned. Only one
+/// thread uses it at a time: a thread of delivery's own or, as in a simulation, of the owner of the ``Workers``.
 package final class Worker {
-    /// The handler has returned, and ``Worker/callReturned()`` follows; or the worker is free, and an asynchronous handler's
-    /// task goes on without it.
+    /// `returned`: the handler has returned, and ``Worker/callReturned()`` follows. `left`: the worker is free, and an
+    /// asynchronous handler's task goes on without it.
     package enum Outcome { case returned, left }
 
-    /// How long the messages of a call may take together, before it makes way for others that wait.
+    /// The time for the messages of one call together, before the worker makes way for other calls.
     private static let slice: Duration = .milliseconds(1)
 
     private let box: AnswerBox
@@ -15,9 +15,9 @@ package final class Worker {
     private var position = 0
     private var startedAt = MonotonicInstant(nanoseconds: 0)
     private var sliceBeganAt = MonotonicInstant(nanoseconds: 0)
-    /// The last call holds no place any more.
+    /// Whether the last call holds no place any more.
     private var hasLeft = false
-    /// A thread gives up the place as it waits for the next call.
+    /// Whether a thread owns the worker. A thread gives up the place as it waits for the next call.
     private let isThread: Bool
 
     init(_ workers: Workers, isThread: Bool = false) {
@@ -29,7 +29,7 @@ package final class Worker {
 
     package var hasCall: Bool { self.call != nil }
 
-    /// Whether there was a call.
+    /// Takes the next call. Returns whether there was one.
     package func takeCall() -> Bool {
         guard let call = self.queue.take() else { return false }
         self.begin(call)
@@ -50,13 +50,14 @@ package final class Worker {
         return .left
     }
 
-    /// The completion is let go of before this returns, unless the handler keeps it. Returns the task of an asynchronous
+    /// Releases the completion before it returns, unless the handler keeps it. Returns the task of an asynchronous
     /// handler, which may be over already.
     private func invoke(_ call: DeliveryCall) -> Task<Void, Never>? {
         let message = call.messages[self.position]
         let completion = FetchCompletion(
             self.box, AnswerTicket(sequence: message.sequence, call: call.id, position: self.position))
-        // Without an attachment there is nobody to call: letting go of the completion has it tried again.
+        // Without an attachment there is no handler. The completion, released without an answer, has delivery retry the
+        // message.
         guard let attachment = call.attachment else { return nil }
         let context = DeliveryContext(
             installationID: attachment.id, messageID: message.sequence, receivedAt: message.receivedAt,
@@ -98,8 +99,8 @@ package final class Worker {
             completion.answer(
                 .threw("the handler conforms to NotificationHandler alone; conform to one of its forms"))
         case .async(let handler):
-            // It starts on this thread, so a handler that does not suspend costs no hop. The box owns it and cancels
-            // it; its failure is the message's.
+            // It starts on this thread, so a handler that does not suspend costs no hop. The box owns the task and
+            // cancels it. An error of the task fails the message.
             return Task.immediate { [box = self.box, queue = self.queue] in
                 do {
                     completion(try await handler.didReceiveRemoteNotification(message, context: context))
@@ -112,7 +113,7 @@ package final class Worker {
         return nil
     }
 
-    /// The handler has returned: the next message of the call is the present one, or the worker is free.
+    /// Notes that the handler has returned. The worker goes on with the call's next message, or is free.
     package func callReturned() {
         guard let call else { return }
         let now = self.box.now
@@ -125,7 +126,7 @@ package final class Worker {
         if !self.hasCall, !self.isThread, self.takeLeave() { self.queue.leave() }
     }
 
-    /// Whether the place of the last call is to be given up: true once.
+    /// Whether the worker must give up the place of the last call: true once.
     func takeLeave() -> Bool {
         defer { self.hasLeft = false }
         return self.hasLeft

@@ -1,6 +1,6 @@
-/// Those who call the handlers: threads of delivery's own, started when there is work for them.
+/// The callers of handlers: threads of delivery's own, started when there is work for them.
 package final class Workers: Sendable {
-    /// How long no thread is asked for after the system gave none.
+    /// The pause before delivery asks for a thread again after the system gave none.
     static let threadRetryInterval: Duration = .seconds(1)
 
     let box: AnswerBox
@@ -21,13 +21,13 @@ package final class Workers: Sendable {
 
     package func makeWorker() -> Worker { Worker(self) }
 
-    /// ``staff()`` follows.
+    /// The caller calls ``staff()`` next.
     func hand(_ calls: [DeliveryCall]) {
         self.box.open(calls)
         self.queue.append(calls)
     }
 
-    /// Sees to it that a worker comes for work that is left, one at a time. True if there may be more to do in a while.
+    /// Wakes or starts one worker if work is left. Returns true if there may be more to do in a while.
     func staff() throws(SystemError) -> Bool {
         if let onWork = self.threads.onWork {
             onWork()
@@ -54,7 +54,8 @@ package final class Workers: Sendable {
         }
     }
 
-    /// Waits for the threads that run no handler. The others end when their handlers return. No further answer counts.
+    /// Stops the workers, and waits for threads that run no handler. The others end when their handlers return. No
+    /// further answer counts.
     package func shutdown() {
         for task in self.box.stop() { task.cancel() }
         self.queue.stop()

@@ -1,26 +1,28 @@
 import Glibc
 
-/// The first page of an inbox file: SQLite's header, and where the tables are. It is the same in every inbox, nearly,
-/// so a file in which it is damaged can be read with that of a new one (SQLite's file format, sections 1.3 and 2.6).
+/// The first page of an inbox file: SQLite's header, and where the tables are. It is nearly the same in every inbox. A
+/// file whose first page is damaged can be read with the page of a new one (SQLite's file format, sections 1.3 and
+/// 2.6).
 struct FirstPage {
     private static let headerBytes = 100
 
     private let bytes: [UInt8]
 
-    /// The first page of a file that is whole; `nil` if it cannot be read.
+    /// The first page of a sound file; `nil` if it cannot be read.
     init?(of path: String) {
         guard let file = FileDescriptor(opening: path, O_RDONLY) else { return nil }
         var bytes = [UInt8](repeating: 0, count: 65_536)
         let count = pread(file.number, &bytes, bytes.count, 0)
-        // A page has 65,536 bytes where the header says 1.
+        // The header says 1 for pages of 65,536 bytes.
         let size = count > 18 ? Int(bytes[16]) << 8 | Int(bytes[17]) : 0
         guard size == 1 || size >= 512, count >= max(size, Self.headerBytes) else { return nil }
         self.bytes = Array(bytes[..<(size == 1 ? 65_536 : size)])
     }
 
-    /// Copies a file with its log, and replaces its header by this page's; with `isWhole`, its whole first page.
+    /// Copies a file with its log, and replaces the header in the copy by this page's or, with `isWhole`, the whole
+    /// first page.
     func repair(_ path: String, to copy: String, isWhole: Bool) -> Bool {
-        // Of a file that is gone, or empty, the log may be left.
+        // A file that is gone, or empty, may have left its log.
         guard let length = access(path, F_OK) == 0 ? Self.copy(path, to: copy) : Self.copy("/dev/null", to: copy)
         else { return false }
         _ = Self.copy(path + "-wal", to: copy + "-wal")
@@ -35,7 +37,7 @@ struct FirstPage {
 
     static func remove(_ copy: String) { for suffix in ["", "-wal", "-shm"] { unlink(copy + suffix) } }
 
-    /// - Returns: how many bytes were copied; `nil` when it failed.
+    /// - Returns: the number of bytes copied; `nil` on failure.
     private static func copy(_ path: String, to copy: String) -> Int? {
         guard let source = FileDescriptor(opening: path, O_RDONLY),
             let target = FileDescriptor(opening: copy, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW)

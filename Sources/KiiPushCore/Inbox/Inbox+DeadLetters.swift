@@ -1,27 +1,27 @@
-/// The dead letters that no handler was meant for: undecodable ones, oversized ones, those on an unexpected topic. A
-/// sender can make any number of them, so they take half of what dead letters may: the oldest make room for the newest.
+/// The dead letters that no handler may see: undecodable, oversized, or on an unexpected topic. A sender can make any
+/// number of them, so they may have only half of the dead letters' limit: the oldest make room for the newest.
 struct RefusedRows {
-    /// How many there are; `nil` as long as there are too few dead letters for it to matter.
+    /// Their number and bytes; `nil` as long as there are too few dead letters for it to matter.
     var tally: InboxCounts.Tally?
-    /// Up to here there is none.
+    /// No refused row has this number or a lower one.
     var cursor: Int64 = 0
-    /// How many made room in the open transaction.
+    /// Number of rows that made room in the open transaction.
     var removed = 0
 }
 
 extension Inbox {
-    /// What is kept of one that is not kept whole.
+    /// The bytes that stay of a payload that is cut.
     private static let bytesKept = 8192
-    /// How many make room in one step. One that is added needs fewer, but for a bound that has become smaller.
+    /// The most rows that make room in one step. A new row needs fewer, unless a bound has become smaller.
     private static let removedPerStep = 16
 
-    /// How many dead letters the inbox may hold, and how many bytes of them.
+    /// The most dead letters that the inbox may hold, and their bytes.
     package var deadLimit: InboxCounts.Tally {
         let bytes = min(self.configuration.keepsDeadBytes, self.shares.deadBytes)
         return .init(rows: self.configuration.keepsDeadRows, bytes: bytes)
     }
 
-    /// Holds the refused rows to half of what dead letters may take, after this one became one of them.
+    /// Bounds the refused rows to half of the dead letters' limit, after this row has become one.
     func boundRefused(_ sequence: Int64, bytes: Int64, in transaction: InboxTransaction) throws(InboxError) {
         self.refused.tally?.add(bytes)
         self.refused.cursor = min(self.refused.cursor, sequence - 1)
@@ -29,7 +29,7 @@ extension Inbox {
         let most = InboxCounts.Tally(rows: limit.rows / 2, bytes: limit.bytes / 2)
         guard self.pending.counts[.dead].isMore(than: most) else { return }
         if self.refused.tally == nil {
-            // The statement has one row, whatever there is.
+            // The statement always has one row.
             self.refused.tally = try self.statements.refusedTally.first { row in
                 InboxCounts.Tally(rows: row.integer(0), bytes: row.integer(1, within: 0...(1 << 56)))
             }
@@ -44,7 +44,7 @@ extension Inbox {
         }
     }
 
-    /// Keeps of a row's payload its first 8 KiB, and says in its reason what the rest was.
+    /// Cuts a row's payload to its first 8 KiB, and describes the rest in its reason.
     private func cut(_ sequence: Int64) throws(InboxError) {
         let row = try self.statements.bytes.first(sequence) { row in
             (topic: row.text(0)?.utf8.count ?? 0, original: row.optionalInteger(1), payload: row.blob(2))

@@ -1,14 +1,15 @@
-/// How far the search for rows that need not be kept has come.
+/// The progress of the search for rows to remove.
 struct InboxPruning {
-    /// Where the oldest done row is looked for: up to here none is done but those in ``passed``.
+    /// Where the search for the oldest done row goes on: up to here no row is done, except rows in ``passed``.
     var cursor: Int64 = 0
-    /// Rows that became done behind the cursor, in that order. A search would go through everything again that waits.
+    /// Rows that became done behind the cursor, in that order. A search for them would go through all waiting rows
+    /// again.
     var passed: ArraySlice<Int64> = []
     /// The last sequence that the present sweep for age has looked at.
     var sweepCursor: Int64 = 0
     var nextSweep = Timestamp(millisecondsSinceEpoch: .min)
 
-    /// Those beyond it are found by what follows the next sweep.
+    /// The next sweep restarts the search, which then finds rows beyond this limit.
     private static let passedLimit = 10_000
 
     mutating func becameDone(_ sequence: Int64) {
@@ -18,19 +19,20 @@ struct InboxPruning {
 }
 
 extension Inbox {
-    /// How many rows one step looks at: a millisecond's work or, where a transaction must be small, what it may write.
+    /// Number of rows that one step looks at: a millisecond's work or, if transactions must be small, as many as one
+    /// may write.
     var rowsPerStep: Int {
         guard let most = self.shares.transactionBytes else { return 200 }
         let done = self.pending.counts[.done]
         return Int((most / max(done.bytes / max(done.rows, 1), InboxCounts.rowOverhead)).held(to: 4...1000))
     }
     var doneBytesKept: Int64 { min(self.configuration.keepsDoneBytes, self.shares.doneBytes) }
-    /// Free pages beyond which the file is made smaller, 4 MiB of them.
+    /// The file shrinks if it has more free pages than this, 4 MiB of them.
     private static let freePagesKept: Int64 = 1024
 
-    /// One small step of removing done rows that are older than ``Configuration/keepsDoneFor`` or, oldest first, more
-    /// than ``Configuration/keepsDoneBytes`` or the disk's share for them. Costs nothing when there is nothing to do.
-    /// Returns how long until there may be more to do; zero if there is now, to be done in the next turn.
+    /// Takes one small step of removing done rows. Rows go that are older than ``Configuration/keepsDoneFor``. So do
+    /// the oldest ones if there are more than ``Configuration/keepsDoneBytes`` or the disk's share allow. Costs nothing
+    /// when there is nothing to do. Returns the time until there may be more to do; zero if the next turn should go on.
     package func prune(now: Timestamp, in transaction: InboxTransaction) throws(InboxError) -> Duration {
         let wait = self.sweepWait(from: now)
         if wait == .zero, self.pruning.sweepCursor == 0 { (self.pruning.cursor, self.pruning.passed) = (0, []) }
@@ -52,7 +54,7 @@ extension Inbox {
         guard excess > 0 else { return true }
         let rowsPerStep = self.rowsPerStep
         var oldest: [Int64] = []
-        // The cursor stays before the first one that is kept.
+        // The cursor stays before the first row that is not removed.
         let looked = try self.scan(from: &self.pruning.cursor, rowsPerStep) { row in
             oldest.append(row.integer(0))
             excess -= row.integer(3, within: InboxCounts.rowBytes)
@@ -61,7 +63,7 @@ extension Inbox {
         for sequence in oldest { _ = try transaction.remove(sequence, in: .done) }
         guard self.excess > 0 else { return true }
         guard looked < rowsPerStep else { return false }
-        // Behind the cursor there is none any more.
+        // The search has reached the end: only passed rows are left.
         for _ in 0..<rowsPerStep where self.excess > 0 {
             guard let sequence = self.pruning.passed.popFirst() else { return true }
             _ = try transaction.remove(sequence, in: .done)
@@ -69,8 +71,8 @@ extension Inbox {
         return self.excess <= 0
     }
 
-    /// Moves a cursor through so many rows, and calls `body` for those that are done, as long as it returns true. Returns
-    /// how many rows it has looked at.
+    /// Moves a cursor through at most `limit` rows, and calls `body` for done rows as long as it returns true. Returns
+    /// the number of rows that it looked at.
     private func scan(
         from cursor: inout Int64, _ limit: Int, _ body: (SQLiteStatement) -> Bool
     ) throws(InboxError) -> Int {
@@ -78,7 +80,7 @@ extension Inbox {
         defer { cursor = last }
         try self.statements.scan.forEach(cursor, limit) { row throws(InboxError) in
             looked += 1
-            // In a damaged table rows lead back to others, and a search would never come to an end.
+            // In a damaged table, rows lead back to others, and a search would never end.
             guard row.integer(0) > last else { throw InboxError(.corrupt, step: "looking for old rows") }
             last = row.integer(0)
             return RowState(rawValue: row.integer(1)) != .done || body(row)
@@ -86,7 +88,7 @@ extension Inbox {
         return looked
     }
 
-    /// How long until the next sweep. One that seems to be further away than ever is due: the clock was set back.
+    /// The time until the next sweep. A sweep that seems further away than the interval is due: the clock was set back.
     private func sweepWait(from now: Timestamp) -> Duration {
         let next = self.pruning.nextSweep.millisecondsSinceEpoch
         let (wait, overflow) = next.subtractingReportingOverflow(now.millisecondsSinceEpoch)
@@ -103,11 +105,12 @@ extension Inbox {
             return true
         }
         for sequence in old { _ = try transaction.remove(sequence, in: .done) }
-        // Rows are done about in the order of reception: many that are kept end the sweep. A single one may be late.
+        // Rows become done in about the order of reception: many rows that are too new end the sweep. A single one may
+        // be late.
         return looked < rowsPerStep || (old.isEmpty && kept >= rowsPerStep / 2)
     }
 
-    /// Returns whether there may be more to give. A file that was not made for it keeps all that it has.
+    /// Returns whether there may be more to give. A file made without `auto_vacuum` keeps all its pages.
     private func giveBackPages() throws(InboxError) -> Bool {
         let before = try self.freePages()
         guard before > Inbox.freePagesKept else { return false }

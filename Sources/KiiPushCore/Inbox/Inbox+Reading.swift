@@ -4,7 +4,7 @@ extension Inbox {
     }
 
     /// Rows of one installation in an open state, in the order of reception: the page after `sequence`. It ends before
-    /// the first row that `hasRoom` says no to.
+    /// the first row for which `hasRoom` returns false.
     package func rows(
         _ state: RowState, installation: Int64, after sequence: Int64 = 0, limit: Int,
         while hasRoom: (StoredMessage) -> Bool = { _ in true }
@@ -13,7 +13,7 @@ extension Inbox {
         return try self.rows(of: page, after: sequence, while: hasRoom)
     }
 
-    /// Rows of one source that wait, from the lowest number on, but none from `before` on; `nil`: all.
+    /// Waiting rows of one source, from the lowest number on, below `before`; `nil`: all.
     package func rows(
         ofSource source: Int64, installation: Int64, before sequence: Int64?, limit: Int,
         while hasRoom: (StoredMessage) -> Bool = { _ in true }
@@ -22,7 +22,7 @@ extension Inbox {
         return try self.rows(of: page, after: 0, while: hasRoom)
     }
 
-    /// Rows of an installation that wait and belong to no source: the page after `sequence`.
+    /// Waiting rows of an installation that belong to no source: the page after `sequence`.
     package func rowsOfNoSource(
         installation: Int64, after sequence: Int64, limit: Int, while hasRoom: (StoredMessage) -> Bool = { _ in true }
     ) throws(InboxError) -> [StoredMessage] {
@@ -30,11 +30,11 @@ extension Inbox {
         return try self.rows(of: page, after: sequence, while: hasRoom)
     }
 
-    /// The numbers of sources of an installation that have rows that wait: the page after `number`, in their order.
+    /// The numbers of an installation's sources with waiting rows: the page after `number`, in the order of numbers.
     package func sources(installation: Int64, after number: Int64?, limit: Int) throws(InboxError) -> [Int64] {
         var sources: [Int64] = []
         while sources.count < limit {
-            // Each is looked up by itself: the rows in between are not read.
+            // One look-up for each source: the rows in between are not read.
             guard let last = sources.last ?? number else {
                 guard let first = try self.statements.firstSource.first(installation, read: { $0.optionalInteger(0) })
                 else { break }
@@ -50,12 +50,12 @@ extension Inbox {
         return sources
     }
 
-    /// The numbers of rows of any of these states, in the order of reception. Reads the whole table.
+    /// The numbers of rows in any of these states, in the order of reception. Reads the whole table.
     package func sequences(_ states: Set<RowState>, after sequence: Int64, limit: Int) throws(InboxError) -> [Int64] {
         var last = sequence
         let wanted = states.reduce(Int64(0)) { $0 | 1 << $1.rawValue }
         return try self.statements.sequences.all(sequence, wanted, limit) { row throws(InboxError) in
-            // In a damaged table rows lead back to others, and who pages through them would never come to an end.
+            // In a damaged table, rows lead back to others, and paging through them would never end.
             guard row.integer(0) > last else { throw InboxError(.corrupt, step: "reading messages") }
             last = row.integer(0)
             return last
@@ -67,8 +67,8 @@ extension Inbox {
         try self.rows(of: self.statements.deadLetters.bound(to: [sequence, limit]), after: sequence)
     }
 
-    /// Retries that are due at `now`, the longest due first.
-    /// One later than `now` plus `longestDelay` is due too: no retry is put off that long, so the clock was set back.
+    /// Retries that are due at `now`, the longest due first. A retry later than `now` plus `longestDelay` is due too:
+    /// no retry waits that long, so the clock was set back.
     package func dueRetries(
         installation: Int64, now: Timestamp, longestDelay: Duration, limit: Int,
         while hasRoom: (StoredMessage) -> Bool = { _ in true }
@@ -98,7 +98,7 @@ extension Inbox {
         try self.statements.findInstallation.first(id) { $0.integer(0) }
     }
 
-    /// Bytes that wait for a handler, those of these installations left out. Reads every row that it adds up.
+    /// The bytes that wait for a handler, except messages of these installations. Reads every row that it adds up.
     package func pendingBytes(besides installations: Set<Int64>) throws(InboxError) -> Int64 {
         var sum: Int64 = 0
         for key in try self.statements.installations.all(read: { $0.integer(0) }) where !installations.contains(key) {
@@ -111,7 +111,7 @@ extension Inbox {
         try self.statements.installationID.first(key) { $0.text(0) }
     }
 
-    /// The rows of an installation with a packet identifier whose acknowledgement is not known to have arrived.
+    /// Rows of an installation with a packet identifier, whose acknowledgement may not have arrived.
     package func unproven(installation: Int64, after sequence: Int64? = nil) throws(InboxError) -> [UnprovenRow] {
         let written = try self.statements.proven.first(installation) { $0.integer(0) }
         let start = sequence ?? written ?? 0
@@ -120,7 +120,7 @@ extension Inbox {
         }
     }
 
-    /// The same of all installations, in one look through the rows: each alone takes as long.
+    /// The unproven rows of all installations, in one pass through the rows. A pass for a single one takes as long.
     package func unproven() throws(InboxError) -> [Int64: [UnprovenRow]] {
         var rows: [Int64: [UnprovenRow]] = [:]
         try self.statements.allUnproven.forEach { row in
@@ -131,7 +131,7 @@ extension Inbox {
         return rows
     }
 
-    /// - Parameter sequence: where a page begins whose rows come in ascending order; `nil` for other rows.
+    /// - Parameter sequence: where a page with rows in ascending order begins; `nil` for other rows.
     private func rows(
         of statement: SQLiteStatement, after sequence: Int64? = nil,
         while hasRoom: (StoredMessage) -> Bool = { _ in true }
@@ -152,13 +152,13 @@ extension Inbox {
 }
 
 extension StoredMessage {
-    /// More attempts than anybody asks for, and few enough to reckon with.
+    /// More attempts than any configuration asks for, and few enough for safe arithmetic.
     static let mostAttempts: ClosedRange<Int64> = 0...1_000_000
 
-    /// How many bytes the row counts as.
     var countedBytes: Int64 { InboxCounts.bytes(topic: 0, payload: self.bytes) }
 
-    /// Reads the columns of ``InboxSchema/columns``. A damaged page must not end the process: numbers are held to ranges.
+    /// Reads the columns of ``InboxSchema/columns``. Clamps numbers to their ranges: a damaged page must not end the
+    /// process.
     init(readingFrom statement: SQLiteStatement) throws(InboxError) {
         guard let state = RowState(rawValue: statement.integer(2)), let topic = statement.text(15)
         else { throw InboxError(.corrupt, step: "reading a message") }
@@ -177,7 +177,7 @@ extension StoredMessage {
     }
 }
 
-/// What a redelivery filter needs to know about a row whose acknowledgement may not have arrived.
+/// A row whose acknowledgement may not have arrived, for the filter of redeliveries.
 package struct UnprovenRow: Sendable, Hashable {
     package var sequence: Int64
     package var packetID: UInt16

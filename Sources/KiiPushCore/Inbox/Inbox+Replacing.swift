@@ -1,27 +1,27 @@
 extension Inbox {
-    /// What a process knows of a file that it has been working with.
+    /// A process's knowledge of a file that it has been using.
     package struct Remembered {
         let ledger: InboxLedger
-        /// Installations by key.
+        /// IDs of installations, by key.
         let installations: [Int64: String]
         let notices: [InboxNotice]
     }
 
-    /// What is known of this file should it turn out to be damaged.
+    /// The knowledge of this file, in case it turns out to be damaged.
     package func remembered(installations: [Int64: String]) -> Remembered {
         Remembered(ledger: self.ledger, installations: installations, notices: self.notices)
     }
 
-    /// Moves a damaged file aside, and puts a new one in its place with every message in it that can still be read and
-    /// is not done: under its own number, in the order of reception. Numbers go on above the old ones, and above the
-    /// mark beside the damaged file. The mark is moved aside, too. The last of the new one's notices tells of it.
+    /// Moves a damaged file aside, with its mark, and puts a new one in its place. The new file gets every message that
+    /// can still be read and is not done, under its own number and in the order of reception. Numbers go on above the
+    /// old ones, and above the mark. The last notice of the new file reports the replacement.
     ///
     /// Nobody may have the file open. If this fails, nothing is lost: the damaged file is where it was, or moved aside
-    /// with the whole new one beside it or in its place. Tried again with the same `now`, it goes on from there.
+    /// with the whole new one beside it or in its place. Another try with the same `now` goes on from there.
     ///
     /// - Parameters:
-    ///   - remembered: what is known of the damaged one, if it was in use.
-    ///   - now: when the damage was found, which names the file that is moved aside.
+    ///   - remembered: the knowledge of the damaged file, if it was in use.
+    ///   - now: when the damage was found. It names the file that is moved aside.
     package static func replaceDamaged(
         _ path: String, configuration: Configuration, remembered: Remembered? = nil, reason: String, now: Timestamp
     ) throws(InboxError) -> Inbox {
@@ -47,7 +47,7 @@ extension Inbox {
         }
     }
 
-    /// When this returns, the new file is closed and whole without its log.
+    /// Fills the new file. Afterwards, the file is closed, and whole without its log.
     private static func salvage(
         _ path: String, into partial: String, _ configuration: Configuration, _ remembered: Remembered?,
         keptAt aside: String, _ reason: String, _ now: Timestamp
@@ -59,7 +59,7 @@ extension Inbox {
         try fresh.writeLog(emptying: true)
     }
 
-    /// The damaged file or, where nothing can be read because of its first page, a copy with that of the new file.
+    /// The damaged file or, if its first page makes everything unreadable, a copy with the first page of the new file.
     private static func readable(
         _ path: String, into fresh: Inbox, at partial: String, _ copy: String, _ remembered: Remembered?
     ) throws(InboxError) -> InboxSalvage {
@@ -67,7 +67,7 @@ extension Inbox {
         let salvage = InboxSalvage(from: path, into: fresh, remembered, mark)
         let isGone = InboxFile.size(of: path) == 0 && InboxFile.size(of: path + "-wal") == 0
         guard !salvage.isReadable, !isGone else { return salvage }
-        // The page is in the log until then.
+        // Until then, only the log has the page.
         try fresh.writeLog(emptying: true)
         guard let page = FirstPage(of: partial) else { return salvage }
         for isWhole in [false, true] where page.repair(path, to: copy, isWhole: isWhole) {

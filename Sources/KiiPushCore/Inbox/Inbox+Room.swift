@@ -1,10 +1,10 @@
 extension Inbox {
     /// Makes room on a full disk: writes the log into the file, removes done rows, and makes the file smaller.
     ///
-    /// Both take some room first, which has to be there. Done rows whose acknowledgement is known to have arrived go
-    /// first, the oldest of them before the others: a redelivery of one of these is not recognised any more. It takes
-    /// about `limit`; the next call does the rest. The next transaction says that the disk is still full. Returns how many
-    /// rows were removed.
+    /// All this needs a little room at first. Done rows whose acknowledgement is known to have arrived go first, then
+    /// the other done rows, the oldest first in both cases. The inbox no longer recognises a redelivery of one of the
+    /// others. The call takes about `limit`; the next call does the rest. The next transaction reports whether the disk
+    /// is still full. Returns the number of removed rows.
     package func makeRoom(within limit: Duration = .milliseconds(200)) throws(InboxError) -> Int {
         let before = self.counts[.done]
         let kept = min(self.doneBytesKept, before.bytes / 4)
@@ -18,7 +18,7 @@ extension Inbox {
 
     private func makeRoom(keeping kept: Int64, until deadline: MonotonicInstant) throws(InboxError) {
         self.log.failure = nil
-        // Where there is no room even for this, the file may need less of it when rows are removed.
+        // If there is no room for this either, the file may need less of it after rows are removed.
         try? self.writeLog(emptying: true)
         for isProvenAlone in [true, false] {
             var cursor: Int64 = 0
@@ -36,14 +36,15 @@ extension Inbox {
         while free > 0, self.configuration.clocks.monotonic() < deadline {
             try self.transaction { _ throws(InboxError) in try self.statements.vacuumStep.run() }
             let left = try self.freePages()
-            // A file that was not made for it keeps all that it has.
+            // A file made without `auto_vacuum` keeps all its pages.
             guard left < free else { break }
             free = left
         }
         try self.writeLog(emptying: true)
     }
 
-    /// Done rows after this one, in the order of reception: as many as have so many bytes, or one transaction removes.
+    /// Done rows after this one, in the order of reception, until they have `bytes` or one transaction has enough to
+    /// remove.
     private func done(after sequence: Int64, isProvenAlone: Bool, bytes: Int64) throws(InboxError) -> [Int64] {
         var (rows, left): ([Int64], Int64) = ([], bytes)
         try self.statements.done.forEach(sequence, isProvenAlone ? 1 : 0, self.rowsPerStep) { row in

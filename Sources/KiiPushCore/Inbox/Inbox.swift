@@ -1,25 +1,25 @@
 import CSQLite
 
-/// The durable inbox: every message that was acknowledged, until it has been handled and a while longer.
-/// One SQLite file in WAL mode with `synchronous=FULL`: a transaction that has returned survives a power cut. The inbox
-/// has no lock, and belongs to the thread that opened it. Another process may read the file at any time. After
+/// The durable inbox: it keeps every acknowledged message until it has been handled, and a while longer.
+///
+/// It is one SQLite file in WAL mode with `synchronous=FULL`: a transaction that has returned survives a power cut. The
+/// inbox has no lock, and belongs to the thread that opened it. Another process may read the file at any time. After
 /// ``InboxError/Kind/full`` the inbox goes on working.
 package final class Inbox {
     package struct Configuration: Sendable {
-        /// Any write is a ``InboxError/Kind/notPermitted`` then.
+        /// If true, any write throws ``InboxError/Kind/notPermitted``.
         package var isReadOnly = false
-        /// How long to wait for another writer's lock, or for a process that opens or replaces the file.
+        /// The longest wait for another writer's lock, or for a process that opens or replaces the file.
         package var busyTimeout: Duration = .milliseconds(500)
-        /// How long done rows are kept.
         package var keepsDoneFor: Duration = .seconds(24 * 3600)
         package var keepsDoneBytes: Int64 = 64 << 20
-        /// Half of them, and half of their bytes, may be refused messages.
+        /// Refused messages may be half of these rows, and have half of the bytes.
         package var keepsDeadRows: Int64 = 100_000
         package var keepsDeadBytes: Int64 = 256 << 20
         package var sweepInterval: Duration = .seconds(60)
-        /// `nil` leaves it to the disk.
+        /// `nil`: only the disk limits the file.
         package var maximumFileBytes: Int64?
-        /// For tests that have to see what is lost without.
+        /// False in tests of the loss without flushing.
         package var flushesCommits = true
         package var clocks = Clocks.machine
 
@@ -29,7 +29,7 @@ package final class Inbox {
     package let configuration: Configuration
     let connection: SQLiteConnection
     let statements: InboxStatements
-    /// Committed counts, and the open transaction's.
+    /// The committed counts. `pending` has the open transaction's.
     private(set) var ledger: InboxLedger
     var pending: InboxLedger
     var pruning = InboxPruning()
@@ -38,17 +38,17 @@ package final class Inbox {
     package var shares = InboxShares.unlimited {
         didSet { if self.shares.logBytes != oldValue.logBytes { self.limitLog() } }
     }
-    /// What became of damaged files and no agent has told yet.
+    /// Notices of damaged files that no agent has told yet.
     package private(set) var notices: [InboxNotice] = []
     private var dataVersion: Int64 = -1
-    /// Rises at the beginning and at the end of each transaction, so that none outlives itself.
+    /// Rises at the beginning and at the end of each transaction, so that a transaction traps when it is used later.
     private(set) var transactionNumber = 0
 
     /// Opens the file, or makes it with mode 0600; the directory must exist. `path` may be `:memory:`.
     package init(path: String, configuration: Configuration = .init()) throws(InboxError) {
         self.configuration = configuration
         let isReadOnly = configuration.isReadOnly
-        // Who writes is the one who replaces.
+        // Only a reader has to keep the names: a writer replaces the file itself.
         let connection =
             try isReadOnly
             ? InboxNames.keep(of: path, within: configuration.busyTimeout) { () throws(InboxError) in
@@ -62,7 +62,7 @@ package final class Inbox {
         guard !isReadOnly else { return }
         let counts = try self.verify()
         try InboxMark(ofInboxAt: path)?.require(in: ledger)
-        // Bytes steer how much is read from the network; a wrong number is no loss.
+        // The bytes only steer how much is read from the network: a wrong number loses nothing.
         if counts != ledger.counts { try self.transaction { _ in self.pending.counts = counts } }
         self.notices = try self.statements.readNotices()
         try connection.keepLogOnClose(false)
@@ -89,7 +89,7 @@ package final class Inbox {
         let connection = try SQLiteConnection(path: path, flags: access)
         try connection.setBusyTimeout(
             milliseconds: Int32(clamping: configuration.busyTimeout.wholeMillisecondsRoundedUp))
-        // Until the file is known to be sound: of a damaged one, what is behind the damage in the log is kept, too.
+        // Until the file proves sound, closing leaves the log: damage may hide a part of it.
         try connection.keepLogOnClose(true)
         if !isReadOnly {
             let isNew = try InboxSchema.isNew(connection)
@@ -129,23 +129,23 @@ package final class Inbox {
     }
 
     func removeNotices() throws(InboxError) {
-        // Not again in this process, even if the disk is full.
+        // This process tells them only once, even if the disk is full.
         self.notices = []
         try self.transaction { _ throws(InboxError) in try self.statements.removeNotices.run() }
     }
 
     /// Whether a transaction is open. After some errors SQLite has rolled it back by itself.
     package var isInTransaction: Bool { !self.connection.isAutocommit }
-    /// How many rows stand where, as of this connection's last commit. Free.
+    /// The rows by state, as of this connection's last commit. Free.
     package var counts: InboxCounts { self.ledger.counts }
-    /// The same, messages that are gone included.
+    /// The same counts, with messages that are gone.
     package var messageLedger: MessageLedger { self.ledger.summary }
-    /// Other processes' commits included.
+    /// Reads the counts, with other processes' commits.
     package func currentCounts() throws(InboxError) -> InboxCounts { try self.currentLedger().counts }
     func currentLedger() throws(InboxError) -> InboxLedger { try self.statements.readLedger() }
 
-    /// Runs `body` in one transaction and commits it; when this returns, all of it is on the disk.
-    /// If `body` or the commit fails, nothing has happened, and it may be tried again. Transactions do not nest.
+    /// Runs `body` in one transaction and commits it; when this returns, all of it is on the disk. If `body` or the
+    /// commit fails, nothing has changed, and the caller may try again. Transactions do not nest.
     package func transaction<Result>(
         _ body: (InboxTransaction) throws(InboxError) -> Result
     ) throws(InboxError) -> Result {
@@ -160,7 +160,7 @@ package final class Inbox {
                 self.pending.summary.unaccounted == self.ledger.summary.unaccounted,
                 "a transaction has lost count of a message: \(self.pending.summary)")
             if self.pending != self.ledger {
-                // The rows that were changed are others than those that were counted.
+                // An implausible count: the changed rows are not the counted ones.
                 guard self.pending.isPlausible else { throw InboxError(.corrupt, step: "counting messages") }
                 try self.statements.writeLedger(self.pending)
             }
@@ -170,9 +170,9 @@ package final class Inbox {
             return result
         } catch {
             self.pending = self.ledger
-            // The rows that were removed are back.
+            // Removed rows are back.
             (self.pruning, self.refused) = (InboxPruning(), RefusedRows())
-            // The first error is the one that counts.
+            // The caller gets the first error.
             if !self.connection.isAutocommit { try? self.statements.rollback.run() }
             throw error
         }

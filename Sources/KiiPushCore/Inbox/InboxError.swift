@@ -1,56 +1,56 @@
 import CSQLite
 import Glibc
 
-/// Why the inbox failed: the codes of SQLite or of a database server and the name of the step, and never a row, a topic
-/// or a payload.
+/// A failure of the inbox: the codes of SQLite or of a database server, and the name of the step. It never holds a row,
+/// a topic or a payload.
 package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// What the caller does next depends on this alone.
+    /// The caller's next step depends on this alone.
     package enum Kind: Sendable, Hashable {
-        /// No room on the disk, or in the quota. The transaction was rolled back, and may be tried again.
+        /// The disk or the quota has no room. The transaction is rolled back, and the caller may try it again.
         case full
-        /// The file is damaged or is no inbox. Its owner has it replaced.
+        /// The file is damaged or is no inbox. Its owner replaces it.
         case corrupt
         /// A later version of this library wrote the file.
         case newerVersion(Int)
-        /// The file is empty, or half made, and only to be read.
+        /// The file is empty or half made, and this process may only read it.
         case notMade
         case locked
-        /// There is a link, a pipe or a directory in the place of the file.
+        /// A link, a pipe or a directory is in the place of the file.
         case notAFile
         case notPermitted, cannotOpen, io
-        /// The database cannot be reached, or it was cut off.
+        /// The database is out of reach, or the connection to it broke.
         case away
-        /// The database's address cannot be read, or asks for a connection that others could read.
+        /// The database's address is unreadable, or asks for a connection that others could read.
         case badAddress
         /// The database has no tables of this library, or cannot hold them.
         case noSchema
-        /// The database has a part of the tables and functions alone, as while a backup is being restored.
+        /// The database has only a part of the tables and functions, as while a backup is being restored.
         case halfMade
-        /// A role that could have this one do things owns something there.
+        /// A role owns something in the database with which it could make this one act for it.
         case notTrusted
-        /// Others have taken over what this process was to write.
+        /// Other processes have taken over the work of this one.
         case fenced
         /// Another process has taken this one's name meanwhile.
         case nameTaken(host: String, processID: Int)
-        /// The database is older than what this process has stored in it, so many messages at least; `nil` where it does not
-        /// know the process.
+        /// The database is older than the messages that this process has stored in it, and lacks at least this many.
+        /// `nil`: the database does not know the process.
         case restored(missing: Int?)
-        /// Another process has the name that this one was to take, for so long at least.
+        /// Another process has the name that this one wants, for at least this long.
         case nameInUse(host: String, processID: Int, timeLeft: Duration)
         /// Another agent receives as the installation.
         case ofAnother
-        /// Anything else: a defect of this library, or no memory.
+        /// Anything else: a defect of this library, or a lack of memory.
         case other
     }
 
     package var kind: Kind
-    /// SQLite's primary result code, such as `SQLITE_FULL`; 0 where SQLite was not asked.
+    /// SQLite's primary result code, such as `SQLITE_FULL`; 0 if the error is not SQLite's.
     package var code: Int32 { self.extendedCode & 0xFF }
     /// SQLite's extended result code, such as `SQLITE_IOERR_WRITE`.
     package var extendedCode: Int32
-    /// The `errno` of the system call below, 0 where there was none.
+    /// The `errno` of the system call below; 0 if there was none.
     package var systemError: Int32
-    /// The five letters in which a database server says why, such as `53100`; `nil` where none was asked.
+    /// The SQLSTATE of a database server, five characters such as `53100`; `nil` if the error is not a server's.
     package var sqlState: String?
     package var step: String
 
@@ -61,14 +61,15 @@ package struct InboxError: Error, Sendable, Hashable, CustomStringConvertible {
         (self.extendedCode, self.systemError) = (extendedCode, systemError)
     }
 
-    /// Reads SQLite's codes. SQLite says `SQLITE_FULL` for a short write only, else `SQLITE_IOERR` with an `errno`.
+    /// Reads SQLite's codes. SQLite reports a full disk as `SQLITE_FULL` for a short write only, else as `SQLITE_IOERR`
+    /// with an `errno`.
     init(extendedCode: Int32, systemError: Int32, step: String) {
         let kind: Kind =
             switch extendedCode & 0xFF {
             case SQLITE_FULL: .full
             case SQLITE_CORRUPT, SQLITE_NOTADB: .corrupt
             case SQLITE_BUSY, SQLITE_LOCKED, SQLITE_PROTOCOL: .locked
-            // SQLITE_READONLY_ROLLBACK. The making of the file was cut off: later on it has a log.
+            // SQLITE_READONLY_ROLLBACK: the making of the file was interrupted. A finished file has a write-ahead log.
             case SQLITE_READONLY where extendedCode == SQLITE_READONLY | 3 << 8: .notMade
             case SQLITE_READONLY, SQLITE_PERM, SQLITE_AUTH: .notPermitted
             case SQLITE_CANTOPEN: .cannotOpen

@@ -2,16 +2,18 @@ import Glibc
 
 /// Permissions of the inbox file. SQLite gives `-wal` and `-shm` the mode of the file they belong to.
 enum InboxFile {
-    /// Refuses to use what is no regular file: a link would lead to another file, and reading a pipe would never end.
-    /// It is not opened, for the reason below. SQLite follows no link for the files beside the first.
+    /// Throws if the file is not a regular one: a link would lead to another file, and reading a pipe would never end.
+    /// It does not open the file, for the reason at ``makePrivate(_:)``. SQLite follows no link for the files beside
+    /// it.
     static func requireRegular(_ path: String) throws(InboxError) {
         var status = stat()
         guard lstat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG else { return }
         throw InboxError(.notAFile, step: "opening the file")
     }
 
-    /// Creates `path` with mode 0600, whatever the umask, or takes the rights of others away from what exists. That is
-    /// never opened here: closing a descriptor drops all POSIX locks of this process on the file, other connections' too.
+    /// Creates `path` with mode 0600, whatever the umask, or removes other users' rights on existing files. It never
+    /// opens an existing file: closing a descriptor drops all POSIX locks of this process on the file, including locks
+    /// of other connections.
     static func makePrivate(_ path: String) throws(InboxError) {
         if let file = FileDescriptor(opening: path, O_RDWR | O_CREAT | O_EXCL) {
             guard fchmod(file.number, 0o600) == 0
@@ -37,8 +39,8 @@ enum InboxFile {
         throw InboxError(kind, step: "creating the file", systemError: code)
     }
 
-    /// Throws for a file that is empty, or gone, and was not, as its log or its mark shows. SQLite would take it for a
-    /// new one, and remove the log.
+    /// Throws if the file is empty or gone, and its log or its mark shows that it was not. SQLite would treat it as a
+    /// new file, and remove the log.
     static func refuseEmptied(_ path: String) throws(InboxError) {
         guard self.size(of: path) == 0 else { return }
         if let mark = InboxMark(ofInboxAt: path) {

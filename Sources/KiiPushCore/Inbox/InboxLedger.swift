@@ -1,8 +1,8 @@
-/// What the file counts: one row of it, written once a transaction that changes it.
+/// The counts in the file: one row, which every transaction that changes it writes once.
 struct InboxLedger: Equatable {
     var lastSequence: Int64 = 0
     var counts = InboxCounts()
-    // What has no comment here is as in MessageLedger.
+    // Fields without a comment are as in MessageLedger.
     var received: Int64 = 0
     var duplicates: Int64 = 0
     /// Done rows that were removed.
@@ -11,7 +11,7 @@ struct InboxLedger: Equatable {
     var lost: Int64 = 0
     var dropped: Int64 = 0
 
-    /// Whether nothing in it is negative, or more than there can be, so that it can be reckoned with.
+    /// Whether no number is negative, or larger than possible, so that arithmetic is safe.
     var isPlausible: Bool {
         let range: ClosedRange<Int64> = 0...(1 << 56)
         let numbers = [
@@ -23,7 +23,7 @@ struct InboxLedger: Equatable {
             }
     }
 
-    /// How many messages were ever stored, each counted once.
+    /// The number of messages ever stored, each counted once.
     var stored: Int64 { self.received - self.duplicates }
     var unfinished: Int64 { self.counts.rows - self.counts[.done].rows }
 

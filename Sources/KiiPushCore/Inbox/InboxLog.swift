@@ -4,11 +4,11 @@ struct InboxLog {
     /// A page in the log, with its header (SQLite's file format, section 4.1).
     private static let frameBytes: Int64 = 4096 + 24
 
-    /// About how many bytes of it are not in the file yet.
+    /// The approximate bytes of the log that are not in the file yet.
     private(set) var bytes: Int64 = 0
-    /// How long it was when it was last written into the file.
+    /// The length of the log when it was last written into the file.
     private var length: Int64 = 0
-    /// The length at which readers have let the last attempt to empty it wait in vain.
+    /// The length of the log at the last attempt to empty it, if that waited for readers in vain.
     private var vainLength: Int64 = 0
     var failure: InboxError?
 
@@ -16,7 +16,7 @@ struct InboxLog {
     init(path: String) { self.bytes = Int64(InboxFile.size(of: path + "-wal")) }
     mutating func grow(byPages pages: Int64) { self.bytes += pages * InboxLog.frameBytes }
 
-    /// Readers are waited for at four times the limit, and after an attempt in vain at twice the length.
+    /// Whether to wait for readers: at four times the limit and, after an attempt in vain, at twice the length.
     func hasOutgrown(_ limit: Int64) -> Bool { self.length >= max(4 * limit, 2 * self.vainLength) }
 
     mutating func wasWritten(frames: Int32, written: Int32, inVain: Bool) {
@@ -28,8 +28,8 @@ struct InboxLog {
 }
 
 extension Inbox {
-    /// Writes the log into the file when it is longer than ``InboxShares/logBytes``, as SQLite does by itself at a
-    /// fixed length. What failed is to be seen in ``InboxLog/failure``: the transactions in the log are safe.
+    /// Writes the log into the file when it is longer than ``InboxShares/logBytes``. SQLite itself would do so at a
+    /// fixed length. ``InboxLog/failure`` has the error of a failure: the transactions in the log are safe.
     func keepLogShort() {
         self.log.grow(byPages: self.connection.pagesWritten())
         let limit = self.shares.logBytes
@@ -38,14 +38,14 @@ extension Inbox {
         do throws(InboxError) { try self.writeLog(emptying: waits) } catch { self.log.failure = error }
     }
 
-    /// Sets what the log is cut to when it begins anew after it had to grow.
+    /// Sets the length to which SQLite cuts the log when it begins anew after it had to grow.
     func limitLog() {
         let limit = self.shares.transactionBytes == nil ? 16 << 20 : 2 * self.shares.logBytes
         // A log that is not cut is only longer than it should be.
         try? self.connection.execute("PRAGMA journal_size_limit = \(limit)", step: "limiting the write-ahead log")
     }
 
-    /// With `empties` it waits for readers, and cuts the log off then.
+    /// With `empties`, waits for readers, and then cuts the log off.
     func writeLog(emptying empties: Bool) throws(InboxError) {
         let result = try self.connection.checkpoint(empties ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE)
         self.log.wasWritten(frames: result.frames, written: result.written, inVain: empties && result.isBusy)

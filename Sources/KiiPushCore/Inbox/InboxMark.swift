@@ -1,14 +1,15 @@
 import Glibc
 
-/// How far an inbox had come, kept in a small file of its own beside the database (`inbox.sqlite-mark`).
+/// The progress of an inbox, in a small file of its own beside the database (`inbox.sqlite-mark`).
+///
 /// SQLite cannot see that a whole file is missing, is an older copy, or lost the end of its log. A mark that is ahead
 /// of the file shows it. The store writes the mark after commits, so a mark is never ahead of a sound file.
 package struct InboxMark: Equatable {
     var sequence: Int64
-    /// How many messages were ever stored.
+    /// The number of messages ever stored.
     package var stored: Int64
     var unfinished: Int64
-    /// How many of them were lost with earlier files.
+    /// The number of messages lost with earlier files.
     var lost: Int64
 
     init(of ledger: InboxLedger) {
@@ -26,15 +27,15 @@ package struct InboxMark: Equatable {
         throw InboxError(.corrupt, step: "finding the last \(missing) of \(self.stored) messages in the file")
     }
 
-    /// How many messages that were not done may be among those that a file with this ledger does not know.
+    /// The most unfinished messages that a file with this ledger can lack.
     func missing(from ledger: InboxLedger) -> Int64 { max(0, min(self.stored - ledger.stored, self.unfinished)) }
 
-    /// What SQLite's `-wal` and `-shm` are: the mark belongs to the file whose name it continues.
+    /// As with SQLite's `-wal` and `-shm`, the mark belongs to the file whose name it continues.
     static let suffix = "-mark"
 
     private static let title = "kii-push inbox mark 1"
 
-    /// The mark of an inbox file; `nil` where there is none, or none that is whole.
+    /// Reads the mark of an inbox file; `nil` if there is no complete one.
     package init?(ofInboxAt path: String) {
         guard let file = FileDescriptor(opening: path + Self.suffix, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else {
             return nil
@@ -46,7 +47,7 @@ package struct InboxMark: Equatable {
         self.init(bytes: Array(bytes[..<max(0, count)]))
     }
 
-    /// Reads what a file holds; `nil` unless it begins with a whole mark.
+    /// Reads the bytes of a file; `nil` unless they begin with a complete mark.
     package init?(bytes: [UInt8]) {
         guard let end = bytes.firstIndex(of: UInt8(ascii: "\n")) else { return nil }
         let words = String(decoding: bytes[..<end], as: UTF8.self).split(separator: " ")
@@ -58,8 +59,8 @@ package struct InboxMark: Equatable {
         guard Array(self.line.utf8) == Array(bytes[...end]) else { return nil }
     }
 
-    /// Writes the mark over the former one: a single write of the same length, which its check sum proves whole. An
-    /// older mark, where it cannot be written, protects less and raises no false alarm. `isFlushed` takes milliseconds.
+    /// Overwrites the former mark in a single write of the same length, which the check sum proves complete. If the
+    /// write fails, the older mark protects less, and raises no false alarm. `isFlushed` takes milliseconds.
     @discardableResult
     func write(besides path: String, isFlushed: Bool) -> Bool {
         let flags = O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK
@@ -69,7 +70,7 @@ package struct InboxMark: Equatable {
         return !isFlushed || fdatasync(file.number) == 0
     }
 
-    /// One line for people, too. Always of the same length.
+    /// One line that people can read too. Its length is always the same.
     package var line: String {
         func padded(_ text: String, to length: Int) -> String {
             String(repeating: "0", count: max(0, length - text.utf8.count)) + text

@@ -1,17 +1,17 @@
-/// Whose an installation is. What one of an owner has received another of the same owner may handle.
+/// The owner of an installation, which may handle messages that another installation of the same owner received.
 package struct InboxOwner: Sendable, Hashable {
     /// The address of the cloud's API.
     package var site: String
     /// The app's ID.
     package var app: String
-    /// The user or thing, with what it is.
+    /// The user or thing, with its kind.
     package var principal: String
 
     package init(site: String, app: String, principal: String) {
         (self.site, self.app, self.principal) = (site, app, principal)
     }
 
-    /// Reads three columns of a row, from `column` on; `nil` where one of them is NULL.
+    /// Reads three columns of a row, beginning at `column`; `nil` if any of them is NULL.
     init?(_ row: SQLiteStatement, from column: Int32) {
         guard let site = row.text(column), let app = row.text(column + 1), let principal = row.text(column + 2)
         else { return nil }
@@ -20,7 +20,7 @@ package struct InboxOwner: Sendable, Hashable {
 }
 
 extension Inbox {
-    /// Whether an installation is known to be this owner's, and handles its messages itself.
+    /// Whether an installation is known to belong to this owner, and handles its messages itself.
     func isOwn(_ key: Int64, _ owner: InboxOwner) throws(InboxError) -> Bool {
         let place = try self.place(of: key)
         return place?.owner == owner && place?.adopter == nil
@@ -36,13 +36,13 @@ extension Inbox {
         try self.statements.sameOwner.all(installation) { $0.integer(0) }
     }
 
-    /// How many messages of an installation are neither done nor given up on.
+    /// The number of an installation's messages that are neither done nor dead.
     func openCount(of installation: Int64) throws(InboxError) -> Int {
         try self.statements.openCount.first(installation) { Int(clamping: $0.integer(0)) } ?? 0
     }
 
-    /// The messages that are neither done nor given up on, and whose installation none of these receives as, or has
-    /// taken over, or will when it starts since its owner is the same.
+    /// The open messages of installations without an agent. An installation has an agent if it is in `current`, if one
+    /// in `current` has taken it over, or if one in `current` has the same owner and so will take it over.
     func stranded(besides current: Set<String>) throws(InboxError) -> [StrandedMessages] {
         let counts = try self.statements.openCounts.all { row in
             (row.integer(0), row.integer(1), row.integer(2)...max(row.integer(2), row.integer(3)))

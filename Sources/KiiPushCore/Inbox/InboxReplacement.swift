@@ -1,7 +1,7 @@
 import Glibc
 
-/// The files that the replacement of a damaged inbox goes through. Whatever moment the process ends at, what is found
-/// afterwards is the damaged file or the whole new one.
+/// The files of the replacement of a damaged inbox. Whenever the process ends, either the damaged file or the whole new
+/// one is there afterwards.
 ///
 /// 1. ``partial`` is filled from the damaged file. The next replacement begins it anew.
 /// 2. Whole and on the disk, it gets the name ``complete``.
@@ -9,7 +9,7 @@ import Glibc
 /// 4. ``complete`` gets the inbox's own name. Whoever opens the inbox does this if it is still to be done.
 struct InboxReplacement {
     private let path: String
-    /// How long others wait for it. It waits longer, since they come one after the other.
+    /// The longest wait of others for the replacement. It waits longer itself, since others come one after the other.
     private let patience: Duration
 
     init(of path: String, patience: Duration) { (self.path, self.patience) = (path, patience) }
@@ -18,20 +18,20 @@ struct InboxReplacement {
 
     private static let logSuffixes = ["-wal", "-shm", InboxMark.suffix]
 
-    /// Does what a replacement that was interrupted has left undone.
+    /// Finishes a replacement that was interrupted.
     func finish(now: Timestamp) throws(InboxError) {
         guard self.exists(self.complete) else { return }
-        // The damaged file is still there: it will be noticed again, and replaced by something newer.
+        // The damaged file is still there: the inbox will find the damage again, and make a newer replacement.
         guard !self.exists(self.path) else { return self.remove(self.complete) }
         try self.changeNames { () throws(InboxError) in
-            // A log of the file that was moved aside would be taken for the new one's.
+            // SQLite would use a log of the file that was moved aside for the new one.
             self.moveLogs(to: self.asidePath(now))
             try self.rename(self.complete, to: self.path)
         }
     }
 
-    /// Does what an earlier try at the replacement that is named after `now` has left undone. Returns whether the new
-    /// file is in its place: the damaged one is at ``asidePath(_:)`` then.
+    /// Finishes an earlier try at the replacement that is named after `now`. Returns whether the new file is in its
+    /// place: the damaged one is then at ``asidePath(_:)``.
     func finishEarlierTry(now: Timestamp) throws(InboxError) -> Bool {
         try self.finish(now: now)
         let aside = self.asidePath(now)
@@ -40,7 +40,7 @@ struct InboxReplacement {
         return true
     }
 
-    /// A name for the damaged file that is not taken: what was moved aside before is kept.
+    /// A free name for the damaged file. Files that were moved aside before stay.
     func freeAsidePath(now: Timestamp) -> String {
         var later = now
         while ([""] + Self.logSuffixes).contains(where: { self.exists(self.asidePath(later) + $0) }) {
@@ -49,7 +49,7 @@ struct InboxReplacement {
         return self.asidePath(later)
     }
 
-    /// Puts the file that was filled, and closed, in the place of the damaged one, which gets the name `aside`.
+    /// Puts the filled and closed file in the place of the damaged one, which gets the name `aside`.
     func putInPlace(aside: String) throws(InboxError) {
         try self.flush(self.partial)
         try self.rename(self.partial, to: self.complete)
@@ -73,7 +73,7 @@ struct InboxReplacement {
 
     private func asidePath(_ now: Timestamp) -> String { "\(self.path).damaged-\(now.millisecondsSinceEpoch)" }
 
-    // A log or a mark that is not there is nothing to move.
+    // A log or a mark may be missing.
     private func moveLogs(to aside: String) {
         for suffix in Self.logSuffixes { _ = Glibc.rename(self.path + suffix, aside + suffix) }
     }
@@ -87,7 +87,7 @@ struct InboxReplacement {
         else { throw InboxError(.cannotOpen, step: "renaming a file", systemError: errno) }
     }
 
-    /// Has a file, or a directory's names, written through to the disk.
+    /// Flushes a file, or the names in a directory, to the disk.
     private func flush(_ path: String) throws(InboxError) {
         guard let file = FileDescriptor(opening: path, O_RDONLY)
         else { throw InboxError(.cannotOpen, step: "opening what is to be flushed", systemError: errno) }

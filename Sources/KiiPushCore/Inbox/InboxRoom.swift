@@ -1,12 +1,12 @@
 import Glibc
 
-/// The room that an inbox has on its disk, as of the last look.
-/// Messages are stored only while its reserve stands. What makes room, such as a verdict, may use the reserve up.
+/// The room that an inbox has on its disk, as of the last look. The inbox stores messages only while its reserve
+/// stands. Steps that make room, such as a verdict, may use the reserve up.
 package struct InboxRoom {
     private static let lookInterval: Duration = .seconds(60)
 
     private let path: String
-    /// A file beside the inbox that holds nothing but room, for what makes room on a full disk.
+    /// A file beside the inbox that only occupies room, for steps that make room on a full disk.
     private let reserve: String
     private let clocks: Clocks
     private let freeBytes: (String) -> Int64?
@@ -15,8 +15,8 @@ package struct InboxRoom {
     /// Whether there is room to store messages.
     package private(set) var hasReserve = false
 
-    /// Looks at the disk of the inbox at `path`, and makes the reserve if there is room for it and it is wanted.
-    /// `freeBytes` is what this user may still write there; `nil` where the disk cannot tell.
+    /// Looks at the disk of the inbox at `path`. Makes the reserve if `makesReserve` is true and there is room for it.
+    /// `freeBytes` returns the bytes that this user may still write there; `nil` if the disk cannot tell.
     package init(
         of path: String, clocks: Clocks = .machine, makesReserve: Bool = true,
         freeBytes: @escaping (String) -> Int64? = InboxRoom.freeBytes(at:)
@@ -28,7 +28,7 @@ package struct InboxRoom {
         if makesReserve { self.look() }
     }
 
-    /// How the room of the inbox at `path` is shared out. Changes nothing.
+    /// The shares of the inbox at `path`. Changes nothing.
     package static func shares(of path: String) -> InboxShares { InboxRoom(of: path, makesReserve: false).shares }
 
     /// Looks again, if the last look is old or has found no room.
@@ -42,7 +42,7 @@ package struct InboxRoom {
         self.lookedAt = self.clocks.monotonic()
         let free = self.measure()
         let (reserved, needed) = (self.reserveBytes, self.shares.reserveBytes)
-        // One that would leave no room to work in is not tried: others need some as well.
+        // No try if the reserve would leave no room to work in: others need some as well.
         if reserved < needed ? free + reserved >= needed + 2 * self.shares.logBytes : reserved > 2 * needed {
             self.allocateReserve(needed)
         }
@@ -51,18 +51,18 @@ package struct InboxRoom {
         if self.hasReserve { self.shares.limitLog(toReserve: standing) }
     }
 
-    /// Returns how many bytes are free.
+    /// Returns the free bytes.
     @discardableResult
     private mutating func measure() -> Int64 {
-        // Where the disk cannot tell, only a write that fails does.
+        // If the disk cannot tell, only a write that fails does.
         let free = self.freeBytes(self.path) ?? .max / 2
         let files = [self.path, self.path + "-wal", self.reserve].compactMap(InboxRoom.status)
         self.shares = InboxShares(of: files.reduce(free) { $0 + Int64($1.st_blocks) * 512 })
         return free
     }
 
-    /// The reserve's length; 0 where there is none. Its blocks say nothing on file systems that store no zeros, such as
-    /// ZFS. Those keep no room for it either.
+    /// The reserve's length; 0 if there is none. Its blocks say nothing on file systems that store no zeros, such as
+    /// ZFS, which keep no room for it either.
     private var reserveBytes: Int64 { InboxRoom.status(of: self.reserve).map { Int64($0.st_size) } ?? 0 }
 
     private func allocateReserve(_ bytes: Int64) {
@@ -79,7 +79,7 @@ package struct InboxRoom {
         return status
     }
 
-    /// Gives the reserve up, for what makes room.
+    /// Removes the reserve, to give its room to steps that make room.
     package mutating func giveUpReserve() {
         _ = unlink(self.reserve)
         self.hasReserve = false

@@ -1,40 +1,42 @@
 import CSQLite
 
 /// Takes over every message of a damaged file that can be read and is not done, in the order of reception.
-/// Where reading fails, it goes on behind the damage. Which messages come next is known from the file's indexes, as far
-/// as they can be read; otherwise the numbers are searched for the next one that can be.
+///
+/// If reading fails, it goes on behind the damage. The file's indexes tell the next messages, as far as they can be
+/// read. Otherwise it searches the numbers for the next readable message.
 final class InboxSalvage {
     private let source: InboxSource?
     private let fresh: Inbox
     private let insertion: SQLiteStatement
-    /// What the file counted: as this process knew it, or else as the file says.
+    /// The file's counts: as this process knew them, or else as the file says.
     private let ledger: InboxLedger?
     private let mark: InboxMark?
-    /// How many messages that are not done the indexes know; `nil` when they cannot be read.
+    /// The number of unfinished messages in the indexes; `nil` if these cannot be read.
     private var indexed: Int?
-    /// The numbers of those that were not taken over (yet).
+    /// The numbers of messages that are not taken over (yet).
     private var unread: Set<Int64> = []
     private let notices: [InboxNotice]
     private let installations: [Int64: InboxSource.Installation]
-    /// The key in the new file of each that the damaged one has: a damaged file may have one ID under two keys.
+    /// The key in the new file for each key in the damaged one, which may have one ID under two keys.
     private let keys: [Int64: Int64]
     private var highest: Int64 = 0
     private var takenOver = 0
-    /// How many of those that were taken over are dead letters because something of them could not be read.
+    /// The number of messages that became dead letters because a part of them was unreadable.
     private var unclear = 0
 
     private static let batchBytes: Int64 = 4 << 20
-    /// So often a search may fail: for each page of the file as often as the numbers there are can be halved.
+    /// The most failures of a search: for each page of the file, as many as the range of numbers can be halved.
     private static let probesPerPage = 64
     private static let probes = 100_000
-    /// Numbers that are left out where the last ones may not be known: more than a mark is late by, a second's worth.
+    /// The numbers left out if the last ones may be unknown: more than the messages of one second. A mark may be a
+    /// second late.
     private static let gap: Int64 = 1_000_000
-    /// Why a message is dead whose installation could not be read, and one that may be done.
+    /// The reasons of a dead letter whose installation could not be read, and of one that may be done.
     private static let unknownInstallation = "damaged inbox: whom it was for could not be read"
     private static let unknownState = "damaged inbox: whether it was handled could not be read"
 
     init(from path: String, into fresh: Inbox, _ remembered: Inbox.Remembered?, _ mark: InboxMark?) {
-        // A file that cannot even be looked into has nothing to give.
+        // If nothing of the file can be read, there is nothing to take over.
         let source = try? InboxSource(path, columnsOf: fresh.connection)
         let columns = InboxSource.leading + ["bytes"] + (source?.furtherColumns ?? [])
         let values = columns.indices.map { "?\($0 + 1)" }.joined(separator: ", ")
@@ -69,15 +71,15 @@ final class InboxSalvage {
 
     var isReadable: Bool { self.source != nil }
 
-    /// Throws when the new file cannot be written. What cannot be read is counted. `path` is where the damaged file will
-    /// be kept, and `reason` is what is wrong with it.
+    /// Throws when the new file cannot be written. Unreadable messages are counted. `path` is the damaged file's future
+    /// name, and `reason` describes the damage.
     func run(now: Timestamp, keptAt path: String, reason: String) throws(InboxError) {
         if let source { try self.copyMessages(source) }
         let lost = self.lostCount.map { Int($0) }
         let safe = self.safeSequence(now: now)
         try self.fresh.transaction { transaction throws(InboxError) in
             for (key, installation) in self.installations {
-                // Where it is not known what has arrived, a redelivery is better taken for new than lost.
+                // If it is unknown what has arrived, storing a redelivery as new is better than losing a message.
                 try transaction.statements.restoreInstallation.run(key, installation.id, installation.proven ?? safe)
                 if let owner = installation.owner { try transaction.set(owner, of: key) }
                 if let adopter = installation.adopter.flatMap({ self.keys[$0] }) {
@@ -98,14 +100,15 @@ final class InboxSalvage {
             + "were handled"
     }
 
-    /// How many messages that the file's ledger does not know were not done, at most.
+    /// The most unfinished messages that the file's ledger does not know.
     private var missing: Int64 { self.ledger.flatMap { self.mark?.missing(from: $0) } ?? 0 }
 
-    /// How many messages were not done, as far as anything says so.
+    /// The number of unfinished messages, if anything tells it.
     private var unfinished: Int64? { (self.ledger?.unfinished ?? self.mark?.unfinished).map { $0 + self.missing } }
 
-    /// How many were there and could not be read, at least; `nil` when nothing says how many there were. A page of an older
-    /// time lacks later messages: where the indexes know as many as were counted, each of theirs is looked for.
+    /// The least number of messages that were there and could not be read; `nil` if nothing tells how many there were.
+    /// An outdated page lacks later messages: the count of unread messages suffices only if the indexes have as many
+    /// messages as the ledger or the mark counted.
     private var lostCount: Int64? {
         let unread = Int64(self.unread.count)
         if let indexed = self.indexed.map({ Int64($0) }) {
@@ -120,7 +123,7 @@ final class InboxSalvage {
     private func safeSequence(now: Timestamp) -> Int64 {
         let last = max(self.highest, self.ledger?.lastSequence ?? 0)
         if let mark, self.ledger.map(mark.isAhead) ?? true { return min(max(last, mark.sequence) + Self.gap, 1 << 56) }
-        // At fewer than a million messages a second, all the time.
+        // Below a million messages a second, all numbers since 1970 are lower.
         return self.ledger == nil ? max(last, now.millisecondsSinceEpoch * 1000) : last
     }
 
@@ -137,7 +140,7 @@ final class InboxSalvage {
         var first: Int64 = 1
         while let reached = try self.copy(source, from: first, through: .max) {
             while next < numbers.count, numbers[next] <= reached { next += 1 }
-            // One by one until one can be read: behind it the rest may be as it was.
+            // One by one until one can be read: behind it, the rest may be intact.
             while next < numbers.count {
                 let number = numbers[next]
                 next += 1
@@ -149,8 +152,8 @@ final class InboxSalvage {
         try self.settleDisputed(source)
     }
 
-    /// Takes over as dead letters the messages that the indexes have as open and the table has as done: it is unclear
-    /// which of the two is right, unless the table has as many open messages as were counted.
+    /// Takes over, as dead letters, the messages that the indexes have as open and the table has as done. It is unclear
+    /// which is right, unless the table has as many open messages as were counted.
     private func settleDisputed(_ source: InboxSource) throws(InboxError) {
         let disputed = self.unread.filter(source.isDone)
         guard self.unfinished != Int64(self.takenOver) else { return self.unread.subtract(disputed) }
@@ -172,7 +175,8 @@ final class InboxSalvage {
         }
     }
 
-    /// Copies the messages of a range of numbers until one cannot be read. Returns the last number; `nil` for all.
+    /// Copies the messages of a range of numbers until one cannot be read. Returns the last number before it; `nil` if
+    /// all could be read.
     private func copy(
         _ source: InboxSource, from first: Int64, through last: Int64, includingDone: Bool = false
     ) throws(InboxError) -> Int64? {
@@ -205,7 +209,7 @@ final class InboxSalvage {
         }
     }
 
-    /// - Returns: how many bytes were written; 0 for a message that is there already.
+    /// - Returns: the number of bytes written; 0 for a message that is there already.
     private func copyRow(_ source: InboxSource, in transaction: InboxTransaction) throws(InboxError) -> Int64 {
         let (row, insertion) = (source.rows, self.insertion)
         let (leading, further) = (Int32(InboxSource.leading.count), Int32(source.furtherColumns.count))
@@ -213,7 +217,7 @@ final class InboxSalvage {
         let bytes = InboxCounts.bytes(topic: row.text(4)?.utf8.count ?? 0, payload: row.withBlob(5) { $0.count })
         try insertion.bind(leading + 1, bytes)
         for column in leading..<leading + further { try insertion.bind(column + 2, valueOf: column, in: row) }
-        // Under its own key it would be handed to whoever gets that key next.
+        // The next installation with the old key would get the message.
         let key = self.keys[row.integer(1)]
         try insertion.bind(2, key ?? InboxSchema.unknownInstallation)
         var state = RowState.dead
@@ -229,7 +233,7 @@ final class InboxSalvage {
         do throws(InboxError) {
             try insertion.run()
         } catch {
-            // It undoes the statement alone: one row that the new file does not take is no reason to lose the others.
+            // It undoes only the statement: a row that the new file refuses is no reason to lose the others.
             guard error.code == SQLITE_CONSTRAINT else { throw error }
             return 0
         }
@@ -241,7 +245,8 @@ final class InboxSalvage {
         return bytes
     }
 
-    /// Copies what happened to the message that is read, as far as it can be: what is missing its record says.
+    /// Copies the events of the current message, as far as they can be read. The message's record tells what is
+    /// missing.
     private func copyEvents(of sequence: Int64, _ source: InboxSource) throws(InboxError) {
         guard let events = source.events, source.hasEvents, (try? events.bind(1, sequence)) != nil else { return }
         defer { events.reset() }

@@ -6,12 +6,12 @@ enum InboxSchema {
     static let version: Int64 = 1
     /// `PRAGMA application_id`: "KiiP". It tells an inbox from anybody else's database.
     static let applicationID: Int64 = 0x4B69_6950
-    /// The years 1970 to 9999, in milliseconds: moments outside of it can be no message's.
+    /// The years 1970 to 9999, in milliseconds: no message has a time outside of them.
     static let calendar: ClosedRange<Int64> = 0...253_402_300_799_999
 
-    /// How many events of a message are kept at most: a broker that repeats itself without end must not fill the disk.
+    /// The most events of a message: a broker that repeats itself without end must not fill the disk.
     static let eventLimit: Int64 = 256
-    /// What the column `events` may say: one more stands for all that were not written.
+    /// The values of the column `events`. The last one says that further events were not written.
     static let eventCounts: ClosedRange<Int64> = 0...257
     /// The installation of rows whose own could not be read from a damaged file: a key that no installation has.
     static let unknownInstallation: Int64 = 0
@@ -92,7 +92,7 @@ enum InboxSchema {
         guard try self.isNew(connection) else { return try self.requireTables(connection) }
         try connection.execute("BEGIN IMMEDIATE", step: "making the tables")
         do throws(InboxError) {
-            // Looked at again with the lock held: another process may have been at it until now.
+            // Checks again with the lock held: another process may just have made the tables.
             if try self.isNew(connection) {
                 let step = "making the tables"
                 try connection.execute(self.tables, step: step)
@@ -103,7 +103,7 @@ enum InboxSchema {
             }
             try connection.execute("COMMIT", step: "making the tables")
         } catch {
-            // The first error is the one that counts, and after some SQLite has rolled back by itself.
+            // The caller gets the first error. After some errors SQLite has rolled back by itself.
             if !connection.isAutocommit { try? connection.execute("ROLLBACK", step: "rolling back") }
             throw error
         }
@@ -152,7 +152,7 @@ enum InboxSchema {
     }
 
     private static func bare(_ sql: String) -> String {
-        // By bytes: every start does it, and with Characters it was a sixth of what a start computes.
+        // Bytes, since every start does it: with Characters it was a sixth of a start's computing.
         let words = sql.utf8.split(separator: UInt8(ascii: "\n")).flatMap { line in
             line.split(separator: UInt8(ascii: " ")).prefix { !$0.starts(with: "--".utf8) }
         }

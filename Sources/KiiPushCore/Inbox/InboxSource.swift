@@ -4,40 +4,40 @@ import CSQLite
 final class InboxSource {
     struct Installation {
         var id: String
-        /// Through which number its acknowledgements are known to have arrived, if that can be read.
+        /// The last number of the acknowledgements that are known to have arrived, if that can be read.
         var proven: Int64?
-        /// Whose it is, if that can be read.
         var owner: InboxOwner?
-        /// The key of the one that handles its messages in its place.
+        /// The key of the installation that handles its messages in its place.
         var adopter: Int64?
     }
 
-    /// A message, on which ``rows`` stands; a row that holds none; the end; where the file cannot be read.
+    /// A message, on which ``rows`` stands; a row without a message; the end; a place that cannot be read.
     enum Step { case row(sequence: Int64), nonsense, end, damage }
 
     /// The first columns of ``rows``, in this order.
     static let leading = ["sequence", "installation", "state", "reason", "topic", "payload"]
 
-    /// Numbers that a message can have; behind the last there is room for those to come.
+    /// Numbers that a message can have. Above the last one there is room for later messages.
     private static let sequences: ClosedRange<Int64> = 1...(1 << 55)
 
     private let connection: SQLiteConnection
     private let statements: InboxStatements
-    /// Messages, mostly those that are not done; the further columns are those that the new file knows, too.
+    /// Reads messages, mostly unfinished ones. ``furtherColumns`` are the columns after ``leading`` that the new file
+    /// has, too.
     let rows: SQLiteStatement
     let furtherColumns: [String]
-    /// What happened to a message, as the columns of the table `event` that can be read; `nil` where there is none.
+    /// Reads the events of a message, as far as their columns can be read; `nil` without a table `event`.
     let events: SQLiteStatement?
     private let state: SQLiteStatement
-    /// How many pages the file has, about, its log included.
+    /// The approximate number of pages, including the log's.
     let pages: Int
 
-    /// - Throws: ``InboxError`` when nothing of the file can be read.
+    /// - Throws: ``InboxError`` if nothing of the file can be read.
     init(_ path: String, columnsOf fresh: SQLiteConnection) throws(InboxError) {
         let size = InboxFile.size(of: path)
         guard size > 0 else { throw InboxError(.corrupt, step: "looking for messages in an empty file") }
         let connection = try SQLiteConnection(path: path, flags: SQLITE_OPEN_READONLY)
-        // Looks at what is read more closely, so that nonsense is found to be nonsense.
+        // Has SQLite check cells more closely, so that it recognises nonsense.
         try connection.execute("PRAGMA cell_size_check = ON", step: "looking at a damaged file")
         let present = Set(try InboxSource.columns(of: "message", connection))
         let known = try InboxSource.columns(of: "message", fresh)
@@ -72,7 +72,7 @@ final class InboxSource {
             : nil
     }
 
-    /// A column's value or, where it is of a type that it cannot have, one that the message can be kept with.
+    /// A column's value. If its type is impossible, a substitute with which the new file can have the message.
     private static func repaired(_ column: String) -> String {
         func checked(_ column: String, else other: String) -> String {
             "CASE typeof(\(column)) WHEN 'integer' THEN \(column) ELSE \(other) END"
@@ -85,7 +85,7 @@ final class InboxSource {
         case "events": return checked(column, else: "1")
         case "updated_ms": return checked(column, else: checked("received_ms", else: "0"))
         case "received_ms": return checked(column, else: checked("updated_ms", else: "0"))
-        // A retry that is due never would never be made.
+        // A retry without a due time would never start.
         case "next_attempt_ms": return checked(column, else: "CASE state WHEN \(RowState.retry.rawValue) THEN 0 END")
         default: return checked(column, else: "NULL")
         }
@@ -104,12 +104,12 @@ final class InboxSource {
     // MARK: - Messages
 
     /// Begins to read the messages of a range of numbers; each use ends with a reset of ``rows``. It reads from the
-    /// first number itself: to go on behind a number, SQLite would read the page that holds it.
+    /// first number itself: to go on behind a number, SQLite would read the page that holds the number.
     func start(from first: Int64, through last: Int64, includingDone: Bool) throws(InboxError) {
         try self.rows.bind(from: 1, [first, last, includingDone ? 1 : 0])
     }
 
-    /// - Throws: ``InboxError`` for what is no fault of the file's, such as a lack of memory.
+    /// - Throws: ``InboxError`` for faults that are not the file's, such as a lack of memory.
     func next() throws(InboxError) -> Step {
         do throws(InboxError) {
             guard try self.rows.next() else { return .end }
@@ -122,18 +122,18 @@ final class InboxSource {
         return isWhole && InboxSource.sequences.contains(sequence) ? .row(sequence: sequence) : .nonsense
     }
 
-    /// Whether the message that is read may have events.
+    /// Whether the current message may have events.
     var hasEvents: Bool {
         guard let column = self.furtherColumns.firstIndex(of: "events") else { return false }
         return self.rows.integer(Int32(InboxSource.leading.count + column)) != 0
     }
 
-    // MARK: - What the file says of itself
+    // MARK: - The file's own counts and indexes
 
     func ledger() -> InboxLedger? { try? self.statements.readLedger() }
     func notices() -> [InboxNotice] { (try? self.statements.readNotices()) ?? [] }
 
-    /// The numbers of the messages that are not done, by the indexes; `nil` when these cannot be read.
+    /// The numbers of unfinished messages, by the indexes; `nil` if these cannot be read.
     func unfinished() -> [Int64]? {
         let open = "SELECT sequence FROM message INDEXED BY message_open WHERE state < \(RowState.done.rawValue)"
         let dead = "SELECT sequence FROM message INDEXED BY message_dead WHERE state = \(RowState.dead.rawValue)"
@@ -143,7 +143,7 @@ final class InboxSource {
 
     func isDone(_ sequence: Int64) -> Bool {
         defer { self.state.reset() }
-        // One that cannot be read may be anything.
+        // An unreadable message may be anything.
         guard (try? self.state.bind(1, sequence)) != nil, (try? self.state.next()) == true else { return false }
         return self.state.integer(0) == RowState.done.rawValue
     }

@@ -16,7 +16,7 @@ final class InboxStatements {
         func rows(_ condition: String, _ step: String) -> SQLiteStatement {
             make("SELECT \(InboxSchema.columns) FROM message WHERE \(condition)", step)
         }
-        // A damaged page says anything, and SQLite's sum() fails where no integer is that large.
+        // A damaged page may say anything, and SQLite's sum() fails if no integer is large enough.
         let bytes = "min(max(bytes, \(InboxCounts.rowBytes.lowerBound)), \(InboxCounts.rowBytes.upperBound))"
         self.begin = make("BEGIN IMMEDIATE", "beginning a transaction")
         self.commit = make("COMMIT", "committing")
@@ -59,7 +59,7 @@ final class InboxStatements {
             WHERE sequence = ?1
             """, "making a message wait")
         self.absorb = make("UPDATE message SET events = ?2 WHERE sequence = ?1", "recording a redelivery")
-        // OR REPLACE: a damaged count is no reason to write nothing any more.
+        // OR REPLACE: a damaged count must not keep new events out.
         self.addEvent = make(
             """
             INSERT OR REPLACE INTO event (message, number, at_ms, kind, attempt, started_ms, pause_ms, detail)
@@ -72,7 +72,7 @@ final class InboxStatements {
             """, "reading events")
         self.eventNumbers = make("SELECT message, number FROM event ORDER BY message, number", "looking at every event")
         self.deleteEvents = make("DELETE FROM event WHERE message = ?1", "removing events")
-        // How the reasons begin for which no handler sees a message, whatever it is.
+        // The beginnings of the reasons for which no handler sees a message, whatever the message is.
         let isRefused = ["undecodable", "unexpectedTopic", "oversized"].map { "reason GLOB '\($0)*'" }
             .joined(separator: " OR ")
         self.standing = make(
@@ -101,10 +101,10 @@ final class InboxStatements {
         self.row = rows("sequence = ?1", "reading a message")
         self.bytes = make(
             "SELECT topic, original_length, payload FROM message WHERE sequence = ?1", "comparing a message")
-        // `state < 4` stands here as it stands in the partial index, or SQLite does not use that index. Were it not
-        // called likely, SQLite would search by it instead of by the state: through the whole backlog, and sorting it.
-        // The `+` keeps SQLite from comparing the state with those of the partial indexes: it would compile the
-        // statement anew each time that another one is asked for.
+        // `state < 4` stands here as in the partial index, or SQLite does not use that index. Without likely(), SQLite
+        // would search by this condition instead of by the state: through the whole backlog, with a sort. The `+` keeps
+        // SQLite from comparing the state with the states of the partial indexes: it would compile the statement anew
+        // for each other state.
         self.page = rows(
             "installation = ?1 AND likely(state < 4) AND state = +?2 AND sequence > ?3 ORDER BY sequence LIMIT ?4",
             "reading messages")
@@ -120,13 +120,14 @@ final class InboxStatements {
         self.firstSource = make(
             "SELECT min(source) FROM message WHERE installation = ?1 AND state = 0 AND source IS NOT NULL",
             "looking for sources")
-        // In a damaged row the state may be bytes. SQLite shifts by a number that they spell, and compares with none.
+        // In a damaged row the state may be bytes. SQLite shifts by a number that they spell, although they equal no
+        // number.
         self.sequences = make(
             """
             SELECT sequence FROM message
             WHERE sequence > ?1 AND typeof(state) = 'integer' AND (1 << state) & ?2 ORDER BY sequence LIMIT ?3
             """, "reading messages")
-        // By a number that stands here, or SQLite does not use the partial index.
+        // A literal state: with a parameter SQLite does not use the partial index.
         self.deadLetters = rows("state = 5 AND sequence > ?1 ORDER BY sequence LIMIT ?2", "reading dead letters")
         self.dueRetries = rows(
             "installation = ?1 AND state = 2 AND next_attempt_ms <= ?2 ORDER BY next_attempt_ms, sequence LIMIT ?3",
@@ -176,7 +177,7 @@ final class InboxStatements {
             SELECT sequence, packet_id FROM message
             WHERE sequence > ?1 AND installation = ?2 AND packet_id IS NOT NULL ORDER BY sequence
             """, "reading unproven rows")
-        // CROSS keeps the order of the loops: through the rows once, whatever the number of installations.
+        // CROSS keeps the order of the loops: one pass through the rows, whatever the number of installations.
         self.allUnproven = make(
             """
             SELECT installation, sequence, packet_id FROM message CROSS JOIN installation ON key = installation
@@ -203,7 +204,7 @@ final class InboxStatements {
                 WHERE installation = m.installation AND sequence = m.sequence AND \(condition))
             """
         }
-        // NOT INDEXED: the table is read, and not what an index says of it.
+        // NOT INDEXED: reads the table, and not what an index says about it.
         self.inspect = make(
             """
             SELECT sequence, state, bytes, installation, CASE
@@ -227,7 +228,7 @@ final class InboxStatements {
             SELECT count(*) FROM installation AS i NOT INDEXED WHERE NOT EXISTS (SELECT 1 FROM installation
                 INDEXED BY sqlite_autoindex_installation_1 WHERE id = i.id AND key = i.key)
             """, "looking for every installation")
-        // For count(*) SQLite would go through whichever index is the smallest.
+        // For count(*), SQLite would go through whichever index is the smallest.
         self.installationsByIndex = make(
             """
             SELECT (SELECT sum(1) FROM installation INDEXED BY sqlite_autoindex_installation_1),

@@ -1,7 +1,8 @@
-/// What may be written while ``Inbox/transaction(_:)`` runs. Using it afterwards is a programmer error and traps.
+/// The writes that are possible while ``Inbox/transaction(_:)`` runs. Using it afterwards is a programmer error and
+/// traps.
 package struct InboxTransaction {
-    // Not `~Copyable`, which would keep it from leaving the transaction's body: the optimiser of Swift 6.3 crashes when
-    // it specialises a function whose closure borrows such a value.
+    // Not `~Copyable`, which would keep it inside the transaction's body: the optimiser of Swift 6.3 crashes when it
+    // specialises a function whose closure borrows such a value.
     private let owner: Inbox
     private let number: Int
 
@@ -13,10 +14,10 @@ package struct InboxTransaction {
         return self.owner
     }
 
-    /// Stores a message that has come from the network. Returns its sequence number.
+    /// Stores a message from the network. Returns its sequence number.
     ///
     /// - Parameters:
-    ///   - storedAt: when this transaction began, if that is to be kept.
+    ///   - storedAt: when this transaction began, for the record; `nil` leaves it out.
     ///   - acknowledgedAt: when the message is acknowledged, if nothing more is written about it.
     @discardableResult
     package func insert(
@@ -41,12 +42,12 @@ package struct InboxTransaction {
             try self.add(.dead(reason, attempt: nil), to: sequence, at: storedAt ?? row.receivedAt)
         }
         self.count(sequence, bytes, in: row.state)
-        // No handler was meant for it: it may be cut, and make room for newer ones.
+        // No handler may see it: it may be cut, and make room for newer ones.
         if isDead { try self.inbox.boundRefused(sequence, bytes: bytes, in: self) }
         return sequence
     }
 
-    /// Counts a message that arrived and is this row once more. Returns where the row stands; `nil` if there is none.
+    /// Counts an arrival that repeats this row. Returns the row's state; `nil` if there is none.
     @discardableResult
     package func absorb(into sequence: Int64, at now: Timestamp) throws(InboxError) -> RowState? {
         guard let standing = try self.standing(of: sequence) else { return nil }
@@ -57,7 +58,7 @@ package struct InboxTransaction {
         return standing.state
     }
 
-    /// Takes a row in hand that was read in this transaction. A time of acknowledgement that is there already stays.
+    /// Takes a row in hand that this transaction has read. An earlier time of acknowledgement stays.
     package func take(_ row: StoredMessage, acknowledgedAt: Timestamp?, at now: Timestamp) throws(InboxError) {
         let statement = self.statements.take
         try statement.bind(from: 1, [row.sequence, now.millisecondsSinceEpoch, acknowledgedAt?.millisecondsSinceEpoch])
@@ -70,7 +71,8 @@ package struct InboxTransaction {
         package var source: Int64?
     }
 
-    /// The common end of a message: it is in hand, and nothing else is to be noted. Returns whether it was so.
+    /// Writes the common end of a message, in one statement: it is in hand, and only its answer is new. Returns false,
+    /// without a change, for any other row.
     private func finish(
         _ change: MessageChange, bytes: Int, acknowledgedAt: Timestamp?, startedAt: Timestamp?, at now: Timestamp
     ) throws(InboxError) -> Bool {
@@ -89,9 +91,10 @@ package struct InboxTransaction {
         return true
     }
 
-    /// Applies delivery's verdict; `nil` if there is no such row, or it is left as it is.
+    /// Applies delivery's verdict. Returns `nil` if there is no such row, or it stays as it is.
     ///
-    /// - Parameter acknowledgedAt: when the message was acknowledged. What is written first stays; `nil` keeps what is there.
+    /// - Parameter acknowledgedAt: when the message was acknowledged. The first time that was written stays; `nil`
+    ///   keeps it.
     @discardableResult
     package func update(
         _ change: MessageChange, acknowledgedAt: Timestamp? = nil, at clock: TurnClock
@@ -146,7 +149,7 @@ package struct InboxTransaction {
         return Update(state: state, source: source)
     }
 
-    /// As the column `answer` has it.
+    /// The value for the column `answer`.
     private func code(of answer: FetchResult?) -> Int64? { answer.map { $0 == .newData ? 0 : 1 } }
 
     /// Moves the times of all retries, after the calendar was set by this much.
@@ -154,7 +157,8 @@ package struct InboxTransaction {
         try self.statements.moveRetries.run(shift.wholeNanoseconds / 1_000_000)
     }
 
-    /// Makes a message wait again; false if there is no such row. Unless it waits for a retry, its attempts are forgotten.
+    /// Makes a message wait again; false if there is no such row. Its attempts restart at 0, unless it waits for a
+    /// retry.
     @discardableResult
     package func requeue(_ sequence: Int64, source: Int64? = nil, at now: Timestamp) throws(InboxError) -> Bool {
         guard let standing = try self.standing(of: sequence) else { return false }
@@ -165,11 +169,11 @@ package struct InboxTransaction {
         return true
     }
 
-    /// Removes a message, wherever it stands; false if there is no such row. One that is done stays counted as that.
+    /// Removes a message in any state; false if there is no such row. A done message stays counted as done.
     @discardableResult
     package func drop(_ sequence: Int64) throws(InboxError) -> Bool { try self.remove(sequence, isDropped: true) }
 
-    /// Removes a row that stands like this (`nil`: anywhere), and counts it. One that is done stays counted as that.
+    /// Removes a row in this state (`nil`: any), and counts it. A done row stays counted as done.
     func remove(_ sequence: Int64, in state: RowState? = nil, isDropped: Bool = false) throws(InboxError) -> Bool {
         guard let standing = try self.standing(of: sequence), state == nil || state == standing.state
         else { return false }
@@ -196,12 +200,13 @@ package struct InboxTransaction {
         return key
     }
 
-    /// Notes whose an installation is, and that it handles its messages itself.
+    /// Records the owner of an installation, and that it handles its messages itself.
     package func set(_ owner: InboxOwner, of installation: Int64) throws(InboxError) {
         try self.statements.own.run(installation, owner.site, owner.app, owner.principal)
     }
 
-    /// Has the messages of an installation, and of those whose messages it handles, handled by another one.
+    /// Makes another installation handle the messages of `former`, and of the installations that `former` has taken
+    /// over.
     package func adopt(_ former: Int64, by installation: Int64) throws(InboxError) {
         try self.statements.adopt.run(former, installation)
     }
@@ -211,15 +216,14 @@ package struct InboxTransaction {
         try self.statements.prove.run(installation, sequence)
     }
 
-    /// Counts a row that was written.
     func count(_ sequence: Int64, _ bytes: Int64, in state: RowState) {
         self.inbox.pending.lastSequence = max(self.inbox.pending.lastSequence, sequence)
         self.inbox.pending.received += 1
         self.inbox.pending.counts[state].add(bytes)
     }
 
-    /// Goes on counting where the other file ended, by what it counted and its mark. What was done there stays done;
-    /// messages that only the mark knows, and that are not lost, were done.
+    /// Continues the counts of the old file, by its ledger and its mark. Its done messages stay done. Messages that
+    /// only the mark knows, and that are not lost, were done.
     func restoreLedger(_ old: InboxLedger?, _ mark: InboxMark?, lost: Int64, lastSequence: Int64) {
         var ledger = self.inbox.pending
         ledger.lastSequence = lastSequence
@@ -227,7 +231,7 @@ package struct InboxTransaction {
         ledger.dropped = old?.dropped ?? 0
         ledger.lost = max(old?.lost ?? 0, mark?.lost ?? 0) + lost
         let gone = ledger.expired + ledger.dropped + ledger.lost
-        // Those that came back although they were done are done no more.
+        // Done messages that came back are done no more.
         ledger.pruned = max(0, max(mark?.stored ?? 0, old?.stored ?? 0) - ledger.counts.rows - gone)
         ledger.received = ledger.duplicates + ledger.counts.rows + ledger.pruned + gone
         self.inbox.pending = ledger
@@ -246,8 +250,8 @@ package struct InboxTransaction {
 
     // MARK: - Events
 
-    /// Records that something happened to a message that was given so many events, unless it may have no more. Returns how
-    /// many it was given from now on, which is the caller's to write.
+    /// Records an event of a message that has `count` events, unless it may have no more. Returns the new number, for
+    /// the caller to write.
     @discardableResult
     private func add(
         _ event: MessageEvent.Kind, to sequence: Int64, after count: Int64 = 0, at now: Timestamp,
@@ -264,9 +268,9 @@ package struct InboxTransaction {
     private struct Standing {
         var state: RowState
         var bytes: Int64
-        /// How many events it was given; one more than there may be when it was given no more.
+        /// The number of its events; 257 if further ones were not written.
         var events: Int64
-        /// Whether it is one of ``RefusedRows``.
+        /// Whether it counts in ``RefusedRows``.
         var isRefused: Bool
         var source: Int64?
     }

@@ -1,35 +1,35 @@
-/// How many messages an inbox has received, and where every one of them stands.
+/// The number of messages that an inbox has received, by what has become of them.
 ///
-/// With the inbox in a file the numbers go back to its first message and survive the process, since they are written in
-/// the transactions that change them. With the inbox in memory they begin with the runtime.
+/// With the inbox in a file, the numbers go back to its first message and survive the process: the transactions that
+/// change them write them. With the inbox in memory they begin with the runtime.
 public struct MessageLedger: Sendable, Hashable {
-    /// Messages that arrived, each as often as it did.
+    /// Messages that arrived, counting every arrival.
     public var received: Int64
-    /// Of these, deliveries that were recognised as one more of a message that was there already.
+    /// The part of ``received`` that the inbox recognised as repetitions of messages that were there already.
     public var duplicates: Int64
-    /// Messages that wait for a handler, those that wait for another attempt included.
+    /// Messages that wait for a handler, including messages that wait for another attempt.
     public var waiting: Int64
-    /// Messages that were handed to delivery and have no verdict yet.
+    /// Messages that delivery is handling, without a verdict yet.
     public var running: Int64
-    /// Messages that are shown to the user, who has not reacted.
+    /// Messages shown to the user, who has not reacted.
     public var presented: Int64
-    /// Messages whose handler answered with a success, or which there was nobody to call for. Counted on after their
-    /// rows are removed.
+    /// Messages whose handler answered with a success, or for which there was nobody to call. They still count after
+    /// their rows are removed.
     public var done: Int64
-    /// Messages that were given up on: with a file, the dead letters that it holds; in memory, where nothing is kept,
-    /// all there have been.
+    /// Messages that delivery gave up on. With a file, the dead letters that it holds. In memory, which keeps none, all
+    /// there have been.
     public var dead: Int64
-    /// Messages that were removed without having been handled, and that nobody dropped: dead letters that nobody can
-    /// handle and that made room for newer ones (``PushEvent/Notice/deadLettersRemoved``).
+    /// Messages that were removed unhandled, and that nobody dropped: dead letters that nobody can handle and that made
+    /// room for newer ones (``PushEvent/Notice/deadLettersRemoved``).
     public var expired: Int64
-    /// Messages that were acknowledged and are gone without having been handled: a damaged inbox file, or one that was
-    /// removed or replaced by an older one, no longer held them.
-    /// ``PushEvent/inboxMovedAside(path:reason:takenOver:lost:)`` tells of each such file. Always 0 in memory.
+    /// Acknowledged messages that are gone unhandled: a damaged inbox file no longer held them, or the file was removed
+    /// or replaced by an older one. ``PushEvent/inboxMovedAside(path:reason:takenOver:lost:)`` reports each such file.
+    /// Always 0 in memory.
     public var lost: Int64
     /// Messages that a person dropped before they were done.
     public var dropped: Int64
 
-    /// Makes a ledger; the default is that of an inbox that has not received anything.
+    /// Makes a ledger. The default is the ledger of an inbox that has not received anything.
     package init(
         received: Int64 = 0, duplicates: Int64 = 0, waiting: Int64 = 0, running: Int64 = 0, presented: Int64 = 0,
         done: Int64 = 0, dead: Int64 = 0, expired: Int64 = 0, lost: Int64 = 0, dropped: Int64 = 0
@@ -39,7 +39,7 @@ public struct MessageLedger: Sendable, Hashable {
         (self.done, self.dead, self.expired, self.lost, self.dropped) = (done, dead, expired, lost, dropped)
     }
 
-    /// Received less everything that is accounted for; 0 unless a message was lost or counted twice.
+    /// Received messages less all others; 0 unless a message was lost or counted twice.
     package var unaccounted: Int64 {
         self.received - self.duplicates - self.waiting - self.running - self.presented - self.done - self.dead
             - self.expired - self.lost - self.dropped

@@ -1,21 +1,21 @@
-/// What is known of one message, as the inbox's file has it.
+/// The record of one message in the inbox's file.
 ///
-/// What happened is written together with what the message came to, so that the record costs nothing: between the two
-/// it is not there yet, and what a process had not written when it ended is not there at all.
+/// The inbox writes an event together with the message's next outcome, so that the record costs nothing. Until then the
+/// record lacks the event. If the process ends before that, the record never gets it.
 public struct MessageRecord: Sendable, Hashable {
-    /// Where the message stands.
+    /// The state of a message.
     public enum State: Sendable, Hashable {
-        /// It waits until there is room for it in memory.
+        /// The message waits until there is room for it in memory.
         case waiting
-        /// It was handed to delivery, then or by then.
+        /// Delivery took the message at this time, or before.
         case running(since: Timestamp)
-        /// Its last attempt failed, and the next is due then.
+        /// The last attempt failed, and the next one is due at this time.
         case waitingForRetry(due: Timestamp)
-        /// It is shown to the user, who has not reacted.
+        /// A notification shows the message, and the user has not reacted.
         case presented
-        /// It is done.
+        /// The message is done.
         case done
-        /// It is a dead letter, for this reason.
+        /// The message is a dead letter, for this reason.
         case dead(reason: DeadLetterReason)
     }
 
@@ -25,29 +25,29 @@ public struct MessageRecord: Sendable, Hashable {
         case waiting, running, retry, presented, done, dead
     }
 
-    /// Something that happened, or must have, and is not in the record.
+    /// An event that happened, or must have, and is not in the record.
     package enum Gap: Sendable, Hashable {
-        /// When it was stored: the inbox was damaged.
+        /// The time of storing: the inbox was damaged.
         case storing
-        /// Whether and when it was acknowledged: the process ended before that was written, or the connection before it
-        /// was sent.
+        /// The acknowledgement and its time. The process ended before that was written, or the connection ended before
+        /// the acknowledgement was sent.
         case acknowledgement
-        /// When it was answered, and with what: the inbox was damaged.
+        /// The answer and its time: the inbox was damaged.
         case answer
-        /// Some of what happened besides: the record is full, or cannot be read to its end.
+        /// Some of the other events: the record is full, or cannot be read to its end.
         case laterEvents
     }
 
     /// The message's number in the inbox, as in ``DeliveryContext/messageID``.
     public var messageID: Int64
-    /// The installation that received it; `nil` if a damaged inbox could not say it any more. Such a message can be
-    /// dropped, but not be tried again.
+    /// The installation that received it; `nil` if a damaged inbox could not tell it any more. A person can drop such a
+    /// message, but not retry it.
     public var installationID: String?
-    /// The MQTT topic it came on.
+    /// The MQTT topic that it came on.
     public var topic: String
-    /// The payload as it came; of an oversized message its beginning.
+    /// The payload as it came; for an oversized message, its beginning.
     public var payload: [UInt8]
-    /// How long the payload was in bytes, if ``payload`` is only its beginning.
+    /// The payload's length in bytes, if ``payload`` is only its beginning.
     package var originalLength: Int?
     /// The quality of service it came with, 0 to 2.
     package var qualityOfService: Int
@@ -57,20 +57,20 @@ public struct MessageRecord: Sendable, Hashable {
     package var isRetained: Bool
     /// MQTT's packet identifier; `nil` at QoS 0.
     package var packetID: Int?
-    /// Which connection it came on: rises with every connection of the installation.
+    /// The number of the connection that it came on. It rises with every connection of the installation.
     package var connection: Int64
     /// When it came in; the first event.
     public var receivedAt: Timestamp
-    /// Where it stands.
+    /// The state of the message.
     public var state: State
-    /// How many attempts were made since it last began anew; 0 for a message that no handler was meant for. Those that
-    /// ran alone when a process ended are among them, and one that runs is not.
+    /// The number of attempts since it last began anew; 0 for a message that no handler may see. It includes attempts
+    /// that ran alone when a process ended, and not a running attempt.
     public var attempts: Int
-    /// When it last came to something else: of a dead letter, when it was given up on.
+    /// When its state last changed; for a dead letter, when delivery gave up on it.
     package var updatedAt: Timestamp
     /// The message's events, in the order of time. Empty in the records of ``PushRuntime/deadLetters(after:)``.
     package var events: [MessageEvent] = []
-    /// What is not among the events.
+    /// Events that are known to be missing.
     package var missing: [Gap] = []
 
     package init(_ row: StoredMessage, installationID: String?) {
@@ -92,7 +92,7 @@ public struct MessageRecord: Sendable, Hashable {
             }
     }
 
-    /// What a store keeps of a message beside its row.
+    /// The data that a store keeps of a message beside its row.
     package struct Recorded {
         /// Milliseconds since its reception.
         package var storedAfter: Int64?
@@ -101,7 +101,7 @@ public struct MessageRecord: Sendable, Hashable {
         /// The answer's number.
         package var answer: Int64?
         package var events: [(parts: MessageEvent.Kind.Parts, at: Timestamp, startedAt: Timestamp?)] = []
-        /// Whether all of the events are here that there are.
+        /// Whether all events of the message are here.
         package var isWhole = true
 
         package init() {}
@@ -132,12 +132,12 @@ public struct MessageRecord: Sendable, Hashable {
             self.add(.started(attempt: attempt), at: self.moment(recorded.startedAfter))
             self.add(.done(answer, attempt: attempt, isLate: false), at: row.updatedAt)
         }
-        // What happened in one millisecond stays in the order in which it had to happen.
+        // Events of one millisecond stay in the order in which they had to happen.
         self.events = self.events.enumerated()
             .sorted { ($0.element.at, $0.offset) < ($1.element.at, $1.offset) }.map(\.element)
 
         if storedAt == nil { self.missing.append(.storing) }
-        // Written with the first thing that becomes of the message.
+        // The acknowledgement is written with the message's first outcome.
         let isWritten = row.state != .waiting && row.state != .inHand
         if isWritten, row.packetID != nil, acknowledgedAt == nil { self.missing.append(.acknowledgement) }
         if row.state == .done, answer == nil, !endedLate { self.missing.append(.answer) }
@@ -158,7 +158,6 @@ public struct MessageRecord: Sendable, Hashable {
 }
 
 extension Inbox {
-    /// What is known of the message with this number.
     package func record(_ sequence: Int64) throws(InboxError) -> MessageRecord? {
         let statement = self.statements.record
         defer { statement.reset() }
@@ -175,7 +174,7 @@ extension Inbox {
         return MessageRecord(row, installationID: statement.text(24), recorded)
     }
 
-    /// Reads the events of a message, as far as they can be read. Returns whether there are as many as it counts.
+    /// Reads the events of a message, as far as they can be read. Returns whether there are `count` of them.
     private func readEvents(
         of sequence: Int64, into recorded: inout MessageRecord.Recorded, count: Int64
     ) throws(InboxError) -> Bool {
@@ -196,20 +195,20 @@ extension Inbox {
                 read += 1
             }
         } catch {
-            // What was read is right all the same.
+            // The events read so far are right all the same.
             guard error.kind == .corrupt else { throw error }
             return false
         }
         return read == count
     }
 
-    /// What is known of the dead letters behind this number, in the order of reception, but for what happened to them.
+    /// The records of the dead letters after this number, in the order of reception, without their events.
     package func deadLetterRecords(after sequence: Int64, limit: Int) throws(InboxError) -> [MessageRecord] {
         try self.deadLetters(after: sequence, limit: limit).map { row throws(InboxError) in
             MessageRecord(row, installationID: try self.installationID(row.installation))
         }
     }
 
-    /// The last number that was given out; 0 when none was.
+    /// The last number that the inbox gave out; 0 if it gave out none.
     package func lastSequence() throws(InboxError) -> Int64 { try self.statements.readLedger().lastSequence }
 }

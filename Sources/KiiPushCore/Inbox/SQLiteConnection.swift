@@ -39,7 +39,7 @@ final class SQLiteConnection {
         return code
     }
 
-    /// How many rows the last statement has changed that was to change some.
+    /// The number of rows that the last INSERT, UPDATE or DELETE changed.
     var changedRows: Int32 { sqlite3_changes(self.raw) }
 
     func execute(_ sql: String, step: @autoclosure () -> String) throws(InboxError) {
@@ -58,15 +58,15 @@ final class SQLiteConnection {
         try SQLiteStatement(self, sql, step: step).first { $0.integer(0) }
     }
 
-    /// How many pages were written since this was last asked: to the log, in WAL mode.
+    /// The number of pages written since the last call: to the log, in WAL mode.
     func pagesWritten() -> Int64 {
         var (written, highest): (Int32, Int32) = (0, 0)
         sqlite3_db_status(self.raw, SQLITE_DBSTATUS_CACHE_WRITE, &written, &highest, 1)
         return Int64(written)
     }
 
-    /// Writes the log into the file. `mode` is one of SQLite's `SQLITE_CHECKPOINT_…`. Returns how many pages are in the log
-    /// and how many of these in the file, negative when that is not known, and whether another connection was in the way.
+    /// Writes the log into the file. `mode` is one of SQLite's `SQLITE_CHECKPOINT_…`. Returns the number of pages in
+    /// the log, and of these in the file, negative if unknown. `isBusy`: another connection was in the way.
     func checkpoint(_ mode: Int32) throws(InboxError) -> (frames: Int32, written: Int32, isBusy: Bool) {
         var (frames, written): (Int32, Int32) = (-1, -1)
         let code = sqlite3_wal_checkpoint_v2(self.raw, nil, mode, &frames, &written)

@@ -1,9 +1,10 @@
 import CSQLite
 
-/// Owns one `sqlite3_stmt *`, compiled when it is first used and kept for the next use.
-/// What runs for each message takes the steps by itself: ``bind(_:_:)-(_,Int64?)`` for a parameter or ``bind(from:_:)``
-/// for several, ``next()`` until it is false, ``reset()``. ``run(_:)``, ``first(_:read:)``, ``all(_:read:)`` and
-/// ``forEach(_:read:)`` take them for the rest.
+/// Owns one `sqlite3_stmt *`, compiled at its first use and kept for later ones.
+///
+/// Code that runs for each message takes the steps itself: ``bind(_:_:)-(_,Int64?)`` for a parameter or
+/// ``bind(from:_:)`` for several, ``next()`` until it is false, ``reset()``. Other code calls ``run(_:)``,
+/// ``first(_:read:)``, ``all(_:read:)`` or ``forEach(_:read:)``.
 final class SQLiteStatement {
     private let connection: SQLiteConnection
     private let sql: String
@@ -29,7 +30,7 @@ final class SQLiteStatement {
         try self.connection.check(code, self.step)
     }
 
-    /// Binds a parameter and those that follow it, without an allocation.
+    /// Binds consecutive parameters, without an allocation.
     func bind<let count: Int>(from index: Int32, _ values: InlineArray<count, Int64?>) throws(InboxError) {
         for offset in values.indices { try self.bind(index + Int32(offset), values[offset]) }
     }
@@ -53,7 +54,7 @@ final class SQLiteStatement {
         try self.connection.check(code, self.step)
     }
 
-    /// Binds what another statement has found, of whatever type.
+    /// Binds a column of another statement's row, of whatever type.
     func bind(_ index: Int32, valueOf column: Int32, in other: SQLiteStatement) throws(InboxError) {
         let code = sqlite3_bind_value(try self.compiled(), index, sqlite3_column_value(other.raw, column))
         try self.connection.check(code, self.step)
@@ -89,7 +90,7 @@ final class SQLiteStatement {
         while try self.next(), try read(self) {}
     }
 
-    /// What `read` makes of the first row; `nil` if there is none.
+    /// The result of `read` for the first row; `nil` if there is none.
     func first<Result>(
         _ values: (any SQLiteValue)?..., read: (SQLiteStatement) throws(InboxError) -> Result?
     ) throws(InboxError) -> Result? {
@@ -97,7 +98,7 @@ final class SQLiteStatement {
         return try self.bound(to: values).next() ? try read(self) : nil
     }
 
-    /// What `read` makes of the rows, those left out of which it makes nothing.
+    /// The results of `read` for all rows, without `nil`.
     func all<Result>(
         _ values: (any SQLiteValue)?..., read: (SQLiteStatement) throws(InboxError) -> Result?
     ) throws(InboxError) -> [Result] {
@@ -108,7 +109,7 @@ final class SQLiteStatement {
         return results
     }
 
-    /// Makes the statement ready for the next use. What `sqlite3_reset` returns is the error of the last step once more.
+    /// Makes the statement ready for the next use. `sqlite3_reset` only repeats the error of the last step.
     func reset() { _ = sqlite3_reset(self.raw) }
 
     /// One of SQLite's codes, such as `SQLITE_TEXT`.
@@ -116,10 +117,10 @@ final class SQLiteStatement {
     func isNull(_ column: Int32) -> Bool { self.type(column) == SQLITE_NULL }
     func integer(_ column: Int32) -> Int64 { sqlite3_column_int64(self.raw, column) }
 
-    /// The integer, or the bound that it is beyond: a damaged page says anything.
+    /// The integer, or the bound that it exceeds: a damaged page may say anything.
     func integer(_ column: Int32, within range: ClosedRange<Int64>) -> Int64 { self.integer(column).held(to: range) }
 
-    /// A moment of the years 1970 to 9999, which can be reckoned with.
+    /// A time in the years 1970 to 9999, with which arithmetic is safe.
     func time(_ column: Int32) -> Timestamp {
         Timestamp(millisecondsSinceEpoch: self.integer(column, within: InboxSchema.calendar))
     }
@@ -146,7 +147,6 @@ final class SQLiteStatement {
     }
 }
 
-/// What a parameter of a statement can be.
 protocol SQLiteValue {
     func bind(to target: SQLiteStatement, at index: Int32) throws(InboxError)
 }
@@ -154,7 +154,7 @@ protocol SQLiteValue {
 extension Int64: SQLiteValue {
     func bind(to target: SQLiteStatement, at index: Int32) throws(InboxError) { try target.bind(index, self) }
 
-    /// The number, or the end of the range that it is beyond.
+    /// The number, or the end of the range that it exceeds.
     func held(to range: ClosedRange<Int64>) -> Int64 { Swift.min(Swift.max(self, range.lowerBound), range.upperBound) }
 }
 

@@ -1,6 +1,7 @@
-/// When rows were acknowledged, from then until it is written with what is written about them anyway.
-/// A turn acknowledges what it has stored, whose numbers follow one another: a run of rows with one time. Old runs are
-/// forgotten; what was known about their rows is missing in the record then, and nowhere else.
+/// The times of rows' acknowledgements, kept until the next write about each row.
+///
+/// A turn acknowledges the rows that it stored, whose numbers follow one another: a run of rows with one time. Old runs
+/// are dropped. The record then lacks their times, and nothing else does.
 package struct AcknowledgementTimes {
     private struct Run {
         var rows: ClosedRange<Int64>
@@ -9,16 +10,16 @@ package struct AcknowledgementTimes {
         func time(of sequence: Int64) -> Timestamp? { self.rows.contains(sequence) ? self.at : nil }
     }
 
-    /// How many runs are kept at least: 24 bytes each, and as many messages as a turn brings.
+    /// The least number of kept runs. Each takes 24 bytes, and covers as many messages as a turn brings.
     package static let kept = 8192
 
     private var runs: [Run] = []
-    /// Where the last one asked for was: verdicts come in about the order of reception.
+    /// The run of the last query: verdicts come in about the order of reception.
     private var latest = 0
 
     package init() {}
 
-    /// Notes that a row was acknowledged at this time. Rows come in order.
+    /// Notes the time of a row's acknowledgement. Rows come in order.
     package mutating func note(_ sequence: Int64, at now: Timestamp) {
         if let last = self.runs.last, last.rows.upperBound == sequence - 1, last.at == now {
             self.runs[self.runs.count - 1].rows = last.rows.lowerBound...sequence

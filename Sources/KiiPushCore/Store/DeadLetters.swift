@@ -1,6 +1,6 @@
-/// The dead letters of an inbox in the order of their reception, read as far as they are looked at.
+/// The dead letters of an inbox in the order of reception, read page by page on demand.
 struct DeadLetters: AsyncSequence, Sendable {
-    /// So many are read at once; each may hold a payload of the largest packet.
+    /// The most rows of a page; each may hold a payload of the largest packet.
     static let pageLimit = 32
 
     typealias Page = @Sendable (_ after: Int64) async throws -> [MessageRecord]
@@ -12,7 +12,6 @@ struct DeadLetters: AsyncSequence, Sendable {
 
     func makeAsyncIterator() -> Place { Place(last: self.first, page: self.page) }
 
-    /// A place among them.
     struct Place: AsyncIteratorProtocol {
         private var last: Int64
         private let page: Page
@@ -21,7 +20,6 @@ struct DeadLetters: AsyncSequence, Sendable {
 
         init(last: Int64, page: @escaping Page) { (self.last, self.page) = (last, page) }
 
-        /// The next one; `nil` after the last.
         mutating func next() async throws -> MessageRecord? {
             if self.read.isEmpty, !self.isAtEnd {
                 let page = try await self.page(self.last)
@@ -53,7 +51,7 @@ package struct DeadLetterStock: Sendable, Hashable {
     /// Whether reading from the network stops.
     package var isFull: Bool { self.count >= self.countLimit || self.bytes >= self.bytesLimit }
 
-    /// Whether reading that has stopped goes on: below nine tenths of the limits.
+    /// Whether reading from the network resumes: below nine tenths of the limits.
     package var hasRoom: Bool {
         // `countLimit * 9` would overflow where the limit is `Int.max`.
         let count = self.countLimit / 10 * 9 + self.countLimit % 10 * 9 / 10

@@ -1,6 +1,5 @@
-/// Claims: rows that the scheduler asks for.
 extension FileStore {
-    /// Reads rows back, and marks them as in hand where that is asked for.
+    /// Reads the claimed rows, and marks them as in hand if the claim takes them.
     func answer(
         _ claim: StoreClaim, of inbox: Inbox, in transaction: borrowing InboxTransaction, at now: Timestamp
     ) throws(InboxError) -> StoreAnswer {
@@ -36,7 +35,8 @@ extension FileStore {
         return answer
     }
 
-    /// `nil` if it cannot be read now, which is no reason to give up the rest of the turn while the transaction stands.
+    /// Returns `nil` if the rows cannot be read now. While the transaction stands, that is no reason to give up the
+    /// rest of the turn.
     private func read<Result>(
         into answer: inout StoreAnswer, _ inbox: Inbox, _ body: () throws(InboxError) -> Result
     ) throws(InboxError) -> Result? {
@@ -74,7 +74,7 @@ extension FileStore {
         }
     }
 
-    /// Each row that is marked changes a page.
+    /// Each row that the claim takes in hand changes a page.
     private func limit(of claim: StoreClaim) -> Int {
         guard claim.takesInHand, let bytes = self.commitBytes else { return claim.limit }
         return min(claim.limit, Int(max(bytes / 4096, 1)))

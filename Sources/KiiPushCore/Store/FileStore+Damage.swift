@@ -1,23 +1,23 @@
-/// What replaces the file when it turns out to be damaged.
-/// Damage is found at opening, when every row is looked at and the file is held against its mark, or whenever SQLite
-/// meets it later. Then the file is moved aside, a new one takes its place with every message in it that can still be
-/// read, and what failed is done again. The new file keeps a notice of that until an agent has told it.
+/// The replacement of a damaged file.
+///
+/// Opening looks at every row, and compares the file with its mark. SQLite may also meet damage later. The store then
+/// moves the file aside, and puts a new one in its place with every message that can still be read. It repeats the
+/// operation that failed. The new file keeps a notice until an agent has told it.
 extension FileStore {
     struct Damage {
-        /// What is wrong.
         var reason: String
-        /// The replacement is named after this, however often it has to be tried.
+        /// Names the file that is moved aside. Each try at the replacement uses the same time.
         var foundAt: Timestamp
-        /// `nil` of a file that was found damaged when it was to be opened.
+        /// `nil` if the file was damaged when the store opened it.
         var remembered: Inbox.Remembered?
     }
 
-    /// A disk that damages one file after the other must not be filled with them.
+    /// A disk that damages one file after the other must not fill up with them.
     private static let replacementInterval: Duration = .seconds(60)
-    /// How late the mark may be.
+    /// The longest delay of the mark.
     private static let markInterval: Duration = .seconds(1)
 
-    /// Opens the file, or replaces it if it is damaged, or if messages are gone with it.
+    /// Opens the file, or replaces it if it is damaged or lacks messages.
     func open() throws(InboxError) {
         do throws(InboxError) {
             self.inbox = try Inbox(path: self.path, configuration: self.configuration)
@@ -28,7 +28,7 @@ extension FileStore {
         self.writeMark()
     }
 
-    /// Runs `body`, and runs it once more with the new file if it finds the file to be damaged.
+    /// Runs `body`. If `body` finds the file damaged, runs it once more with the new file.
     func use<Result>(_ body: (Inbox) throws(InboxError) -> Result) throws(InboxError) -> Result {
         try self.replaceIfDamaged()
         defer { if let due = self.markIsDue, due <= .zero { self.writeMark() } }
@@ -40,7 +40,7 @@ extension FileStore {
                 reason: error.facts, foundAt: self.configuration.clocks.calendar,
                 remembered: inbox.remembered(installations: self.installations))
         }
-        // Closes it: a file must not be moved from under its connection.
+        // Closes the file, which must not be moved from under its connection.
         self.inbox = nil
         try self.replaceIfDamaged()
         return try self.attempt(body)
@@ -48,7 +48,7 @@ extension FileStore {
 
     private var now: MonotonicInstant { self.configuration.clocks.monotonic() }
 
-    /// How long until the mark has to be written; `nil` when it says what the file says.
+    /// The time until the mark must be written; `nil` when it agrees with the file.
     var markIsDue: Duration? {
         guard let inbox, InboxMark(of: inbox.ledger) != self.mark?.written else { return nil }
         return self.mark.map { $0.at + FileStore.markInterval - self.now } ?? .zero
@@ -59,7 +59,7 @@ extension FileStore {
         let mark = InboxMark(of: inbox.ledger)
         guard isFlushed || mark != self.mark?.written else { return }
         mark.write(besides: self.path, isFlushed: isFlushed)
-        // Also where it could not be written: that is tried again with the next one.
+        // Also after a failure: the next mark is another try.
         self.mark = (mark, self.now)
     }
 

@@ -1,29 +1,30 @@
-/// The durable store: an ``Inbox`` file. What its commit has returned for survives the process and the power.
+/// The durable store: an ``Inbox`` file. A turn whose commit has returned survives the process and a power cut.
 package final class FileStore: ImmediateStore {
     let path: String
     let configuration: Inbox.Configuration
-    /// `nil` while a damaged file is to be replaced.
+    /// `nil` while a damaged file waits for its replacement.
     var inbox: Inbox?
     var damage: Damage?
     var replacedAt: MonotonicInstant?
     var replacements = 0
     var mark: (written: InboxMark, at: MonotonicInstant)?
-    /// The installations that were asked for, by key.
+    /// IDs of the installations that the runtime has asked for, by key.
     private(set) var installations: [Int64: String] = [:]
     private var room: InboxRoom
     let longestDelay: Duration
     private var provenThrough: [Int64: Int64] = [:]
     private var calendarShift = Duration.zero
     var acknowledgements = AcknowledgementTimes()
-    /// Unproven rows of earlier processes, read once for all installations; `replacements` says of which file.
+    /// Unproven rows of earlier processes, read once for all installations. `replacements` tells which file they are
+    /// from.
     private var earlierUnproven: (rows: [Int64: [UnprovenRow]], replacements: Int)?
     private var hasAsked: Set<Int64> = []
-    /// How often messages were made to wait again, or for another installation.
+    /// Number of times that messages were made to wait again, or for another installation.
     private var retries = 0
-    /// How often the file had been replaced when the last commit was over.
+    /// Number of replacements at the end of the last commit.
     private var seenReplacements = 0
 
-    /// Opens the file, or makes it. No retry is put off for longer than `longestDelay`. `freeBytes` asks the disk.
+    /// Opens the file, or makes it. No retry waits longer than `longestDelay`. `freeBytes` asks the disk.
     package init(
         path: String, configuration: Inbox.Configuration, longestDelay: Duration,
         freeBytes: @escaping (String) -> Int64? = InboxRoom.freeBytes(at:)
@@ -34,7 +35,7 @@ package final class FileStore: ImmediateStore {
             try self.open()
         } catch {
             guard error.kind == .full else { throw error }
-            // Opening takes a little room, which an earlier process may have left.
+            // Opening takes a little room. An earlier process may have left it in the reserve.
             self.room.giveUpReserve()
             try self.open()
         }
@@ -59,14 +60,14 @@ package final class FileStore: ImmediateStore {
     package var backlogRevision: Int { self.retries + self.replacements }
     package var notices: [InboxNotice] { self.inbox?.notices ?? [] }
 
-    /// Leaves an exact mark: nothing is written any more.
+    /// Writes an exact mark: the store writes nothing any more.
     package func close() { self.writeMark(isFlushed: true) }
 
-    /// Forgets the notices, which were told. What cannot be removed now is told once more by the next process.
+    /// Removes the notices that an agent has told. If that fails, the next process tells them once more.
     package func removeNotices() {
         let told = self.replacements
         try? self.use { inbox throws(InboxError) in
-            // A file that took its place just now has a notice of its own.
+            // A file that has just replaced the other one has a notice of its own.
             guard self.replacements == told else { return }
             try inbox.removeNotices()
         }
@@ -74,7 +75,7 @@ package final class FileStore: ImmediateStore {
 
     package func makeRoom() -> Int? {
         self.room.giveUpReserve()
-        // Why there was no room is what the next commit says.
+        // The next commit reports why there was no room.
         let removed = try? self.use { inbox throws(InboxError) in
             inbox.shares = self.room.shares
             return try inbox.makeRoom()
@@ -96,9 +97,9 @@ package final class FileStore: ImmediateStore {
         var isAgain = false
         var outcome = try self.use { inbox throws(InboxError) in
             inbox.shares = self.room.shares
-            // The log must not get longer than the reserve makes up for.
+            // The log must not outgrow the reserve.
             if inbox.log.failure != nil { try inbox.writeLog(emptying: true) }
-            // What a damaged file was found to hold the new one may not.
+            // The new file may lack rows that the damaged file held.
             if isAgain { for arrival in turn.arrivals { arrival.link.forgetAbsorptions() } }
             isAgain = true
             return try self.write(turn, into: inbox)
@@ -115,7 +116,7 @@ package final class FileStore: ImmediateStore {
         let clock = TurnClock(inbox.configuration.clocks)
         let now = clock.now
         return try inbox.transaction { transaction throws(InboxError) in
-            // First: what this turn writes goes by the new calendar already.
+            // First: the rows that this turn writes go by the new calendar already.
             if self.calendarShift != .zero { try transaction.moveRetries(by: self.calendarShift) }
             var outcome = TurnOutcome()
             let changes = turn.changes.span
@@ -144,7 +145,7 @@ package final class FileStore: ImmediateStore {
         let acknowledgedAt = self.acknowledgements.time(of: change.sequence)
         let update = try transaction.update(change, acknowledgedAt: acknowledgedAt, at: clock)
         switch change.verdict {
-        // It may wait now because of what a user or a program has done.
+        // The action of a user or a program may have made it wait.
         case .opened, .unpresented:
             guard let update, update.state == .waiting else { return }
             outcome.appeared.append(
@@ -176,7 +177,7 @@ package final class FileStore: ImmediateStore {
         if case .refused(let reason) = arrival.content {
             row.state = .dead
             row.reason = reason.description
-            // It leaves when this is committed, and nothing is written about the row after that.
+            // The acknowledgement leaves with this commit, and nothing is written about the row after that.
             if message.ticket != nil, arrival.link.stillCarries(arrival) { acknowledgedAt = now }
         }
         let sequence = try transaction.insert(row, storedAt: now, acknowledgedAt: acknowledgedAt)
@@ -184,7 +185,7 @@ package final class FileStore: ImmediateStore {
         return .new(sequence)
     }
 
-    // MARK: - What the runtime asks for
+    // MARK: - Requests of the runtime
 
     package func pendingBytes(besides installations: Set<Int64>) throws(InboxError) -> Int64 {
         try self.use { inbox throws(InboxError) in try inbox.pendingBytes(besides: installations) }
@@ -207,7 +208,8 @@ package final class FileStore: ImmediateStore {
 
     package func unproven(installation: Int64) throws(InboxError) -> [UnprovenRow] {
         try self.use { inbox throws(InboxError) in
-            // A note counts before it is written. Before the first call nothing is received: all rows are earlier ones.
+            // A note counts before it is written. Nothing arrives before the first call: all rows are from earlier
+            // processes.
             let noted = self.provenThrough[installation]
             guard self.hasAsked.insert(installation).inserted, noted == nil else {
                 return try inbox.unproven(installation: installation, after: noted)
@@ -293,7 +295,7 @@ package final class FileStore: ImmediateStore {
     }
 }
 
-/// What is left of the weight that the rows for a claim may have.
+/// The weight that is left for the rows of a claim.
 package struct ClaimRoom {
     private let scale: DeliveryScale
     private var weight: Int

@@ -1,7 +1,8 @@
-/// What an inbox in memory keeps of messages whose outcome is final, so that it recognises a redelivery: their length
-/// and a digest, until the broker is known to have their acknowledgements.
-/// The digest is keyed, since a sender who could make two messages with one digest could have the second taken for a
-/// redelivery of the first, which is a loss.
+/// The messages of an inbox in memory whose outcome is final. It keeps their length and a digest, to recognise a
+/// redelivery, until the broker is known to have their acknowledgements.
+///
+/// The digest is keyed. Otherwise a sender could make two messages with one digest: the second would count as a
+/// redelivery of the first, and be lost.
 struct FinalMessages {
     struct Fingerprint: Equatable {
         fileprivate let length: Int
@@ -14,16 +15,16 @@ struct FinalMessages {
         let fingerprint: Fingerprint
     }
 
-    /// A broker has at most this many packets of one connection in flight (MQTT 3.1.1 section 2.3.1). Of more the
-    /// oldest are forgotten: a redelivery of theirs counts as a new message.
+    /// A broker has at most this many packets of one connection in flight (MQTT 3.1.1 section 2.3.1). Beyond it, the
+    /// oldest messages are dropped: a redelivery of theirs counts as a new message.
     private static let limit = 65_535
 
     private let key = SipHash.Key.random()
     private var messages = SequenceMap<Message>()
-    /// In the order in which they became final; some of them may be gone.
+    /// In the order in which they became final. Some of them may be gone.
     private var order = Fifo<Int64>()
     private var byInstallation: [Int64: Fifo<Int64>] = [:]
-    /// By installation: nothing counts as a repetition of a message up to this one.
+    /// By installation: no arrival counts as a repetition of a message up to this one.
     var watermarks: [Int64: Int64] = [:]
 
     subscript(sequence: Int64) -> Message? { self.messages[sequence] }
@@ -32,7 +33,7 @@ struct FinalMessages {
         var (hash, topic) = (SipHash(key: self.key), topic)
         payload.withUnsafeBytes { hash.append($0) }
         topic.withUTF8 { hash.append(UnsafeRawBufferPointer($0)) }
-        // With the payload's length these tell where topic and payload meet.
+        // With the payload's length, these tell where payload and topic meet.
         withUnsafeBytes(of: (originalLength ?? -1, payload.count)) { hash.append($0) }
         return Fingerprint(length: payload.count, digest: hash.finish())
     }
@@ -48,17 +49,17 @@ struct FinalMessages {
     mutating func remove(_ sequence: Int64) -> Message? {
         guard let message = self.messages[sequence] else { return nil }
         self.messages[sequence] = nil
-        // Taken out of the dictionary, so that it is changed in place.
+        // Outside of the dictionary it changes in place.
         guard var own = self.byInstallation.removeValue(forKey: message.installation) else { return message }
         if own.first == sequence { _ = own.popFirst() } else { _ = own.removeAll { $0 == sequence } }
         if !own.isEmpty { self.byInstallation[message.installation] = own }
         return message
     }
 
-    /// The acknowledgements of an installation's messages up to this one have arrived.
+    /// Forgets the messages of an installation up to this one: their acknowledgements have arrived.
     mutating func proven(installation: Int64, through sequence: Int64) {
         self.watermarks[installation] = sequence
-        // Its own alone: every connection of a gateway comes by here once a keep-alive.
+        // Only its own messages: every connection of a gateway calls this once a keep-alive.
         guard var own = self.byInstallation.removeValue(forKey: installation) else { return }
         for proven in own.removeAll(where: { $0 <= sequence }) { self.messages[proven] = nil }
         if !own.isEmpty { self.byInstallation[installation] = own }

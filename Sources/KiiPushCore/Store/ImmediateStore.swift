@@ -1,5 +1,5 @@
-/// A store that answers at once, as one in this process does. What it is not asked for here keeps nothing: there are no
-/// dead letters, and there is nothing to take over.
+/// A store that answers at once, as one in this process does. The defaults below keep nothing: there are no dead
+/// letters, and there is nothing to take over.
 package protocol ImmediateStore: Store {
     var ledger: MessageLedger { get }
     func installation(id: String, of owner: InboxOwner?) throws(InboxError) -> Int64
@@ -29,7 +29,7 @@ extension ImmediateStore {
     package func adopt(_ formerID: String, by installationID: String) throws(InboxError) -> Adoption? { nil }
 }
 
-// MARK: - As any store is asked
+// MARK: - The interface of any store
 
 extension ImmediateStore {
     package func ledger(completion: @escaping StoreCompletion<MessageLedger>) { completion(.success(self.ledger)) }

@@ -1,10 +1,9 @@
-/// The store without a file. A message is acknowledged only when its outcome is final, so the broker is what keeps it.
-/// The smaller promise: what the handler gave up on, and messages that end the process, are not kept.
+/// The store without a file. It acknowledges a message only when its outcome is final, so the broker keeps the message.
+/// The smaller promise: it keeps no message that delivery gave up on, or that ends the process.
 final class MemoryStore: ImmediateStore {
-    // A class: looking up a message then costs no copy of it.
+    // A class: looking up a message does not copy it.
     private final class Entry {
         var message: StoredMessage
-        /// When the next attempt is due, in state `retry`.
         var retryAt: MonotonicInstant?
 
         init(_ message: consuming StoredMessage) { self.message = message }
@@ -16,23 +15,25 @@ final class MemoryStore: ImmediateStore {
         }
     }
 
-    /// What stands around one message in the queues, maps and objects of its whole way to its handler. With the
-    /// smallest messages it is half of this while they wait, and about as much again once they are decoded (measured).
+    /// The bytes around one message, in queues, maps and objects on its whole way to its handler. The smallest messages
+    /// take half of this while they wait, and about as much again once they are decoded (measured).
     private static let messageOverhead = 1024
 
     static func memory(of bytes: Int) -> Int64 { Int64(bytes + Self.messageOverhead) }
 
     private var entries = SequenceMap<Entry>()
-    /// What waits, by source, in the order of reception. What waits no more, or stands here twice, is passed over.
+    /// Waiting messages by source, in the order of reception. Messages that wait no more, or stand here twice, are
+    /// skipped.
     private var backlogs: [SourceID: Fifo<Int64>] = [:]
-    /// What waits and belongs to no source, by installation.
+    /// Waiting messages that belong to no source, by installation.
     private var unsettled: [Int64: Set<Int64>] = [:]
     private var retries: [Int64: Set<Int64>] = [:]
-    /// Of messages that were final before their alerts were opened, and are known by this ever since.
+    /// Fingerprints of messages that were final before the user opened their alerts. They identify these messages since
+    /// then.
     private var fingerprints: [Int64: FinalMessages.Fingerprint] = [:]
     private var installations: [String: Int64] = [:]
     private var lastSequence: Int64 = 0
-    /// What is counted for good; where messages stand is counted when somebody asks.
+    /// The final counts. ``ledger`` counts the states on demand.
     private var counted = MessageLedger()
     private var finals = FinalMessages()
     private let clocks: Clocks
@@ -86,7 +87,7 @@ final class MemoryStore: ImmediateStore {
         self.finals.proven(installation: installation, through: sequence)
     }
 
-    // They count on the monotonic clock here, which stood still.
+    // Retries go by the monotonic clock here, which stood still.
     func machineSlept(_ duration: Duration) {
         for sequence in self.retries.values.joined() {
             guard let entry = self.entries[sequence], let at = entry.retryAt else { continue }
@@ -146,7 +147,7 @@ final class MemoryStore: ImmediateStore {
         return .new(sequence)
     }
 
-    /// Whether nothing waits for the outcome of this row; `nil` if it is not `message`.
+    /// Whether nothing waits for the outcome of this row; `nil` if `message` does not repeat the row.
     private func isFinal(_ row: Int64, repeatedBy message: MQTTSession.InboundMessage) -> Bool? {
         if let final = self.finals[row] { return final.fingerprint == self.fingerprint(of: message) ? true : nil }
         guard let entry = self.entries[row] else { return nil }
@@ -207,11 +208,11 @@ final class MemoryStore: ImmediateStore {
         self.finish(entry)
     }
 
-    /// Makes a message wait for delivery that the user opened; one that was handled may be forgotten by now.
+    /// Makes a message that the user opened wait for delivery. The store may have dropped it after it was handled.
     private func open(_ opening: DeliveryOpening, into outcome: inout TurnOutcome) {
         let sequence = opening.message.sequence
         guard let entry = self.entries[sequence] else {
-            // It is not over any more. Which kind of end it had is forgotten; nearly all are done.
+            // The message is not over any more. Its kind of end is forgotten; nearly all messages end as done.
             if self.counted.done > 0 { self.counted.done -= 1 } else { self.counted.dead -= 1 }
             let final = self.finals.remove(sequence)
             var message = opening.message
@@ -224,7 +225,7 @@ final class MemoryStore: ImmediateStore {
             self.wait(entry)
             return outcome.appeared.append(entry.appearance)
         }
-        // As it was received: what came by way of the user has no topic.
+        // The rest of the entry stays as it was received: the copy that came from the user has no topic.
         entry.message.openedBy = opening.action
         guard entry.message.state != .inHand else { return }
         entry.message.attempts = 0
@@ -257,7 +258,7 @@ final class MemoryStore: ImmediateStore {
         }
     }
 
-    /// Lets go of a message; what is kept is by what a redelivery is recognised.
+    /// Drops a message, and keeps its fingerprint to recognise a redelivery.
     private func finish(_ entry: Entry) {
         let message = entry.message
         self.entries[message.sequence] = nil
@@ -357,7 +358,7 @@ final class MemoryStore: ImmediateStore {
 }
 
 extension Fifo<Int64> {
-    /// Adds a message; one that was given back comes before those that came after it.
+    /// Adds a message in the order of sequences, since delivery gives some back.
     fileprivate mutating func list(_ sequence: Int64) {
         guard let last = self.last, last > sequence else { return self.append(sequence) }
         self.insert(sequence) { $0 >= sequence }

@@ -1,33 +1,33 @@
-/// What a message's connection is to the store and the pipeline. Loop thread only.
+/// A connection, as the store and the pipeline see it. Loop thread only.
 package protocol MessageLink: AnyObject {
     var installation: Int64 { get }
     /// The one topic that pushes arrive on.
     var topic: String { get }
-    /// Whether ``flush()`` is to be called in this turn.
+    /// Whether this turn still has to call ``flush()``.
     var isQueuedForFlush: Bool { get set }
 
-    /// The stored row that this message may be a repetition of; whether it is, its bytes decide.
+    /// The stored row that this message may repeat. Its bytes decide whether it does.
     func redeliveryCandidate(of arrival: Arrival) -> Int64?
-    /// Notes, until the turn is committed or has failed, that a row has been repeated in this turn.
+    /// Notes that this turn repeats a row, until the turn is committed or has failed.
     func absorbs(_ row: Int64)
-    /// Notes, until the turn is committed or has failed, that a message of QoS 2 is to be this row.
+    /// Notes that a message of QoS 2 becomes this row, until the turn is committed or has failed.
     func inserted(_ row: Int64, _ arrival: Arrival)
-    /// Takes back what ``absorbs(_:)`` and ``inserted(_:_:)`` noted: the commit failed, and its work will come again.
+    /// Takes back the notes of ``absorbs(_:)`` and ``inserted(_:_:)``: the commit failed, and its work will come again.
     func forgetAbsorptions()
 
     /// The message is now this row.
     func stored(_ row: Int64, _ arrival: Arrival)
-    /// The message was this row once more.
+    /// The message repeated this row.
     func absorbed(_ row: Int64, _ arrival: Arrival)
     /// Whether the installation's last connection brought this message. Only then may a later message repeat it.
     func isLatest(_ arrival: Arrival) -> Bool
     /// Whether the connection that brought a message stands, so that its acknowledgement can leave.
     func stillCarries(_ arrival: Arrival) -> Bool
-    /// Opens the gate of one acknowledgement. One of an earlier connection is ignored: its message comes again.
+    /// Opens the gate of one acknowledgement. Ignores a ticket of an earlier connection: its message comes again.
     func acknowledge(_ ticket: UInt64)
     /// Opens the gates of everything received up to this ticket, with the next ``flush()``.
     func acknowledgeThrough(_ ticket: UInt64)
-    /// Sends what the turn has written, in one piece.
+    /// Sends everything that the turn has written, in one piece.
     func flush()
 }
 
@@ -35,11 +35,11 @@ package protocol MessageLink: AnyObject {
 package struct Arrival {
     package let link: any MessageLink
     package let message: MQTTSession.InboundMessage
-    /// Which connection it came on; rises with every connection, also across restarts.
+    /// The connection that it came on. The number rises with every connection, also across restarts.
     package let connection: Int64
     package let receivedAt: Timestamp
     package let content: DecodedContent
-    /// Its source; `nil` of a message that no handler is to see.
+    /// Its source; `nil` if no handler may see the message.
     package let source: SourceID?
     /// Whether delivery has room for it; otherwise it waits in the store.
     package var isInHand = false
@@ -48,7 +48,7 @@ package struct Arrival {
         (self.link, self.message, self.connection, self.receivedAt) = (link, message, connection, receivedAt)
         self.content = DecodedContent(
             payload: message.payload, originalLength: message.truncatedLength,
-            // By bytes, as a broker compares: to Swift, texts that only look the same are equal.
+            // Compares bytes, as a broker does: to Swift, texts that only look the same are equal.
             isUnexpectedTopic: !message.topic.hasBytes(of: link.topic))
         self.source = self.content.source.map { SourceID(installation: link.installation, number: $0) }
     }
@@ -56,14 +56,15 @@ package struct Arrival {
     package var bytes: Int { self.message.payload.count + self.message.topic.utf8.count }
 }
 
-/// What a store made of an ``Arrival``.
+/// The store's result for an ``Arrival``.
 package enum StoredArrival: Sendable, Hashable {
     case new(Int64)
-    /// It is this row once more. `isFinal`: its outcome is known, nothing waits for it. `isInHand`: delivery has it.
+    /// The message repeats this row. `isFinal`: its outcome is known, nothing waits for it. `isInHand`: delivery has
+    /// it.
     case redelivered(Int64, isFinal: Bool, isInHand: Bool)
 }
 
-/// Everything that one turn wants of the store, in this order: what is claimed sees all that is written.
+/// The work of one turn for the store, in this order: claims see everything that the turn writes.
 package struct Turn {
     package var changes: [MessageChange]
     package var arrivals: [Arrival]
@@ -75,11 +76,11 @@ package struct Turn {
 
     package var isEmpty: Bool { self.changes.isEmpty && self.arrivals.isEmpty && self.claims.isEmpty }
 
-    /// A verdict changes a page, which is written whole.
+    /// The bytes of a change: a verdict changes a page, and the store writes whole pages.
     private static let changeBytes: Int64 = 4096
 
-    /// Takes the first part of it, which writes about so many bytes, or all of it. Changes come first, since they free
-    /// room. Each claim is a part of its own: the store limits what it takes in hand.
+    /// Takes the first part of the turn, which writes about `bytes`; `nil`: all of it. Changes come first, since they
+    /// free room. Each claim is a part of its own: the store limits the rows that it takes in hand.
     mutating func takePart(of bytes: Int64?) -> Turn {
         guard let bytes else {
             defer { self = Turn() }
@@ -110,9 +111,9 @@ package struct Turn {
     }
 }
 
-/// What has become of a turn's work once it is committed.
+/// The results of a turn's work, once it is committed.
 package struct TurnOutcome: Sendable {
-    /// A message that waits and did not before.
+    /// A message that waits now and did not before.
     package struct Appearance: Sendable, Hashable {
         package var sequence: Int64
         package var installation: Int64
@@ -129,9 +130,9 @@ package struct TurnOutcome: Sendable {
     package var appeared: [Appearance] = []
     /// The rows whose outcome became final in this turn.
     package var finished: [Int64] = []
-    /// Why answers are not written that were to be committed with something, by message.
+    /// The reasons why answers with work are not written, by message.
     package var refusals: [Int64: AnswerRefusal] = [:]
-    /// The answers that the next turn is to write.
+    /// The answers that the next turn must write.
     func postponed(of changes: [MessageChange]) -> [MessageChange] {
         guard !self.refusals.isEmpty else { return [] }
         return changes.filter { change in
@@ -139,10 +140,10 @@ package struct TurnOutcome: Sendable {
         }
     }
 
-    /// How many dead letters that nobody can handle made room for newer ones.
+    /// Number of dead letters that nobody can handle and that made room for newer ones.
     package var removedDeadLetters = 0
     package var isMoved = false
-    /// How long until the store wants to be looked after, in a commit of its own if there is no other; `nil`: never.
+    /// The time until the store needs upkeep, in a commit of its own if there is no other; `nil`: never.
     package var upkeepDue: Duration?
 
     package init() {}
