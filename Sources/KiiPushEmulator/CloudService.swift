@@ -1,16 +1,16 @@
 import KiiPushCore
 
-/// Answers HTTP requests from the cloud and brings about what the cloud's answers need.
+/// Answers HTTP requests from the cloud and carries out the effects of its answers.
 final class CloudService: Sendable {
     private struct Core {
         var cloud: EmulatedCloud
         let store: StateStore
-        /// Whose clients are connected to the broker, by user name.
+        /// The clients at the broker, by user name.
         var connected: [String: InstallationConnection] = [:]
 
         /// The answer, once its changes are on disk.
         ///
-        /// What could not be written did not happen: the state is read back, and the request is answered with 503.
+        /// A change that cannot be written does not happen: the state is read back, and the request gets 503.
         mutating func respond(to request: IncomingRequest) -> EmulatedCloud.Reply {
             let reply = self.cloud.respond(to: request, now: .now())
             do throws(EmulatorError) {
@@ -18,7 +18,7 @@ final class CloudService: Sendable {
                 self.cloud.commit(reply.effects)
                 return reply
             } catch {
-                // If the disk cannot be read either, the state in memory is all there is.
+                // If the disk cannot be read either, only the state in memory is left.
                 if let stored = try? EmulatorState(store: self.store) { self.cloud.state = stored.cloud }
                 return EmulatedCloud.Reply(
                     caller: reply.caller, response: KiiFailure.stateUnwritable.response,
@@ -33,7 +33,6 @@ final class CloudService: Sendable {
     private let publisher: Publisher
     private let delayed: DelayedReplies
     private let receivers: Receivers
-    /// For whoever does what a script says.
     private let faultNews: PollThread<FaultNews>
 
     init(
@@ -50,8 +49,8 @@ final class CloudService: Sendable {
     }
 
     func handle(_ request: IncomingRequest, reply: @escaping @Sendable (HTTPResponse?) -> Void) {
-        // Within the lock, since each server has its thread: the broker and the publisher hear of changes in the order
-        // in which they were made. They do no more than note what they are told, and so does a reply.
+        // Inside the lock, since each server has its thread: broker and publisher get changes in the order in which
+        // they were made. Both only queue their work, and so does a reply.
         let begin = MonotonicInstant.now()
         self.core.withLock { core in
             let outcome = core.respond(to: request)
@@ -73,15 +72,13 @@ final class CloudService: Sendable {
         }
     }
 
-    /// A message that was sent lately.
     func message(_ id: String) throws(KiiFailure) -> LoggedMessage {
         try self.core.withLock { core throws(KiiFailure) in try core.cloud.message(id) }
     }
 
-    /// Notes that a client of the broker came or went.
     func note(_ change: BrokerConnections.Change) {
         let connection = self.core.withLock { core -> InstallationConnection? in
-            // The installation may be gone when its client goes, or have another name.
+            // When its client goes, the installation may be deleted or have another name.
             guard change.isOnline else { return core.connected.removeValue(forKey: change.username) }
             let record = core.cloud.state.installation(username: change.username)
             let connection = record.map { InstallationConnection(installationID: $0.id, owner: $0.owner.text) }
@@ -94,12 +91,12 @@ final class CloudService: Sendable {
         self.activity.append(.connection(connection))
     }
 
-    /// For whoever does what a script says; see ``EmulatedCloud/advanceFaults(_:now:)``.
+    /// For the thread that plays the script; see ``EmulatedCloud/advanceFaults(_:now:)``.
     func advanceFaults(_ news: [FaultNews]) -> (task: FaultTask?, script: Int, due: Timestamp?) {
         self.core.withLock { $0.cloud.advanceFaults(news, now: .now()) }
     }
 
-    /// - Parameter isCounted: whether a script wants to know of messages.
+    /// - Parameter isCounted: whether a script counts messages.
     private func bringAbout(
         _ outcome: EmulatedCloud.Reply, isCounted: Bool, _ reply: @escaping @Sendable (HTTPResponse?) -> Void
     ) {
@@ -110,7 +107,7 @@ final class CloudService: Sendable {
         self.broker.revoke(effects.revocations)
         self.broker.grant(effects.grants) { isGranted in
             guard isGranted else {
-                // What was changed is on disk; to ask for an endpoint again changes nothing.
+                // The changes are on disk. Without changes, the caller may safely ask for the endpoint again.
                 let failure = effects.changes.isEmpty ? KiiFailure.brokerSilent : .brokerSilentAfterChange
                 return answer(failure.response)
             }
@@ -118,7 +115,7 @@ final class CloudService: Sendable {
                 if isCounted, isAcknowledged, !effects.publications.isEmpty {
                     self.faultNews.send(.published(effects.publications.map { $0.topic }))
                 }
-                // What the broker has got of it may be delivered all the same.
+                // The broker may still deliver the messages that it already has.
                 answer(isAcknowledged ? outcome.response : KiiFailure.brokerSilentAfterChange.response)
             }
         }

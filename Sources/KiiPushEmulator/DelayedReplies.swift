@@ -1,20 +1,20 @@
 import KiiPushCore
 
-/// Answers that are given later than they could be, because a fault says so.
+/// Answers that a fault delays.
 final class DelayedReplies: Sendable {
     private typealias Reply = (due: MonotonicInstant, give: @Sendable () -> Void)
 
     private let thread = PollThread<Reply>(name: "kii-delayed", watchesDescriptors: false)
 
-    /// Calls `give` after `delay`, or as soon as this is stopped; at once without a delay, and where the machine gives no
-    /// thread.
+    /// Calls `give` after `delay`, or earlier when ``stop()`` is called. Calls it at once without a delay, or if no
+    /// thread can be started.
     func after(_ delay: Duration, _ give: @escaping @Sendable () -> Void) {
         guard delay > .zero, (try? self.thread.start { Loop() }) != nil, self.thread.send((.now() + delay, give)) else {
             return give()
         }
     }
 
-    /// Gives what waits, and blocks until that is done. From then on nothing is delayed.
+    /// Gives all delayed answers, and blocks until that is done. From then on nothing is delayed.
     func stop() {
         self.thread.stop()
         self.thread.join()

@@ -3,15 +3,15 @@ public import KiiPushCore
 
 /// A Kii-style cloud on this machine: HTTP, HTTPS and an MQTT broker on the loopback interface, for one app.
 ///
-/// It answers the REST calls that push needs as Kii's cloud answers them, and delivers through a real mosquitto that
-/// it starts, watches and stops. A send is answered with success when the broker has acknowledged it.
+/// It answers the REST calls that push needs as Kii's cloud answers them, and delivers through a real mosquitto that it
+/// starts, watches and stops. A send succeeds when the broker has acknowledged it.
 ///
-/// Call ``stop()`` when done. Should the process end without, mosquitto ends too, and what it kept is there at the next
-/// start with the same directory.
+/// Call ``stop()`` when done. If the process ends without it, mosquitto ends too, and its messages and sessions are
+/// there at the next start with the same directory.
 public final class Emulator: Sendable {
-    /// How an emulator is started.
+    /// The settings of an emulator.
     public struct Configuration: Sendable {
-        /// The port for HTTP; 0, the default, takes the one of the last start if it is free, else any.
+        /// The port for HTTP. 0, the default, takes the port of the last start if it is free, else any.
         public var port: UInt16
         /// The port for HTTPS; 0 as for ``port``.
         public var httpsPort: UInt16
@@ -23,44 +23,46 @@ public final class Emulator: Sendable {
         public var webSocketPort: UInt16
         /// The port for MQTT over WebSocket and TLS; 0 as for ``port``.
         public var webSocketTLSPort: UInt16
-        /// Where state, certificates and the broker's sessions are kept; `nil`, the default, is a temporary directory
-        /// that ``Emulator/stop()`` removes.
+        /// The directory for state, certificates and the broker's sessions. `nil`, the default, makes a temporary
+        /// directory, which ``Emulator/stop()`` removes.
         public var directory: String?
-        /// Where to write what others need to find the emulator, mode 0600; removed by ``Emulator/stop()``. `nil`, the
-        /// default, writes nothing.
+        /// The file with the addresses and credentials that other programs need, mode 0600; ``Emulator/stop()`` removes
+        /// it. `nil`, the default, writes none.
         public var runtimeFile: String?
-        /// Refuse what Kii's cloud lets pass: an app key or secret that is wrong where Kii does not look at it, keys in a
-        /// message's data that Kii writes itself, and a subscription to a bucket that is not there. Default no.
+        /// Whether to be stricter than Kii's cloud. The emulator then refuses wrong app keys and secrets where Kii does
+        /// not check them. It also refuses data keys of a message that Kii itself writes, and subscriptions to missing
+        /// buckets. Default no.
         public var strict: Bool
-        /// The broker's program; `nil`, the default, looks for `mosquitto` in the places programs are in.
+        /// The path of the broker's program. `nil`, the default, searches PATH and the standard directories for
+        /// `mosquitto`.
         public var mosquittoPath: String?
-        /// How long after its creation an installation's endpoint is answered with 503 "not ready". Default none.
+        /// Time after an installation's creation during which its endpoint gets 503 "not ready". Default none.
         public var endpointDelay: Duration
-        /// How long an MQTT endpoint is good for, counted from when it is handed out; then there are another topic and
-        /// other credentials. `nil`, the default, is for ever. In whole seconds on the wire.
+        /// Lifetime of an MQTT endpoint, counted from when a client first gets it. After that, topic and credentials
+        /// change. `nil`, the default, means no end. In whole seconds on the wire.
         public var mqttTTL: Duration?
-        /// How long a login's token lives when the login does not say; `nil`, the default, is for ever.
+        /// Lifetime of a token if the login does not give one; `nil`, the default, means no end.
         public var tokenLifetime: Duration?
-        /// Whether a login brings a refresh token. Default yes.
+        /// Whether a login returns a refresh token. Default yes.
         public var refreshTokens: Bool
         /// When the broker writes sessions and queued messages to disk. Default ``BrokerPersistence/everyChange``.
         public var brokerPersistence: BrokerPersistence
-        /// Whether a proxy stands before the broker's plain port, as scripted faults need that are about packets: held
+        /// Whether a proxy stands in front of the broker's plain port. Scripted faults of packets need it: held
         /// acknowledgements, lost and doubled messages, other packet identifiers. Default no.
         ///
-        /// The proxy has the port that the broker would have, and endpoints name it. TLS passes it by. Clients over
+        /// The proxy has the port that the broker would have, and endpoints name it. TLS bypasses it. Clients over
         /// WebSocket always go through a proxy.
         public var faultProxy: Bool
-        /// Faults that happen in order, from the start on.
+        /// A script of faults that starts with the emulator.
         package var faultScript: FaultScript?
-        /// The ports that endpoints name in place of the broker's own: those of a proxy in front of it.
+        /// The ports that endpoints name instead of the broker's own: the ports of a proxy in front of it.
         package var advertisedBrokerPorts: BrokerPorts?
-        /// Whether the broker delivers with the QoS that a client subscribed with, though the emulator publishes with
-        /// QoS 1. MQTT forbids it; without it QoS 2 could not be tried.
+        /// Whether the broker delivers with the QoS of the client's subscription, although the emulator publishes with
+        /// QoS 1. MQTT forbids it, but QoS 2 could not be tested otherwise.
         package var upgradesQoS = false
-        /// What the page says of a payload: `findings` and the decoded `message`. `nil`: nothing.
+        /// The page's explanation of a payload: `findings` and the decoded `message`. `nil` explains nothing.
         package var explain: (@Sendable (_ payload: [UInt8]) -> JSONValue)?
-        /// How long the broker is waited for; for tests, on machines that are busy and of what follows.
+        /// Time limits for the broker; tests change them, for busy machines and to see the effect of a timeout.
         package var patience = BrokerPatience()
 
         /// Makes a configuration.
@@ -92,7 +94,8 @@ public final class Emulator: Sendable {
 
     /// The root of the REST calls, `http://127.0.0.1:{port}/api`.
     public var baseURL: String { self.parts.ports.baseURL }
-    /// The same by HTTPS, `https://127.0.0.1:{port}/api`, with a certificate of ``certificateAuthorityFile``.
+    /// The root of the REST calls by HTTPS, `https://127.0.0.1:{port}/api`, with a certificate of
+    /// ``certificateAuthorityFile``.
     ///
     /// `nil` where the libmicrohttpd of this machine was built without TLS.
     public var httpsBaseURL: String? { self.parts.ports.httpsBaseURL }
@@ -100,14 +103,14 @@ public final class Emulator: Sendable {
     public var appID: String { self.app.appID }
     /// The app's key, random and kept with the state.
     public var appKey: Secret { self.app.appKey }
-    /// What the app's administrator logs in with, kept with the state.
+    /// The client ID of the app's administrator, kept with the state.
     public var adminClientID: String { self.app.clientID }
-    /// What the app's administrator logs in with, kept with the state.
+    /// The client secret of the app's administrator, kept with the state.
     public var adminClientSecret: Secret { self.app.clientSecret }
-    /// The certificate (PEM) of the authority that signed the one of HTTPS and of the broker, whose names are
-    /// `localhost` and `127.0.0.1`.
+    /// The certificate (PEM) of the authority that signed the server certificate of HTTPS and of the broker. The server
+    /// certificate's names are `localhost` and `127.0.0.1`.
     public var certificateAuthorityFile: String { self.parts.directory.brokerFiles.certificates.authority }
-    /// The broker's port, or that of the proxy before it.
+    /// The broker's port, or the port of the proxy in front of it.
     public var mqttPort: UInt16 { self.parts.ports.broker.tcp }
     /// The broker's port for TLS.
     public var mqttTLSPort: UInt16 { self.parts.ports.broker.tls }
@@ -127,15 +130,16 @@ public final class Emulator: Sendable {
         self.app = app
     }
 
-    /// Starts an emulator and returns when it takes requests and connections.
+    /// Starts an emulator and returns when it accepts requests and connections.
     ///
-    /// - Throws: ``EmulatorError``: the directory is in use, a port is taken, or a program is missing or does not start.
+    /// - Throws: ``EmulatorError``: the directory is in use, a port is taken, or a program is missing or does not
+    ///   start.
     public static func start(_ configuration: Configuration = Configuration()) async throws -> Emulator {
         let launch = try await OSThread.run(named: "kii-prepare") { try Launch(configuration) }
         return try await launch.run()
     }
 
-    /// Stops HTTP and the broker and returns when both have ended; sends in progress are answered with 503.
+    /// Stops HTTP and the broker and returns when both have ended; sends in progress get 503.
     ///
     /// Only the first call does anything.
     public func stop() async {
@@ -148,7 +152,8 @@ public final class Emulator: Sendable {
         await self.parts.stop()
     }
 
-    /// Publishes bytes that no REST call would let pass on an endpoint's topic; `true` when the broker has them all.
+    /// Publishes bytes that no REST call would accept on an endpoint's topic; `true` when the broker has acknowledged
+    /// all.
     package func publish(_ payloads: [[UInt8]], on topic: String) async -> Bool {
         await withCheckedContinuation { continuation in
             self.parts.publisher.publish(payloads.map { Publication(topic: topic, payload: $0) }) {
@@ -157,10 +162,10 @@ public final class Emulator: Sendable {
         }
     }
 
-    /// The address of the page that shows what happens.
+    /// The address of the emulator's page.
     package var inspectorURL: String { self.parts.ports.inspectorURL }
 
-    /// What happens at the emulator, until it is stopped.
+    /// The emulator's events, until it is stopped.
     package var activity: ActivityLog { self.parts.activity }
 
     /// Whether nobody listens on a port of 127.0.0.1 now.
@@ -168,7 +173,7 @@ public final class Emulator: Sendable {
         do { return try LoopbackSocket.freePort(preferring: port) != nil } catch { return false }
     }
 
-    /// The configuration that mosquitto was started with, by which its process is found.
+    /// The path of mosquitto's configuration file, which identifies its process.
     package var brokerConfigurationFile: String { self.parts.directory.brokerFiles.configuration }
 }
 
@@ -176,15 +181,14 @@ extension Emulator {
     /// Whether HTTPS is served: wherever libmicrohttpd has TLS.
     ///
     /// - Parameters:
-    ///   - port: the port asked for; 0 leaves it to the emulator, which then does without HTTPS where it has to.
+    ///   - port: the required port. With 0 the emulator chooses one, or serves no HTTPS if libmicrohttpd has no TLS.
     ///   - libraryHasTLS: whether libmicrohttpd was built with TLS.
-    /// - Throws: ``EmulatorError`` with the code `httpsUnavailable` where a port is asked for in vain.
+    /// - Throws: ``EmulatorError`` with the code `httpsUnavailable` if a required port cannot be served.
     package static func servesHTTPS(port: UInt16, libraryHasTLS: Bool) throws(EmulatorError) -> Bool {
         guard !libraryHasTLS, port != 0 else { return libraryHasTLS }
         throw EmulatorError(.httpsUnavailable, "no HTTPS on port \(port): libmicrohttpd was built without TLS here")
     }
 
-    /// What runs.
     struct Parts: Sendable {
         let directory: EmulatorDirectory
         let broker: Broker
@@ -193,22 +197,20 @@ extension Emulator {
         let delayed: DelayedReplies
         let activity: ActivityLog
         let receivers: Receivers
-        /// Plays a script of faults once it is started.
         let faults: PollThread<FaultNews>
-        /// HTTP, and HTTPS where it is served.
         var servers: [HTTPServer] = []
         var runtimeFile: RuntimeFile?
         let ports: EmulatorState.Ports
 
         func stop() async {
-            // The broker and the publisher first: once they have answered all, no connection waits any more.
+            // The broker and the publisher first: once they have completed all calls, no connection waits any more.
             await self.broker.stop()
             // Starting a thread fails only for want of memory; then this one blocks for a moment.
             do { try await OSThread.run(named: "kii-stop", self.stopServing) } catch { self.stopServing() }
             self.directory.release()
         }
 
-        /// A request that waits is answered first, as no connection may wait when its server stops.
+        /// Answers waiting requests first, as no connection may wait when its server stops.
         @Sendable func stopServing() {
             self.publisher.stop()
             self.faults.stop()
@@ -221,7 +223,6 @@ extension Emulator {
         }
     }
 
-    /// Everything up to the first process and socket.
     struct Launch: Sendable {
         let configuration: Configuration
         let directory: EmulatorDirectory
@@ -229,7 +230,7 @@ extension Emulator {
         let stored: EmulatorState
         let presence: BrokerPresence
 
-        /// Takes the directory, reads the state and makes the certificates. Blocks.
+        /// Locks the directory, reads the state and makes the certificates. Blocks.
         init(_ configuration: Configuration) throws(EmulatorError) {
             self.configuration = configuration
             self.programs = try Programs.find(mosquitto: configuration.mosquittoPath)
@@ -352,7 +353,7 @@ extension Emulator {
                 try faults.run {
                     FaultPlayer(news: faults, service: service, port: broker.ports.tcp, proxy: proxy)
                 }
-                // The servers hold the service, which holds the presence.
+                // Weak, since the servers hold the service, which holds the presence.
                 self.presence.observe { [weak service] in service?.note($0) }
                 let inspector = Inspector(
                     service, log: activity, receivers: receivers, settings: settings, explain: configuration.explain)
@@ -362,7 +363,7 @@ extension Emulator {
                     parts.servers.append(try HTTPServer(secureListener, certificates: certificates, handler: handler))
                 }
                 if let path = configuration.runtimeFile {
-                    // Tells others where the emulator is, once it answers.
+                    // Written only once the emulator answers, since other programs find it by this file.
                     parts.runtimeFile = try RuntimeFile(
                         writing: path, app: self.stored.app, ports: ports, caFile: certificates.authority)
                 }

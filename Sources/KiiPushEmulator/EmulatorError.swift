@@ -1,13 +1,13 @@
 import Glibc
 import KiiPushCore
 
-/// Why the emulator did not start.
+/// The reason why the emulator did not start.
 public struct EmulatorError: Error, Sendable, CustomStringConvertible {
-    /// What failed, in terms of what a person can do about it.
+    /// The kinds of failure, by what a person can do about them.
     public enum Code: Sendable, Hashable {
-        /// Another emulator works on the same directory; its process ID where it is known.
+        /// Another emulator uses the same directory; its process ID if known.
         case directoryInUse(pid: Int32?)
-        /// A port that was asked for is taken.
+        /// A required port is taken.
         case portInUse(UInt16)
         /// A program that the emulator runs (`mosquitto`, `mosquitto_passwd`, `setpriv`, `openssl`) is not installed.
         case programNotFound(String)
@@ -15,7 +15,7 @@ public struct EmulatorError: Error, Sendable, CustomStringConvertible {
         case brokerFailed
         /// The certificates for TLS could not be made.
         case certificatesFailed
-        /// A port for HTTPS was asked for, and the libmicrohttpd of this machine was built without TLS.
+        /// HTTPS has a required port, but the libmicrohttpd of this machine was built without TLS.
         case httpsUnavailable
         /// The stored state cannot be read or written.
         case stateUnusable
@@ -23,9 +23,9 @@ public struct EmulatorError: Error, Sendable, CustomStringConvertible {
         case system(Int32)
     }
 
-    /// What failed.
+    /// The kind of failure.
     public var code: Code
-    /// What was tried and what came of it. For people and logs, without credentials.
+    /// The failed operation and its result, for people and logs, without credentials.
     public var detail: String
 
     init(_ code: Code, _ detail: String) {
@@ -49,7 +49,6 @@ public struct EmulatorError: Error, Sendable, CustomStringConvertible {
         EmulatorError(.system(number), "cannot \(action): \(errorText(number))")
     }
 
-    /// Throws the error of a file that could not be used as one of these.
     static func ofFile<Result>(
         _ body: @autoclosure () throws(FileError) -> Result
     ) throws(EmulatorError) -> Result {
@@ -60,13 +59,13 @@ public struct EmulatorError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether the machine, or this process's share of it, is short of descriptors, processes or memory, which may pass.
+    /// Whether the machine or this process is short of descriptors, processes or memory. Such a shortage may pass.
     package var isShortage: Bool {
         guard case .system(let number) = self.code else { return false }
         return [EMFILE, ENFILE, EAGAIN, ENOMEM].contains(number)
     }
 
-    /// One line: what failed and what to do about it.
+    /// One line: the failure and the advice.
     public var description: String { "\(self.detail); \(self.advice)" }
 
     private var advice: String {

@@ -11,7 +11,7 @@ struct RuntimeFile: Sendable {
         writing path: String, app: AppIdentity, ports: EmulatorState.Ports, caFile: String
     ) throws(EmulatorError) {
         let place = JSONMembers(present: ["version": 1, "baseURL": ports.baseURL, "httpsBaseURL": ports.httpsBaseURL])
-        // Tells the process from a later one of the same ID.
+        // Distinguishes the process from a later one with the same ID.
         let process = ProcessIdentity(of: getpid())
         let rest = JSONMembers(present: [
             "mqttPort": Int(ports.broker.tcp), "mqttTLSPort": Int(ports.broker.tls),
@@ -25,7 +25,7 @@ struct RuntimeFile: Sendable {
         let directory = Directory.parent(of: path)
         try EmulatorError.ofFile(PrivateFile.makeDirectory(directory))
         var status = stat()
-        // In `/tmp` somebody else may have made the directory first.
+        // In `/tmp` another user may have made the directory first.
         guard lstat(directory, &status) == 0, status.st_uid == geteuid() else {
             throw EmulatorError(.system(EACCES), "\(directory) does not belong to user \(geteuid())")
         }
@@ -34,7 +34,7 @@ struct RuntimeFile: Sendable {
 
     /// Removes the file, unless another emulator has written its own there since.
     func remove() {
-        // A file that cannot be read is not known to be ours.
+        // An unreadable file may not be ours.
         guard let bytes = try? PrivateFile.read(self.path), bytes == self.bytes else { return }
         unlink(self.path)
     }

@@ -120,7 +120,7 @@ struct EmulatorCommand: ParsableCommand {
         throw SilentExit.status(number.map(ExitStatus.afterStop) ?? .success)
     }
 
-    /// A usual port that somebody has taken since it was looked at is replaced by a free one.
+    /// Starts the emulator. If another process has taken a usual port meanwhile, a free one replaces it.
     private func start(_ configuration: Emulator.Configuration) async throws -> Emulator {
         var configuration = configuration
         while true {

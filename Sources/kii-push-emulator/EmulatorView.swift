@@ -17,7 +17,7 @@ final class EmulatorView: Sendable {
         }.detach()
     }
 
-    /// Whether all activity has been shown; waits up to `patience`.
+    /// Whether all activity has been shown; waits at most for `patience`.
     func hasEnded(within patience: Duration) async -> Bool {
         await withTaskGroup(of: Bool.self) { group in
             group.addTask {

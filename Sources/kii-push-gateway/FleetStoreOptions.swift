@@ -13,7 +13,7 @@ struct FleetStoreOptions: ParsableArguments {
 
     static let environment: [EnvironmentVariable] = EnvironmentVariable.ofGateways + [.credentialsDirectory]
     static let exitCodes: [ExitStatus] = [.unreachable, .inputOutput, .configuration]
-    /// Of a command that looks for something by its name or number.
+    /// The exit codes of a command that looks something up by name or number.
     static let lookupExitCodes = FleetStoreOptions.exitCodes + [.missingInput]
 
     /// - Throws: ``CommandFailure`` with exit 78 without a database, or for an address with a password.

@@ -72,7 +72,7 @@ struct GatewaySession: Sendable {
         (self.store, self.configuration) = (store, configuration)
     }
 
-    /// Receives until a signal or a failure ends it, and throws that.
+    /// Receives until a signal or a failure. Throws the failure, or after a signal ``SilentExit``.
     func run() async throws {
         let begun = ContinuousClock.now
         let signals = try StopSignals.ofCommand(asks: [SIGHUP, SIGUSR1])
@@ -206,8 +206,8 @@ struct GatewaySession: Sendable {
         }
     }
 
-    /// Shows every message and every failed subscription. An agent that goes offline gets a warning, once a minute for
-    /// each reason. Other connections are details for `--verbose`.
+    /// Shows every message and every failed subscription. For an agent that goes offline it shows a warning, once a
+    /// minute for each reason. Other connections are details for `--verbose`.
     ///
     /// - Parameter told: the time of the last warning, by reason.
     private func show(

@@ -3,7 +3,6 @@ import KiiPushCommandLine
 import KiiPushCore
 import KiiPushPostgres
 
-/// The commands for the messages of a fleet and its dead letters.
 struct InboxCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inbox", abstract: "Shows what gateways keep in the database; retries or drops messages.",
@@ -102,7 +101,7 @@ struct DecisionOptions: ParsableArguments {
         while !rest.isEmpty {
             let next = Array(rest.prefix(Fleet.requestsAtOnce))
             rest.removeFirst(next.count)
-            // After an unanswered request, further requests are made without waiting.
+            // After an unanswered request, further requests do not wait.
             let patience: Duration = report.asked.isEmpty ? .seconds(8) : .zero
             let answers = try await fleet.decide(decision, next, patience: patience)
             for id in next { try report.note(answers[id], of: id) }

@@ -3,7 +3,6 @@ import KiiPushCommandLine
 import KiiPushCore
 import KiiPushPostgres
 
-/// The commands for the database of a fleet.
 struct StoreCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "store", abstract: "Makes the tables of a fleet's database, and looks whether they are there.",

@@ -1,7 +1,6 @@
 package import KiiPushCommandLine
 import KiiPushCore
 
-/// The tool and its commands.
 package struct KiiPushCommand: ParsableCommand {
     package static let configuration = CommandConfiguration(
         commandName: "kii-push",

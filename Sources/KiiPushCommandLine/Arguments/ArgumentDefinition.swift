@@ -14,7 +14,7 @@ package struct ArgumentDefinition {
     /// The default, spelled as on a command line; `nil`: help shows none.
     var defaultText: String?
     package var completion = CompletionKind.none
-    /// The value of an option that is given without one; `nil` where a value is required.
+    /// The value for an option that stands without one; `nil` if the option requires a value.
     var bareText: String?
     var section: String?
 
@@ -88,14 +88,13 @@ extension String {
 }
 
 package struct BoundArgument {
-    /// The name of the declared property.
     var property = ""
     var definition: ArgumentDefinition
     let box: any ArgumentBox
 }
 
 extension ParsableArguments {
-    /// The declared values in the order of the source, with those of the groups in their places.
+    /// The declared values in source order; a group's values stand in the group's place.
     package func boundArguments(section: String? = nil) -> [BoundArgument] {
         Mirror(reflecting: self).children.flatMap { child -> [BoundArgument] in
             if let group = child.value as? any DeclaredGroup { return group.boundArguments() }

@@ -45,7 +45,7 @@ package struct CommandDescription {
         return ([self.path] + required + ["[OPTIONS]"] + self.positionals.map(\.usageLabel)).joined(separator: " ")
     }
 
-    /// The values below the headings of help: the command's own first, then what it shares with others.
+    /// The values below each heading of help: the command's own first, then shared ones.
     package var sections: [(title: String, arguments: [ArgumentDefinition])] {
         var titles: [String] = []
         var members: [String: [ArgumentDefinition]] = [:]

@@ -42,7 +42,7 @@ struct CommandLineParser {
         type.configuration.commandName == "complete"
     }
 
-    /// The words before a command that name the profile, `-p NAME` in any of its forms, and the words behind them.
+    /// Splits the words into `-p NAME` in any of its forms, before the command, and all later words.
     static func leadingProfile(
         _ words: ArraySlice<String>
     ) -> (profile: ArraySlice<String>, behind: ArraySlice<String>) {

@@ -27,8 +27,8 @@ package struct Completion {
         }
     }
 
-    /// The program that carries out the command of the line, and the words behind that command; `nil` where this tool does,
-    /// or the command's own name is at the cursor.
+    /// The program that runs the line's command, and the words after that command. `nil` if this tool runs the command
+    /// itself, or if the command's name is at the cursor.
     package func program(_ words: [String]) -> (name: String, words: [String])? {
         let (before, _, _, starts) = Self.joined(words)
         let (profile, behind) = CommandLineParser.leadingProfile(before[...])
@@ -36,7 +36,7 @@ package struct Completion {
         return (name, Array(words[starts[profile.count]...].dropFirst()))
     }
 
-    /// - Parameter words: the words behind the tool's name; the last one is at the cursor, and may be empty.
+    /// - Parameter words: the words after the tool's name; the last one is at the cursor, and may be empty.
     package func answer(_ words: [String]) -> Answer {
         let (before, current, isBroken, _) = Self.joined(words)
         let (profile, behind) = CommandLineParser.leadingProfile(before[...])

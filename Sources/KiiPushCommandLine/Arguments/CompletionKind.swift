@@ -1,6 +1,5 @@
 /// The candidates that a shell offers for a value.
 package enum CompletionKind: Equatable, Sendable {
-    /// No candidates.
     case none
     case words([String])
     case file

@@ -13,7 +13,7 @@ package protocol ExpressibleByArgument: ArgumentValue where Word == Self {
     /// The word for a member of config.json; `nil` for a member of another JSON type.
     static func argument(from json: JSONValue) -> String?
 
-    /// As ``expectation``, for a member of config.json.
+    /// Like ``expectation``, for a member of config.json.
     static var memberExpectation: String { get }
 
     /// The candidates for completion, unless the declaration of the value names others.

@@ -7,7 +7,7 @@ package struct Option<Value: ArgumentValue>: DeclaredArgument {
     private let unnamed: ArgumentDefinition
     private let value: ValueBox<Value>
 
-    /// - Parameter bare: the value of an option that is given without one.
+    /// - Parameter bare: the value for the option without a value.
     package init(
         name: NameSpecification = .long, bare: String? = nil, value: String, help: String,
         completion: CompletionKind? = nil
@@ -67,7 +67,7 @@ package struct Argument<Value: ArgumentValue>: DeclaredArgument {
     }
 }
 
-/// A switch without a value, `--json`. Off unless it is given.
+/// A switch without a value, `--json`; off by default.
 @propertyWrapper
 package struct Flag: DeclaredArgument {
     private final class Switch: ArgumentBox {

@@ -21,7 +21,7 @@ package protocol ParsableCommand: ParsableArguments {
 }
 
 extension ParsableCommand {
-    /// A command that only groups others is never run: the parser asks for one of them first.
+    /// A command with subcommands does not run by itself: the parser asks for a subcommand first.
     package func run() async throws {
         throw CommandFailure(.usage, "a command is missing", helpPath: Self.configuration.commandName)
     }
@@ -38,14 +38,14 @@ package struct CommandConfiguration: Sendable {
     package var subcommands: [any ParsableCommand.Type] = []
     /// The headings below which help lists the subcommands, and the names of those below each. Default: one for all.
     package var groups: [(title: String, names: [String])] = []
-    /// The subcommand that is probably meant where a word names none and resembles none.
+    /// The best guess for a subcommand if a word neither names nor resembles one.
     package var likelySubcommand: String?
     package var isHidden = false
     package var aliases: [String] = []
     /// The exit codes that this command can end with, beyond 0 and 64.
     package var exitCodes: [ExitStatus] = []
     package var environment: [EnvironmentVariable] = []
-    /// The program that carries the command out instead of this one, with all words behind its name.
+    /// The program that runs the command instead of this one, with all words after its name.
     package var program: String?
     /// Only on the tool itself: commands and options that another program has, and that program.
     package var elsewhere: (words: [String], program: String)?

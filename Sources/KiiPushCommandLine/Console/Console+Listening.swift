@@ -1,9 +1,8 @@
 package import KiiPushCore
 
-/// What `listen` shows: `-->` for a message, `<--` for the answer to it, `!` for trouble, `>` for a change of
-/// state.
+/// Output of `listen`: `-->` for a message, `<--` for the answer to it, `!` for trouble, `>` for a change of state.
 extension Console {
-    /// A message that was handed to the handler at `time`.
+    /// Shows a message whose handler was called at `time`.
     package func show(_ message: ReceivedMessage, _ context: DeliveryContext, at time: Timestamp = .now()) throws {
         guard !self.options.json else { return try self.object("message") { message.describe(context, in: &$0) } }
         let text = MessageText(message, style: self.style)
@@ -68,7 +67,6 @@ extension Console {
         try self.object("state", connection.members(of: installationID, at: .now()))
     }
 
-    /// A connection that carries messages, in one line.
     package static func text(of connection: PushEvent.Connection, installationID: String) -> String {
         let promise = connection.qualityOfService == 1 ? "" : "; at QoS 0 what the network drops is gone"
         let trust = connection.isUnverified ? "; the broker's certificate was not verified" : ""
@@ -91,7 +89,7 @@ extension Console {
             .joined(separator: "  ")
     }
 
-    /// Something that keeps messages from arriving or from being stored.
+    /// Shows a problem that keeps messages from arriving or from being stored.
     package func show(trouble: String, _ reason: String) throws { try self.show(StateNote(trouble, reason)) }
 
     private func show(_ note: StateNote) throws {

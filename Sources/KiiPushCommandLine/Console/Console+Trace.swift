@@ -39,7 +39,7 @@ extension Console {
     }
 }
 
-/// A state, an event or a gap in words: one that programs may rely on, and what else there is to say.
+/// The words for a state, an event or a gap: a stable one for programs, and a detail.
 private struct TraceWords {
     var word: String
     var detail: String?

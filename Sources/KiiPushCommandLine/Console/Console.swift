@@ -36,7 +36,7 @@ package struct Console: Sendable {
         try StandardStream.output.write(text + "\n")
     }
 
-    /// One line about what was done, for people; says nothing with `--json` or `--quiet`.
+    /// One line about a result, for people; says nothing with `--json` or `--quiet`.
     package func result(_ text: String) throws { if !self.options.quiet { try self.line(text) } }
 
     /// One object for programs; says nothing without `--json`.

@@ -26,8 +26,8 @@ package struct DecisionReport: Sendable {
     }
 
     /// - Parameter list: the command that lists the messages.
-    /// - Throws: ``CommandFailure`` with exit 66 for an unknown message; else with 75 for a message whose handler runs,
-    ///   or that no gateway has answered for.
+    /// - Throws: ``CommandFailure``: exit 66 for an unknown message, else exit 75 for a message whose handler runs or
+    ///   for which no gateway has answered.
     package func end(list: String) throws {
         if !self.missing.isEmpty {
             let them = self.missing.map { "#\($0)" }.joined(separator: ", ")

@@ -3,7 +3,7 @@ import Glibc
 extension StringProtocol {
     /// The number of columns on a terminal: two for a wide character, none for a combining mark.
     package var displayWidth: Int {
-        // Printable ASCII, which most text is, needs no look at characters: each byte is a column.
+        // In printable ASCII, the usual text, each byte is a column.
         if self.utf8.allSatisfy({ $0 >= 0x20 && $0 < 0x7f }) { return self.utf8.count }
         return self.reduce(0) { $0 + $1.displayWidth }
     }
@@ -17,16 +17,16 @@ extension String {
 }
 
 extension Character {
-    /// 0, 1 or 2. What a terminal shows as one picture is as wide as its widest part.
+    /// 0, 1 or 2. A cluster that a terminal shows as one picture is as wide as its widest part.
     fileprivate var displayWidth: Int {
-        // Variation selector 16 asks for a picture in colour, which is wide.
+        // Variation selector 16 stands for a picture in colour, which is wide.
         if self.unicodeScalars.contains("\u{fe0f}"), self.unicodeScalars.count > 1 { return 2 }
         return self.unicodeScalars.map(\.displayWidth).max() ?? 0
     }
 }
 
 extension Unicode.Scalar {
-    /// Blocks of which every character is wide.
+    /// Blocks whose characters are all wide.
     ///
     /// - Source: Unicode Standard Annex 11, EastAsianWidth.txt: W and F.
     private static let wideBlocks: [ClosedRange<UInt32>] = [

@@ -1,6 +1,6 @@
 import Glibc
 
-/// The exit status of the process. The numbers are those of sysexits.h, of timeout(1) and of the shell.
+/// The exit status of the process. sysexits.h, timeout(1) and the shell define the numbers.
 package enum ExitStatus: Int32, CaseIterable, Sendable {
     case success = 0
     case failure = 1

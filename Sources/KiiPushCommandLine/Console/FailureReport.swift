@@ -5,7 +5,6 @@ struct FailureReport {
     private(set) var failure: CommandFailure
     private let program: String
 
-    /// - Parameter program: this program's name.
     init(_ failure: CommandFailure, of program: String) {
         self.failure = failure
         self.failure.message = failure.message.withoutCredentials

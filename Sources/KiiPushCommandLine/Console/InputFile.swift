@@ -3,7 +3,7 @@ import KiiPushCore
 
 /// Reads a caller's input: a file, or standard input for `-`.
 package enum InputFile {
-    /// The size limit; anything larger is no payload or data, but a mistake.
+    /// The size limit. A larger input is no payload or data, but a mistake.
     package static let maximumBytes = 16 * 1024 * 1024
 
     /// - Throws: ``CommandFailure`` with exit 66 for a file that is missing, unreadable, a directory or too large.

@@ -80,8 +80,8 @@ struct MessageText {
 }
 
 extension JSONValue {
-    /// The value as JSON that cannot drive a terminal: what the writer leaves of control and direction marks is escaped
-    /// here as JSON would, so the text stays JSON.
+    /// The value as JSON that cannot drive a terminal. It escapes the control and direction marks that the writer
+    /// leaves, and the text stays JSON.
     package var terminalText: String { self.text.escapingTerminalControls }
 }
 

@@ -1,15 +1,15 @@
 import Glibc
 import KiiPushCore
 
-/// Writes to a descriptor on a thread of its own. That thread alone waits for the reader at the other end.
+/// Writes to a descriptor on a thread of its own. Only that thread waits for the reader at the other end.
 ///
-/// Tasks share few threads. A task that waits in write(2) blocks one of them, and with it messages and the signal that
-/// ends the command.
+/// Tasks share few threads. A task that waits in write(2) would block a thread, and with it messages and the signal
+/// that ends the command.
 package final class OutputQueue: Sendable {
     private struct State {
         /// Bytes that the thread has not taken yet.
         var waiting: [UInt8] = []
-        /// The number of bytes put in, and the number of bytes written.
+        /// The numbers of queued and of written bytes.
         var put = 0
         var written = 0
         /// The first error of write(2).
@@ -18,7 +18,6 @@ package final class OutputQueue: Sendable {
         var isHurried = false
         /// Whether the queue has stopped writing, since nobody reads.
         var isAbandoned = false
-        /// The number of dropped lines.
         var leftOut = 0
         var waiters: [(position: Int, written: OneShot<Void>)] = []
 
@@ -55,7 +54,7 @@ package final class OutputQueue: Sendable {
     /// to its end, however slow its disk is.
     static func hurry() { for queue in self.all.withLock({ $0 }) { queue.hurry() } }
 
-    /// Puts a line in without waiting. Without room the line is dropped, and the next line reports the gap.
+    /// Queues a line without waiting. Without room the line is dropped, and the next line reports the gap.
     func putLine(_ bytes: [UInt8]) {
         self.put { state in
             guard state.pending < Self.mostBytes else { return state.leftOut += 1 }
@@ -67,9 +66,9 @@ package final class OutputQueue: Sendable {
         }
     }
 
-    /// Puts bytes in. It waits only while 4 MiB wait already: a caller that keeps up with the reader calls ``written()``.
+    /// Queues bytes. Waits only if 4 MiB wait already: a caller that keeps up with the reader calls ``written()``.
     ///
-    /// - Throws: the error that kept earlier bytes from being written.
+    /// - Throws: the error that prevented an earlier write.
     package func put(_ bytes: [UInt8]) throws {
         self.state.wait { $0.pending < Self.mostBytes || $0.failure != nil ? .leave(()) : .sleep(until: nil) }
         if let failure = self.state.withLock({ $0.failure }) { throw failure }
@@ -88,7 +87,7 @@ package final class OutputQueue: Sendable {
         if let failure = self.state.withLock({ $0.failure }) { throw failure }
     }
 
-    /// The same, blocking the thread.
+    /// Like ``written()``, but blocks the thread.
     package func waitUntilWritten() throws {
         let end = self.state.withLock { $0.put }
         self.state.wait { $0.written >= end ? .leave(()) : .sleep(until: nil) }
@@ -186,7 +185,7 @@ package final class OutputQueue: Sendable {
         }
     }
 
-    /// Changes the state, and resumes every waiter whose bytes are written.
+    /// Changes the state, and resumes the waiters whose bytes are written.
     private func conclude(_ change: (inout State) -> Void) {
         let waiters = self.state.withLock { state in
             change(&state)

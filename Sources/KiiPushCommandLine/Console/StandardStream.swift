@@ -1,8 +1,8 @@
 import Glibc
 package import KiiPushCore
 
-/// Standard output or error. An ``OutputQueue`` writes them in the order of the calls, and both share one where they are the
-/// same terminal, pipe or file. ``finish()`` waits for its end.
+/// Standard output or error. An ``OutputQueue`` writes in the order of the calls; both streams share one if they are
+/// the same terminal, pipe or file. ``finish()`` waits for its end.
 package struct StandardStream: Sendable {
     package static let output = StandardStream(descriptor: STDOUT_FILENO)
     package static let error = StandardStream(
@@ -18,7 +18,6 @@ package struct StandardStream: Sendable {
             ? StandardStream.output.queue : OutputQueue(descriptor: descriptor, name: "the output")
     }
 
-    /// Whether both are the same file.
     private static func isOne(_ first: Int32, _ second: Int32) -> Bool {
         var (one, other) = (stat(), stat())
         guard fstat(first, &one) == 0, fstat(second, &other) == 0 else { return false }
@@ -52,10 +51,10 @@ package struct StandardStream: Sendable {
 
     /// Waits until all data is written; throws ``SilentExit``, or ``CommandFailure`` with exit 74.
     package func written() async throws { try await self.queue.written() }
-    /// The same, blocking the thread.
+    /// Like ``written()``, but blocks the thread.
     package func waitUntilWritten() throws { try self.queue.waitUntilWritten() }
 
-    /// Waits until both streams are written; throws as ``written()`` of standard output does.
+    /// Waits until both streams are written; throws like ``written()`` of standard output.
     package static func finish() async throws {
         // Errors of standard error could be reported nowhere.
         try? await self.error.written()

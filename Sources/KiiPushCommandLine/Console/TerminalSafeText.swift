@@ -1,10 +1,10 @@
 extension StringProtocol {
-    /// The text with everything escaped, as `\n` or `\u001b`, that could drive a terminal or disguise what is shown:
-    /// control characters (C0, DEL, C1), line separators, marks that turn the direction of writing, and all that is
-    /// invisible, such as U+200B. A backslash is doubled, so that an escape cannot be imitated.
+    /// The text with escapes, such as `\n` or `\u001b`, for every character that could drive a terminal or disguise the
+    /// text. These are control characters (C0, DEL, C1), line separators, marks that change the direction of writing,
+    /// and all invisible characters, such as U+200B. A backslash is doubled, so that text cannot imitate an escape.
     package var terminalSafe: String { self.escaping { $0 == "\\" || $0.isUnsafeOnTerminals } }
 
-    /// As ``terminalSafe``, for text whose backslashes are escapes already, and for words of the user's own.
+    /// Like ``terminalSafe``, for text whose backslashes are already escapes, and for the user's own words.
     package var escapingTerminalControls: String { self.escaping(\.isUnsafeOnTerminals) }
 
     private func escaping(_ isEscaped: (Unicode.Scalar) -> Bool) -> String {
@@ -27,7 +27,7 @@ extension Unicode.Scalar {
         switch self.properties.generalCategory {
         case .control, .lineSeparator, .paragraphSeparator: return true
         default:
-            // Unicode, section 5.21: shown as nothing at all. So are the marks of annotations, FFF9 to FFFB.
+            // Unicode, section 5.21: these characters are invisible. So are the marks of annotations, FFF9 to FFFB.
             let isInvisible = self.properties.isDefaultIgnorableCodePoint || (0xfff9...0xfffb).contains(self.value)
             return isInvisible && !self.shapesNeighbours
         }
@@ -36,11 +36,12 @@ extension Unicode.Scalar {
     private var isJoiner: Bool { self.value == 0x200c || self.value == 0x200d }
     private var selectsVariant: Bool { (0xfe00...0xfe0f).contains(self.value) }
 
-    /// Whether it is invisible, yet emoji and Asian scripts need it: a joiner, or a variation selector.
+    /// Whether the character is invisible, yet necessary for emoji and Asian scripts: a joiner, or a variation
+    /// selector.
     fileprivate var shapesNeighbours: Bool { self.isJoiner || self.selectsVariant }
 
-    /// Whether it has a meaning behind `previous`, if it is one that shapes its neighbours. Behind Latin, Greek and
-    /// Cyrillic letters, which all lie below the Arabic ones, it has none, and behind another one hardly.
+    /// Whether the character may stand after `previous`. A joiner or selector has no meaning after Latin, Greek and
+    /// Cyrillic letters, which are all below the Arabic ones. After another joiner or selector it has hardly any.
     fileprivate func canFollow(_ previous: Unicode.Scalar?) -> Bool {
         guard self.shapesNeighbours else { return true }
         guard let previous, previous.value >= 0x0600 else { return false }
@@ -54,7 +55,7 @@ extension Unicode.Scalar {
         case "\r": return "\\r"
         case "\t": return "\\t"
         default:
-            // As in JSON: beyond four digits there are two of UTF-16, RFC 8259 section 7.
+            // As in JSON: beyond four digits, two UTF-16 units, RFC 8259 section 7.
             return self.utf16.map { "\\u" + zeroPadded(Int($0), 4, radix: 16) }.joined()
         }
     }

@@ -33,7 +33,7 @@ package final class WaitingNote: Sendable {
     }
 
     private func show() {
-        // Written with the lock held, so that no note follows the one that is erased.
+        // Under the lock, so that no note is written after its erasure.
         self.state.withLock { state in
             let silence = ContinuousClock.now - state.since
             guard !Task.isCancelled, silence >= .seconds(1) else { return }

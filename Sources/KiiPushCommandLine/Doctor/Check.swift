@@ -82,7 +82,7 @@ package struct Finding: Sendable {
         .failed(evidence, fix: fix, exit: .unreachable)
     }
 
-    /// There is nothing to check.
+    /// The check does not apply.
     package static func needless(_ reason: String) -> Finding { Finding(.skipped, reason) }
 
     /// The check could not be made, and the checks that need it are skipped.

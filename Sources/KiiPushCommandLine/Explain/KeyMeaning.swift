@@ -33,16 +33,16 @@ struct KeyMeaning {
         self.init(text, "Kii: \(source)")
     }
 
-    /// The key as Apple writes it: Kii's requests have camel case where the delivered payload has dashes.
+    /// The key in Apple's spelling: Kii's requests have camel case where the delivered payload has dashes.
     static func dashed(_ key: String) -> String {
         key.reduce(into: "") { text, character in
             text += character.isUppercase ? "-\(character.lowercased())" : character == "_" ? "-" : String(character)
         }
     }
 
-    /// Whether a key beside `aps` was most likely meant for `aps`.
+    /// Whether the sender most likely meant a key beside `aps` for `aps`.
     ///
-    /// - Parameter aps: the payload's `aps`; `nil` without one, as over MQTT. Common words of senders, such as `badge`,
+    /// - Parameter aps: the payload's `aps`; `nil` without one, as over MQTT. Senders' common words, such as `badge`,
     ///   are then custom keys.
     static func belongsIntoAPS(_ key: String, beside aps: JSONValue?) -> Bool {
         let dashed = Self.dashed(key)

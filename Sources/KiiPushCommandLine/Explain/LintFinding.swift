@@ -5,7 +5,7 @@ package struct LintFinding {
     enum Level: String {
         /// Receivers leave that part of the payload out.
         case error
-        /// Receivers accept it, but its meaning is another than it seems, or depends on the receiver.
+        /// Receivers accept the part, but its meaning is not the apparent one, or depends on the receiver.
         case warning
         /// Correct under certain conditions; `--lint` lets it pass.
         case note

@@ -81,7 +81,6 @@ package struct PayloadExplanation {
         }
     }
 
-    /// The key that decided the kind, in words.
     package var why: String {
         let isShort = self.message.keyFamily == .short
         switch self.message.kindReason {

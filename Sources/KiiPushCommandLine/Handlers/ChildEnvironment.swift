@@ -2,8 +2,8 @@ package import KiiPushCore
 
 /// The environment of a command: the facts of its message, without this process's secrets.
 package enum ChildEnvironment {
-    /// Variables with this program's secrets, and those that a service manager sets for it alone. Programs with this
-    /// library do not get them either, since they never call the cloud as this profile.
+    /// Variables with this program's secrets, and variables that a service manager sets only for this program. Programs
+    /// with this library do not get them either, since they never call the cloud as this profile.
     package static let withheld = Set(
         [
             .notifySocket, .watchdogProcess, .watchdogMicroseconds, .appKey, .clientID, .clientSecret, .password,

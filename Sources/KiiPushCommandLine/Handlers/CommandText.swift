@@ -1,8 +1,8 @@
-/// A command as it is written in one word of the command line, or in a file.
+/// A command as text: one word of the command line, or a value in a file.
 ///
 /// Without a shell, simple rules split the text. Blanks separate words. Everything between single quotes is literal.
-/// Between double quotes, everything but a backslash is literal. A backslash makes the next character literal. Nothing
-/// is expanded: no variables, no patterns, no pipes.
+/// Between double quotes, everything but a backslash is literal. A backslash makes the next character literal. There is
+/// no expansion: no variables, no patterns, no pipes.
 struct CommandText: ExpressibleByArgument, Sendable, Hashable {
     let text: String
 

@@ -7,8 +7,8 @@ package struct HandlerAnswer: Sendable, Hashable {
         case failed(String, retryAfter: Duration? = nil)
         /// The handler refused the message for good, for this reason.
         case rejected(String)
-        /// The message was not handed over, for a reason that is not its own: this was no attempt. No message follows
-        /// before `retryAfter`.
+        /// The message did not reach the handler, for a reason unrelated to the message: this was no attempt. No
+        /// message follows before `retryAfter`.
         case postponed(String, retryAfter: Duration? = nil)
     }
 

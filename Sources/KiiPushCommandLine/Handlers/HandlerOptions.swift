@@ -34,8 +34,8 @@ package struct HandlerOptions: ParsableArguments {
     /// The paragraphs of help about the answers of COMMAND and of the server, and about messages without one.
     ///
     /// - Parameters:
-    ///   - ofFleet: whether both get the agent's name, too.
-    ///   - inbox: the command for the messages that are kept.
+    ///   - ofFleet: whether both also get the agent's name.
+    ///   - inbox: the command that shows stored messages.
     package static func discussion(ofFleet: Bool, inbox: String) -> [String] {
         let (variable, field) = ofFleet ? ("KII_PUSH_AGENT, ", "Kii-Push-Agent, ") : ("", "")
         return [
@@ -55,8 +55,8 @@ package struct HandlerOptions: ParsableArguments {
 
     package var settings: RunSettings { RunSettings(self) }
 
-    /// Refuses contradictory options, and options without the one that they need. For commands without a file that
-    /// could complete the options.
+    /// Refuses contradictory options, and options that lack a necessary one. For commands without a file that could
+    /// complete the options.
     package func validateAlone() throws {
         if let problem = self.settings.problem({ "'\(RunSettings.option($0))'" }) {
             throw CommandFailure(.usage, problem)
@@ -65,11 +65,11 @@ package struct HandlerOptions: ParsableArguments {
 }
 
 extension RunSettings {
-    /// Makes the handler of a command or a server; `nil` when neither is named. `report` hears what the processes of a
-    /// command do, on a thread that it must not block. Files in `directory`, the profile's, name the running processes;
-    /// after a crash, the next run ends them. Without a directory there are no such files.
+    /// Makes the handler of a command or a server; `nil` if the options name neither. `report` gets the events of a
+    /// command's processes, on a thread that it must not block. Files in `directory`, the profile's, name the running
+    /// processes; after a crash, the next run ends these. Without a directory there are no such files.
     ///
-    /// - Throws: ``CommandFailure`` with exit 66 for a program that is not there; ``TransportError``.
+    /// - Throws: ``CommandFailure`` with exit 66 for a missing program; ``TransportError``.
     package func outsideHandler(
         directory: String?, report: @escaping @Sendable (Activator.Event) -> Void
     ) throws -> (any OutsideHandler)? {
@@ -82,7 +82,7 @@ extension RunSettings {
             }
         }
         guard let command = options.handler.exec else { return nil }
-        // What follows the command's text is $0, $1 and so on.
+        // The words after the command's text are $0, $1 and so on.
         let shell = ["/bin/sh", "-c", command.text, "kii-push"]
         let words = (options.handler.shell ? shell : command.words ?? []) + options.arguments
         guard let program = words.first else { throw CommandFailure(.internalError, "the command has no words") }

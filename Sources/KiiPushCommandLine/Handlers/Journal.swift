@@ -46,7 +46,7 @@ package struct Journal: Sendable {
     private static func line(_ name: String, _ value: String) -> [UInt8] {
         let bytes = Array(value.utf8)
         guard bytes.contains(UInt8(ascii: "\n")) else { return Array("\(name)=\(value)\n".utf8) }
-        // With a line end in it: the length, in 64 bits that begin with the lowest, then the value.
+        // For a value with a line end: its length in 64 bits, lowest byte first, then the value.
         let length = withUnsafeBytes(of: UInt64(bytes.count).littleEndian) { Array($0) }
         return Array("\(name)\n".utf8) + length + bytes + [UInt8(ascii: "\n")]
     }

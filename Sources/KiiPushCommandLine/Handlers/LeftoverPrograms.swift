@@ -11,8 +11,8 @@ package enum LeftoverPrograms {
     }
 
     /// Ends processes of an earlier run that had more activators than this one, which takes over `count` files. `grace`
-    /// is the time between SIGTERM and SIGKILL, `nil` for the default. Returns at once. `report` hears of each process
-    /// that is ended, on a thread that it must not block.
+    /// is the time between SIGTERM and SIGKILL, `nil` for the default. Returns at once. `report` gets an event for each
+    /// process, on a thread that it must not block.
     package static func end(
         in directory: String, beyond count: Int, grace: Duration?, report: @escaping @Sendable (Activator.Event) -> Void
     ) {

@@ -5,8 +5,8 @@ package protocol OutsideHandler: Sendable {
     /// Prepares: ends processes of an earlier run.
     func begin()
 
-    /// Hands a message over and waits for the answer: until the deadline of `context`, and then as long as a program
-    /// takes to end after SIGTERM.
+    /// Sends a message to the handler and waits for the answer, until the deadline of `context`, and then as long as a
+    /// program takes to end after SIGTERM.
     func answer(to message: HandledMessage, _ context: DeliveryContext) async -> HandlerAnswer
 
     /// Ends everything that runs, and returns afterwards.

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Finds a program before anything is received: a program that cannot be started would use up the attempts of messages.
+/// Finds a program before any message is received: otherwise a missing program would use up the attempts of messages.
 package enum ProgramLookup {
     /// This program's own file; `nil`, with `errno` set, if the system does not know it.
     package static var own: String? {

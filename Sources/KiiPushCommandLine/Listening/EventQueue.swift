@@ -1,7 +1,7 @@
 package import KiiPushCore
 
 /// The events of this process's agents, in the form of ``ControlNotices``. A slow reader delays no agent: it misses
-/// events, and learns how many.
+/// events, and gets their number.
 package final class EventQueue: Sendable {
     package typealias Told = (agent: String?, notice: ControlNotice)
 

@@ -82,8 +82,8 @@ package struct EventView {
         }
     }
 
-    /// Shows a message whose handler begins. Returns whether the recorder should keep the message: the filter lets it pass,
-    /// and this attempt has not been shown before.
+    /// Shows a message whose handler begins. Returns whether the recorder should keep the message: it passes the
+    /// filter, and this attempt has not been shown before.
     package mutating func began(_ message: ReceivedMessage, _ context: DeliveryContext) throws -> Bool {
         guard self.style.filter.matches(message) else { return false }
         let key = MessageKey(id: context.messageID)
@@ -137,7 +137,7 @@ package struct EventView {
         }
     }
 
-    /// Whether a message counts that was not shown: its attempt began before the watching, or its notice was
+    /// Whether a message that was not shown counts: its attempt began before the watching, or its notice was
     /// incomplete.
     private func isMeant(_ event: MessageEvent) -> Bool {
         guard self.isWatching, self.style.filter.isEmpty else { return false }

@@ -2,7 +2,6 @@ import Glibc
 import KiiPushActivation
 package import KiiPushCore
 
-/// Adds messages to a recording.
 package final class MessageRecorder: Sendable {
     private static let end = UInt8(ascii: "\n")
 

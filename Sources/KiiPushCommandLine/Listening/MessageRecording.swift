@@ -1,7 +1,7 @@
 package import KiiPushCore
 
-/// Messages on file, one JSON object a line, for `kii-push replay`. It holds what was received, with mode 0600; no token
-/// and no MQTT topic, which names the installation.
+/// Messages on file, one JSON object a line, for `kii-push replay`. The file has mode 0600. It holds the messages, but
+/// no token and no MQTT topic, which would name the installation.
 package enum MessageRecording {
     /// A handler's payload is JSON, and so UTF-8: the text is the payload byte for byte.
     package static func line(_ message: ReceivedMessage, id: Int64, receivedAt: Timestamp) -> String {
@@ -57,7 +57,6 @@ package enum MessageRecording {
     }
 }
 
-/// A recorded message.
 package struct ReplayedMessage: Sendable {
     package let id: Int64
     package let receivedAt: Timestamp

@@ -3,7 +3,7 @@ import KiiPushCore
 /// Counters of an agent, or of all agents of a gateway, from their events. A duration is the time between two events.
 ///
 /// - Source: OpenTelemetry semantic conventions for messaging metrics: `messaging.client.consumed.messages`,
-///   `messaging.process.duration`. What they have no name for begins with `kii_push`.
+///   `messaging.process.duration`. Names without a convention begin with `kii_push`.
 struct AgentMetrics {
     private(set) var received: UInt64 = 0
     private(set) var redelivered: UInt64 = 0
@@ -24,7 +24,7 @@ struct AgentMetrics {
         var errorType: String?
     }
 
-    /// Counts an event that was seen at `now`, of the agent with this name where there are several.
+    /// Counts an event at `now`, of the agent with this name if there are several.
     mutating func count(_ event: PushEvent, of agent: String = "", at now: ContinuousClock.Instant = .now) {
         _ = self.troubled.noted(event, of: agent)
         switch event {

@@ -21,7 +21,7 @@ package actor MetricsPublisher {
         (self.file, self.interval, self.console) = (file, interval, console)
     }
 
-    /// Begins to publish what `settings` ask for; `nil` when they ask for nothing. Throws as ``start(socket:)``.
+    /// Begins to publish to the destinations in `settings`; `nil` without one. Throws like ``start(socket:)``.
     package static func start(
         _ settings: RunSettings, interval: Duration = .seconds(5), console: Console
     ) async throws -> MetricsPublisher? {
@@ -54,7 +54,7 @@ package actor MetricsPublisher {
         self.tasks.append(Task { for await request in socket.requests { request.answer(await self.text()) } })
     }
 
-    /// Counts an event, on any thread. `agent` is its agent, where there are several.
+    /// Counts an event, on any thread. `agent` is its agent, if there are several.
     package nonisolated func count(_ event: PushEvent, of agent: String = "") {
         self.counted.withLock { $0.count(event, of: agent) }
     }

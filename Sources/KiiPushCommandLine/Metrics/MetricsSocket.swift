@@ -30,7 +30,7 @@ final class MetricsSocket: Sendable {
     private let path: String
     private let socket: FileDescriptor
 
-    /// Listens, for this user alone. Replaces a socket at `path` on which nobody answers.
+    /// Listens, for this user only. Replaces a socket at `path` on which nobody answers.
     ///
     /// - Throws: ``CommandFailure`` with exit 75 when another process answers there, 73 when no socket can be made.
     init(path: String) throws {

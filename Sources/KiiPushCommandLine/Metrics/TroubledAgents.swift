@@ -7,7 +7,6 @@ package struct TroubledAgents {
         case ended(PushEvent.Trouble)
     }
 
-    /// The names of the agents in trouble.
     private var agents: [PushEvent.Trouble: Set<String>] = [:]
     private var reasons: [PushEvent.Trouble: Set<String>] = [:]
     /// Stopping agents, whose last event may still report trouble.

@@ -6,16 +6,16 @@ package struct EmulatorRuntimeFile: Sendable {
     package let app: KiiApp
     package let admin: AdminCredentials
     package let caFile: String?
-    /// The process that wrote the file; `nil` if the file cannot tell it from a later one with the same ID.
+    /// The process that wrote the file; `nil` if the file cannot distinguish it from a later one with the same ID.
     package let process: ProcessIdentity?
 
     /// The running emulator; `nil` if none runs.
     ///
     /// A killed emulator leaves its file behind. Any process may have its ID by now, and listen on its port. So the
-    /// process must be the one that wrote the file, and this user's.
+    /// process must belong to this user, and must have written the file itself.
     ///
-    /// - Throws: ``FileError`` when the file belongs to somebody else or is open to others: its server would get the
-    ///   user's requests. ``CommandFailure`` with exit 78 when its content is wrong.
+    /// - Throws: ``FileError`` if the file belongs to another user or is open to others: its server would get the
+    ///   user's requests. ``CommandFailure`` with exit 78 for wrong content.
     package static func find(at path: String) throws -> EmulatorRuntimeFile? {
         guard let file = try ConfigurationDocument.read(privateAt: path) else { return nil }
         do throws(CommandFailure) {

@@ -11,8 +11,8 @@ package struct FilePaths: Sendable {
     /// The system's `config.json` files; an earlier one wins, and the user's file wins over all.
     package let systemConfigurations: [String]
     package let credentials: String
-    /// The credentials file that systemd passes to this service alone, owned by root and closed to others by access
-    /// control lists; `nil` if systemd passes none. It wins over the environment, which wins over ``credentials``.
+    /// The credentials file that systemd passes only to this service; root owns it, and access control lists close it
+    /// to others. `nil` if systemd passes none. It wins over the environment, which wins over ``credentials``.
     package let systemCredentials: String?
     package let profiles: String
     /// The directory for the state of a fleet's gateways on this machine.
@@ -41,14 +41,14 @@ package struct FilePaths: Sendable {
         self.emulator = Self.emulatorFile()
     }
 
-    /// XDG's directories, by default `/etc/xdg`. `/etc/kii-push` is the service's, whose secrets users do not have.
+    /// XDG's directories, by default `/etc/xdg`. `/etc/kii-push` belongs to the service, whose secrets users do not
+    /// have.
     private static func systemConfigurations() -> [String] {
         let named = EnvironmentVariable.configurationDirectories.text?.split(separator: ":").map(String.init)
         // XDG: relative paths are to be ignored.
         return (named ?? ["/etc/xdg"]).filter { $0.hasPrefix("/") }.map { $0 + "/kii-push/config.json" }
     }
 
-    /// The absolute path.
     package static func absolute(_ path: String) throws -> String {
         guard !path.hasPrefix("/") else { return path }
         guard let directory = getcwd(nil, 0) else {

@@ -35,7 +35,6 @@ package enum SettingOrigin: Sendable, Hashable {
     }
 }
 
-/// A value with its origin.
 package struct Setting<Value: Sendable>: Sendable {
     package var value: Value
     package var origin: SettingOrigin

@@ -1,7 +1,6 @@
 package import KiiPushCore
 
 extension Activity {
-    /// What happened, in a word.
     package var name: String {
         switch self.event {
         case .request: "request"
@@ -12,8 +11,8 @@ extension Activity {
         }
     }
 
-    /// Whether it is left out where people want the outlines: what the emulator itself is asked, mostly by this package's own
-    /// tool and page, and a message's steps on its way.
+    /// Whether outlines leave the entry out. Details are calls to the emulator's own controls, mostly by this package's
+    /// tool and page, and the steps of a message before its outcome.
     package var isDetail: Bool {
         switch self.event {
         case .request(let request): request.isControl
@@ -23,9 +22,9 @@ extension Activity {
         }
     }
 
-    /// The members of the object that tells of it, to people's terminals and to the page.
+    /// The members of the JSON object that describes the entry, for terminals and the page.
     ///
-    /// - Parameter withBodies: whether those of request and answer are among them.
+    /// - Parameter withBodies: whether to include the bodies of request and answer.
     package func members(withBodies: Bool) -> JSONMembers {
         let head = JSONMembers(present: [
             "sequence": self.sequence, "at": self.at.description, "event": self.name,
@@ -69,7 +68,6 @@ extension SentMessage {
 }
 
 extension MessageLabel {
-    /// Without the ID.
     fileprivate var members: JSONMembers {
         [
             ("kind", self.kind.json), ("source", self.source.json), ("sent_at", self.sentAt.description.json),
@@ -88,7 +86,6 @@ extension MessageDelivery {
 }
 
 extension MessageEvent {
-    /// What happened, without the message and the time.
     var members: JSONMembers {
         let parts = self.kind.parts
         return JSONMembers(present: [
@@ -97,7 +94,7 @@ extension MessageEvent {
         ])
     }
 
-    /// Whether an attempt has ended by it, or the message has.
+    /// Whether the event ends an attempt or the message.
     package var isOutcome: Bool {
         switch self.kind {
         case .done, .failed, .dead, .unreached, .handedBack, .dismissed: true

@@ -1,16 +1,16 @@
 package import KiiPushCore
 
-/// Something that happened at an emulator, for whoever looks.
+/// Something that happened at an emulator, as the terminal and the page show it.
 package struct Activity: RecentEntry {
     package enum Event: Sendable {
         case request(AnsweredRequest)
-        /// A client connected to the broker with an installation's endpoint, or its connection ended.
+        /// A client with an installation's endpoint connected to the broker, or disconnected.
         case connection(InstallationConnection)
-        /// A client ended its WebSocket, or did not get one.
+        /// A client ended its WebSocket, or its request for one was refused.
         case webSocket(EndedWebSocket)
-        /// A receiver on this machine told of a message.
+        /// A receiver on this machine reported an event of a message.
         case delivery(MessageDelivery)
-        /// A receiver on this machine told more than the emulator read in time.
+        /// The emulator missed events of a receiver on this machine, or does not know their kind.
         case missed(MissedEvents)
     }
 
@@ -32,31 +32,32 @@ package struct Activity: RecentEntry {
 
 /// A request and its answer.
 package struct AnsweredRequest: Sendable {
-    /// The method that was meant.
+    /// The method, after `X-HTTP-Method-Override`.
     package var method: String
     /// Path and query as sent; may hold secrets.
     var target: String
-    /// Whether the emulator was told or asked something, and not the cloud.
+    /// Whether the request went to the emulator's own controls below `/__kii`, not to the cloud.
     package var isControl: Bool
-    /// Who asked, as `user:{userID}`; `nil` where that was not looked at, or refused.
+    /// The caller, as `user:{userID}`; `nil` if the request was not authenticated.
     package var caller: String?
-    /// `nil` where the connection was closed without an answer.
+    /// `nil` if the emulator closed the connection without an answer.
     package var status: Int?
-    /// Kii's code of a refusal.
+    /// Kii's error code, for a refusal.
     package var errorCode: String?
-    /// From the whole request to its answer.
+    /// Time from the complete request to its answer.
     package var elapsed: Duration
     /// The beginning of the request's body; may hold secrets, as ``answer`` may.
     var body: [UInt8]
-    /// The beginning of the answer's body.
+    /// The beginning of the answer's body; may hold secrets.
     var answer: [UInt8]
-    /// What it sent.
+    /// The messages that the request sent.
     package var messages: [SentMessage]
 }
 
-/// The facts that people know a message by. They go with each delivery, since the log may have dropped the message's request.
+/// The facts by which a person recognizes a message. Each delivery carries a copy, since the log may have dropped the
+/// message's request.
 package struct MessageLabel: Sendable, Hashable {
-    /// Its `pushMessageID`.
+    /// The `pushMessageID`.
     package let id: String
     package let kind: String
     /// The topic, bucket or user as a `kiicloud:` URI.
@@ -75,7 +76,7 @@ extension LoggedMessage {
     }
 }
 
-/// A message as it was sent.
+/// A message from the log, with its installations.
 package struct SentMessage: Sendable {
     private let message: LoggedMessage
 
@@ -83,44 +84,42 @@ package struct SentMessage: Sendable {
 
     package var label: MessageLabel { self.message.label }
     package var installationCount: Int { self.message.deliveries.values.reduce(0) { $0 + $1.count } }
-    /// The IDs of the installations that it was for.
+    /// The IDs of the installations to which the message went.
     package var installations: [String] { self.message.deliveries.values.flatMap { $0 }.sorted() }
 }
 
-/// What became of an installation's connection to the broker.
+/// An installation that came online at the broker, or went offline.
 package struct InstallationConnection: Sendable {
     package var installationID: String
-    /// Whose it is, as `user:{userID}`.
+    /// The installation's owner, as `user:{userID}`.
     package var owner: String
     package var isOnline = true
     package var transport = BrokerTransport.tcp
 }
 
-/// A WebSocket that a client ended, or did not get.
+/// A WebSocket that a client ended, or a refused request for one.
 package struct EndedWebSocket: Sendable {
     package var transport: BrokerTransport
-    /// What the client did, or was answered. Holds no credentials.
+    /// The reason for the end or the refusal. Holds no credentials.
     package var reason: String
-    /// Whether the client did something wrong.
+    /// Whether the client caused it by an error.
     package var isFault: Bool
 }
 
-/// What became of a message at a receiver on this machine.
+/// An event of a message at a receiver on this machine.
 package struct MessageDelivery: Sendable {
-    /// `nil` where it is not known which push the message was.
+    /// `nil` if the emulator cannot tell which push the message was.
     package var push: MessageLabel?
-    /// The receiver's name.
     package var receiver: String
     /// `nil` before a handler was called.
     package var installationID: String?
     package var event: MessageEvent
-    /// Of an attempt that has ended: how long it took.
+    /// The duration of the attempt, if the event ends one.
     package var elapsed: Duration?
 }
 
-/// What a receiver on this machine told that is not known.
+/// Events of a receiver on this machine that the emulator missed, or whose kind it does not know.
 package struct MissedEvents: Sendable {
-    /// The receiver's name.
     package var receiver: String
     package var count: Int
 }

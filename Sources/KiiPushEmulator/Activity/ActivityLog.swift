@@ -1,14 +1,14 @@
 import KiiPushCore
 
-/// What happened lately at an emulator. Its reader follows at its own pace, and holds nobody up: a slow reader misses the
-/// oldest entries, and sees that by the numbers.
+/// The latest events of an emulator. Readers follow at their own pace and block nobody: a slow reader misses the oldest
+/// entries, and sees the gap in the sequence numbers.
 package final class ActivityLog: Sendable {
     private struct State {
         var entries = RecentEntries<Activity>(maximumCount: 10_000, maximumBytes: 16 << 20)
         var isFollowed = false
         var whenFollowed: (@Sendable () -> Void)?
         var isClosed = false
-        /// Wake the readers that wait without a thread, once each.
+        /// Wake the readers that wait without a thread. Each is called once.
         var wakes: [@Sendable () -> Void] = []
 
         mutating func wakeReaders() {
@@ -17,17 +17,17 @@ package final class ActivityLog: Sendable {
         }
     }
 
-    /// What a reader finds.
     enum Finding {
         case entry(Activity)
         case nothing
-        /// The log has ended, and all of it was read.
+        /// The log is closed, and the reader has read every entry.
         case end
     }
 
     private let state = Monitor(State())
 
-    /// Begins to keep what happens: until then nobody pays for what nobody looks at.
+    /// Begins to record. The log records nothing before the first follower, so that it costs nothing while nobody
+    /// looks.
     package func follow() {
         let begin = self.state.withLock { state in
             state.isFollowed = true
@@ -36,28 +36,29 @@ package final class ActivityLog: Sendable {
         begin?()
     }
 
-    /// Has `body` called when somebody begins to follow; set once, before that.
+    /// Calls `body` when the first reader follows. Set it once, before that.
     func whenFollowed(_ body: @escaping @Sendable () -> Void) { self.state.withLock { $0.whenFollowed = body } }
 
     /// - Parameters:
-    ///   - event: asked for only where it is kept.
-    ///   - moment: when it happened; now, if it is not said.
+    ///   - event: evaluated only if the log records.
+    ///   - moment: the time of the event; default now.
     func append(_ event: @autoclosure () -> Activity.Event, at moment: Timestamp? = nil) {
         guard self.state.withLock({ $0.isFollowed }) else { return }
         let activity = Activity(at: moment ?? .now(), event: event())
         self.change { $0.entries.append(activity) }
     }
 
-    /// Ends the log: nobody waits any more, and nobody is about to be woken.
+    /// Closes the log and wakes all readers. When it returns, no wake-up call is still to come.
     func close() { self.change { $0.isClosed = true } }
 
-    /// Has readers that wait without a thread look again, though nothing has happened.
+    /// Wakes the readers that wait without a thread, although there is no new entry.
     func wakeReaders() { self.change { _ in } }
 
     private func change(_ body: (inout State) -> Void) {
         self.state.withLock { state in
             body(&state)
-            // Within the lock: who closes the log relies on it that all are awake. Waking takes note of it, and no more.
+            // Inside the lock: whoever closes the log relies on every reader being awake by then. A wake-up only sets a
+            // flag.
             state.wakeReaders()
         }
         self.state.signalAll()
@@ -66,8 +67,8 @@ package final class ActivityLog: Sendable {
     /// The number of the newest entry; 0 without one.
     var lastSequence: Int64 { self.state.withLock { $0.entries.lastSequence } }
 
-    /// Entries after the one numbered `sequence`, oldest first; blocks until there is one. `nil` when the log has ended and
-    /// all of it was read.
+    /// Entries after the one numbered `sequence`, oldest first. Blocks until there is one. `nil` when the log is closed
+    /// and every entry was read.
     package func next(after sequence: Int64) -> [Activity]? {
         self.state.wait { state -> WaitStep<[Activity]?> in
             let found = state.entries.entries(after: sequence, limit: 256)
@@ -78,8 +79,8 @@ package final class ActivityLog: Sendable {
 
     /// The oldest entry after the one numbered `sequence`.
     ///
-    /// - Parameter wait: called where there is none yet, before there can be one. Returns what wakes the reader; `nil` if it
-    ///   does not wait. Both are called within the log's lock, and so must not come back to the log.
+    /// - Parameter wait: called if there is no such entry yet. Returns the closure that wakes the reader, or `nil` if
+    ///   the reader does not wait. Both run inside the log's lock, and so must not call the log.
     func entry(after sequence: Int64, orWait wait: () -> (@Sendable () -> Void)?) -> Finding {
         self.state.withLock { state in
             if let entry = state.entries.entries(after: sequence, limit: 1).first { return .entry(entry) }

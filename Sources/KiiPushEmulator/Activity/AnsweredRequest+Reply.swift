@@ -1,10 +1,9 @@
 import KiiPushCore
 
 extension AnsweredRequest {
-    /// What is kept of a body.
     static let maximumBodyBytes = 64 << 10
 
-    /// - Parameter response: `nil` where the connection was closed without one.
+    /// - Parameter response: `nil` if the connection was closed without one.
     init(
         _ request: IncomingRequest, _ outcome: EmulatedCloud.Reply, _ response: HTTPResponse?, elapsed: Duration
     ) {

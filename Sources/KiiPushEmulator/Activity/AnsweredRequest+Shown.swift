@@ -1,8 +1,8 @@
 package import KiiPushCore
 
-/// What may be shown of a request: everything but secrets.
+/// The parts of a request that may be shown: everything but secrets.
 extension AnsweredRequest {
-    /// Path and query. Where a client put credentials into them, they are hidden.
+    /// Path and query, with credentials hidden.
     package var shownTarget: String {
         let target = self.target.withoutCredentials
         guard let mark = target.firstIndex(of: "?") else { return target }
@@ -14,21 +14,21 @@ extension AnsweredRequest {
         return target[...mark] + items.joined(separator: "&")
     }
 
-    /// What the request's body says; `nil` without one.
     package var shownBody: JSONValue? {
         let path = (try? RequestTarget(parsing: self.target))?.path ?? []
         return AnsweredRequest.shown(self.body, isSend: path.suffix(2) == ["push", "messages"])
     }
 
-    /// What the answer's body says; `nil` without one.
     package var shownAnswer: JSONValue? { AnsweredRequest.shown(self.answer, isSend: false) }
 
-    /// The object or array that `body` is. Anything else, such as a form, may hold a secret anywhere, and is only counted.
+    /// The object or array in `body`, without secrets. Any other content, such as a form, may hold a secret anywhere,
+    /// so only its size is shown.
     ///
-    /// - Parameter isSend: whether it is a push message, whose data is the sender's and has no secrets of the cloud's.
+    /// - Parameter isSend: whether the body is a push message: its data is the sender's and holds no secret of the
+    ///   cloud.
     private static func shown(_ body: [UInt8], isSend: Bool) -> JSONValue? {
         guard !body.isEmpty else { return nil }
-        // Cut, it is no JSON any more, in which secrets could be found.
+        // A truncated body is no longer JSON, so its secrets cannot be found.
         guard body.count < AnsweredRequest.maximumBodyBytes else {
             return JSONValue("<a body of \(body.count) bytes or more>")
         }
@@ -41,7 +41,7 @@ extension AnsweredRequest {
 }
 
 extension JSONValue {
-    /// The members that hold a secret in the requests and answers of Kii's cloud, in small letters.
+    /// The members that hold a secret in the requests and answers of Kii's cloud, in lower case.
     private static let secrets: Set<String> = [
         "password", "_password", "thingpassword", "newpassword", "oldpassword", "client_secret", "access_token",
         "refresh_token", "accesstoken", "_accesstoken", "_refreshtoken", "code",

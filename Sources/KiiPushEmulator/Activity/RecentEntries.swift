@@ -1,9 +1,10 @@
-/// The latest of very many entries, numbered from 1 on. Kept in memory alone.
+/// The latest of very many entries, numbered from 1, in memory only.
 struct RecentEntries<Entry: RecentEntry>: Sendable {
     let maximumCount: Int
     let maximumBytes: Int
 
-    /// Oldest first, from `first` on. What was dropped before it leaves the array in batches, as that moves all others.
+    /// Oldest first, starting at index `first`. Dropped entries leave the array in batches, since each removal moves
+    /// all others.
     private var stored: [Entry?] = []
     private var first = 0
     private var bytes = 0
@@ -14,21 +15,21 @@ struct RecentEntries<Entry: RecentEntry>: Sendable {
         self.maximumBytes = maximumBytes
     }
 
-    /// Oldest first.
     var all: some Collection<Entry> { self.stored[self.first...].lazy.compactMap { $0 } }
 
-    /// Those after the one numbered `sequence`, oldest first.
+    /// Entries after the one numbered `sequence`, oldest first.
     func entries(after sequence: Int64, limit: Int) -> [Entry] {
-        // The numbers have no gaps, so that nothing is looked for.
+        // The numbers have no gaps, so the index follows from the number.
         let kept = Int64(self.stored.count - self.first)
         let skipped = max(0, kept - max(0, self.lastSequence - sequence))
         return self.stored[(self.first + Int(skipped))...].prefix(limit).compactMap { $0 }
     }
 
-    /// Lets go of all of them. The numbers go on, so that who asks for what came after one of them misses nothing.
+    /// Drops all entries. The numbers continue, so no reader misses an entry.
     mutating func removeAll() { (self.stored, self.first, self.bytes) = ([], 0, 0) }
 
-    /// Keeps `entry` under the next number, and drops the oldest for as long as there are too many or too much.
+    /// Keeps `entry` under the next number, and drops the oldest entries while the count or the bytes exceed their
+    /// limits.
     mutating func append(_ entry: Entry) {
         self.lastSequence += 1
         var entry = entry
@@ -48,10 +49,9 @@ struct RecentEntries<Entry: RecentEntry>: Sendable {
     }
 }
 
-/// An entry of a ``RecentEntries``.
 protocol RecentEntry: Sendable {
-    /// Counts from 1 at each start of the emulator; set when it is kept.
+    /// Counts from 1 at each start of the emulator; set when the entry is kept.
     var sequence: Int64 { get set }
-    /// About what it weighs.
+    /// Approximate size in memory.
     var bytes: Int { get }
 }

@@ -1,21 +1,20 @@
 import KiiPushCore
 
-/// A mosquitto of the emulator's own: started, watched, told of new clients, and stopped.
+/// The emulator's own mosquitto. This class starts it, watches it, adds and removes its clients, and stops it.
 final class Broker: Sendable {
-    /// What a broker is started with.
     struct Settings: Sendable {
         var files: BrokerFiles
         var programs: Programs
-        /// Asked for by the user; 0 for any.
+        /// The ports that the user requires; 0 for any.
         var ports: BrokerPorts
-        /// Taken where they are free and none was asked for.
+        /// Ports to use where they are free and ``ports`` has 0.
         var preferredPorts: BrokerPorts
         var persistence: BrokerPersistence
         var publisher: BrokerCredential
         var usernames: Set<String>
         /// Reads the log that the broker writes.
         var presence: BrokerPresence
-        /// A lock that the broker holds as long as it runs, whatever becomes of this process.
+        /// A lock that the broker holds while it runs, even if this process ends first.
         var lock: FileLock
         var patience: BrokerPatience
     }
@@ -34,12 +33,12 @@ final class Broker: Sendable {
         self.thread = thread
     }
 
-    /// Starts mosquitto and returns when it takes connections.
+    /// Starts mosquitto and returns when it accepts connections.
     static func start(_ settings: Settings) async throws -> Broker {
         let thread = PollThread<Message>(name: "kii-broker")
         return try await withCheckedThrowingContinuation { continuation in
             do {
-                // The thread lives as long as mosquitto is wanted: mosquitto ends with it (PR_SET_PDEATHSIG).
+                // The thread lives until mosquitto is to stop: mosquitto ends with it (PR_SET_PDEATHSIG).
                 try thread.run {
                     do throws(EmulatorError) {
                         let supervisor = try BrokerSupervisor(settings)
@@ -56,20 +55,19 @@ final class Broker: Sendable {
         }
     }
 
-    /// Lets clients in and calls `completion` once, on another thread: with `true` when the broker accepts them all.
+    /// Adds clients and calls `completion` once, on another thread: with `true` when the broker accepts them all.
     func grant(_ credentials: [BrokerCredential], completion: @escaping @Sendable (Bool) -> Void) {
         guard !credentials.isEmpty else { return completion(true) }
         if !self.thread.send(.grant(credentials, completion)) { completion(false) }
     }
 
-    /// Locks clients out; the broker cuts their connections.
+    /// Removes clients; the broker cuts their connections.
     func revoke(_ usernames: [String]) {
         guard !usernames.isEmpty else { return }
-        // A broker that has stopped lets nobody in anyway.
+        // A stopped broker admits nobody anyway.
         self.thread.send(.revoke(usernames))
     }
 
-    /// Stops mosquitto and returns when it has ended.
     func stop() async {
         await withCheckedContinuation { continuation in
             if !self.thread.send(.stop { continuation.resume() }) { continuation.resume() }

@@ -1,7 +1,7 @@
 import Glibc
 import KiiPushCore
 
-/// An MQTT connection of the emulator's own to its broker. Used by one thread.
+/// An MQTT connection from the emulator to its own broker. Used by one thread.
 final class BrokerConnection {
     private let socket: FileDescriptor
     private var decoder = FrameDecoder()
@@ -10,7 +10,7 @@ final class BrokerConnection {
 
     private init(socket: FileDescriptor) { self.socket = socket }
 
-    /// Connects and logs in, with a clean session unless told otherwise; blocks no longer than `patience` milliseconds.
+    /// Connects and logs in, by default with a clean session. Blocks at most `patience` milliseconds.
     ///
     /// - Returns: `nil` when nobody listens, the answer does not come in time, or the broker refuses.
     static func open(
@@ -19,7 +19,7 @@ final class BrokerConnection {
         guard let socket = try LoopbackSocket.connected(to: port) else { return nil }
         socket.makeNonBlocking()
         let connection = BrokerConnection(socket: socket)
-        // Keep alive 0: on the loopback interface a connection is whole or closed, never half open.
+        // Keep alive 0: on the loopback interface a connection is either whole or closed, never half open.
         let connect = MQTTConnect(
             clientID: clientID, cleanSession: cleanSession, keepAlive: 0, username: credential.username,
             password: credential.password)
@@ -41,10 +41,9 @@ final class BrokerConnection {
 
     var descriptor: Int32 { self.socket.number }
 
-    /// Whether the socket has not taken all yet.
     var hasUnsentBytes: Bool { !self.unsent.isEmpty }
 
-    /// Appends a packet to what is sent; `false` when the connection is broken.
+    /// Appends a packet to the unsent bytes; `false` when the connection is broken.
     func send(_ packet: MQTTPacket) -> Bool {
         do throws(MQTTError) {
             try packet.encode(into: &self.unsent)
@@ -59,7 +58,7 @@ final class BrokerConnection {
         return self.flush()
     }
 
-    /// Sends what the socket takes; `false` when the connection is broken.
+    /// Sends as much as the socket takes; `false` when the connection is broken.
     func flush() -> Bool {
         var sent = 0
         defer { self.unsent.removeFirst(sent) }
@@ -71,9 +70,9 @@ final class BrokerConnection {
         return true
     }
 
-    /// Hands over every packet that has come; `false` when the connection has ended or speaks no MQTT.
+    /// Calls `body` for every received packet; `false` when the connection has ended or the bytes are not MQTT.
     func receive(_ body: (MQTTPacket) -> Void) -> Bool {
-        // Lent for the time of the call: a span of a property would outlive the look at it.
+        // The buffer is swapped out during the call: a span of a property would outlive the access to it.
         var input: [UInt8] = []
         swap(&input, &self.buffer)
         defer { swap(&input, &self.buffer) }

@@ -4,9 +4,9 @@ package import KiiPushCore
 package struct BrokerPorts: Sendable, Hashable {
     package var tcp: UInt16
     package var tls: UInt16
-    /// For MQTT over WebSocket; 0 where it is not served.
+    /// The port for MQTT over WebSocket; 0 if not served.
     package var webSocket: UInt16
-    /// For MQTT over WebSocket and TLS; 0 where it is not served.
+    /// The port for MQTT over WebSocket and TLS; 0 if not served.
     package var webSocketTLS: UInt16
 
     package init(tcp: UInt16, tls: UInt16, webSocket: UInt16 = 0, webSocketTLS: UInt16 = 0) {
@@ -17,7 +17,7 @@ package struct BrokerPorts: Sendable, Hashable {
     }
 }
 
-/// What one client logs in to the broker with; its only topic follows from its name.
+/// A client's login at the broker. The username also names the only topic that the client may read.
 package struct BrokerCredential: Sendable, Hashable {
     package var username: String
     package var password: Secret
@@ -29,12 +29,13 @@ struct Programs: Sendable {
     var openssl: String
     var setpriv: String
 
-    /// Where programs are on every Linux; Debian keeps the broker in `/usr/sbin`.
+    /// Directories of programs on every Linux; Debian installs the broker in `/usr/sbin`.
     private static let standardDirectories = [
         "/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin",
     ]
 
-    /// Looks in the PATH and the standard directories; `mosquitto` says where the broker is instead.
+    /// Searches PATH and the standard directories. A non-nil `mosquitto` is the broker's path and replaces the search
+    /// for it.
     static func find(mosquitto: String?) throws(EmulatorError) -> Programs {
         let path = getenv("PATH").map { String(cString: $0) } ?? ""
         let directories = path.split(separator: ":").map { String($0) } + Programs.standardDirectories
@@ -61,10 +62,9 @@ struct Programs: Sendable {
     }
 }
 
-/// The names below the emulator's directory that the broker has to do with.
 struct BrokerFiles: Sendable {
     let directory: String
-    /// Whether messages are delivered with the QoS of the subscription, though they are published with QoS 1.
+    /// Whether the broker delivers with the QoS of the subscription, although messages are published with QoS 1.
     var upgradesQoS = false
 
     var configuration: String { "\(self.directory)/mosquitto.conf" }
@@ -73,11 +73,11 @@ struct BrokerFiles: Sendable {
     var access: String { "\(self.directory)/access" }
     var certificates: Certificates { Certificates(directory: "\(self.directory)/certificates") }
 
-    /// The topics are levels of this one, named after the user who may read them.
+    /// The parent of all topics. The next level is the name of the user who may read the topic.
     static let topicPrefix = "push/"
     static let publisherName = "kii-push-emulator"
 
-    /// mosquitto.conf(5) for a broker that keeps everything and lets nobody in unknown.
+    /// mosquitto.conf(5) for a broker that keeps all messages and admits no unknown client.
     func configurationText(ports: BrokerPorts, persistence: BrokerPersistence, isRoot: Bool) -> String {
         """
         # Written at each start of the emulator.
@@ -109,7 +109,8 @@ struct BrokerFiles: Sendable {
         """
     }
 
-    /// Each client reads the topic named after it; the emulator's publisher writes them all; nobody does anything else.
+    /// Each client may read the topic named after it, and the emulator's publisher may write all topics. Nothing else
+    /// is allowed.
     static let accessText = """
         user \(BrokerFiles.publisherName)
         topic write \(BrokerFiles.topicPrefix)#
@@ -125,9 +126,8 @@ struct BrokerFiles: Sendable {
                 with: Array(self.configurationText(ports: ports, persistence: persistence, isRoot: isRoot).utf8)))
     }
 
-    /// The last lines of the broker's log, for an error message.
     func lastLogLines() -> String {
-        // A log that cannot be read leaves the message shorter, no more.
+        // Without a readable log the message is only shorter.
         let bytes = (try? EmulatorError.ofFile(OwnFile.read(self.log))) ?? []
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
         return lines.suffix(3).joined(separator: " | ")

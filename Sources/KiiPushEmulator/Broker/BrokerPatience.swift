@@ -1,12 +1,14 @@
-/// How long the emulator waits for its broker.
+/// Time limits for the broker.
 package struct BrokerPatience: Sendable, Hashable {
-    /// From its start until it takes connections. Default 60 s.
+    /// From the broker's start until it accepts connections. Default 60 s.
     package var start = Duration.seconds(60)
-    /// From being told of new clients until it lets them in; then the request is answered with 503. Default 20 s.
+    /// From adding clients until the broker admits them; after that the request gets 503. Default 20 s.
     package var grant = Duration.seconds(20)
-    /// From a send until it is acknowledged; then the answer is 503. Default 20 s, less than clients commonly wait.
+    /// From a send until the broker's acknowledgement; after that the request gets 503. Default 20 s, less than clients
+    /// commonly wait.
     package var publish = Duration.seconds(20)
-    /// From being told to end until its sessions are saved and it has ended; then it is killed. Default 60 s.
+    /// From the request to end until the broker has saved its sessions and ended; after that it is killed. Default 60
+    /// s.
     package var stop = Duration.seconds(60)
 
     package init() {}

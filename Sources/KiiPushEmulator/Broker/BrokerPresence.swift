@@ -1,29 +1,27 @@
 import Glibc
 package import KiiPushCore
 
-/// Who is connected to the broker, read from the broker's log when it was written to and when somebody asks.
+/// The clients at the broker, read from the broker's log when the log changes and when a caller asks.
 ///
-/// The broker writes a line for each connection and for its end before it does anything else, so this is what the broker
-/// knew when it was asked. A client that vanished without a word is connected until the broker misses its keep alive.
+/// The broker logs each connection and its end before it does anything else, so the log shows what the broker knew at
+/// that time. A client that vanished without a DISCONNECT counts as connected until the broker misses its keep alive.
 final class BrokerPresence: Sendable {
     private struct State {
-        /// How much of the log has been read.
         var offset = 0
         var connections = BrokerConnections()
     }
 
     private let path: String
     private let state = Locked(State())
-    /// Told of who came or went, in order, on the thread that looks; set once.
+    /// Called for each client that came or went, in order, on the thread that calls ``look()``. Set once.
     private let observer = Locked<(@Sendable (BrokerConnections.Change) -> Void)?>(nil)
 
-    /// - Parameter log: where the broker writes; it starts anew with each broker.
+    /// - Parameter log: the file that the broker writes; each broker starts it anew.
     init(log: String) { self.path = log }
 
-    /// Begins with an empty log and nobody connected. To be called when there is no broker, before the next one is
-    /// started.
+    /// Begins with an empty log and nobody connected. Call it while no broker runs, before the next one starts.
     ///
-    /// - Parameter tlsPort: where that broker is to take TLS.
+    /// - Parameter tlsPort: the TLS port of the next broker.
     func restart(tlsPort: UInt16) {
         self.state.withLock { state in
             unlink(self.path)
@@ -33,25 +31,25 @@ final class BrokerPresence: Sendable {
         }
     }
 
-    /// Has `observer` told of everybody who comes or goes from now on, when ``look()`` is called.
+    /// Calls `observer`, from ``look()``, for each client that comes or goes from now on.
     func observe(_ observer: @escaping @Sendable (BrokerConnections.Change) -> Void) {
         self.observer.withLock { $0 = observer }
     }
 
-    /// Reads what the broker has written since, and tells the observer.
+    /// Reads the new part of the log and calls the observer.
     func look() {
         guard self.statuses() != nil, let observer = self.observer.withLock({ $0 }) else { return }
         for change in self.state.withLock({ $0.connections.takeChanges() }) { observer(change) }
     }
 
-    /// Lets go of what is known of user names that are never used again.
+    /// Drops user names that are never used again.
     func forget(_ usernames: [String]) {
         self.state.withLock { state in
             for name in usernames { state.connections.forget(name) }
         }
     }
 
-    /// What is known of each user name that has connected; `nil` when the log cannot be read.
+    /// The status of each user name that has connected; `nil` when the log cannot be read.
     func statuses() -> [String: BrokerConnections.Status]? {
         self.state.withLock { state -> [String: BrokerConnections.Status]? in
             guard let file = FileDescriptor(opening: self.path, O_RDONLY) else {
@@ -66,7 +64,7 @@ final class BrokerPresence: Sendable {
                 guard count >= 0 else { return nil }
                 guard count > 0 else { break }
                 pending += chunk[..<count]
-                // What follows the last line end is half a line.
+                // The bytes after the last line end are an incomplete line.
                 guard let end = pending.lastIndex(of: UInt8(ascii: "\n")) else { continue }
                 for line in pending[...end].split(separator: UInt8(ascii: "\n")) {
                     state.connections.read(String(decoding: line, as: UTF8.self))
@@ -79,18 +77,15 @@ final class BrokerPresence: Sendable {
     }
 }
 
-/// The connections that the lines of a mosquitto log tell of. Pure.
+/// The connections that the lines of a mosquitto log describe. Pure.
 ///
-/// - Source: mosquitto 2.0, `connection_messages` of mosquitto.conf(5): `New client connected from …` and
-///   `Client … disconnected`, with the seconds since 1970 before them.
+/// - Source: mosquitto 2.0, `connection_messages` of mosquitto.conf(5): `New client connected from …` and `Client …
+///   disconnected`, with the seconds since 1970 before them.
 package struct BrokerConnections: Sendable {
-    /// What is known of a user name that has connected.
     package struct Status: Sendable, Hashable {
-        /// How many clients are connected with it.
         package var connections: Int
-        /// When the first of them came, or the last one went.
+        /// When the first client came, or the last one went.
         package var changedAt: Timestamp
-        /// How the last of them came.
         package var transport: BrokerTransport
 
         package init(connections: Int, changedAt: Timestamp, transport: BrokerTransport = .tcp) {
@@ -102,34 +97,33 @@ package struct BrokerConnections: Sendable {
         package var isOnline: Bool { self.connections > 0 }
     }
 
-    /// The emulator's own look whether a password is accepted yet; it logs in as a client.
+    /// The client ID with which the emulator tests whether the broker accepts a password yet.
     static let probeID = "kii-push-probe"
 
     private static let endings = [
         " disconnected", " closed its connection", " has exceeded timeout", " been disconnected", " already connected",
     ]
 
-    /// A user name with which the first client came, or the last one went.
+    /// A user name whose first client came, or whose last one went.
     struct Change: Sendable {
         var username: String
         var isOnline: Bool
         var transport: BrokerTransport
     }
 
-    /// In order, until they are taken.
+    /// In order, until a caller takes them.
     private var changes: [Change] = []
-    /// Where the broker takes TLS; 0 for nowhere.
+    /// The broker's TLS port; 0 for none.
     package var tlsPort: UInt16 = 0
-    /// The addresses of connections with TLS that have not logged in: one for each port at most.
+    /// The addresses of TLS connections that have not logged in yet: at most one for each port.
     private var unnamed: Set<Substring> = []
     /// Client ID to user name.
     private var clients: [String: String] = [:]
-    /// By user name.
     package private(set) var statuses: [String: Status] = [:]
 
     package init() {}
 
-    /// Takes one line in; lines about anything else are passed over.
+    /// Reads one line; ignores lines about anything else.
     package mutating func read(_ line: String) {
         guard let mark = line.firstRange(bytesOf: ": "), let seconds = UInt32(line[..<mark.lowerBound]) else { return }
         let time = Timestamp(millisecondsSinceEpoch: Int64(seconds) * 1000)
@@ -158,12 +152,11 @@ package struct BrokerConnections: Sendable {
         }
     }
 
-    /// Ends every connection, as the broker's own end does.
     package mutating func endAll(at time: Timestamp) {
         for clientID in self.clients.keys.sorted() { self.end(clientID, at: time) }
     }
 
-    /// Lets go of a name that is never used again. Who is still connected with it is about to be cut off.
+    /// Drops a name that is never used again. The broker is about to cut a client that is still connected with it.
     mutating func forget(_ name: String) {
         guard let status = self.statuses.removeValue(forKey: name), status.isOnline else { return }
         self.changes.append(Change(username: name, isOnline: false, transport: status.transport))
@@ -172,7 +165,7 @@ package struct BrokerConnections: Sendable {
     private mutating func begin(
         _ clientID: String, as name: String, over transport: BrokerTransport, at time: Timestamp
     ) {
-        // The former connection of a client may end without a line of its own.
+        // mosquitto may log no end for the former connection of a client.
         self.end(clientID, at: time)
         self.clients[clientID] = name
         var status = self.statuses[name] ?? Status(connections: 0, changedAt: time)
@@ -194,7 +187,6 @@ package struct BrokerConnections: Sendable {
         self.changes.append(Change(username: name, isOnline: status.isOnline, transport: status.transport))
     }
 
-    /// Who came and went since the last time, in order.
     mutating func takeChanges() -> [Change] {
         defer { self.changes = [] }
         return self.changes

@@ -3,19 +3,18 @@ import KiiPushCore
 
 /// The work of the broker's thread, which alone uses it: mosquitto is its child.
 final class BrokerSupervisor: PollLoop {
-    /// How a start came out.
     private enum Start {
         case accepted
-        /// mosquitto ended by itself: it found its ports taken, or did not like its configuration.
+        /// mosquitto ended by itself: its ports were taken, or its configuration was invalid.
         case ended
-        /// It runs, and takes no connections in time.
+        /// mosquitto runs, but did not accept connections in time.
         case silent
     }
 
     private static let attempts = 5
-    /// How long between two looks at a broker that gives no sign of its own.
+    /// The interval of polling mosquitto where it signals nothing by itself.
     private static let lookMilliseconds: Int32 = 5
-    /// How long before what failed (a start, or writing who is locked out) is tried again.
+    /// The pause before another attempt at a failed start or a failed write of the password file.
     private static let retryPause = Duration.milliseconds(200)
 
     private(set) var ports: BrokerPorts
@@ -23,10 +22,9 @@ final class BrokerSupervisor: PollLoop {
     private var passwords: PasswordFile
     private var child: TetheredProcess?
     private var logWatch: FileWatch?
-    /// Called when the broker has stopped; empty until it is to stop.
+    /// Called when the broker has stopped; empty until a stop is requested.
     private var onStop: [@Sendable () -> Void] = []
 
-    /// Starts mosquitto and waits until it takes connections.
     init(_ settings: Broker.Settings) throws(EmulatorError) {
         self.settings = settings
         self.ports = settings.ports
@@ -37,7 +35,7 @@ final class BrokerSupervisor: PollLoop {
     }
 
     func turn(_ messages: [Broker.Message], readable: Set<Int32>) -> PollWait? {
-        // Before the log is read, so that nothing written meanwhile is missed.
+        // Before the log is read, so that lines written meanwhile are not missed.
         self.logWatch?.reset()
         self.settings.presence.look()
         self.rewriteIfStale()
@@ -77,7 +75,7 @@ final class BrokerSupervisor: PollLoop {
             switch try self.start() {
             case .accepted: return
             case .silent: throw self.failure("mosquitto takes no connections")
-            // Somebody else may have taken a port between our look and mosquitto's.
+            // Another process may have taken a port between our check and mosquitto's start.
             case .ended: preferred = BrokerPorts(tcp: 0, tls: 0)
             }
         }
@@ -100,12 +98,12 @@ final class BrokerSupervisor: PollLoop {
         }
         while true {
             guard let port = try LoopbackSocket.freePort() else { continue }
-            // 1883 is everybody's broker, also of one that is stopped just now.
+            // 1883 is the usual port of any broker, even of one that is stopped now.
             if port != taken, port != 1883 { return port }
         }
     }
 
-    /// Starts mosquitto on ``ports``; unless it is accepted, there is no child afterwards.
+    /// Starts mosquitto on ``ports``. Unless the result is `accepted`, no child is left.
     private func start() throws(EmulatorError) -> Start {
         let files = self.settings.files
         try files.write(ports: self.ports, persistence: self.settings.persistence, isRoot: geteuid() == 0)
@@ -113,7 +111,7 @@ final class BrokerSupervisor: PollLoop {
         self.child = try TetheredProcess(
             program: self.settings.programs.mosquitto, arguments: ["-c", files.configuration], output: files.log,
             inherited: self.settings.lock.file, launcher: self.settings.programs.setpriv)
-        // Where the system has none to spare, the log is looked at now and then.
+        // Without a watch (the system may have none to spare), the loop reads the log periodically.
         self.logWatch = try? FileWatch(files.log)
         do throws(EmulatorError) {
             if try self.waitUntilAccepted(self.settings.publisher, patience: self.settings.patience.start) {
@@ -133,21 +131,21 @@ final class BrokerSupervisor: PollLoop {
         child.stop(patience: Int32(clamping: self.settings.patience.stop.wholeMillisecondsRoundedUp))
     }
 
-    /// Brings a broker back that has ended by itself; where that fails the next turn tries again.
+    /// Restarts a broker that has ended by itself. After a failure the next turn tries again.
     private func restart() {
         if let child = self.child.take() { _ = child.wait() }
-        // Who came and went until then is in its log, which goes with it.
+        // The old log has the last clients that came and went; the restart removes it.
         self.settings.presence.look()
-        // The reason is in the broker's log, and whoever sends meanwhile is told 503.
+        // The reason for a failure is in the broker's log, and requests that send meanwhile get 503.
         _ = try? self.start()
     }
 
-    /// How long mosquitto may read its files before it is told once more: meanwhile it does not notice a SIGHUP.
+    /// The pause before SIGHUP is repeated: mosquitto misses a SIGHUP while it reads its files.
     private static let repeatsSignalAfter = Duration.milliseconds(200)
 
     /// Waits until `credential` can log in; `false` when mosquitto has ended or time is up.
     ///
-    /// - Parameter signalledAt: when mosquitto was told to read its files for it; `nil` if it was not.
+    /// - Parameter signalledAt: the time of the SIGHUP for this credential; `nil` if none was sent.
     private func waitUntilAccepted(
         _ credential: BrokerCredential, patience: Duration, signalledAt: MonotonicInstant? = nil
     ) throws(EmulatorError) -> Bool {
@@ -156,7 +154,7 @@ final class BrokerSupervisor: PollLoop {
         while true {
             let left = deadline.millisecondsLeft
             guard left > 0 else { return false }
-            // Never under the installation's own client ID: that would take its session over.
+            // Never the installation's own client ID: that would take its session over.
             let probeID = BrokerConnections.probeID
             if let connection = try BrokerConnection.open(
                 port: self.ports.tcp, credential: credential, clientID: probeID, patience: left)
@@ -168,7 +166,7 @@ final class BrokerSupervisor: PollLoop {
                 self.child?.signal(SIGHUP)
                 signalledAt = .now()
             }
-            // mosquitto says nothing when it has listened or has read its files again.
+            // mosquitto gives no sign when it listens or has read its files again.
             guard self.child?.isRunning(afterMilliseconds: BrokerSupervisor.lookMilliseconds) ?? false else {
                 return false
             }
@@ -177,7 +175,7 @@ final class BrokerSupervisor: PollLoop {
 
     // MARK: - Serving
 
-    /// Does what the messages ask, all new clients at once.
+    /// Carries out the messages, with one update for all new clients.
     private func serve(_ messages: [Broker.Message]) {
         var credentials: [BrokerCredential] = []
         var revoked: [String] = []
@@ -191,7 +189,7 @@ final class BrokerSupervisor: PollLoop {
             case .stop(let completion): self.onStop.append(completion)
             }
         }
-        // Names are never used again, so that one of both lists was let in first.
+        // Names are never used again, so a name in both lists was granted before it was revoked.
         let lockedOut = Set(revoked)
         credentials.removeAll { lockedOut.contains($0.username) }
         let isAccepted = self.update(credentials, revoked: revoked)
@@ -210,13 +208,13 @@ final class BrokerSupervisor: PollLoop {
             guard let last = credentials.last else { return true }
             return try self.waitUntilAccepted(last, patience: self.settings.patience.grant, signalledAt: .now())
         } catch {
-            // The caller is told 503 and asks again; who is to be locked out is so by one of the next turns.
+            // The caller gets 503 and asks again. The revoked names are removed by one of the next turns.
             return false
         }
     }
 
     private func rewriteIfStale() {
-        // Should it fail once more, it is tried again.
+        // If the write fails again, the next turn retries it.
         guard self.passwords.isStale, (try? self.passwords.rewrite()) != nil else { return }
         self.child?.signal(SIGHUP)
     }

@@ -1,4 +1,4 @@
-/// How a client reaches the broker, by its word in JSON.
+/// The way of a client to the broker. The raw value is its word in JSON.
 package enum BrokerTransport: String, Sendable, Hashable, CaseIterable {
     case tcp
     case tls
@@ -16,8 +16,8 @@ package enum BrokerTransport: String, Sendable, Hashable, CaseIterable {
 
     var isWebSocket: Bool { self == .webSocket || self == .webSocketTLS }
 
-    /// Where the proxy connects to the broker from. All of 127.0.0.0/8 is this machine (RFC 1122 section 3.2.1.3), so the
-    /// broker's log tells the transport by the address, also of a connection that has ended since.
+    /// The address from which the proxy connects to the broker. All of 127.0.0.0/8 is this machine (RFC 1122 section
+    /// 3.2.1.3). So the address in the broker's log shows the transport, even of a connection that has ended since.
     var proxyAddress: UInt32 {
         switch self {
         case .tcp, .tls: LoopbackSocket.address

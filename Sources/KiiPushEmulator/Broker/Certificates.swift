@@ -1,7 +1,7 @@
 import Glibc
 import KiiPushCore
 
-/// The authority and the server certificate of the broker's TLS listener and of HTTPS, made by `openssl`.
+/// The certificate authority and the server certificate for the broker's TLS listener and HTTPS. `openssl` makes them.
 struct Certificates: Sendable {
     let directory: String
 
@@ -9,10 +9,10 @@ struct Certificates: Sendable {
     var serverCertificate: String { "\(self.directory)/server.crt" }
     var serverKey: String { "\(self.directory)/server.key" }
 
-    /// A month: a certificate that lives no longer than this is replaced at the next start.
+    /// A month: a certificate that expires within this time is replaced at the next start.
     private static let renewalSeconds = 30 * 86_400
 
-    /// A configuration of our own, so that nothing depends on the system's `openssl.cnf`.
+    /// Our own configuration, so that nothing depends on the system's `openssl.cnf`.
     private static let configuration = """
         [req]
         distinguished_name = name
@@ -33,7 +33,7 @@ struct Certificates: Sendable {
 
         """
 
-    /// Makes the files unless they are there and last. Blocks while `openssl` works.
+    /// Makes the files unless they exist and are valid long enough. Blocks while `openssl` works.
     func ensure(programs: Programs) throws(EmulatorError) {
         let log = "\(self.directory).log"
         if try EmulatorError.ofFile(OwnFile.read(self.serverKey)) != nil {
@@ -43,7 +43,7 @@ struct Certificates: Sendable {
                 output: log, launcher: programs.setpriv)
             if stillGood == 0 { return }
         }
-        // Made beside and moved into place whole, so that a start cut short leaves no half set behind.
+        // Made in a draft directory and moved into place whole, so that an interrupted start leaves no half set behind.
         let draft = Certificates(directory: "\(self.directory).new")
         Directory.remove(draft.directory)
         try EmulatorError.ofFile(PrivateFile.makeDirectory(draft.directory))

@@ -1,16 +1,17 @@
 import Glibc
 import KiiPushCore
 
-/// The broker's password file, in mosquitto's own format, with hashes made by mosquitto's own program.
+/// The broker's password file, in mosquitto's format. mosquitto's own program makes the hashes.
 struct PasswordFile {
     private let path: String
     private let programs: Programs
-    /// User name to its line, as the broker reads it.
+    /// User name to its line in the file.
     private var lines: [String: String]
-    /// Whether names that were taken out are still in the file, since it could not be written.
+    /// Whether the file still holds removed names because it could not be written.
     private(set) var isStale = false
 
-    /// Takes over the lines of `path` whose names are in `known`; any other is of an installation that is gone.
+    /// Reads the lines of `path` whose names are in `known`. Any other line belongs to an installation that was
+    /// deleted.
     init(path: String, programs: Programs, known: Set<String>) throws(EmulatorError) {
         self.path = path
         self.programs = programs
@@ -21,9 +22,8 @@ struct PasswordFile {
 
     func contains(_ username: String) -> Bool { self.lines[username] != nil }
 
-    /// Adds or replaces credentials and writes the file.
     mutating func set(_ credentials: [BrokerCredential]) throws(EmulatorError) {
-        // Through a file of mode 0600 and not through arguments, which every user of the machine may read.
+        // The passwords go through a file of mode 0600, since every user of the machine may read arguments.
         let draft = "\(self.path).plain"
         let plain = credentials.map { "\($0.username):\($0.password.reveal())\n" }.joined()
         try EmulatorError.ofFile(OwnFile.replace(draft, with: Array(plain.utf8)))
@@ -36,11 +36,11 @@ struct PasswordFile {
         }
         let lines = self.lines.merging(PasswordFile.parse(hashed)) { _, new in new }
         try self.write(lines)
-        // Only now: who is in here is not written again.
+        // Only after success: a name in `lines` is not written again.
         self.lines = lines
     }
 
-    /// Takes names out and writes the file. Should that fail, it ``isStale`` until one without them is written.
+    /// Removes names and writes the file. On failure ``isStale`` stays true until a later write succeeds.
     mutating func remove(_ usernames: [String]) throws(EmulatorError) {
         for username in usernames { self.lines[username] = nil }
         self.isStale = true

@@ -1,8 +1,8 @@
 package import KiiPushCore
 
-/// Which messages wait, which are on their way and which sends are done. Pure: time comes as an argument.
+/// The state of each message (waiting or unacknowledged) and of each send. Pure: time comes as an argument.
 ///
-/// A job is one send to any number of recipients: done when the broker has acknowledged each message.
+/// A job is one send to any number of recipients. It is done when the broker has acknowledged each message.
 package struct PublishQueue {
     private struct Item {
         var job: UInt64
@@ -23,12 +23,11 @@ package struct PublishQueue {
     private var nextPacketID: UInt16 = 1
     private var nextSequence: UInt64 = 0
 
-    /// - Parameter window: how many messages may be unacknowledged.
+    /// - Parameter window: the most messages that may be unacknowledged.
     package init(window: Int = 1000) { self.window = window }
 
     package var isEmpty: Bool { self.jobs.isEmpty }
 
-    /// When the next job runs out of time.
     package var nextDeadline: MonotonicInstant? { self.jobs.values.lazy.map { $0.deadline }.min() }
 
     package mutating func add(job: UInt64, _ publications: [Publication], deadline: MonotonicInstant) {
@@ -45,14 +44,15 @@ package struct PublishQueue {
         while self.firstWaiting < self.waiting.count, self.inFlight.count < self.window {
             let item = self.waiting[self.firstWaiting]
             self.firstWaiting += 1
-            // What ran out of time before it was sent is not sent any more.
+            // Messages of an expired job are not sent.
             guard self.jobs[item.job] != nil else { continue }
             let packetID = self.freePacketID()
             self.inFlight[packetID] = item
             let (topic, payload) = (item.publication.topic, item.publication.payload)
             messages.append(MQTTPublish(topic: topic, payload: payload, qos: .atLeastOnce, packetID: packetID))
         }
-        // What was taken is let go in pieces as large as what stays, so that each message moves once at most.
+        // Sent messages are removed only once they are at least as many as the waiting ones, so each message moves at
+        // most once.
         if self.firstWaiting >= self.waiting.count - self.firstWaiting {
             self.waiting.removeFirst(self.firstWaiting)
             self.firstWaiting = 0
@@ -60,7 +60,6 @@ package struct PublishQueue {
         return messages
     }
 
-    /// Returns the job that this acknowledgement completes.
     package mutating func acknowledged(packetID: UInt16) -> UInt64? {
         guard let item = self.inFlight.removeValue(forKey: packetID), var job = self.jobs[item.job] else { return nil }
         job.remaining -= 1
@@ -68,7 +67,7 @@ package struct PublishQueue {
         return job.remaining == 0 ? item.job : nil
     }
 
-    /// Puts what was not acknowledged back to the front: it is sent again, at least once.
+    /// Puts unacknowledged messages back to the front: they are sent again (at least once).
     package mutating func connectionLost() {
         let unacknowledged = self.inFlight.values.sorted { $0.sequence < $1.sequence }
         self.waiting = unacknowledged + self.waiting[self.firstWaiting...]
@@ -76,7 +75,7 @@ package struct PublishQueue {
         self.inFlight = [:]
     }
 
-    /// Gives up the jobs whose time has come and returns them.
+    /// Drops the jobs whose deadline has passed and returns them.
     package mutating func expire(now: MonotonicInstant) -> [UInt64] {
         guard !self.jobs.isEmpty else { return [] }
         let expired = self.jobs.filter { $0.value.deadline <= now }.map { $0.key }
@@ -85,7 +84,7 @@ package struct PublishQueue {
     }
 
     private mutating func freePacketID() -> UInt16 {
-        // The window is far smaller than the number of identifiers, so there is a free one.
+        // The window is far smaller than the number of identifiers, so one is free.
         while self.inFlight[self.nextPacketID] != nil || self.nextPacketID == 0 { self.nextPacketID &+= 1 }
         defer { self.nextPacketID &+= 1 }
         return self.nextPacketID

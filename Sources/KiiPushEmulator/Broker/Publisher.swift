@@ -1,6 +1,7 @@
 import KiiPushCore
 
-/// The only client that may publish: takes what the cloud sends to the broker and says when the broker has it.
+/// The only client that may publish. It sends the cloud's messages to the broker and reports when the broker has
+/// acknowledged them.
 final class Publisher: Sendable {
     private struct Job: Sendable {
         let publications: [Publication]
@@ -15,19 +16,19 @@ final class Publisher: Sendable {
     }
 
     /// Sends all of `publications` and calls `completion` once, on another thread: with `true` when the broker has
-    /// acknowledged each, with `false` when it did not in time. What it has got of them by then may still be delivered.
+    /// acknowledged each, with `false` after a timeout. After a timeout, the broker may still deliver the messages that
+    /// it already has.
     func publish(_ publications: [Publication], completion: @escaping @Sendable (Bool) -> Void) {
         guard !publications.isEmpty else { return completion(true) }
         if !self.thread.send(Job(publications: publications, completion: completion)) { completion(false) }
     }
 
-    /// Gives up what is not acknowledged and ends the thread. Blocks for a moment.
+    /// Drops unacknowledged messages and ends the thread. Blocks for a moment.
     func stop() {
         self.thread.stop()
         self.thread.join()
     }
 
-    /// The work of the thread, with all that it owns.
     private struct Loop: PollLoop {
         private static let reconnectDelay = Duration.milliseconds(50)
         private static let loginPatience: Int32 = 1000
@@ -69,7 +70,7 @@ final class Publisher: Sendable {
 
         private mutating func connectIfNeeded(now: MonotonicInstant) {
             guard self.connection == nil, self.nextAttempt <= now else { return }
-            // Whatever is in the way (no socket, no broker, a refusal while it starts): try again in a moment.
+            // Any failure here (no socket, no broker, a refusal while it starts) leads to another attempt in a moment.
             let name = self.credential.username
             self.connection =
                 (try? BrokerConnection.open(
@@ -81,7 +82,8 @@ final class Publisher: Sendable {
             guard let connection = self.connection else { return }
             var bytes: [UInt8] = []
             for message in self.queue.takeMessages() {
-                // The topic and the packet identifier are ours, so encoding cannot fail; were it to, the job expires.
+                // The topic and the packet identifier are ours, so encoding cannot fail. If it did, the job would
+                // expire.
                 try? MQTTPacket.publish(message).encode(into: &bytes)
             }
             if !connection.send(bytes) { self.lose() }

@@ -1,6 +1,6 @@
 package import KiiPushCore
 
-/// The one app that an emulator serves.
+/// The only app that an emulator serves.
 package struct AppIdentity: Sendable {
     package var appID: String
     package var appKey: Secret
@@ -9,15 +9,14 @@ package struct AppIdentity: Sendable {
 }
 
 extension AppIdentity {
-    /// A new app, with names in the shapes of Kii's. The ID is the same everywhere, so that it can be written into
-    /// configurations; what guards the app is random.
+    /// A new app, with names in the shapes of Kii's. The ID is always the same, so that configurations can contain it.
+    /// Keys and secrets are random.
     package init(identifiers: inout Identifiers) {
         self.init(
             appID: "kiilocal", appKey: Secret(identifiers.hex(32)), clientID: identifiers.hex(32),
             clientSecret: Secret(identifiers.hex(64)))
     }
 
-    /// An app read back from the stored state.
     init?(json: JSONValue) {
         guard let appID = json["appID"]?.string, let appKey = json.secret("appKey"),
             let clientID = json["clientID"]?.string, let clientSecret = json.secret("clientSecret")

@@ -1,24 +1,24 @@
 import KiiPushCore
 
-/// What Kii's developer portal and Kii's operators decide about an app, and may decide anew while it runs.
+/// App settings that Kii's developer portal or Kii's operators control and may change while the app runs.
 ///
-/// `GET` and `PATCH /__kii/app` show and change it. It is not stored: a start begins with its configuration.
+/// `GET` and `PATCH /__kii/app` show and change them. They are not stored: each start uses its configuration.
 package struct AppSettings: Sendable, Hashable {
-    /// Whether every request to the app is refused with 403 `APP_DISABLED`.
+    /// Whether the cloud refuses every request to the app with 403 `APP_DISABLED`.
     package var isDisabled = false
-    /// How long after an installation's creation its endpoint is "not ready" (503). Default none.
+    /// Time after an installation's creation during which its endpoint is "not ready" (503). Default none.
     package var endpointDelay: Duration
-    /// How long an MQTT endpoint is good for, counted from when it was handed out; `nil`, the default, is for ever.
+    /// Lifetime of an MQTT endpoint, counted from when a client first gets it; `nil`, the default, means no end.
     package var mqttTTL: Duration?
-    /// How long a login's token lives when the login does not say; `nil`, the default, is for ever.
+    /// Lifetime of a token if the login does not give one; `nil`, the default, means no end.
     package var tokenLifetime: Duration?
-    /// Whether a login brings a refresh token. Default yes.
+    /// Whether a login returns a refresh token. Default yes.
     package var givesRefreshTokens: Bool
     /// Whether a thing gets an owner only by its password or a code. Default no.
     var requiresThingPassword = false
-    /// `nil`, the default, is no limit.
+    /// `nil`, the default, means no limit.
     package var requestLimit: RequestLimit?
-    /// The networks that the app has keys for. Default all.
+    /// The networks for which the app has keys. Default all.
     var networks = Set(PushNetwork.keyed)
 
     package init(
@@ -32,14 +32,13 @@ package struct AppSettings: Sendable, Hashable {
     }
 }
 
-/// How many requests an app may make in how long.
 package struct RequestLimit: Sendable, Hashable {
     var requests: Int
     var period: Duration
 }
 
 extension AppSettings {
-    /// The body of `GET /__kii/app`. Times are in seconds; `null` is for ever.
+    /// The body of `GET /__kii/app`. Times are in seconds; `null` means no end.
     func json(app: String) -> JSONValue {
         .object(all: [
             "appID": app, "disabled": self.isDisabled, "endpointDelay": JSONValue.seconds(self.endpointDelay),
@@ -54,7 +53,7 @@ extension AppSettings {
         ])
     }
 
-    /// These settings with the members of `body` in place of their own (RFC 7396).
+    /// These settings with the members of `body` merged over them (RFC 7396).
     func merging(_ body: ControlBody) throws(KiiFailure) -> AppSettings {
         try body.object([
             "disabled", "endpointDelay", "mqttTTL", "tokenLifetime", "refreshTokens",
@@ -93,13 +92,14 @@ extension RequestLimit {
     }
 }
 
-/// Counts requests against a ``RequestLimit``: so many from a first one on, then a new count begins.
+/// Counts requests against a ``RequestLimit``. A period begins with its first request.
 struct RequestWindow: Sendable {
     private var count = 0
-    /// Before the first request: long ago.
+    /// The end of the current period; before the first request, long ago.
     private var end = Timestamp(millisecondsSinceEpoch: .min)
 
-    /// - Throws: ``KiiFailure`` 429 with the whole seconds to wait. Kii's code for this was not seen; the status was.
+    /// - Throws: ``KiiFailure`` 429 with the whole seconds to wait. Kii's error code for it is unknown; its status is
+    ///   known.
     mutating func count(_ limit: RequestLimit, now: Timestamp) throws(KiiFailure) {
         if self.end <= now { (self.count, self.end) = (0, now + limit.period) }
         guard self.count < limit.requests else {
@@ -118,7 +118,6 @@ extension Timestamp {
 }
 
 extension JSONValue {
-    /// A time in seconds.
     static func seconds(_ duration: Duration) -> JSONValue {
         let milliseconds = duration.wholeMillisecondsRoundedUp
         guard milliseconds % 1000 != 0 else { return JSONValue(milliseconds / 1000) }

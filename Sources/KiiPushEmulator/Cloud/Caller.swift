@@ -1,8 +1,8 @@
 import KiiPushCore
 
-/// Who makes a request, as its credentials say.
+/// The author of a request, from its credentials.
 enum Caller: Sendable, Hashable {
-    /// The app itself, with its key: may register and log in.
+    /// The app itself, by its key: may register and log in.
     case anonymous
     case principal(Principal)
     /// The app's administrator: may do everything.
@@ -14,7 +14,6 @@ enum Caller: Sendable, Hashable {
     var userID: String? { if case .principal(.user(let id)) = self { id } else { nil } }
     var principal: Principal? { if case .principal(let principal) = self { principal } else { nil } }
 
-    /// How it is written in the stored state.
     var text: String { self.principal?.text ?? (self == .admin ? "admin" : "anonymous") }
 
     init?(text: String) {
@@ -29,10 +28,9 @@ enum Caller: Sendable, Hashable {
 }
 
 extension Principal {
-    /// `user` or `thing`.
     var kind: String { if case .user = self { "user" } else { "thing" } }
 
-    /// How it is written in the stored state: `user:{id}`, `thing:{id}`.
+    /// The form in the stored state: `user:{id}`, `thing:{id}`.
     var text: String { "\(self.kind):\(self.id)" }
 
     init?(text: String) {
@@ -41,10 +39,10 @@ extension Principal {
         self = parts[0] == "user" ? .user(String(parts[1])) : .thing(String(parts[1]))
     }
 
-    /// How Kii's access rules and errors write it.
+    /// The form in Kii's access rules and errors.
     var subject: String { self.kind == "user" ? "UserID:\(self.id)" : "ThingID:\(self.id)" }
 
-    /// The member that an answer names it by.
+    /// The member that names the principal in an answer.
     var field: (String, JSONValue) { ("\(self.kind)ID", JSONValue(self.id)) }
 }
 
@@ -58,13 +56,14 @@ extension Scope {
         }
     }
 
-    /// What precedes `topics/…` and `buckets/…` in a path or a `kiicloud:` URI, and how it is stored; empty for the app.
+    /// The part before `topics/…` and `buckets/…` in a path or a `kiicloud:` URI, also in the stored state. Empty for
+    /// the app.
     var pathPrefix: String { self.owner.map { "\($0.kind)s/\($0.id)/" } ?? "" }
 
     /// Kii's `objectScopeType`.
     var typeName: String { self.owner.map { "APP_AND_\($0.kind.uppercased())" } ?? "APP" }
 
-    /// The member of a message that carries the owner's ID; `nil` for the app.
+    /// The member of a message with the owner's ID; `nil` for the app.
     var messageField: (String, JSONValue)? {
         self.owner.map { ("objectScope\($0.kind.prefix(1).uppercased())\($0.kind.dropFirst())ID", JSONValue($0.id)) }
     }
@@ -75,7 +74,7 @@ extension Scope {
         return .object([("appID", JSONValue(app))] + owner + [("type", JSONValue(self.typeName))])
     }
 
-    /// Reads ``pathPrefix``; its last slash may be left away.
+    /// Reads ``pathPrefix``, with or without its last slash.
     init?(prefix: String) {
         let parts = prefix.split(separator: "/", maxSplits: 1)
         guard let kind = parts.first else {
@@ -96,16 +95,14 @@ extension Scope {
 extension Topic { var path: String { SubscriptionTarget.topic(self).path } }
 
 extension Bucket {
-    /// The beginning of an encrypted bucket's name.
     static let encryptedPrefix = "CRYPTO:"
 
     var path: String { SubscriptionTarget.bucket(self).path }
 
-    /// Kii's `bucketType`. That of an encrypted bucket is as Kii's client for Java names it.
+    /// Kii's `bucketType`. For encrypted buckets it is the name from Kii's Java client.
     var type: String { self.id.hasPrefix(Bucket.encryptedPrefix) ? "crypto" : "rw" }
 }
 
-/// What a principal can subscribe to: a topic or a bucket.
 struct SubscriptionTarget: Sendable, Hashable {
     enum Kind: String, CaseIterable, Sendable {
         case topic
@@ -123,7 +120,6 @@ struct SubscriptionTarget: Sendable, Hashable {
 
     var path: String { "\(self.scope.pathPrefix)\(self.kind.rawValue)s/\(self.id)" }
 
-    /// The members of an answer that name it.
     func fields(app: String) -> JSONMembers {
         [("\(self.kind.rawValue)ID", JSONValue(self.id)), ("objectScope", self.scope.json(app: app))]
     }

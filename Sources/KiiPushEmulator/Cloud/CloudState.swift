@@ -1,6 +1,6 @@
 package import KiiPushCore
 
-/// All that the cloud remembers, with the indexes to find it by, and what has to be written since the last look.
+/// Everything that the cloud remembers, with indexes, and the changes that are not written yet.
 package struct CloudState: Sendable {
     fileprivate(set) var users: [String: UserRecord] = [:]
     fileprivate(set) var things: [String: ThingRecord] = [:]
@@ -20,7 +20,6 @@ package struct CloudState: Sendable {
     fileprivate var refreshTokens: [String: String] = [:]
     fileprivate var tokensOfCaller: [Caller: Set<String>] = [:]
     fileprivate var installationsOfOwner: [Principal: Set<String>] = [:]
-    /// By the user name at the broker.
     fileprivate var installationsByUsername: [String: String] = [:]
     /// `{deviceType}:{registrationID}` to installation ID.
     fileprivate var registrations: [String: String] = [:]
@@ -33,7 +32,6 @@ package struct CloudState: Sendable {
 
     package init() {}
 
-    /// What has to be written, in order; empties the list.
     mutating func takeChanges() -> [StateChange] {
         defer { self.changes = [] }
         return self.changes
@@ -64,7 +62,7 @@ package struct CloudState: Sendable {
         CommandRecord.self,
     ]
 
-    /// Takes one stored row in; `false` when it cannot be understood.
+    /// Loads one stored row; `false` when the row is unreadable.
     package mutating func load(table: String, value: JSONValue) -> Bool {
         guard let kind = CloudState.kinds.first(where: { $0.table == table }), let record = kind.init(json: value)
         else { return false }
@@ -97,17 +95,14 @@ extension CloudState {
         self.registrations["\(deviceType.rawValue):\(registrationID)"].flatMap { self.installations[$0] }
     }
 
-    /// The one whose clients have this name at the broker.
     func installation(username: String) -> InstallationRecord? {
         self.installationsByUsername[username].flatMap { self.installations[$0] }
     }
 
-    /// The owner's installations, in a fixed order.
     func installations(of owner: Principal) -> [InstallationRecord] {
         (self.installationsOfOwner[owner] ?? []).sorted().compactMap { self.installations[$0] }
     }
 
-    /// By ID.
     func topics(in scope: Scope) -> [TopicRecord] {
         (self.topicsOfScope[scope] ?? []).sorted().compactMap { self.topics[Topic($0, in: scope).path] }
     }
@@ -116,7 +111,6 @@ extension CloudState {
         self.subscriptions[SubscriptionRecord(target: target, subscriber: subscriber).key]
     }
 
-    /// In a fixed order.
     func subscribers(of target: SubscriptionTarget) -> [Principal] {
         (self.subscribers[target] ?? []).map { ($0.text, $0) }.sorted { $0.0 < $1.0 }.map { $0.1 }
     }
@@ -136,15 +130,15 @@ extension CloudState {
         }
     }
 
-    /// Removes what a user or thing that is no more has anywhere: tokens, installations and subscriptions.
+    /// Removes everything that a deleted user or thing owned: tokens, installations and subscriptions.
     fileprivate mutating func removeBelongings(of principal: Principal) {
         self.removeTokens(of: .principal(principal))
         for installation in self.installations(of: principal) { self.remove(installation) }
         self.remove { (subscription: SubscriptionRecord) in subscription.subscriber == principal }
     }
 
-    /// Removes what is in the scope of somebody who is no more, and their rights to topics elsewhere: a group's ID may be
-    /// given again.
+    /// Removes the contents of a deleted owner's scope, and the owner's rights to topics elsewhere: a later group may
+    /// get the same ID.
     fileprivate mutating func removeContents(of scope: Scope) {
         self.remove { (topic: TopicRecord) in topic.topic.scope == scope }
         self.remove { (bucket: BucketRecord) in bucket.bucket.scope == scope }
@@ -152,13 +146,12 @@ extension CloudState {
         self.changeAll { (topic: inout TopicRecord) in topic.rights.revokeAll(from: holder) }
     }
 
-    /// Removes the records of a kind that are meant, in a fixed order.
     private mutating func remove<Record: StoredRecord>(where isMeant: (Record) -> Bool) {
         let meant = self[keyPath: Record.records].values.filter(isMeant)
         for record in meant.sorted(by: { $0.key < $1.key }) { self.remove(record) }
     }
 
-    /// Saves the records of a kind for which `change` returns that it changed them, in a fixed order.
+    /// Saves the records for which `change` returns `true`, in a fixed order.
     fileprivate mutating func changeAll<Record: StoredRecord>(_ change: (inout Record) -> Bool) {
         let changed = self[keyPath: Record.records].values.compactMap { record -> Record? in
             var record = record
@@ -180,7 +173,7 @@ extension UserRecord {
         }
     }
 
-    /// All that is the user's own. Groups and things stay, without the user among members and owners.
+    /// Removes all that is the user's own. Groups and things stay, without the user among members and owners.
     func removeDependents(from state: inout CloudState) {
         state.removeBelongings(of: .user(self.id))
         state.removeContents(of: .user(self.id))
@@ -247,7 +240,6 @@ extension TopicRecord {
 extension BucketRecord {
     static var records: WritableKeyPath<CloudState, [String: BucketRecord]> { \.buckets }
 
-    /// All that is in the bucket and the subscriptions to it.
     func removeDependents(from state: inout CloudState) {
         for key in (state.objectsOfBucket[self.bucket] ?? []).sorted() {
             if let object = state.objects[key] { state.remove(object) }
@@ -289,7 +281,7 @@ extension CommandRecord {
 }
 
 extension Dictionary {
-    /// Puts a member into one of the sets of an index or takes it out, and the set with the last one.
+    /// Adds a member to a set of an index or removes it; an empty set is removed.
     fileprivate mutating func mark<Member>(_ member: Member, of key: Key, isThere: Bool) where Value == Set<Member> {
         if isThere {
             self[key, default: []].insert(member)

@@ -1,9 +1,9 @@
 import KiiPushCore
 
 extension EmulatedCloud {
-    /// Who makes the call.
+    /// The caller, by the request's credentials.
     ///
-    /// - Throws: ``KiiFailure`` 401 without (sufficient) credentials, 403 for a token that is not valid.
+    /// - Throws: ``KiiFailure`` 401 without (sufficient) credentials, 403 for an invalid token.
     func authenticate(_ call: CloudCall, need: Route.Need) throws(KiiFailure) -> Caller {
         if case .administrator = need { return try self.administrator(call) }
         if self.settings.isStrict { try self.checkAppHeaders(call) }
@@ -25,7 +25,7 @@ extension EmulatedCloud {
 
     private func caller(_ call: CloudCall) throws(KiiFailure) -> Caller? {
         guard let authorization = Authorization(call) else {
-            // Registration and login with the app's headers alone, as the SDKs do.
+            // Registration and login with only the app's headers, as the SDKs do.
             let isOurs = call.field("X-Kii-AppID") == self.appID && call.field("X-Kii-AppKey") != nil
             return isOurs ? .anonymous : nil
         }
@@ -51,7 +51,6 @@ extension EmulatedCloud {
         return record.caller
     }
 
-    /// Refuses a user or thing that is switched off.
     func checkIsEnabled(_ caller: Caller) throws(KiiFailure) {
         switch caller {
         case .principal(.user(let id)): if self.state.users[id]?.isDisabled == true { throw .userDisabled }
@@ -75,7 +74,6 @@ extension EmulatedCloud {
         }
     }
 
-    /// Refuses the call unless `isAllowed`.
     func require(_ isAllowed: Bool, _ call: CloudCall, _ what: String) throws(KiiFailure) {
         guard isAllowed else { throw self.unauthorized(what, call.caller) }
     }
@@ -90,8 +88,9 @@ extension EmulatedCloud {
             || thing.ownerGroups.contains { self.state.groups[$0]?.members.contains(userID) ?? false }
     }
 
-    /// Whether `caller` belongs to `scope`: the user itself, a group's member, a thing or its owner, in the app everyone
-    /// with a token, and the administrator everywhere.
+    /// Whether `caller` belongs to `scope`. A user's scope has the user; a group's scope has its members; a thing's
+    /// scope has the thing and its owners. Everyone with a token belongs to the app's scope, and the administrator to
+    /// every scope.
     ///
     /// - Source: Kii's guide on securing topics, default rights. A thing has no rights in its owner's scope.
     func belongs(_ caller: Caller, to scope: Scope) -> Bool {
@@ -108,21 +107,20 @@ extension EmulatedCloud {
 }
 
 extension Secret {
-    /// Compares in a time that tells nothing but the length.
+    /// Compares in a time that reveals only the length.
     fileprivate func isEqual(to text: String) -> Bool {
         let (own, other) = (self.reveal().utf8, text.utf8)
         return own.count == other.count && zip(own, other).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
 }
 
-/// The field of that name, taken apart byte by byte.
+/// The field `Authorization`, parsed byte by byte.
 private struct Authorization {
     /// The token; `nil` for another scheme, and without one.
     var bearer: String?
-    /// What was encoded, and empty where that cannot be told; `nil` for another scheme, and without credentials.
+    /// The decoded credentials, empty if undecodable; `nil` for another scheme, and without credentials.
     var basic: String?
 
-    /// `nil` when the request has none.
     init?(_ call: CloudCall) {
         guard let field = call.field("Authorization") else { return nil }
         let isBlank: (UInt8) -> Bool = { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") }

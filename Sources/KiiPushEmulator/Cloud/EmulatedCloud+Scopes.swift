@@ -18,7 +18,7 @@ extension EmulatedCloud {
         return group
     }
 
-    /// The scope that the path names; its owner exists.
+    /// The scope in the path; its owner exists.
     func scope(_ call: CloudCall) throws(KiiFailure) -> Scope {
         if call.parameters["user"] != nil { return .user(try self.user(call).id) }
         if call.parameters["thing"] != nil { return .thing(try self.thing(call).id) }
@@ -26,7 +26,7 @@ extension EmulatedCloud {
         return .group(try self.group(id: groupID).id)
     }
 
-    /// The user of the path: an ID, `me`, or `{LOGIN_NAME|EMAIL|PHONE}:{name}`.
+    /// The user in the path: an ID, `me`, or `{LOGIN_NAME|EMAIL|PHONE}:{name}`.
     func user(_ call: CloudCall) throws(KiiFailure) -> UserRecord {
         let text = call["user"]
         if text == "me" {
@@ -45,7 +45,7 @@ extension EmulatedCloud {
         return user
     }
 
-    /// The thing of the path: an ID or `VENDOR_THING_ID:{vendorThingID}`.
+    /// The thing in the path: an ID or `VENDOR_THING_ID:{vendorThingID}`.
     func thing(_ call: CloudCall) throws(KiiFailure) -> ThingRecord {
         let (text, prefix) = (call["thing"], "VENDOR_THING_ID:")
         guard text.hasPrefix(prefix) else { return try self.thing(id: text) }
@@ -56,7 +56,7 @@ extension EmulatedCloud {
         return thing
     }
 
-    /// A principal that a body or query names by `userID` or `thingID`.
+    /// The principal that a body or query names by `userID` or `thingID`.
     func principal(userID: String?, thingID: String?) throws(KiiFailure) -> Principal {
         switch (userID, thingID) {
         case (let userID?, nil): return .user(try self.user(id: userID).id)

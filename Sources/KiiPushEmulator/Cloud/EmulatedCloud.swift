@@ -2,21 +2,22 @@ package import KiiPushCore
 
 /// The cloud as a value: state and a request in, an answer and its effects out. No clock, no socket, no file.
 package struct EmulatedCloud: Sendable {
-    /// What is fixed while the emulator runs.
+    /// Settings that stay while the emulator runs.
     package struct Settings: Sendable {
         package var app: AppIdentity
-        /// Where the broker listens, for the endpoints that are handed out.
+        /// The broker's ports in the endpoints that clients get.
         package var brokerPorts: BrokerPorts
-        /// Refuse what Kii's cloud lets pass: app keys and secrets that are wrong where it does not look at them, keys in a
-        /// message's data that it writes itself, and subscriptions to buckets that are not there.
+        /// Whether the emulator is stricter than Kii's cloud. It then refuses wrong app keys and secrets where Kii does
+        /// not check them. It also refuses data keys of a message that Kii itself writes, and subscriptions to missing
+        /// buckets.
         package var isStrict: Bool
         /// `http://127.0.0.1:{port}/api`, for `Location`.
         package var baseURL: String
-        /// `https://127.0.0.1:{port}/api`, for `Location` in answers to requests that came by HTTPS.
+        /// `https://127.0.0.1:{port}/api`, for `Location` in answers to HTTPS requests.
         package var httpsBaseURL: String?
-        /// What the emulator's page acts as the administrator with, until the emulator ends.
+        /// The administrator's token for the emulator's page, valid until the emulator ends.
         package var pageToken: Secret?
-        /// Whether a proxy stands before the broker, for what scripts do to packets.
+        /// Whether a proxy stands in front of the broker, for scripted faults of packets.
         package var hasFaultProxy: Bool
 
         package init(
@@ -33,52 +34,49 @@ package struct EmulatedCloud: Sendable {
         }
     }
 
-    /// What an answer depends on or brings about outside of the state.
+    /// Everything that an answer waits for or causes outside of the state.
     package struct Effects: Sendable, Equatable {
-        /// To be committed before anything else.
+        /// Changes to commit before any other effect.
         package var changes: [StateChange] = []
-        /// To be acknowledged by the broker before the answer is given.
+        /// Messages that the broker acknowledges before the answer goes out.
         package var publications: [Publication] = []
-        /// To be accepted by the broker before the answer is given.
+        /// Clients that the broker accepts before the answer goes out.
         package var grants: [BrokerCredential] = []
-        /// User names that the broker is to forget.
+        /// User names for the broker to forget.
         package var revocations: [String] = []
-        /// To be logged once the changes are committed.
+        /// Messages to log once the changes are committed.
         var messages: [LoggedMessage] = []
-        /// Whether everything is forgotten, also what is not stored, once the changes are committed.
+        /// Whether to forget everything, stored or not, once the changes are committed.
         var isReset = false
-        /// How long the answer is held back after all that; only a fault asks for it.
+        /// The delay of the answer after all other effects; only a fault sets it.
         package var delay: Duration = .zero
 
         package init() {}
     }
 
-    /// What became of a request.
     package struct Reply: Sendable {
-        /// Who made it; `nil` where that was not looked at, or refused.
+        /// `nil` if the request was not authenticated.
         var caller: Caller?
-        /// `nil` where the connection is closed without an answer; only a fault asks for it.
+        /// `nil` closes the connection without an answer; only a fault does so.
         package var response: HTTPResponse?
         package var effects: Effects
     }
 
     let settings: Settings
     package internal(set) var state: CloudState
-    /// What may change while the emulator runs.
+    /// Settings that may change while the emulator runs.
     var app: AppSettings
-    /// What requests are made to fail with, in the order in which it was asked for.
     var faults: [Fault] = []
-    /// The faults that happen in order.
     var script = FaultScriptRun()
     var requestWindow = RequestWindow()
-    /// What is known of each user name that has connected to the broker; `nil` when that cannot be told.
+    /// The status of each user name that has connected to the broker; `nil` when unknown.
     package var presence: @Sendable () -> [String: BrokerConnections.Status]? = { nil }
-    /// The user names whose connections go through the proxy, and can be read.
+    /// The user names whose connections go through the proxy in readable form.
     package var proxiedUsernames: @Sendable () -> Set<String> = { [] }
-    /// What was sent lately, for whoever looks at the emulator.
+    /// The latest messages, for people who inspect the emulator.
     var messages = RecentEntries<LoggedMessage>(maximumCount: 1000, maximumBytes: 16 << 20)
     var identifiers: Identifiers
-    /// Gathered by the handlers of the request in hand.
+    /// The effects of the current request; its handlers add to them.
     var effects = Effects()
     private var caller: Caller?
 
@@ -94,13 +92,13 @@ package struct EmulatedCloud: Sendable {
 
     var appID: String { self.settings.app.appID }
 
-    /// The field that says where in the app the thing is that `call` made, by the way that the call came.
+    /// The field `Location` of a created resource: by HTTPS if the call came by HTTPS.
     func location(_ path: String, _ call: CloudCall) -> HTTPField {
         let secureURL = call.request.isSecure ? self.settings.httpsBaseURL : nil
         return HTTPField("Location", "\(secureURL ?? self.settings.baseURL)/apps/\(self.appID)/\(path)")
     }
 
-    /// Does what follows from a request whose changes are on disk to what is kept in memory alone.
+    /// Applies the effects that live only in memory, after the changes are on disk.
     package mutating func commit(_ effects: Effects) {
         if effects.isReset {
             self.removeFaults()
@@ -110,9 +108,9 @@ package struct EmulatedCloud: Sendable {
         for message in effects.messages { self.messages.append(message) }
     }
 
-    /// Answers `request` at `now`. To be followed by ``commit(_:)`` when the changes are written.
+    /// Answers `request` at `now`. Call ``commit(_:)`` when the changes are written.
     ///
-    /// Handlers check everything before they change anything, so a refused request leaves the state alone.
+    /// Handlers check everything before they change anything, so a refused request leaves the state as it was.
     package mutating func respond(to request: IncomingRequest, now: Timestamp) -> Reply {
         (self.effects, self.caller) = (Effects(), nil)
         var delay = Duration.zero
@@ -128,9 +126,9 @@ package struct EmulatedCloud: Sendable {
         return Reply(caller: self.caller, response: response, effects: self.effects)
     }
 
-    /// Lets a request through to its handler, unless the app is switched off, asks too often, or meets a fault.
+    /// Passes a request to its handler, unless the app is disabled, exceeds its request limit, or meets a fault.
     ///
-    /// The controls are always let through: what was switched off has to be switched on again.
+    /// Controls always pass: otherwise nobody could enable a disabled app again.
     private mutating func admit(
         _ request: IncomingRequest, now: Timestamp, delay: inout Duration
     ) throws(KiiFailure) -> HTTPResponse? {
@@ -144,7 +142,7 @@ package struct EmulatedCloud: Sendable {
             do throws(KiiFailure) {
                 _ = try self.carryOut(call)
             } catch {
-                // A refusal is lost as any other answer; what was refused has no effects.
+                // A fault may lose a refusal like any other answer; a refused request has no effects.
                 self.effects = Effects()
             }
         }

@@ -1,29 +1,27 @@
 import KiiPushCore
 
-/// A failure that the emulator was told to show: what the next requests of one kind are answered with.
+/// A failure that the user configured: the answer that the next requests of one kind get.
 struct Fault: Sendable {
-    /// What a request gets in place of its answer.
     enum Answer: Sendable {
         case refusal(KiiFailure, retryAfter: Int?)
-        /// The connection is closed without one.
+        /// The emulator closes the connection without an answer.
         case disconnect
     }
 
-    /// What a list names it by.
     var id: String
     var requests: RequestPattern
-    /// How many requests it still meets.
+    /// Number of requests that the fault still affects.
     var times: Int
-    /// `nil` where the request is only delayed.
+    /// `nil` if the fault only delays the request.
     var answer: Answer?
-    /// Whether the request is carried out before that: its own answer is lost.
+    /// Whether the cloud first carries the request out, so that only its own answer is lost.
     var isAfterwards: Bool
-    /// How long the answer is held back, after the request was carried out.
+    /// The delay of the answer, after carrying the request out.
     var delay: Duration
 }
 
 extension Fault.Answer {
-    /// `nil` where the connection is closed.
+    /// `nil` closes the connection.
     var response: HTTPResponse? {
         switch self {
         case .disconnect: nil
@@ -33,12 +31,11 @@ extension Fault.Answer {
 }
 
 extension Fault {
-    /// The longest time for which a connection is kept waiting.
+    /// The longest time that a fault may keep a connection waiting.
     static let longestDelay = Duration.seconds(600)
-    /// What describes an answer, and so means nothing without a status.
+    /// Members that describe an answer, and so need a status.
     private static let answerMembers = ["errorCode", "message", "members", "retryAfter"]
 
-    /// Reads a fault as `POST /__kii/faults` writes it.
     init(_ body: ControlBody, id: String) throws(KiiFailure) {
         try body.object(
             ["method", "path", "times", "status"] + Fault.answerMembers + ["afterwards", "disconnect", "delay"])
@@ -61,7 +58,8 @@ extension Fault {
         }
     }
 
-    /// - Parameter isLost: whether the request is carried out first. With nothing in its answer's place, it is cut off.
+    /// - Parameter isLost: whether the cloud first carries the request out. Without another answer, the connection is
+    ///   closed.
     private static func answer(_ body: ControlBody, isLost: Bool) throws(KiiFailure) -> Answer? {
         let disconnects = try body["disconnect"]?.flag()
         guard let status = try body["status"]?.integer(in: 400...599) else {
@@ -81,7 +79,7 @@ extension Fault {
         return .refusal(refusal.about(members), retryAfter: retryAfter)
     }
 
-    /// What a step of a script does to one request.
+    /// The fault for one request that a script's step affects.
     init(_ answer: FaultStep.Answer) {
         self.init(id: "", requests: RequestPattern(), times: 1, isAfterwards: false, delay: .zero)
         switch answer {
@@ -97,7 +95,7 @@ extension Fault {
             message ?? "The emulator was told to answer so.")
     }
 
-    /// One element of `GET /__kii/faults`: all that was set, and what stands for what was not.
+    /// One element of `GET /__kii/faults`: all members, with defaults for those not set.
     var json: JSONValue {
         var (refusal, retryAfter, disconnects) = (KiiFailure?.none, Int?.none, false)
         switch self.answer {

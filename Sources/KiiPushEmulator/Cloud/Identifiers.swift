@@ -1,8 +1,7 @@
-/// Where names and secrets come from, in the shapes that Kii's have.
+/// The generator of names and secrets, in the shapes of Kii's.
 package struct Identifiers: Sendable {
     private var generator: any RandomNumberGenerator & Sendable
 
-    /// Takes the system's cryptographic generator unless told otherwise.
     package init(generator: any RandomNumberGenerator & Sendable = SystemRandomNumberGenerator()) {
         self.generator = generator
     }
@@ -10,18 +9,17 @@ package struct Identifiers: Sendable {
     /// A user, group or (after `th.`) thing: `727f20b00022-bf19-5e11-c96a-0faa3ff1`.
     mutating func principal() -> String { self.grouped([12, 4, 4, 4, 8]) }
 
-    /// An installation: 25 small letters and digits, as Kii's are in a capture of ebisu's and in thing-if's samples.
+    /// An installation: 25 small letters and digits, as in a capture of ebisu's traffic and in thing-if's samples.
     mutating func installation() -> String { self.text(25, of: "0123456789abcdefghijklmnopqrstuvwxyz") }
 
     /// An object or message: the form of a UUID.
     mutating func unique() -> String { self.grouped([8, 4, 4, 4, 12]) }
 
-    /// A token, key or password of `count` letters and digits; 22 and more cannot be guessed.
+    /// A token, key or password of `count` letters and digits; 22 or more cannot be guessed.
     mutating func secret(_ count: Int) -> String {
         self.text(count, of: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
     }
 
-    /// `count` hexadecimal digits.
     mutating func hex(_ count: Int) -> String { self.text(count, of: "0123456789abcdef") }
 
     private mutating func text(_ count: Int, of alphabet: String) -> String {

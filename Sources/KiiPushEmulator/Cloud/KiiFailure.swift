@@ -1,11 +1,11 @@
 import KiiPushCore
 
-/// A refusal in the words of Kii's cloud.
+/// A refusal with the error codes of Kii's cloud.
 struct KiiFailure: Error {
     var status: Int
     var errorCode: String
     var message: String
-    /// What the error is about: members of the body beside code and message.
+    /// The subject of the error: members of the body beside code and message.
     var context: JSONMembers
     var fields: [HTTPField]
 
@@ -21,28 +21,27 @@ struct KiiFailure: Error {
         self.fields = fields
     }
 
-    /// The same with more of what it is about.
     func about(_ members: JSONMembers) -> KiiFailure {
         var failure = self
         failure.context += members
         return failure
     }
 
-    /// The same with a time to wait, in both places where Kii's clients look for it.
+    /// Adds a waiting time, in both places where Kii's clients look for it.
     func retryAfter(_ seconds: Int64) -> KiiFailure {
         var failure = self.about([("retryAfter", JSONValue(seconds))])
         failure.fields.append(HTTPField("Retry-After", "\(seconds)"))
         return failure
     }
 
-    /// A JSON object whose media type names the error: `application/vnd.kii.{Name}Exception+json`; that of a login is
-    /// OAuth's (RFC 6749 section 5.2) with Kii's code beside.
+    /// A JSON object whose media type names the error: `application/vnd.kii.{Name}Exception+json`. A login's error is
+    /// OAuth's (RFC 6749 section 5.2), with Kii's code added.
     var response: HTTPResponse {
         let name = self.isOfOAuth ? nil : self.exceptionName
         return .json(self.status, name, .object(self.facts + self.context), fields: self.fields)
     }
 
-    /// The members that every refusal of its kind has.
+    /// The members of every refusal of this kind.
     var facts: JSONMembers {
         let (code, message) = (self.errorCode, self.message)
         guard self.isOfOAuth else { return JSONMembers(all: ["errorCode": code, "message": message]) }
@@ -54,7 +53,7 @@ struct KiiFailure: Error {
     private var exceptionName: String {
         if self.errorCode == "UNAUTHORIZED" { return "UnauthorizedAccessException" }
         let words = self.errorCode.split(separator: "_").map { word in
-            // The one abbreviation that Kii leaves in capitals.
+            // The only abbreviation that Kii leaves in capitals.
             word == "ACL" ? word : word.prefix(1) + word.dropFirst().lowercased()
         }
         return words.joined() + "Exception"
@@ -66,7 +65,7 @@ struct KiiFailure: Error {
 extension KiiFailure {
     static func invalidInput(_ message: String) -> KiiFailure { KiiFailure(400, "INVALID_INPUT_DATA", message) }
 
-    /// A body of another media type than the call takes: `types`, all of them.
+    /// The body has another media type than `types`, the ones that the call accepts.
     static func mediaType(_ types: [String]) -> KiiFailure {
         .invalidInput("The Content-Type has to be one of \(types.joined(separator: ", ")).")
     }
@@ -77,12 +76,11 @@ extension KiiFailure {
         KiiFailure(413, "INVALID_INPUT_DATA", "The body is larger than \(limit) bytes.", fields: [KiiFailure.close])
     }
 
-    /// A request for another server's name, RFC 9110 section 15.5.20.
+    /// The request names another server, RFC 9110 section 15.5.20.
     static let misdirected = KiiFailure(
         421, "OPERATION_NOT_ALLOWED", "The emulator is 127.0.0.1, localhost or [::1], and no other host.",
         fields: [KiiFailure.close])
 
-    /// A request that a page of another site makes.
     static let foreignOrigin = KiiFailure(
         403, "OPERATION_NOT_ALLOWED", "The emulator answers no page of another site.", fields: [KiiFailure.close])
 
@@ -90,7 +88,7 @@ extension KiiFailure {
         KiiFailure(404, "APP_NOT_FOUND", "The application was not found.", ["appID": appID])
     }
 
-    /// The app's switch of `PATCH /__kii/app`.
+    /// `PATCH /__kii/app` has disabled the app.
     static let appDisabled = KiiFailure(403, "APP_DISABLED", "The application is disabled.")
 }
 
@@ -100,7 +98,7 @@ extension KiiFailure {
     static let wrongToken = KiiFailure(
         403, "WRONG_TOKEN", "The token is not valid: it is unknown, expired or was replaced.")
 
-    /// A password that is not the one of whom `address` names, written as in a login.
+    /// The password is wrong for the user or thing named `address`, which has the form of a login.
     static func wrongPassword(principalID: String, address: String?, app: String) -> KiiFailure {
         KiiFailure(
             401, "WRONG_PASSWORD", "The password is not correct.",
@@ -109,17 +107,17 @@ extension KiiFailure {
 
     static let userDisabled = KiiFailure(401, "USER_DISABLED", "The user is disabled.")
     static let thingDisabled = KiiFailure(401, "THING_DISABLED", "The thing is disabled.")
-    /// A name or password that is not correct. Kii does not tell which, and has this sentence.
+    /// The name or the password is wrong. Kii does not tell which, and has this sentence.
     static let invalidGrant = KiiFailure(
         400, "invalid_grant", "The user was not found or a wrong password was provided")
-    /// A client ID or secret that is not correct. Kii's status is 400; the code is OAuth's (RFC 6749 section 5.2).
+    /// The client ID or the secret is wrong. Kii's status is 400; the code is OAuth's (RFC 6749 section 5.2).
     static let invalidClient = KiiFailure(400, "invalid_client", "The client ID or the client secret is not correct")
 }
 
 // MARK: - What is not there, or is there already
 
 extension KiiFailure {
-    /// 404 for a principal, with `field` and `value` as Kii names what was looked for.
+    /// 404 for a user. `field` and `value` are Kii's names for the key of the search.
     static func userNotFound(field: String = "userID", value: String, app: String) -> KiiFailure {
         KiiFailure(
             404, "USER_NOT_FOUND", "The user was not found.", ["field": field, "value": value, "appID": app])
@@ -134,7 +132,7 @@ extension KiiFailure {
             404, "THING_NOT_FOUND", "The thing was not found.", ["field": field, "value": value, "appID": app])
     }
 
-    /// The members that the path did not say are null.
+    /// Members that the path does not contain are null.
     static func installationNotFound(
         id: String? = nil, deviceType: String? = nil, registrationID: String? = nil, app: String
     ) -> KiiFailure {
@@ -150,17 +148,17 @@ extension KiiFailure {
 // MARK: - The emulator itself
 
 extension KiiFailure {
-    /// Nothing was done, and so the sender is told when to ask again.
+    /// Nothing was done, so the answer says when to ask again.
     static let brokerSilent = KiiFailure(
         503, "TEMPORARY_UNAVAILABLE_ERROR", "The broker does not answer. Nothing was changed; ask again.",
         fields: [HTTPField("Retry-After", "1")])
 
-    /// Without a time to wait: clients take one for the word that nothing was done, and would do it twice.
+    /// No waiting time: clients would take one as a sign that nothing was done, and send again.
     static let brokerSilentAfterChange = KiiFailure(
         503, "TEMPORARY_UNAVAILABLE_ERROR",
         "The broker does not answer. What was asked for is done, and what was sent may still arrive.")
 
-    /// A step about packets, where nothing can read them.
+    /// A step concerns packets, but no proxy reads them.
     static func faultProxyMissing(_ step: FaultStep) -> KiiFailure {
         KiiFailure(
             409, "FAULT_PROXY_MISSING",

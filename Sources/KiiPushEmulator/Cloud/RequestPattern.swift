@@ -1,11 +1,9 @@
-/// Which requests to the cloud are meant.
 package struct RequestPattern: Sendable, Hashable {
-    /// The methods that a path of the cloud can have.
     package static let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 
     /// `nil` for every method.
     package var method: String?
-    /// `*` stands for one segment, `**` at the end for any number of them.
+    /// `*` stands for one segment, `**` at the end for any number of segments.
     package var path: String
 
     package init(_ method: String? = nil, _ path: String = "/**") {
@@ -18,7 +16,8 @@ package struct RequestPattern: Sendable, Hashable {
         return segments.first == "" && !segments.dropLast().contains("**")
     }
 
-    /// Whether a request is meant. HEAD is GET without the content (RFC 9110 section 9.3.2), so GET is for it too.
+    /// Whether a request matches. HEAD is GET without the content (RFC 9110 section 9.3.2), so a pattern for GET
+    /// matches it too.
     func meets(method: String, path: [String]) -> Bool {
         guard self.method == nil || self.method == method || (self.method == "GET" && method == "HEAD") else {
             return false

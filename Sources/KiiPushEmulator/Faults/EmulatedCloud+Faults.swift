@@ -1,22 +1,22 @@
 package import KiiPushCore
 
-/// What is to be done for a script.
+/// A deed of a script for the player to carry out.
 package struct FaultTask: Sendable {
     package var place: FaultScriptRun.Place
     package var deed: FaultStep.Deed
-    /// Whose clients are meant; `nil` for those of all installations.
+    /// The installation whose clients are affected; `nil` for all installations.
     package var installation: String?
-    /// What they log in with, as far as they are known.
+    /// The clients' credentials, as far as the cloud knows them.
     package var clients: [BrokerCredential]
 }
 
-/// What whoever does it has to say.
+/// Events for the script.
 package enum FaultNews: Sendable {
-    /// The broker has taken messages on these topics.
+    /// The broker has accepted messages on these topics.
     case published([String])
     case began(FaultScriptRun.Place)
     case ended(FaultScriptRun.Place, problem: String?)
-    /// Something else has happened.
+    /// Something else has happened, so the player should look.
     case look
 }
 
@@ -43,7 +43,7 @@ extension EmulatedCloud {
         self.script.end()
     }
 
-    /// What a request meets: the first fault that is for it, counted down, or else the script's step.
+    /// The fault for a request: the first matching one, with its count reduced, or else the script's step.
     mutating func takeFault(_ call: CloudCall) -> Fault? {
         let (method, path) = (call.request.meantMethod, call.target.path)
         var fault: Fault?
@@ -73,7 +73,8 @@ extension EmulatedCloud {
 
     // MARK: - For whoever does what the script says
 
-    /// Takes news in, and returns what is to be done, once, for which script, and when something is due by itself.
+    /// Applies news to the script. Returns the next deed (each only once), the number of the script, and the time of
+    /// its next change.
     package mutating func advanceFaults(
         _ news: [FaultNews], now: Timestamp
     ) -> (task: FaultTask?, script: Int, due: Timestamp?) {
@@ -93,7 +94,8 @@ extension EmulatedCloud {
         }
         let task = self.script.takeDeed(now: now).map { deed, installation in
             var clients = self.clients(of: installation)
-            // Who is offline has no connection to lose, and a place to lose only when it is named.
+            // An offline client has no connection to drop. Other deeds also reach offline clients only where the step
+            // names the installation or a session is lost.
             let needsConnection = deed == .dropConnection || installation == nil && deed != .loseSession
             if needsConnection, let statuses = self.presence() {
                 clients.removeAll { !(statuses[$0.username]?.isOnline ?? false) }
@@ -108,7 +110,7 @@ extension EmulatedCloud {
         return self.state.installations[installation]?.credential.map { [$0] } ?? []
     }
 
-    /// What keeps the present step from what it is about: packets within TLS cannot be read.
+    /// The reason why the present step has no effect: the proxy cannot read packets inside TLS.
     private var faultProblem: String? {
         guard let (deed, installation) = self.script.deed, deed.needsProxy, let statuses = self.presence() else {
             return nil

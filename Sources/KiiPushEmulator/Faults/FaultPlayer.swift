@@ -1,32 +1,32 @@
 import KiiPushCore
 
-/// Does what a script says: to clients by connections in their place, to packets by the proxy.
+/// Plays a script: it takes over clients' connections itself, and has the proxy change packets.
 struct FaultPlayer: PollLoop {
-    /// A connection in the place of a client's, which cuts that one off.
+    /// A connection with a client's own ID, which makes the broker cut the client off.
     private struct Visit {
         let credential: BrokerCredential
         var connection: BrokerConnection?
         var nextAttempt = MonotonicInstant.now()
     }
 
-    /// What is done for a time.
+    /// A deed that lasts for a time.
     private struct Stay {
         let place: FaultScriptRun.Place
         let end: MonotonicInstant
         var visits: [Visit] = []
     }
 
-    /// How long a visitor that was cut off by its client stays away.
+    /// The pause of a visitor after its client has cut it off.
     private static let pause = Duration.seconds(1)
     private static let loginPatience: Int32 = 1000
 
-    /// The thread that plays; `service` tells it that something has happened.
+    /// The thread of this loop; `service` sends it news.
     let news: PollThread<FaultNews>
     let service: CloudService
-    /// The broker's own.
+    /// The broker's own port.
     let port: UInt16
     let proxy: PacketProxy<ProxyClients>
-    /// The script that ``stay`` belongs to.
+    /// The number of the script that ``stay`` belongs to.
     private var script = 0
     private var stay: Stay?
 
@@ -66,7 +66,7 @@ struct FaultPlayer: PollLoop {
 
     private mutating func begin(_ task: FaultTask) {
         let (place, news) = (task.place, self.news)
-        // Packets of all clients are found without knowing the clients.
+        // The proxy finds the packets of all clients without their names.
         let names: [String?] = task.installation == nil ? [nil] : task.clients.map { $0.username }
         guard !task.clients.isEmpty || (task.deed.needsProxy && task.installation == nil) else {
             let who = task.installation.map { "installation \($0)" } ?? "any installation"
@@ -105,7 +105,7 @@ struct FaultPlayer: PollLoop {
 
     private static let refusal = "the broker lets nobody in: no endpoint was handed out yet"
 
-    /// Connects in the place of each client, and leaves at once.
+    /// Connects in the place of each client, and disconnects at once.
     private func visit(_ task: FaultTask, cleanSession: Bool) {
         let connections = task.clients.compactMap { self.open($0, cleanSession: cleanSession) }
         for connection in connections { _ = connection.send(.disconnect) }
@@ -117,7 +117,7 @@ struct FaultPlayer: PollLoop {
     }
 
     private func open(_ credential: BrokerCredential, cleanSession: Bool = false) -> BrokerConnection? {
-        // Whatever is in the way, the client is left alone.
+        // After any failure the client is left alone.
         (try? BrokerConnection.open(
             port: self.port, credential: credential, clientID: BrokerFiles.topicPrefix + credential.username,
             cleanSession: cleanSession, patience: Self.loginPatience)) ?? nil
@@ -125,7 +125,7 @@ struct FaultPlayer: PollLoop {
 
     // MARK: - What takes time
 
-    /// Comes back to clients that have cut a visitor off, as another receiver would, and leaves when the time is over.
+    /// Reconnects after a client has cut its visitor off, as another receiver would, and leaves when the time is over.
     private mutating func keepVisits() {
         guard var stay = self.stay else { return }
         let now = MonotonicInstant.now()
@@ -134,7 +134,7 @@ struct FaultPlayer: PollLoop {
             return self.end(stay.place, nil)
         }
         for index in stay.visits.indices {
-            // What comes is not acknowledged, so the client gets it again.
+            // Messages stay unacknowledged, so the client gets them again.
             if let connection = stay.visits[index].connection, !connection.receive({ _ in }) {
                 stay.visits[index].connection = nil
                 stay.visits[index].nextAttempt = now + Self.pause
@@ -151,7 +151,6 @@ struct FaultPlayer: PollLoop {
         self.stay = nil
     }
 
-    /// Ends what is done for a script.
     private mutating func endAll() {
         self.leave()
         self.proxy.tell { $0.reset() }

@@ -1,4 +1,4 @@
-/// Faults that happen in order, as somebody wrote them: a line or a semicolon for each step, and comments behind `#`.
+/// A script of faults as a person wrote it: steps on lines of their own or separated by semicolons, comments after `#`.
 package struct FaultScript: Sendable, Hashable {
     static let maximumSteps = 1000
 
@@ -20,9 +20,9 @@ package struct FaultScript: Sendable, Hashable {
     private static let example = "after 3 requests answer 503 for 5 s"
 }
 
-/// Where a script cannot be understood, and what would be.
+/// The place of an error in a script, and the words that would be valid there.
 package struct FaultScriptError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// From 1, as ``column``, which counts Unicode scalars.
+    /// From 1, like ``column``, which counts Unicode scalars.
     package var line: Int
     package var column: Int
     /// One line, without a dot at its end.
@@ -37,13 +37,11 @@ extension FaultScriptError {
     }
 }
 
-/// A word of a script, and its place.
 struct FaultScriptWord {
     var text: String
     var line: Int
     var column: Int
 
-    /// The words of each step that has any.
     static func steps(in text: String) -> [[FaultScriptWord]] {
         let blanks: Set<Unicode.Scalar> = [" ", "\t", "\r"]
         var steps: [[FaultScriptWord]] = []

@@ -1,15 +1,15 @@
 package import KiiPushCore
 
-/// A script that is played, step after step. Pure: it is told what happens and when, and says what is to be done.
+/// A script in play, step after step. Pure: the caller reports events and times, and carries out the deeds that it
+/// returns.
 package struct FaultScriptRun: Sendable {
-    /// How far a step has come.
     package enum State: String, Sendable {
         case waiting, running, done
     }
 
-    /// A step of one of the scripts that were played; what is said of another one than the present one counts no more.
+    /// A step of one script. Reports about a script that no longer plays are ignored.
     package struct Place: Sendable, Hashable {
-        /// Counts the scripts.
+        /// The number of the script, counted over all scripts.
         package var script: Int
         package var step: Int
     }
@@ -17,34 +17,34 @@ package struct FaultScriptRun: Sendable {
     private enum Progress: Sendable {
         /// For the step's condition.
         case waiting
-        /// Requests meet the step.
+        /// The step answers requests.
         case answering
-        /// Its deed is to be done.
+        /// Its deed waits for the player.
         case due
-        /// Its deed was handed out, and is not in force yet.
+        /// The player has the deed, but it is not in force yet.
         case begun
         case inForce
     }
 
     package private(set) var steps: [FaultStep] = []
-    /// The step whose turn it is. Those before it are done.
+    /// The current step. Those before it are done.
     package private(set) var place = Place(script: 0, step: 0)
     /// Whether something has happened since the last ``takeDeed(now:)``.
     private(set) var hasNews = false
     private var progress = Progress.waiting
-    /// How many requests or messages are still waited for, or met.
+    /// The number of requests or messages still to wait for, or of requests still to answer.
     private var left = 0
-    /// When the step begins by itself, or ends.
+    /// When the step begins or ends by time.
     private(set) var due: Timestamp?
-    /// By step, what was in its way.
+    /// The problem of a step, by its index.
     private var problems: [Int: String] = [:]
 
     package init() {}
 
-    /// The step whose turn it is; `nil` when all are done.
+    /// `nil` when all steps are done.
     var current: FaultStep? { self.steps.indices.contains(self.place.step) ? self.steps[self.place.step] : nil }
 
-    /// What is done for the present step.
+    /// The current step's deed, once the step has begun.
     var deed: (FaultStep.Deed, installation: String?)? { self.progress == .waiting ? nil : self.current?.deed }
 
     package func state(of step: Int) -> State {
@@ -54,14 +54,13 @@ package struct FaultScriptRun: Sendable {
 
     package func problem(of step: Int) -> String? { self.problems[step] }
 
-    /// Begins a script. The one before it ends.
+    /// Begins a script and ends the one before.
     package mutating func play(_ script: FaultScript, now: Timestamp) {
         self.end()
         self.steps = script.steps
         self.wait(from: now)
     }
 
-    /// Ends the script.
     package mutating func end() {
         let script = self.place.script + 1
         self = FaultScriptRun()
@@ -71,9 +70,9 @@ package struct FaultScriptRun: Sendable {
 
     // MARK: - What happens
 
-    /// A request came. Returns what it meets.
+    /// Counts a request. Returns the answer of the current step, if it has one for the request.
     ///
-    /// - Parameter isMet: whether it meets something else already.
+    /// - Parameter isMet: whether another fault already answers the request.
     package mutating func requestCame(
         method: String, path: [String], isMet: Bool = false, now: Timestamp
     ) -> FaultStep.Answer? {
@@ -90,7 +89,7 @@ package struct FaultScriptRun: Sendable {
         }
     }
 
-    /// The broker has taken a message for an installation.
+    /// Counts a message that the broker has accepted for an installation.
     package mutating func messageTaken(for installation: String, now: Timestamp) {
         self.timePassed(until: now)
         guard self.progress == .waiting, case .messages(_, let meant) = self.current?.condition,
@@ -99,7 +98,7 @@ package struct FaultScriptRun: Sendable {
         if self.countDown() { self.begin(at: now) }
     }
 
-    /// What is to be done now, handed out once.
+    /// The deed to carry out now. Each is returned once.
     package mutating func takeDeed(now: Timestamp) -> (FaultStep.Deed, installation: String?)? {
         self.timePassed(until: now)
         self.hasNews = false
@@ -108,14 +107,14 @@ package struct FaultScriptRun: Sendable {
         return self.current?.deed
     }
 
-    /// What was to be done holds.
+    /// The deed is in force.
     package mutating func began(_ place: Place) {
         if place == self.place, self.progress == .begun { self.progress = .inForce }
     }
 
-    /// What was to be done is over.
+    /// The deed is over.
     ///
-    /// - Parameter problem: what was in its way.
+    /// - Parameter problem: the reason why it had no effect.
     package mutating func ended(_ place: Place, problem: String? = nil, now: Timestamp) {
         guard place == self.place, self.progress == .begun || self.progress == .inForce else { return }
         self.problems[place.step] = problem

@@ -1,26 +1,27 @@
-/// One step of a script: what happens, and when.
+/// One step of a script: a condition and an action.
 package struct FaultStep: Sendable, Hashable {
-    /// What the step waits for. It counts from the end of the step before, or from the beginning of the script.
+    /// The condition for the step to begin. It counts from the end of the step before, or from the beginning of the
+    /// script.
     package enum Condition: Sendable, Hashable {
         case atOnce
         case time(Duration)
         case requests(Int, RequestPattern)
-        /// Messages for an installation, or with `nil` for any, that the broker has taken.
+        /// Messages that the broker has accepted for an installation, or with `nil` for any.
         case messages(Int, of: String?)
     }
 
     package enum Action: Sendable, Hashable {
-        /// What requests meet, until so many have met it or so much time has passed.
+        /// Answers matching requests, up to a number of requests or for a time.
         case requests(Answer, for: Extent, RequestPattern)
-        /// What the clients of an installation meet, or with `nil` those of all installations.
+        /// Affects the clients of an installation, or with `nil` of all installations.
         case clients(Deed, of: String?)
     }
 
     package enum Answer: Sendable, Hashable {
         case refusal(Int, code: String?)
-        /// The connection is closed without an answer.
+        /// Closes the connection without an answer.
         case disconnect
-        /// The request is carried out, and its answer is held back.
+        /// Carries the request out, and delays its answer.
         case delay(Duration)
     }
 
@@ -35,10 +36,10 @@ package struct FaultStep: Sendable, Hashable {
         case takeOver(Duration)
         case holdAcknowledgements(Duration)
         case renumber
-        /// What happens to the message of this number, counted from the beginning of the step.
+        /// Changes the message of this number, counted from the beginning of the step.
         case message(Int, PacketRule.Action)
 
-        /// Whether mosquitto cannot be told to do it.
+        /// Whether only a proxy can do it, not mosquitto.
         var needsProxy: Bool {
             switch self {
             case .dropConnection, .loseSession, .takeOver: false
@@ -47,9 +48,9 @@ package struct FaultStep: Sendable, Hashable {
         }
     }
 
-    /// Where it begins in the script, from 1.
+    /// The line in the script, from 1.
     package var line: Int
-    /// As it was written, with one space between words.
+    /// The step's source, with one space between words.
     package var text: String
     package var condition: Condition
     package var action: Action

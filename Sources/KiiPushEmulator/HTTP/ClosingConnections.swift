@@ -3,43 +3,42 @@ import KiiPushCore
 
 /// Connections that the server has ended while their clients may still be sending.
 ///
-/// A socket that is closed with unread bytes in it resets the connection, and the client may lose the answer. ebisu sends
-/// `0\r\n\r\n` after every request, and a reset kills it by SIGPIPE. This is the last stage of a close: it reads what
-/// still comes and throws it away, until the client closes too.
+/// Closing a socket with unread bytes resets the connection, and the client may lose the answer. ebisu sends
+/// `0\r\n\r\n` after every request, and a reset kills it by SIGPIPE. This last stage of a close reads and drops further
+/// bytes until the client closes too.
 ///
 /// - Source: RFC 9112 section 9.6
 final class ClosingConnections: Sendable {
     private static let patience = Duration.seconds(2)
-    /// Sixteen times the largest body that is taken: a client that is refused in the middle of a larger one sends the rest
-    /// of it before it reads the answer.
+    /// Sixteen times the largest body that the server takes: a client whose larger body is refused sends the rest of it
+    /// before it reads the answer.
     private static let maximumBytes = 16 << 20
-    /// With one more, the oldest is closed.
+    /// Beyond this, the oldest connection is closed.
     private static let maximumCount = 1000
 
     private let thread = PollThread<FileDescriptor>(name: "kii-closing")
 
     init() throws(EmulatorError) { try self.thread.run { Loop() } }
 
-    /// Keeps the connection of `socket` open until its client has closed too. Called before the owner closes `socket`.
+    /// Keeps the connection of `socket` open until its client has closed too. Call it before the owner closes `socket`.
     func take(_ socket: Int32) {
-        // Over TLS libmicrohttpd has sent close_notify, and no FIN.
+        // Over TLS libmicrohttpd has sent close_notify, but no FIN.
         shutdown(socket, Int32(SHUT_WR))
         var byte: UInt8 = 0
         let count = recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))
-        // The client has closed too, and all that it sent was read.
+        // The client has closed too, and all of its bytes were read.
         guard count > 0 || (count < 0 && errno == EAGAIN) else { return }
-        // Without a descriptor to spare it is closed at once.
+        // Without a spare descriptor the connection is closed at once.
         guard let copy = FileDescriptor(duplicating: socket) else { return }
         self.thread.send(copy)
     }
 
-    /// Closes all and ends the thread.
     func stop() {
         self.thread.stop()
         self.thread.join()
     }
 
-    /// One that is still open; its end closes the socket.
+    /// A connection that is still open; its deinit closes the socket.
     private final class Connection {
         let socket: FileDescriptor
         let deadline = MonotonicInstant.now() + ClosingConnections.patience
@@ -47,7 +46,7 @@ final class ClosingConnections: Sendable {
 
         init(_ socket: FileDescriptor) { self.socket = socket }
 
-        /// Reads what has come; `false` when there is nothing to wait for any more.
+        /// Reads and drops what has come; `false` when there is nothing more to wait for.
         func drain(_ buffer: inout [UInt8]) -> Bool {
             while self.bytesLeft > 0 {
                 let count = self.socket.receive(into: &buffer, flags: Int(MSG_DONTWAIT))
@@ -58,7 +57,6 @@ final class ClosingConnections: Sendable {
         }
     }
 
-    /// The work of the thread, with all that it owns.
     private struct Loop: PollLoop {
         /// Oldest first.
         private var connections: [Connection] = []

@@ -1,21 +1,22 @@
 import CMicroHTTPD
 import KiiPushCore
 
-/// What happens at the emulator, told to one reader as server-sent events.
+/// The emulator's events for one reader, as server-sent events.
 ///
-/// libmicrohttpd asks for content, on the server's thread, whenever the reader's socket takes some. While there is none the
-/// connection is suspended, and the log resumes it. A reader costs its place in the log and the rest of one event: who reads
-/// slowly misses entries, and is told how many. Of a reader that has left, libmicrohttpd learns when something is sent.
+/// libmicrohttpd asks for content, on the server's thread, whenever the reader's socket takes some. Without content the
+/// connection is suspended, and the log resumes it. A reader costs its place in the log and the rest of one event. A
+/// slow reader misses entries, and gets their number. libmicrohttpd notices that a reader has left only when it sends
+/// something.
 ///
 /// - Source: HTML Living Standard, section 9.2.
 final class EventStream: Sendable {
-    /// How long a reader's socket may take nothing.
+    /// The longest time for which a reader's socket may accept nothing.
     private static let patienceSeconds: UInt32 = 60
 
     private struct State {
-        /// The last entry that the reader got; 0 before the first.
+        /// The number of the last entry that the reader got; 0 before the first.
         var sequence: Int64
-        /// Of the event that is being sent.
+        /// The rest of the current event.
         var unsent: ArraySlice<UInt8>
         /// Whether the connection was suspended since the last event.
         var hasWaited = false
@@ -33,14 +34,14 @@ final class EventStream: Sendable {
     private let readers: Locked<Int>
 
     /// - Parameters:
-    ///   - pending: the answer that this is.
+    ///   - pending: the answer whose content this stream is.
     ///   - sequence: the entry after which to begin; `nil` for the first of all.
     ///   - greeting: the first event.
-    ///   - readers: counts this one among the readers, until it ends.
+    ///   - readers: the number of readers, which the end of this one decrements.
     init(
         _ log: ActivityLog, for pending: PendingAnswer, after sequence: Int64?, greeting: String, readers: Locked<Int>
     ) {
-        // A number that was not given out is of an earlier emulator.
+        // A number beyond the log's comes from an earlier emulator.
         let sequence = sequence.flatMap { (0...log.lastSequence).contains($0) ? $0 : nil }
         self.state = Locked(State(sequence: sequence ?? 0, unsent: Array(greeting.utf8)[...]))
         (self.log, self.pending, self.readers) = (log, pending, readers)
@@ -48,7 +49,6 @@ final class EventStream: Sendable {
 
     deinit { self.readers.withLock { $0 -= 1 } }
 
-    /// Hands itself to libmicrohttpd, which holds it until the answer ends.
     func queue(on connection: OpaquePointer) -> MHD_Result {
         let context = Unmanaged.passRetained(self)
         let response = cmhd_stream(
@@ -74,7 +74,8 @@ final class EventStream: Sendable {
         return MHD_queue_response(connection, 200, response)
     }
 
-    /// Copies what there is to send; 0 when there is nothing yet, and the connection is suspended until there is.
+    /// Copies unsent bytes and returns their count. 0 means that there are none yet; the connection is then suspended
+    /// until there are.
     private func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         self.state.withLock { state in
             var count = 0
@@ -114,7 +115,8 @@ final class EventStream: Sendable {
             state.sequence = activity.sequence
             let data = JSONValue.object(activity.members(withBodies: true)).text
             return .event("id: \(activity.sequence)\nevent: \(activity.name)\ndata: \(data)\n\n")
-        // Woken without news: so that a reader that has left is noticed, and proxies see that the others have not.
+        // A wake-up without news sends a ping: so the server notices readers that have left, and proxies keep the
+        // others.
         case .nothing: return isWoken && mayWait ? .event(": ping\n\n") : .nothing
         case .end: return .end
         }

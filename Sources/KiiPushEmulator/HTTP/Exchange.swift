@@ -2,13 +2,13 @@ import CMicroHTTPD
 import Glibc
 import KiiPushCore
 
-/// One request and its answer, from the request line to the last byte. On the server's thread alone.
+/// One request and its answer, from the request line to the last byte. Used only on the server's thread.
 final class Exchange {
     private let target: String
     private var head: IncomingRequest?
     private var body: [UInt8] = []
     private var isTooLarge = false
-    /// What the handler was asked for; `nil` until it was.
+    /// The answer that the handler owes; `nil` until the handler was called.
     private var pending: PendingAnswer?
 
     init(target: String) { self.target = target }
@@ -26,7 +26,7 @@ final class Exchange {
             self.head = head
             guard head.isForThisMachine else { return Exchange.queue(KiiFailure.misdirected.response, on: connection) }
             guard head.isOfNoOtherSite else { return Exchange.queue(KiiFailure.foreignOrigin.response, on: connection) }
-            // Said before the body is sent, so that `Expect: 100-continue` is refused in time.
+            // Checked before the client sends the body, so that `Expect: 100-continue` is refused in time.
             let length = head.field("Content-Length").flatMap { Int($0) }
             guard let length, length > HTTPServer.maximumBodyBytes else { return .YES }
             return Exchange.queue(KiiFailure.bodyTooLarge(limit: HTTPServer.maximumBodyBytes).response, on: connection)
@@ -49,7 +49,7 @@ final class Exchange {
         return pending.queueOrSuspend()
     }
 
-    /// Without an answer libmicrohttpd is told to give the connection up: it closes it.
+    /// Queues the answer. Without one it returns `NO`, so that libmicrohttpd closes the connection.
     static func queue(_ answer: HTTPResponse?, on connection: OpaquePointer) -> MHD_Result {
         guard let answer else { return .NO }
         let response = answer.body.withUnsafeBytes { bytes in

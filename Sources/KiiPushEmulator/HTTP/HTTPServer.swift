@@ -4,29 +4,28 @@ import KiiPushCore
 
 /// HTTP/1.1 on the loopback interface, plain or with TLS, by libmicrohttpd with one thread on epoll.
 final class HTTPServer: Sendable {
-    /// Answers a request by giving the answer once, from any thread, now or later; the connection waits meanwhile and
-    /// no other request does. Runs on the server's thread.
+    /// Handles a request, on the server's thread. It gives the answer once, from any thread, now or later; the
+    /// connection waits meanwhile, but no other request does.
     typealias Handler = @Sendable (IncomingRequest, PendingAnswer) -> Void
 
     static let maximumBodyBytes = 1 << 20
     private static let idleTimeoutSeconds: UInt32 = 120
-    /// A fleet's: who comes when there are so many waits until another one's connection has been idle for too long.
-    /// Where the process may have fewer descriptors, that is the limit.
+    /// Enough for a fleet. Further clients wait until another connection has been idle for too long. If the process may
+    /// have fewer descriptors, their number is the limit.
     private static let maximumConnections: UInt32 = 10_000
-    /// How long a client may take at the end to read an answer that is larger than the socket's buffers.
+    /// At the end, how long a client may take to read an answer that is larger than the socket's buffers.
     private static let stopPatience = Duration.seconds(2)
-    /// Whether the library can serve HTTPS.
     static let hasTLS = cmhd_has_tls()
 
-    /// Taken out by who stops it.
+    /// `nil` once stopped.
     private let running: Locked<Running?>
 
-    /// Serves what comes to `listener`: HTTPS with the server's certificate of `certificates`, else plain HTTP.
+    /// Serves connections to `listener`: HTTPS with the server certificate in `certificates`, else plain HTTP.
     init(
         _ listener: FileDescriptor, certificates: Certificates? = nil, handler: @escaping Handler
     ) throws(EmulatorError) {
         let identity = try certificates?.serverIdentity()
-        // The library closes this one itself.
+        // The library closes this descriptor itself.
         let descriptor = fcntl(listener.number, F_DUPFD_CLOEXEC, 0)
         guard descriptor >= 0 else { throw .system("start the HTTP server", errno) }
         let closing: ClosingConnections
@@ -45,8 +44,8 @@ final class HTTPServer: Sendable {
                 guard let context, let connection, let method, let uploadSize, let raw = exchange?.pointee else {
                     return .NO
                 }
-                // The context is balanced in stop(), after the last callback, the exchange in the completion callback:
-                // both are unretained here.
+                // Both are unretained here: stop() balances the context, after the last callback, and the completion
+                // callback balances the exchange.
                 return Unmanaged<Exchange>.fromOpaque(raw).takeUnretainedValue().advance(
                     connection: connection, method: method,
                     upload: UnsafeRawBufferPointer(start: upload, count: uploadSize.pointee), uploadSize: uploadSize,
@@ -79,9 +78,9 @@ final class HTTPServer: Sendable {
         self.running = Locked(Running(daemon: daemon, context: context))
     }
 
-    /// Ends the server; blocks until its thread has ended. No connection may wait for a reply any more.
+    /// Ends the server; blocks until its thread has ended. No connection may still wait for an answer.
     ///
-    /// What was replied is sent first: libmicrohttpd closes its connections wherever they are.
+    /// It first waits until the answers are sent, since libmicrohttpd then closes its connections in any state.
     func stop() {
         let running = self.running.withLock { running in
             let taken = running
@@ -102,7 +101,6 @@ final class HTTPServer: Sendable {
         let context: Unmanaged<Context>
     }
 
-    /// What the C callbacks reach through their context pointer.
     final class Context: Sendable {
         let handle: Handler
         let isSecure: Bool

@@ -1,18 +1,15 @@
 package import KiiPushCore
 
-/// A request as it came over the socket, before anybody looked at what it means.
+/// A request as received, before its meaning is checked.
 package struct IncomingRequest: Sendable {
     /// The method, as sent.
     package var method: String
     /// Path and query as sent, still percent-encoded.
     package var target: String
-    /// Header fields in order.
     package var fields: [HTTPField]
-    /// The whole body; empty when there was none.
     package var body: [UInt8]
-    /// Whether the body was larger than the server takes; ``body`` is then empty.
+    /// Whether the body was larger than the server accepts; ``body`` is then empty.
     package var isBodyTooLarge = false
-    /// Whether it came by HTTPS.
     package var isSecure = false
 
     package init(method: String, target: String, fields: [HTTPField] = [], body: [UInt8] = []) {
@@ -22,16 +19,15 @@ package struct IncomingRequest: Sendable {
         self.body = body
     }
 
-    /// The first value of the field `name`.
     func field(_ name: String) -> String? { self.fields.first { $0.isNamed(name) }?.value }
 
-    /// The method that is meant: Kii's guide and KiiThingSDK send PATCH as a POST with a field that says so.
+    /// The effective method: Kii's guide and KiiThingSDK send PATCH as a POST with the field `X-HTTP-Method-Override`.
     package var meantMethod: String {
         guard self.method == "POST", let method = self.field("X-HTTP-Method-Override") else { return self.method }
         return method.uppercased()
     }
 
-    /// Whether the request names this machine, on whatever port: a proxy may stand in front.
+    /// Whether the request names this machine, on any port: a proxy may stand in front.
     ///
     /// A web page can have a browser resolve the page's own name to 127.0.0.1 and send requests here ("DNS rebinding").
     /// The field `Host` then holds the page's name. A request of HTTP/1.0 may have none.
@@ -46,8 +42,8 @@ package struct IncomingRequest: Sendable {
         }
     }
 
-    /// Whether no page of another site makes the request. Browsers name a page's site in the field `Origin`, which is then
-    /// that of the field `Host`; other clients have none.
+    /// Whether no page of another site makes the request. Browsers name a page's site in the field `Origin`, which for
+    /// the emulator's own page equals the field `Host`. Other clients send no `Origin`.
     ///
     /// - Source: RFC 6454 section 7, and the Fetch standard's "append a request Origin header".
     var isOfNoOtherSite: Bool {

@@ -3,26 +3,25 @@ import KiiPushCore
 
 /// The answer to one request, given by any thread, now or while libmicrohttpd holds the connection.
 ///
-/// The connection is touched under the lock alone. Suspending it, resuming it and queueing an answer on it only take
-/// note of what libmicrohttpd is to do, so nothing is called back from in there.
+/// The connection is used only under the lock. Suspending it, resuming it and queueing an answer on it only set state
+/// in libmicrohttpd, so no callback runs under the lock.
 final class PendingAnswer: Sendable {
     private struct State {
         let connection: OpaquePointer
-        /// While it is, libmicrohttpd neither uses nor frees the connection until it is resumed, once, by any thread.
+        /// While `true`, libmicrohttpd neither uses nor frees the connection until a thread resumes it, once.
         var isSuspended = false
         var isGiven = false
-        /// `nil`: the connection is closed without an answer.
+        /// `nil` closes the connection without an answer.
         var answer: HTTPResponse?
-        /// What is sent in place of ``answer``, for as long as there is somebody to read it.
+        /// A stream to send instead of ``answer``, as long as the reader stays.
         var stream: EventStream?
     }
 
     private let state: Locked<State>
 
-    /// For a request that came on `connection`.
     init(on connection: sending OpaquePointer) { self.state = Locked(State(connection: connection)) }
 
-    /// Gives the answer; the first one counts.
+    /// Gives the answer. Only the first call counts.
     func give(_ response: HTTPResponse?) {
         self.state.withLock { state in
             guard !state.isGiven else { return }
@@ -31,11 +30,11 @@ final class PendingAnswer: Sendable {
         }
     }
 
-    /// As ``give(_:)-(HTTPResponse?)``, on the server's thread within the handler.
+    /// Gives a stream instead of an answer. Only on the server's thread, within the handler.
     func give(_ stream: EventStream) { self.state.withLock { ($0.isGiven, $0.stream) = (true, stream) } }
 
-    /// On the server's thread, while libmicrohttpd asks for the content of an answer: holds the connection until
-    /// ``resume()``. A connection that is held is not freed.
+    /// Holds the connection until ``resume()``; a held connection is not freed. Only on the server's thread, while
+    /// libmicrohttpd asks for the content of an answer.
     func suspend() {
         self.state.withLock { state in
             MHD_suspend_connection(state.connection)
@@ -51,12 +50,12 @@ final class PendingAnswer: Sendable {
         }
     }
 
-    /// On the server's thread: queues the answer, or suspends the connection until libmicrohttpd has one to ask for.
+    /// Queues the answer, or suspends the connection until there is one. Only on the server's thread.
     func queueOrSuspend() -> MHD_Result {
         self.state.withLock { state in
             if let stream = state.stream.take() { return stream.queue(on: state.connection) }
             guard !state.isGiven else { return Exchange.queue(state.answer, on: state.connection) }
-            // Under the lock, so that no answer can resume what is not suspended yet.
+            // Under the lock, so that no answer can resume a connection before it is suspended.
             MHD_suspend_connection(state.connection)
             state.isSuspended = true
             return .YES

@@ -1,10 +1,10 @@
 import KiiPushCore
 
-/// Counts the requests that were taken and whose answers are not sent to the last byte.
+/// Counts the accepted requests whose answers are not sent to the last byte.
 final class UnansweredRequests: Sendable {
     private struct State: Sendable {
         var count = 0
-        /// Whether there was a moment without any since somebody waits for one.
+        /// Whether the count was 0 at any moment since the wait began.
         var wasNone = false
     }
 
@@ -20,7 +20,7 @@ final class UnansweredRequests: Sendable {
         self.state.signal()
     }
 
-    /// Blocks until there was a moment without any, or until `patience` is over. Called once.
+    /// Blocks until the count was 0 at some moment, or for at most `patience`. Called once.
     func waitUntilNone(patience: Duration) {
         let deadline = MonotonicInstant.now() + patience
         self.state.withLock { $0.wasNone = $0.count == 0 }

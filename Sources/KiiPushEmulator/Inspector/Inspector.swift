@@ -1,8 +1,8 @@
 import CInspector
 import KiiPushCore
 
-/// Answers what the page needs beside the cloud's own calls: the page itself, what happens as it happens, and who receives on
-/// this machine. Everything else goes on to the cloud.
+/// Answers the page's own calls: the page's files, the stream of events, and questions about receivers on this machine.
+/// Everything else goes on to the cloud.
 final class Inspector: Sendable {
     private static let maximumReaders = 100
     /// Scripts and styles are the emulator's own files, and nothing comes from elsewhere.
@@ -21,12 +21,11 @@ final class Inspector: Sendable {
     private let token: Secret
     private let greeting: String
     private let explain: (@Sendable ([UInt8]) -> JSONValue)?
-    /// How many read what happens.
     private let readers = Locked(0)
 
     /// - Parameters:
-    ///   - settings: the cloud's; the page is served with their token.
-    ///   - explain: what `GET /__kii/messages/{id}/explain` says of a payload; `nil` if nobody knows.
+    ///   - settings: the cloud's; the page contains their token.
+    ///   - explain: writes the answer of `GET /__kii/messages/{id}/explain` for a payload; `nil` for no explanations.
     init(
         _ service: CloudService, log: ActivityLog, receivers: Receivers, settings: EmulatedCloud.Settings,
         explain: (@Sendable ([UInt8]) -> JSONValue)?
@@ -49,7 +48,7 @@ final class Inspector: Sendable {
         }
     }
 
-    /// Returns `false` for a request that is the cloud's.
+    /// Returns `false` for a request to the cloud.
     private func answer(_ request: IncomingRequest, _ pending: PendingAnswer) throws(KiiFailure) -> Bool {
         guard request.target.hasPrefix("/__kii/"), let target = try? RequestTarget(parsing: request.target) else {
             return false
@@ -79,7 +78,6 @@ final class Inspector: Sendable {
         return true
     }
 
-    /// A file of the page.
     private func file(_ name: String) throws(KiiFailure) -> HTTPResponse {
         guard let file = cinspector_file(name)?.pointee else {
             throw KiiFailure(404, "RESOURCE_NOT_FOUND", "The page has no such file.")
@@ -97,7 +95,7 @@ final class Inspector: Sendable {
     }
 
     private func explanation(of message: LoggedMessage) throws(KiiFailure) -> HTTPResponse {
-        // What receivers of this package can get.
+        // Receivers of this package can get only these two.
         func rendering(_ network: PushNetwork) -> PushRendering? { message.renderings.first { $0.network == network } }
         guard let explain, let received = rendering(.mqtt) ?? rendering(.apns) else {
             throw KiiFailure(404, "EXPLANATION_NOT_FOUND", "`kii-push emulator` explains payloads for MQTT and APNs.")
@@ -105,7 +103,7 @@ final class Inspector: Sendable {
         return .json(200, nil, explain(received.message))
     }
 
-    /// What happens, for a reader who is a page of the emulator's own or no page at all.
+    /// The stream of events. A browser gets it only for the emulator's own page.
     private func stream(
         _ request: IncomingRequest, _ target: RequestTarget, _ pending: PendingAnswer
     ) throws(KiiFailure) -> EventStream {
@@ -120,7 +118,7 @@ final class Inspector: Sendable {
                 503, "TOO_MANY_READERS", "\(Inspector.maximumReaders) read what happens already; close some pages.")
         }
         self.log.follow()
-        // A browser that comes back names the last event that it has got, whatever it asked for at first.
+        // A browser that reconnects names the last event that it got, whatever its first request asked for.
         let last = request.field("Last-Event-ID") ?? target.query["after"]
         return EventStream(
             self.log, for: pending, after: last.flatMap { Int64($0) }, greeting: self.greeting, readers: self.readers)

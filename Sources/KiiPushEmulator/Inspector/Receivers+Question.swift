@@ -1,22 +1,21 @@
 import KiiPushCore
 
 extension Receivers {
-    /// What the page asks about receivers. Answering reads files, and waits for receivers.
+    /// A question of the page about receivers. Answering reads files, and waits for receivers.
     enum Question: Sendable {
         case list
         case deadLetters
-        /// What a receiver has recorded of a message.
+        /// The events of a message that a receiver has recorded.
         case trace(receiver: String, messageID: Int64)
         case retry(receiver: String, messageID: Int64)
         case drop(receiver: String, messageID: Int64)
 
-        /// How long a receiver may take to answer.
+        /// The longest wait for a receiver's answer.
         private static let patience = Duration.seconds(5)
 
         static let stopped =
             KiiFailure(503, "RESOURCE_TEMPORARILY_UNAVAILABLE", "The emulator is about to end.").response
 
-        /// - Parameter entries: the receivers that there are.
         func answer(_ entries: [ReceiverFolder.Entry]) -> HTTPResponse {
             do throws(KiiFailure) {
                 switch self {
@@ -75,7 +74,7 @@ extension Receivers {
 }
 
 extension ReceiverFolder.Entry {
-    /// `nil` where nothing was received into a file, or it cannot be read now.
+    /// `nil` if the receiver has no file of messages, or it is unreadable now.
     private var inbox: InboxReader? { try? InboxReader(stateDirectory: self.stateDirectory) }
 
     fileprivate var summary: JSONValue {
@@ -87,7 +86,7 @@ extension ReceiverFolder.Entry {
         ])
     }
 
-    /// None of a message that is not in a file, or not any more.
+    /// Empty if no file has the message, or no longer.
     fileprivate func events(of messageID: Int64) -> [JSONValue] {
         let record = try? self.inbox?.trace(of: messageID)
         return (record?.events ?? []).map { .object([("at", $0.at.description.json)] + $0.members) }

@@ -1,8 +1,9 @@
 import Glibc
 import KiiPushCore
 
-/// The programs on this machine that receive and tell so (``ReceiverFolder``): watches them once somebody looks, and asks
-/// them. One thread looks after the folder, and one for each receiver reads what it tells.
+/// The receivers on this machine that announce themselves (``ReceiverFolder``). This class watches them once a reader
+/// follows the log, and asks them questions. One thread watches the folder, and one thread for each receiver reads its
+/// events.
 final class Receivers: Sendable {
     enum Message: Sendable {
         case watch
@@ -10,16 +11,16 @@ final class Receivers: Sendable {
         case ask(Question, @Sendable (HTTPResponse) -> Void)
     }
 
-    /// How long a receiver may take to let itself be watched.
+    /// The longest wait for a receiver to accept a watcher.
     static let patience = Duration.milliseconds(100)
-    /// How often readers of the log that have had no news are woken.
+    /// The interval in which waiting readers of the log are woken without news.
     private static let beat = Duration.seconds(15)
 
     private let thread = PollThread<Message>(name: "kii-receivers")
-    /// `nil` until somebody looks.
+    /// `nil` until a reader follows the log.
     private let join = Locked<VerdictJoin?>(nil)
 
-    /// - Parameter folder: where receivers are; `nil` for none.
+    /// - Parameter folder: the folder of receivers; `nil` for none.
     init(in folder: ReceiverFolder?, log: ActivityLog) throws(EmulatorError) {
         try self.thread.run { [thread, join] in Loop(folder: folder, log: log, join: join, thread: thread) }
         log.whenFollowed { [thread, join] in
@@ -28,7 +29,6 @@ final class Receivers: Sendable {
         }
     }
 
-    /// Takes note of what is about to be sent.
     func note(_ messages: [LoggedMessage]) {
         if !messages.isEmpty { self.join.withLock { $0?.add(messages.compactMap { VerdictJoin.Push($0) }) } }
     }
@@ -40,19 +40,18 @@ final class Receivers: Sendable {
 
     deinit { self.stop() }
 
-    /// Ends the threads. Blocks for as long as the receiver takes to answer that is being asked; nobody else is.
+    /// Ends the threads. Blocks until a receiver has answered the present question; the other questions are refused.
     func stop() {
         self.thread.stop()
         self.thread.join()
     }
 
-    /// The work of the thread, with all that it owns.
     private final class Loop: PollLoop {
         private let folder: ReceiverFolder?
         private let log: ActivityLog
         private let join: Locked<VerdictJoin?>
         private let thread: PollThread<Message>
-        /// When readers are woken next; `nil` while nobody follows.
+        /// When to wake readers next; `nil` while nobody follows.
         private var nextBeat: MonotonicInstant?
         private var watch: FileWatch?
         private var watched: [String: (client: ControlClient, thread: OSThread)] = [:]
@@ -67,9 +66,9 @@ final class Receivers: Sendable {
         }
 
         func turn(_ messages: [Message], readable: Set<Int32>) -> PollWait? {
-            // Whether somebody may have come since the folder was read.
+            // Whether the folder may have changed since it was read.
             var isStale = self.watch.map { readable.contains($0.descriptor.number) } ?? false
-            // Before the folder is read, so that nobody is missed who comes meanwhile.
+            // Before the folder is read, so that receivers that come meanwhile are not missed.
             self.watch?.reset()
             if let beat = self.nextBeat, beat <= .now() {
                 self.nextBeat = .now() + Receivers.beat
@@ -101,12 +100,13 @@ final class Receivers: Sendable {
         private func begin() {
             self.nextBeat = .now() + Receivers.beat
             guard let folder else { return }
-            // Where there is none, or no watch to spare, nobody is watched.
+            // Without the folder or a spare watch, no receiver is watched.
             try? PrivateFile.makeDirectory(folder.path)
             self.watch = try? FileWatch(folder.path, for: IN_CREATE | IN_MOVED_TO)
         }
 
-        /// Begins to watch who is not watched yet. Who does not answer is tried again when somebody comes, and every beat.
+        /// Begins to watch new receivers. A receiver that does not answer is tried again when the folder changes, and
+        /// every beat.
         private func watchReceivers() {
             for entry in self.folder?.entries() ?? [] where self.watched[entry.name] == nil {
                 let client = try? ControlClient(stateDirectory: entry.stateDirectory, patience: Receivers.patience)
@@ -119,11 +119,10 @@ final class Receivers: Sendable {
             }
         }
 
-        /// Reads what a receiver tells, until it ends.
         private static func follow(
             _ client: ControlClient, of entry: ReceiverFolder.Entry, _ log: ActivityLog, _ join: Locked<VerdictJoin?>
         ) {
-            // A receiver that ends the conversation is as good as gone.
+            // A receiver that ends the conversation counts as ended.
             try? client.watch { notice in
                 switch notice {
                 case .event(.message(let event)):

@@ -1,19 +1,19 @@
 package import KiiPushCore
 
-/// Finds out which push a message is that a receiver tells of. Pure.
+/// Finds the push that belongs to a receiver's message. Pure.
 ///
-/// Kii's payloads carry no message ID. What a push has in common with a received message is the payload, byte for byte, and
-/// the installation; of equal pushes to one installation, the first that was sent is the first to be handled. The receiver
-/// tells both when a handler is called, so what it tells of the message before that is held until then.
+/// Kii's payloads carry no message ID. A push and a received message share the payload, byte for byte, and the
+/// installation. Of equal pushes to one installation, the first sent is the first handled. The receiver reports payload
+/// and installation when a handler is called. Until then, this type holds the message's earlier events.
 package struct VerdictJoin: Sendable {
-    /// How many pushes and how many messages are remembered at least; of twice as many the older half is let go of.
+    /// The least numbers of pushes and of messages to remember. At twice the number, the older half is dropped.
     private static let (mostPushes, mostMessages) = (1000, 5000)
-    /// What the pushes weigh at most, but for the last one.
+    /// The limit of all pushes together, except that the last one always stays.
     private static let mostBytes = 16 << 20
-    /// The events of one message that are held at most.
+    /// The most events of one message to hold.
     private static let mostHeld = 16
 
-    /// What tells a push from others: its payloads, and the installations that each was written for.
+    /// The identity of a push: its payloads, and the installations of each.
     package struct Push: Sendable {
         fileprivate let label: MessageLabel
         fileprivate let payloads: [(bytes: [UInt8], installations: Set<String>)]
@@ -30,11 +30,11 @@ package struct VerdictJoin: Sendable {
         }
     }
 
-    /// The pushes that have a payload.
+    /// Pushes with the same payload.
     private struct Equal {
-        /// Their numbers, oldest first.
+        /// The pushes' numbers, oldest first.
         var numbers: [Int] = []
-        /// By installation, the first number that its receiver may still tell of.
+        /// By installation, the lowest number that its receiver may still report.
         var next: [String: Int] = [:]
     }
 
@@ -46,12 +46,11 @@ package struct VerdictJoin: Sendable {
     fileprivate struct Message {
         var push: MessageLabel?
         var installationID: String?
-        /// When its last attempt began.
         var startedAt: Timestamp?
         var held: [MessageEvent] = []
     }
 
-    /// Oldest first; each has its number, the first one ``firstNumber``.
+    /// Oldest first, with consecutive numbers from ``firstNumber``.
     private var pushes: [Push] = []
     private var firstNumber = 0
     private var bytes = 0
@@ -62,7 +61,7 @@ package struct VerdictJoin: Sendable {
 
     package init() {}
 
-    /// Takes note of pushes, before they can be received.
+    /// Notes pushes, before a receiver can get them.
     package mutating func add(_ sent: [Push]) {
         for push in sent {
             let number = self.firstNumber + self.pushes.count
@@ -75,7 +74,6 @@ package struct VerdictJoin: Sendable {
         }
     }
 
-    /// Lets go of the oldest pushes.
     private mutating func forget(_ count: Int) {
         for push in self.pushes.prefix(count) {
             self.bytes -= push.bytes
@@ -88,14 +86,16 @@ package struct VerdictJoin: Sendable {
         self.firstNumber += count
     }
 
-    /// Takes in what a receiver tells of a message, in its order. Returns what is known by that.
+    /// Reads an event of a receiver's message. Returns the deliveries that are now complete. Events of a message have
+    /// to come in the receiver's order.
     package mutating func take(_ event: MessageEvent, of receiver: String) -> [MessageDelivery] {
         let key = Key(receiver: receiver, messageID: event.messageID)
         let told = self.messages[key] == nil ? self.makeRoom(for: key) : []
         var message = self.messages[key] ?? Message()
         defer { self.messages[key] = message }
         switch event.kind {
-        // A dead letter is tried again, or the receiver has lost its inbox and counts anew. The payload will tell.
+        // A dead letter is tried again, or the receiver has lost its inbox and restarted its numbers. The payload will
+        // decide.
         case .received:
             message = Message(push: message.push)
             message.held = [event]
@@ -116,7 +116,7 @@ package struct VerdictJoin: Sendable {
         return told + (message.held + [event]).map { MessageDelivery(message, $0, of: receiver) }
     }
 
-    /// - Parameter former: which push the message was when it was handled before.
+    /// - Parameter former: the message's push when it was handled before.
     private mutating func push(
         _ former: MessageLabel?, to installationID: String, as payload: [UInt8]
     ) -> MessageLabel? {
@@ -130,7 +130,7 @@ package struct VerdictJoin: Sendable {
         return push(number).label
     }
 
-    /// Returns what was held of messages that are let go of: nobody will find out which pushes they are.
+    /// Drops the oldest messages and returns their held events: nobody will find out their pushes.
     private mutating func makeRoom(for key: Key) -> [MessageDelivery] {
         self.order.append(key)
         guard self.order.count >= 2 * Self.mostMessages else { return [] }
@@ -144,7 +144,7 @@ package struct VerdictJoin: Sendable {
 }
 
 extension VerdictJoin.Push {
-    /// `nil` for what no receiver of this package gets.
+    /// `nil` for a message that no receiver of this package gets.
     init?(_ message: LoggedMessage) {
         let payloads = message.renderings.compactMap { rendering in
             message.deliveries[rendering.network].map { (rendering.message, $0) }
@@ -157,7 +157,7 @@ extension VerdictJoin.Push {
 extension MessageDelivery {
     fileprivate init(_ message: VerdictJoin.Message, _ event: MessageEvent, of receiver: String) {
         self.init(push: message.push, receiver: receiver, installationID: message.installationID, event: event)
-        // The push has the payload, and nobody shows this one.
+        // The push has the payload, and nobody shows this copy.
         self.event.call = nil
         guard event.isOutcome, event.kind.parts.attempt != nil, let startedAt = message.startedAt else { return }
         let milliseconds = event.at.millisecondsSinceEpoch - startedAt.millisecondsSinceEpoch

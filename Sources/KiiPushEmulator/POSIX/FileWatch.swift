@@ -1,9 +1,9 @@
 import Glibc
 import KiiPushCore
 
-/// Tells when a file is written to, or a folder's entries change (inotify(7)).
+/// Watches a file for writes, or a folder for new entries (inotify(7)).
 struct FileWatch {
-    /// Readable once that has happened.
+    /// Readable after an event.
     let descriptor: FileDescriptor
 
     init(_ path: String, for events: Int32 = IN_MODIFY) throws(EmulatorError) {
@@ -13,7 +13,7 @@ struct FileWatch {
         guard inotify_add_watch(number, path, UInt32(events)) >= 0 else { throw .system("watch \(path)", errno) }
     }
 
-    /// Forgets what has happened until now.
+    /// Drops the events until now.
     func reset() {
         var events = [UInt8](repeating: 0, count: 4096)
         while self.descriptor.read(into: &events) > 0 {}

@@ -1,18 +1,17 @@
 import Glibc
 import KiiPushCore
 
-/// TCP sockets on 127.0.0.1.
 enum LoopbackSocket {
-    /// Where ports are chosen from: below those that Linux gives to outgoing connections (32768 and up by default), so
-    /// that no client of anybody's gets one while the emulator is stopped, and endpoints that were handed out stay good.
+    /// The range from which the emulator chooses ports. It is below the ports that Linux gives to outgoing connections
+    /// (32768 and up by default). So no client takes a port while the emulator is stopped, and endpoints stay valid.
     private static let chosenPorts: Range<UInt16> = 10_000..<32_768
-    /// Not to be chosen again by this process: an emulator that is stopped, or whose mosquitto is not up yet, finds its
-    /// ports free, whatever others are started meanwhile.
+    /// Ports that this process does not choose again. So an emulator that is stopped, or whose mosquitto is not up yet,
+    /// finds its ports free, even if others start meanwhile.
     private static let usedPorts = Locked<Set<UInt16>>([])
 
-    /// A socket that listens already, so that its port is known before the first request.
+    /// A socket that already listens, so that its port is known before the first request.
     ///
-    /// - Parameter port: the port asked for; 0 takes `preferred` if it is free, else any.
+    /// - Parameter port: the required port; 0 takes `preferred` if it is free, else any.
     static func listener(on port: UInt16, preferred: UInt16) throws(EmulatorError) -> FileDescriptor {
         if port == 0, preferred != 0, let socket = try LoopbackSocket.listening(on: preferred) { return socket }
         if let socket = try LoopbackSocket.listening(on: port) { return socket }
@@ -34,7 +33,7 @@ enum LoopbackSocket {
     }
 
     private static func bound(to port: UInt16) throws(EmulatorError) -> FileDescriptor? {
-        // A port whose last connections linger in TIME_WAIT is free for us.
+        // Makes a port usable whose last connections linger in TIME_WAIT.
         let socket = try LoopbackSocket.make(with: SO_REUSEADDR, of: SOL_SOCKET)
         let bound = LoopbackSocket.withAddress(port: port) { bind(socket.number, $0, $1) }
         guard bound == 0, listen(socket.number, 1024) == 0 else {
@@ -53,7 +52,7 @@ enum LoopbackSocket {
         return UInt16(bigEndian: address.sin_port)
     }
 
-    /// A port that was free a moment ago; 0 asks for any.
+    /// A port that was free a moment ago; 0 stands for any.
     static func freePort(preferring port: UInt16 = 0) throws(EmulatorError) -> UInt16? {
         guard let socket = try LoopbackSocket.listening(on: port) else { return nil }
         return LoopbackSocket.port(of: socket)
@@ -61,9 +60,9 @@ enum LoopbackSocket {
 
     static let address: UInt32 = 0x7f00_0001
 
-    /// A connection, or `nil` when nobody listens. Blocks no longer than the loopback interface takes.
+    /// A connection, or `nil` when nobody listens. Blocks only as long as the loopback interface takes.
     ///
-    /// - Parameter address: another one of this machine's to connect from; where it cannot be had, any is taken.
+    /// - Parameter address: another address of this machine to connect from; if it is not available, any is used.
     static func connected(
         to port: UInt16, from address: UInt32 = LoopbackSocket.address
     ) throws(EmulatorError) -> FileDescriptor? {

@@ -1,6 +1,7 @@
 import KiiPushCore
 
-// Work that blocks (on a child process, a socket, a file lock) has a thread of its own, never one of the cooperative pool.
+// Work that blocks (on a child process, a socket, a file lock) has a thread of its own, never one of the cooperative
+// pool.
 
 extension PollThread {
     /// Starts the thread with a loop; see ``start(_:)``.
@@ -14,7 +15,7 @@ extension PollThread {
 }
 
 extension OSThread {
-    /// Runs `body` on a thread of its own and returns what it returns, so that the caller only suspends.
+    /// Runs `body` on a thread of its own, so that the caller only suspends.
     static func run<Result: Sendable>(
         named name: String, _ body: @escaping @Sendable () throws -> Result
     ) async throws -> Result {

@@ -5,15 +5,15 @@ import KiiPushCore
 ///
 /// `setpriv --pdeathsig TERM` starts the child: the kernel sends SIGTERM when the parent thread ends, for any reason.
 /// The thread that calls ``init(program:arguments:output:inherited:launcher:)`` therefore has to live as long as the
-/// child is wanted.
+/// child should run.
 struct TetheredProcess {
     private let process: ChildProcess
-    /// Reads as ended (`POLLHUP`) once the child has ended: the child alone holds the other end.
+    /// Reads as ended (`POLLHUP`) once the child has ended: only the child holds the other end.
     let lifeline: FileDescriptor
 
     /// Starts `program`, with standard output and error in the file `output`.
     ///
-    /// - Parameter inherited: a descriptor that the child holds open while it lives, such as that of a lock.
+    /// - Parameter inherited: a descriptor that the child holds open while it lives, such as a lock's.
     init(
         program: String, arguments: [String], output: String, inherited: FileDescriptor? = nil, launcher: String
     ) throws(EmulatorError) {
@@ -35,7 +35,7 @@ struct TetheredProcess {
         }
     }
 
-    /// Whether the child has not ended within `timeout` milliseconds.
+    /// Whether the child still runs after `timeout` milliseconds; returns earlier if it ends.
     func isRunning(afterMilliseconds timeout: Int32) -> Bool {
         var entry = pollfd(fd: self.lifeline.number, events: Int16(POLLIN), revents: 0)
         return poll(&entry, 1, timeout) <= 0
@@ -43,24 +43,24 @@ struct TetheredProcess {
 
     func signal(_ number: Int32) { self.process.signal(number) }
 
-    /// Waits for the end and returns the exit code, or 128 + the signal that ended it.
+    /// Waits for the end and returns the exit code, or 128 + the signal that ended the child.
     func wait() -> Int32 {
         switch self.process.wait() {
         case .exited(let status): status
         case .signalled(let signal): 128 + signal
-        // SIGCHLD is ignored, so the status is lost: the child's work has to show its success.
+        // SIGCHLD is ignored, so the status is lost: the caller has to check the child's work itself.
         case .unknown: 0
         }
     }
 
-    /// Asks the child to end, insists after `patience` milliseconds, and reaps it.
+    /// Asks the child to end, kills it after `patience` milliseconds, and reaps it.
     func stop(patience: Int32) {
         self.signal(SIGTERM)
         if self.isRunning(afterMilliseconds: patience) { self.signal(SIGKILL) }
         _ = self.wait()
     }
 
-    /// Runs a program to its end; the calling thread blocks meanwhile. Returns its exit code.
+    /// Runs a program to its end and returns its exit code. Blocks the calling thread.
     static func run(_ program: String, _ arguments: [String], output: String, launcher: String) throws(EmulatorError)
         -> Int32
     { try TetheredProcess(program: program, arguments: arguments, output: output, launcher: launcher).wait() }

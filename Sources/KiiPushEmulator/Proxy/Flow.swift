@@ -1,8 +1,8 @@
 import Glibc
 import KiiPushCore
 
-/// One direction of one connection: bytes are cut into packets, packets meet the proxy's rules, and what is left is
-/// sent when its time has come.
+/// One direction of one connection. It splits bytes into packets, the proxy applies its rules to them, and it sends the
+/// remaining bytes when they are due.
 struct Flow {
     private struct Chunk {
         var bytes: ArraySlice<UInt8>
@@ -11,15 +11,15 @@ struct Flow {
 
     let direction: Direction
     private var decoder = FrameDecoder(maximumPacketBytes: MQTTFixedHeader.maximumRemainingLength)
-    /// Whether the stream is no MQTT (TLS, or broken on purpose) and passes as it is.
+    /// Whether the stream is not MQTT (TLS, or broken on purpose) and passes unchanged.
     private var isOpaque = false
-    /// Whether everything disappears, without a word to either side.
+    /// Whether all bytes are dropped without a sign to either side.
     var isSwallowed = false
     private var queue: [Chunk] = []
 
     init(_ direction: Direction) { self.direction = direction }
 
-    /// The packets that these bytes complete; none when the bytes are to pass as they are.
+    /// The packets that these bytes complete; `nil` when the bytes pass unchanged.
     mutating func packets(from bytes: [UInt8]) -> [ProxyPacket]? {
         guard !self.isOpaque else { return nil }
         var packets: [ProxyPacket] = []
@@ -44,7 +44,7 @@ struct Flow {
         }
     }
 
-    /// Lets what is held back go at once.
+    /// Makes all delayed bytes due at once.
     mutating func release() {
         let now = MonotonicInstant.now()
         for index in self.queue.indices { self.queue[index].due = min(self.queue[index].due, now) }
@@ -52,10 +52,9 @@ struct Flow {
 
     var isEmpty: Bool { self.queue.isEmpty }
 
-    /// When the next bytes are to be sent.
     var due: MonotonicInstant? { self.queue.first?.due }
 
-    /// Sends the due bytes that the socket takes, one byte where bytes are split; `false` when the socket is broken.
+    /// Sends the due bytes that the socket takes, one byte at a time if requested; `false` when the socket is broken.
     /// Drops the bytes if the socket is gone.
     mutating func send(to socket: ProxySocket?, byteByByte: Bool) -> Bool {
         guard let socket else {
@@ -70,7 +69,7 @@ struct Flow {
             } else {
                 self.queue[0].bytes = chunk.bytes.dropFirst(count)
             }
-            // The other side gets the time to read each byte alone.
+            // The other side gets the time to read each byte separately.
             if byteByByte { return true }
         }
         return true

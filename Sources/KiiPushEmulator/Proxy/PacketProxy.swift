@@ -1,32 +1,31 @@
 import Glibc
 import KiiPushCore
 
-/// A TCP proxy on 127.0.0.1 between receivers and their broker, which does to connections what networks do.
+/// A TCP proxy on 127.0.0.1 between receivers and their broker. It does to connections what networks do.
 ///
-/// It knows MQTT enough to count packets and to hold, drop, double or renumber a given one; a stream that is no MQTT,
-/// such as TLS, passes as it is and can be cut, delayed and split all the same. MQTT in a WebSocket, with TLS or without,
-/// it takes out: the broker gets plain MQTT, to which all the same can happen. It runs on one thread of its own.
+/// It reads enough MQTT to count packets and to hold, drop, double or renumber a given one. A stream that is not MQTT,
+/// such as TLS, passes unchanged, but can be cut, delayed and split. The proxy unwraps MQTT in a WebSocket, with TLS or
+/// without: the broker gets plain MQTT, and all rules apply. It runs on one thread of its own.
 ///
 /// An emulator plays scripts of faults with it (``FaultScript``), and so do the tests and the fault runner.
 package final class PacketProxy<Observer: ProxyObserver>: Sendable {
-    /// Where receivers connect.
     private let ports: [BrokerTransport: UInt16]
-    /// Told of all that passes.
+    /// Gets all events of the proxy.
     package let observer: Observer
     private let thread = PollThread<ProxyLoop.Command>(name: "kii-proxy")
 
-    /// Begins to listen; what connects is reset until ``forward(to:)`` says where to.
+    /// Begins to listen. Resets each connection until ``forward(to:)`` names the broker's port.
     ///
-    /// - Parameter port: the port asked for; 0 takes `preferred` if it is free, else any.
+    /// - Parameter port: the required port; 0 takes `preferred` if it is free, else any.
     package convenience init(
         port: UInt16 = 0, preferred: UInt16 = 0, observer: Observer
     ) throws(EmulatorError) {
         try self.init([ProxyListener(.tcp, on: port, preferred: preferred)], observer: observer)
     }
 
-    /// As ``init(port:preferred:observer:)``, on a port for each transport.
+    /// Like ``init(port:preferred:observer:)``, with a port for each transport.
     init(_ listeners: [ProxyListener], observer: Observer) throws(EmulatorError) {
-        // A client reads why its WebSocket ends.
+        // A client has to be able to read why its WebSocket ends.
         let closing = listeners.contains { $0.transport.isWebSocket } ? try ClosingConnections() : nil
         self.ports = Dictionary(listeners.map { ($0.transport, $0.port) }) { $1 }
         self.observer = observer
@@ -40,10 +39,10 @@ package final class PacketProxy<Observer: ProxyObserver>: Sendable {
 
     deinit { self.stop() }
 
-    /// Where receivers connect by TCP.
+    /// The port for receivers over TCP.
     package var port: UInt16 { self.port(for: .tcp) }
 
-    /// Where receivers connect; 0 for nowhere.
+    /// The port for receivers; 0 for none.
     func port(for transport: BrokerTransport) -> UInt16 { self.ports[transport] ?? 0 }
 
     /// Closes everything and ends the thread; blocks for a moment. Only the first call does anything.
@@ -52,12 +51,12 @@ package final class PacketProxy<Observer: ProxyObserver>: Sendable {
         self.thread.join()
     }
 
-    /// Names the broker's port; what connects afterwards gets there.
+    /// Sets the broker's port for later connections.
     package func forward(to port: UInt16) async {
         await self.perform(or: ()) { $0.upstream = port }
     }
 
-    /// Calls `body` on the proxy's thread if no connection stands; `false` if one does.
+    /// Calls `body` on the proxy's thread if there is no connection; `false` if there is one.
     package func whileIdle(_ body: @escaping @Sendable () -> Void) async -> Bool {
         await self.perform(or: false) { loop in
             if loop.isIdle { body() }
@@ -65,24 +64,26 @@ package final class PacketProxy<Observer: ProxyObserver>: Sendable {
         }
     }
 
-    /// Changes what happens to everything that passes from now on, and returns when it holds.
+    /// Changes the plan for everything that passes from now on, and returns when it is in force.
     package func change(_ body: @escaping @Sendable (inout ProxyPlan) -> Void) async {
         await self.perform(or: ()) { body(&$0.rules.plan) }
     }
 
-    /// Cuts all connections and returns how many there were.
+    /// Cuts all connections and returns their number.
     @discardableResult
     package func cut(_ cut: Cut) async -> Int {
         await self.perform(or: 0) { $0.cutAll(cut) }
     }
 
-    /// Lets what goes over the present connections in these directions disappear; connections made later are whole.
+    /// Drops all bytes of the present connections in these directions, and returns the number of connections. Later
+    /// connections are not affected.
     @discardableResult
     package func swallow(_ directions: Set<Direction>) async -> Int {
         await self.perform(or: 0) { $0.swallow(directions) }
     }
 
-    /// Sets a rule and returns when it holds. What it returns waits for the rule to be met and carried out.
+    /// Sets a rule and returns when it is in force. The returned value tells whether the rule has matched and been
+    /// carried out.
     ///
     /// - Parameter body: called on the proxy's thread, right after the rule was carried out.
     package func arm(_ rule: PacketRule, then body: @escaping @Sendable () -> Void = {}) async -> Firing {
@@ -91,17 +92,17 @@ package final class PacketProxy<Observer: ProxyObserver>: Sendable {
         return firing
     }
 
-    /// The same where the proxy cannot read what passes.
+    /// Does the same for streams that the proxy cannot read.
     package func arm(_ rule: ByteRule, then body: @escaping @Sendable () -> Void = {}) async -> Firing {
         let firing = Firing(body)
         await self.perform(or: ()) { $0.rules.arm(rule, fired: firing.happen) }
         return firing
     }
 
-    /// Has the proxy's thread carry out a command, and does not wait for it.
+    /// Queues a command for the proxy's thread, without waiting for it.
     func tell(_ command: @escaping ProxyLoop.Command) { self.thread.send(command) }
 
-    /// - Parameter stopped: what is returned of a proxy that was stopped.
+    /// - Parameter stopped: the result if the proxy was stopped.
     private func perform<Result: Sendable>(
         or stopped: Result, _ body: @escaping @Sendable (ProxyLoop) -> Result
     ) async -> Result {
@@ -111,14 +112,13 @@ package final class PacketProxy<Observer: ProxyObserver>: Sendable {
         }
     }
 
-    /// Something that happens once.
+    /// An event that happens once.
     package final class Firing: Sendable {
         private let happened = Locked(false)
         private let body: @Sendable () -> Void
 
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
 
-        /// Whether it has happened.
         package var hasHappened: Bool { self.happened.withLock { $0 } }
 
         @Sendable func happen() {

@@ -1,10 +1,10 @@
 import KiiPushCore
 
-/// Who is connected through a proxy, and can be read.
+/// The users of a proxy's readable connections.
 final class ProxyClients: ProxyObserver {
     private struct State {
         var lastConnection = 0
-        /// By connection, the name that it logged in with.
+        /// The login name of each connection, by its number.
         var usernames: [Int: String] = [:]
     }
 
@@ -13,7 +13,7 @@ final class ProxyClients: ProxyObserver {
 
     var usernames: Set<String> { self.state.withLock { Set($0.usernames.values) } }
 
-    /// Has `body` called for each WebSocket that a client ends or does not get; set once.
+    /// Calls `body` for each WebSocket that a client ends or does not get; set once.
     func observe(_ body: @escaping @Sendable (EndedWebSocket) -> Void) { self.whenEnded.withLock { $0 = body } }
 
     func ended(_ webSocket: EndedWebSocket) { self.whenEnded.withLock { $0 }?(webSocket) }

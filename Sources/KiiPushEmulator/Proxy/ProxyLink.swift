@@ -1,30 +1,32 @@
 import Glibc
 import KiiPushCore
 
-/// One connection through the proxy: the receiver's socket, the broker's, and a flow each way. On the proxy's thread.
+/// One connection through the proxy: the receiver's socket, the broker's, and a flow each way. Used only on the proxy's
+/// thread.
 ///
-/// Rules and observers see MQTT alone: a WebSocket is taken off what the receiver says, and put around what it hears.
+/// Rules and observers see only MQTT: the link unwraps a WebSocket from the receiver's bytes, and wraps the broker's
+/// bytes in it.
 final class ProxyLink {
-    /// What the observer knows it by.
+    /// The observer's number of the connection.
     var number = 0
     private(set) var receiver: ProxySocket?
     private(set) var broker: ProxySocket?
     private let transport: BrokerTransport
-    /// The broker's port.
     private let upstream: UInt16
     private var webSocket: ProxyWebSocket?
-    /// Until when the WebSocket has to be asked for; `nil` once it was.
+    /// The deadline for the WebSocket request; `nil` once it came.
     private var patienceEnd: MonotonicInstant?
     private var toBroker = Flow(.toBroker)
     private var toReceiver = Flow(.toReceiver)
-    /// Whether one side has ended, so that the other is ended when all is sent.
+    /// Whether one side has ended. The other side is ended when all bytes are sent.
     private(set) var isEnding = false
-    /// The name that the receiver logged in with, once that was read.
+    /// The name of the receiver's login, once the proxy has read it.
     private var username: String?
-    /// Whether packet identifiers of QoS 1 are counted anew. One that changed under way could mean two messages.
+    /// Whether packet identifiers of QoS 1 are renumbered. It is fixed for the link: a change while a message is in
+    /// flight could make one identifier mean two messages.
     private let renumbers: Bool
     private var lastIdentifier: UInt16 = 0
-    /// By the identifier that the receiver sees, what the broker calls it.
+    /// The broker's identifier for each identifier that the receiver sees.
     private var brokerIdentifiers: [UInt16: UInt16] = [:]
 
     init(_ receiver: ProxySocket, over transport: BrokerTransport, to upstream: UInt16, renumbers: Bool) {
@@ -34,7 +36,7 @@ final class ProxyLink {
         self.renumbers = renumbers
     }
 
-    /// Connects to the broker, or waits until a WebSocket is asked for; `false` when there is no broker.
+    /// Connects to the broker, or waits for a WebSocket request; `false` when there is no broker.
     func begin() -> Bool {
         guard self.transport.isWebSocket else { return self.connect() }
         self.webSocket = ProxyWebSocket()
@@ -47,29 +49,26 @@ final class ProxyLink {
         return self.broker != nil
     }
 
-    /// Lets what is held back go at once.
     func release() {
         self.toBroker.release()
         self.toReceiver.release()
     }
 
-    /// Lets what goes in these directions disappear from now on.
     func swallow(_ directions: Set<Direction>) {
         if directions.contains(.toBroker) { self.toBroker.isSwallowed = true }
         if directions.contains(.toReceiver) { self.toReceiver.isSwallowed = true }
     }
 
-    /// When there is something to do though nothing comes; `nil` for never.
+    /// When the link has work although no bytes come; `nil` for never.
     var due: MonotonicInstant? {
         [self.toBroker.due, self.toReceiver.due, self.patienceEnd].compactMap { $0 }.min()
     }
 
-    /// Whether nothing is left to do.
     var isOver: Bool {
         self.isEnding && self.toBroker.isEmpty && self.toReceiver.isEmpty || self.receiver == nil && self.broker == nil
     }
 
-    /// Takes in what a socket has; `false` when the other side has to be reset at once.
+    /// Reads from a socket; `false` when the other side has to be reset at once.
     func read(_ direction: Direction, _ rules: inout ProxyRules) -> Bool {
         guard let source = direction == .toBroker ? self.receiver : self.broker else { return true }
         var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -88,16 +87,16 @@ final class ProxyLink {
         }
     }
 
-    /// Ends a link whose WebSocket was not asked for in time.
+    /// Ends a link whose WebSocket request did not come in time.
     func endPatience(_ rules: ProxyRules) {
         guard let end = self.patienceEnd, end <= .now() else { return }
         let patience = ProxyWebSocket.patience.components.seconds
         self.refuse(WebSocketInvitation.refusal(408, "No request for a WebSocket came within \(patience) s."), rules)
     }
 
-    /// Takes the WebSocket off what the receiver says, and passes the rest on.
+    /// Unwraps the WebSocket of the receiver's bytes, and passes the MQTT on.
     private func takeOff(_ bytes: [UInt8], _ rules: inout ProxyRules) -> Bool {
-        // Nobody answers what disappears on its way, or comes too late.
+        // Swallowed bytes and bytes after the end get no answer.
         guard var webSocket = self.webSocket, !self.toBroker.isSwallowed, !self.isEnding else { return true }
         var frames = bytes
         switch webSocket.take(bytes) {
@@ -125,34 +124,34 @@ final class ProxyLink {
         return isWhole
     }
 
-    /// Answers a request that opens no WebSocket.
     private func refuse(_ outcome: WebSocketInvitation.Outcome, _ rules: ProxyRules) {
         guard case .refused(let answer) = outcome else { return }
         self.toReceiver.enqueue(answer[...], after: .zero)
         self.end(with: ProxyWebSocket.words(of: answer), rules)
     }
 
-    /// Lets what is on the way arrive, and nothing more.
+    /// Ends the link after the queued bytes are sent, and reports the reason.
     private func end(with words: String, isFault: Bool = true, _ rules: ProxyRules) {
         self.isEnding = true
         self.patienceEnd = nil
         rules.observer.ended(EndedWebSocket(transport: self.transport, reason: words, isFault: isFault))
     }
 
-    /// Closes the WebSocket because the emulator ends, as far as the receiver takes it at once.
+    /// Closes the WebSocket because the emulator ends. The receiver misses the frame if its socket does not take it at
+    /// once.
     func leave() {
         guard let frame = self.webSocket?.close(WebSocketFrame.closePayload(1001)) else { return }
         self.toReceiver.enqueue(frame[...], after: .zero)
         _ = self.toReceiver.send(to: self.receiver, byteByByte: false)
     }
 
-    /// Sends what is due; `false` when a socket is broken.
+    /// Sends the due bytes; `false` when a socket is broken.
     func write(byteByByte: Bool) -> Bool {
         let isSent = self.toBroker.send(to: self.broker, byteByByte: byteByByte)
         return self.toReceiver.send(to: self.receiver, byteByByte: byteByByte) && isSent
     }
 
-    /// Notes what the receiver had said before the end, though nobody hears it any more.
+    /// Reports the receiver's last packets before the end, although nobody gets them.
     func noteRest(_ rules: ProxyRules) {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while let receiver = self.receiver, !self.toBroker.isSwallowed {
@@ -166,7 +165,7 @@ final class ProxyLink {
 
     /// Closes both sides.
     ///
-    /// - Parameter closing: where a receiver goes that has to read the end of its WebSocket.
+    /// - Parameter closing: takes a receiver that still has to read the end of its WebSocket.
     func close(_ cut: Cut, to closing: ClosingConnections?) {
         for socket in [self.receiver, self.broker] where cut == .reset { socket?.resetAtEnd() }
         if cut == .close, self.webSocket != nil, let closing { self.receiver?.leave(to: closing) }
@@ -174,8 +173,8 @@ final class ProxyLink {
         self.broker = nil
     }
 
-    /// Passes the end of one side on, unless what comes from there disappears; then the other side learns nothing of
-    /// it, as when a cable is pulled. Returns whether it disappeared.
+    /// Ends the other side too, unless this direction is swallowed: then the other side learns nothing, as when a cable
+    /// is pulled. Returns whether the direction is swallowed.
     private func ended(_ direction: Direction) -> Bool {
         switch direction {
         case .toBroker where self.toBroker.isSwallowed:
@@ -195,7 +194,7 @@ final class ProxyLink {
         }
     }
 
-    /// Passes bytes on, in a frame to who speaks WebSocket.
+    /// Queues bytes, in a frame for a receiver that speaks WebSocket.
     private func enqueue(_ bytes: ArraySlice<UInt8>, _ flow: inout Flow, after delay: Duration) {
         let isFramed = flow.direction == .toReceiver && self.webSocket != nil && !bytes.isEmpty
         flow.enqueue(isFramed ? ProxyWebSocket.wrap(bytes)[...] : bytes, after: delay)
@@ -214,7 +213,7 @@ final class ProxyLink {
             rules.observer.received(&packet, flow.direction)
             if self.renumbers { self.renumber(&packet, flow.direction) }
             if let username = packet.username { self.username = username }
-            // Told is what the receiver sees.
+            // The observer gets the packet as the receiver sees it.
             let seen = flow.direction == .toReceiver ? packet : original
             let copies: Int
             switch rules.action(packet.header.type, flow.direction, of: self.username) {

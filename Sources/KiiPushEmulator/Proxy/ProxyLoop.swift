@@ -4,13 +4,13 @@ import KiiPushCore
 final class ProxyLoop: PollLoop {
     typealias Command = @Sendable (ProxyLoop) -> Void
 
-    /// The broker's port; 0 while it is not known.
+    /// The broker's port; 0 while unknown.
     var upstream: UInt16 = 0
     var rules: ProxyRules
     private let listeners: [ProxyListener]
     private let closing: ClosingConnections?
     private var links: [ProxyLink] = []
-    /// Until when nobody is accepted; `nil` mostly.
+    /// The end of a pause in accepting connections; usually `nil`.
     private var restsUntil: MonotonicInstant?
 
     /// - Parameter closing: takes the connections of WebSockets that end.
@@ -37,7 +37,7 @@ final class ProxyLoop: PollLoop {
         self.links = []
         for listener in self.listeners { listener.socket.shutDown(.both) }
         self.closing?.stop()
-        // Nobody waits for ever who asked too late.
+        // The callers of late commands must not wait for ever.
         for command in unread { command(self) }
     }
 
@@ -52,10 +52,9 @@ final class ProxyLoop: PollLoop {
         return self.links.count
     }
 
-    /// Whether no connection stands.
     var isIdle: Bool { self.links.isEmpty }
 
-    /// Forgets what was asked for, and lets what is held back go.
+    /// Removes all rules, and makes delayed bytes due.
     func reset() {
         self.rules.reset()
         for link in self.links { link.release() }
@@ -75,8 +74,8 @@ final class ProxyLoop: PollLoop {
             }
             if let next = link.due { due = min(due ?? next, next) }
         }
-        // What waits to be sent and is not due waits for the clock. What a full socket did not take is tried again after
-        // a millisecond: the proxy is slow then, which hurts nobody.
+        // Bytes that are not due wait for the clock. Bytes that a full socket did not take are retried after a
+        // millisecond: the proxy is slow then, which hurts nobody.
         let pause: Duration = self.rules.plan.splitsIntoBytes ? .zero : .milliseconds(1)
         wait.deadline = due.map { max($0, .now() + pause) }
         return wait
@@ -113,7 +112,7 @@ final class ProxyLoop: PollLoop {
             link.number = self.rules.observer.connected()
             self.links.append(link)
         }
-        // Somebody waits, and there is no descriptor left: accept(2), EMFILE. To ask at once again would be to spin.
+        // A client waits, but no descriptor is left: accept(2), EMFILE. Retrying at once would spin.
         if !isAny { self.restsUntil = .now() + .milliseconds(100) }
     }
 

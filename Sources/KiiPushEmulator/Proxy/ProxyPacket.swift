@@ -1,16 +1,15 @@
 package import KiiPushCore
 
-/// A packet as it came.
 package struct ProxyPacket: Sendable {
     package let header: MQTTFixedHeader
     private var body: [UInt8]
-    /// Without identifier, nothing was sent at QoS 1.
+    /// `nil` for packets without identifier and for a PUBLISH of another QoS than 1.
     package private(set) var packetID: UInt16?
-    /// The name that a CONNECT logs in with.
+    /// The name in a CONNECT.
     package private(set) var username: String?
-    /// What an observer tells messages of equal bytes apart by.
+    /// The observer's number for a message, to distinguish messages of equal bytes.
     package var serial: Int?
-    /// Where in ``body`` a PUBLISH's payload is.
+    /// The range of a PUBLISH's payload in ``body``.
     private var payloadRange = 0..<0
 
     init(header: MQTTFixedHeader, body: RawSpan) {
@@ -18,7 +17,7 @@ package struct ProxyPacket: Sendable {
         self.body = body.withUnsafeBytes { Array($0) }
         switch header.type {
         case .connect:
-            // One that cannot be read is the broker's to refuse.
+            // The broker refuses an unreadable CONNECT.
             guard case .connect(let connect)? = try? MQTTPacket(header: header, body: body) else { return }
             self.username = connect.username
         case .publish:
@@ -31,7 +30,7 @@ package struct ProxyPacket: Sendable {
         }
     }
 
-    /// A PUBLISH's payload; empty in other packets. It keeps its length.
+    /// A PUBLISH's payload; empty in other packets. An observer must keep its length.
     package var payload: ArraySlice<UInt8> {
         get { self.body[self.payloadRange] }
         set { self.body.replaceSubrange(self.payloadRange, with: newValue) }
@@ -40,7 +39,6 @@ package struct ProxyPacket: Sendable {
     /// DUP of a PUBLISH.
     package var isMarkedDuplicate: Bool { self.header.flags & 0b1000 != 0 }
 
-    /// Gives the packet another identifier.
     mutating func renumber(_ identifier: UInt16) {
         guard self.packetID != nil else { return }
         let position = self.header.type == .publish ? self.payloadRange.lowerBound - 2 : 0
@@ -49,7 +47,6 @@ package struct ProxyPacket: Sendable {
         self.packetID = identifier
     }
 
-    /// The bytes to send.
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
         // The length came from a header, so it fits into one.

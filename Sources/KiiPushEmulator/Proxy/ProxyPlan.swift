@@ -1,55 +1,51 @@
 package import KiiPushCore
 
-/// Which way bytes go.
 package enum Direction: Sendable, Hashable {
     case toBroker
     case toReceiver
 }
 
-/// How a connection is cut.
 package enum Cut: Sendable, Hashable, CaseIterable {
-    /// With RST: what was on the way is gone.
+    /// With RST: bytes in flight are lost.
     case reset
-    /// With FIN, after what was on the way.
+    /// With FIN, after the bytes in flight.
     case close
 }
 
-/// What the proxy does to everything that passes, until told otherwise.
+/// Effects on everything that passes, until the plan changes.
 package struct ProxyPlan: Sendable {
-    /// Connections are reset as soon as they are made.
+    /// Whether to reset connections as soon as they are made.
     package var refusesConnections = false
-    /// Every byte is sent by itself.
+    /// Whether to send every byte separately.
     package var splitsIntoBytes = false
-    /// How long each packet is held back.
     package var delay: Duration = .zero
-    /// The broker's packet identifiers are replaced on connections made from now on: each counts from 1, as RabbitMQ's do.
+    /// Whether to replace the broker's packet identifiers on later connections: each counts from 1, as RabbitMQ's do.
     package var renumbersPackets = false
 
     package init() {}
 }
 
-/// What happens to one packet.
 package struct PacketRule: Sendable {
     package enum Action: Sendable, Hashable {
-        /// Nothing but what the one who sets the rule does then.
+        /// Only calls the closure of the rule's author.
         case pass
         case drop
-        /// It is sent twice, byte by byte the same.
+        /// Sends the packet twice, byte by byte the same.
         case duplicate
-        /// It disappears, and all that follows it on its connection in this direction.
+        /// Drops the packet and all later ones of its connection in this direction.
         case swallowRest
-        /// Neither it nor anything after it passes.
+        /// Cuts the connection before the packet passes.
         case cutInstead(Cut)
-        /// It passes, and nothing after it.
+        /// Cuts the connection after the packet has passed.
         case cutAfter(Cut)
     }
 
     package var type: MQTTPacketType
     package var direction: Direction
-    /// 1 for the next one that passes, from when the rule is set, over all connections.
+    /// 1 for the next matching packet, counted from when the rule is set, over all connections.
     package var nth: Int
     package var action: Action
-    /// Whose packets are counted, by the name that they logged in with; `nil` for everybody's.
+    /// The login name whose packets count; `nil` for everybody's.
     package var username: String?
 
     package init(
@@ -63,11 +59,11 @@ package struct PacketRule: Sendable {
     }
 }
 
-/// What happens to a stream that cannot be read, such as TLS.
+/// An effect on a stream that the proxy cannot read, such as TLS.
 package struct ByteRule: Sendable {
-    /// So many bytes pass to the receiver, from when the rule is set, over all connections.
+    /// The number of bytes that pass to the receiver, counted from when the rule is set, over all connections.
     package var bytes: Int
-    /// How the connection is cut then, if it is; the rest of what had come is gone.
+    /// The cut after that, if any; the rest of the received bytes is lost.
     package var cut: Cut?
 
     package init(bytes: Int, _ cut: Cut? = nil) {

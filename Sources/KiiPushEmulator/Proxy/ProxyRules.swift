@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// What the proxy's thread goes by.
+/// The rules and the plan of the proxy's thread.
 struct ProxyRules {
     private struct Armed {
         var rule: PacketRule
@@ -9,13 +9,13 @@ struct ProxyRules {
     }
 
     var plan = ProxyPlan()
-    /// Set by a rule: the connection whose packet met it is to be cut.
+    /// Set by a rule: the cut of the connection whose packet matched.
     var cut: Cut?
     let observer: any ProxyObserver
     private var armed: [Armed] = []
     private var armedBytes: (rule: ByteRule, left: Int, fired: @Sendable () -> Void)?
     private var fired: [@Sendable () -> Void] = []
-    /// Until when the acknowledgements of a user are held back; `nil` for everybody's.
+    /// For each user, the end of a hold of the acknowledgements; a `nil` name stands for everybody.
     private var holds: [(username: String?, end: MonotonicInstant)] = []
 
     init(observer: any ProxyObserver) { self.observer = observer }
@@ -28,15 +28,13 @@ struct ProxyRules {
         self.armedBytes = (rule, rule.bytes, fired)
     }
 
-    /// Holds back what a receiver acknowledges, and what it says afterwards.
+    /// Delays a receiver's acknowledgements, and its later packets.
     mutating func holdAcknowledgements(of username: String?, until end: MonotonicInstant) {
         self.holds.append((username, end))
     }
 
-    /// Forgets what was asked for.
     mutating func reset() { self = ProxyRules(observer: self.observer) }
 
-    /// How long a packet is held back.
     mutating func delay(of type: MQTTPacketType, _ direction: Direction, from username: String?) -> Duration {
         guard !self.holds.isEmpty, direction == .toBroker, type == .puback || type == .pubrec else {
             return self.plan.delay
@@ -47,7 +45,7 @@ struct ProxyRules {
         return ends.max().map { $0 - now } ?? self.plan.delay
     }
 
-    /// How many of so many bytes that cannot be read may pass.
+    /// Returns the part of `count` unreadable bytes that may pass.
     mutating func passing(_ count: Int, _ direction: Direction) -> Int {
         guard direction == .toReceiver, let armed = self.armedBytes else { return count }
         guard count >= armed.left else {
@@ -60,7 +58,7 @@ struct ProxyRules {
         return armed.rule.cut == nil ? count : armed.left
     }
 
-    /// What is to happen to the next packet of this type; `nil` for nothing.
+    /// The effect on the next packet of this type; `nil` for none.
     mutating func action(
         _ type: MQTTPacketType, _ direction: Direction, of username: String?
     ) -> PacketRule.Action? {
@@ -70,14 +68,14 @@ struct ProxyRules {
                 && (rule.username == nil || rule.username == username)
         }
         for index in self.armed.indices where isMeant(self.armed[index]) { self.armed[index].left -= 1 }
-        // Where two rules want the same packet, the older one has it and the other one the next.
+        // If two rules match the same packet, the older one gets it and the other one the next.
         guard let index = self.armed.firstIndex(where: { $0.left <= 0 && isMeant($0) }) else { return nil }
         let armed = self.armed.remove(at: index)
         self.fired.append(armed.fired)
         return armed.rule.action
     }
 
-    /// Tells those who wait for a rule, once what it asks for has been done.
+    /// Calls the closures of the rules that were carried out.
     mutating func tellFired() {
         let fired = self.fired
         self.fired.removeAll()

@@ -1,7 +1,7 @@
 import Glibc
 import KiiPushCore
 
-/// A TCP connection on 127.0.0.1, with TLS around it or without, as the proxy needs it.
+/// A TCP connection of the proxy on 127.0.0.1, with TLS or without.
 final class ProxySocket {
     private let socket: FileDescriptor
     private let tls: TLSSession?
@@ -23,9 +23,9 @@ final class ProxySocket {
 
     /// A connection; `nil` when nobody listens. Loopback connections are made or refused without waiting.
     ///
-    /// - Parameter transport: how the client came that it is for. The broker's log tells that by the address.
+    /// - Parameter transport: the client's transport. The broker's log shows it by the address.
     static func connect(to port: UInt16, for transport: BrokerTransport) -> ProxySocket? {
-        // Without a socket to spare nobody is connected, as when nobody listens.
+        // Without a spare socket the result is the same as when nobody listens.
         let socket = (try? LoopbackSocket.connected(to: port, from: transport.proxyAddress)) ?? nil
         socket?.makeNonBlocking()
         return socket.map { ProxySocket($0) }
@@ -33,38 +33,38 @@ final class ProxySocket {
 
     var descriptor: Int32 { self.socket.number }
 
-    /// Why there is no TLS, once that is so.
+    /// Why the TLS handshake failed; `nil` if it did not.
     var failure: String? { self.tls?.failure }
 
-    /// Returns how many bytes of the buffer are filled; 0 at the end; -1 with the reason in `errno`.
+    /// Returns the number of bytes read; 0 at the end; -1 with the reason in `errno`.
     func receive(into buffer: inout [UInt8]) -> Int {
         self.tls?.receive(into: &buffer) ?? self.socket.receive(into: &buffer)
     }
 
-    /// Returns how many bytes were taken; -1 with the reason in `errno`.
+    /// Returns the number of bytes sent; -1 with the reason in `errno`.
     func send(_ bytes: ArraySlice<UInt8>) -> Int { self.tls?.send(bytes) ?? self.socket.send(bytes) }
 
-    /// Has the end of the connection lose what is on the way (RST).
+    /// Makes a close drop the bytes in flight (RST).
     func resetAtEnd() {
         var option = linger(l_onoff: 1, l_linger: 0)
         setsockopt(self.socket.number, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
     }
 
-    /// Says that nothing follows, and has `closing` wait until the client has read that.
+    /// Ends the sending side, and has `closing` wait until the client has read that.
     func leave(to closing: ClosingConnections) {
         self.tls?.end()
         closing.take(self.socket.number)
     }
 }
 
-/// Where the proxy takes connections.
+/// A listening socket of the proxy.
 package struct ProxyListener: Sendable {
     let transport: BrokerTransport
     let socket: FileDescriptor
-    /// For TLS, which the proxy then ends.
+    /// For TLS between client and proxy.
     let identity: TLSIdentity?
 
-    /// - Parameter port: the port asked for; 0 takes `preferred` if it is free, else any.
+    /// - Parameter port: the required port; 0 takes `preferred` if it is free, else any.
     init(
         _ transport: BrokerTransport, on port: UInt16, preferred: UInt16, identity: TLSIdentity? = nil
     ) throws(EmulatorError) {

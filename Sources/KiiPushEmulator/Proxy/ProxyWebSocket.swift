@@ -1,17 +1,16 @@
 import KiiPushCore
 
-/// The WebSocket that a receiver speaks MQTT in, from the request for it on. Pure.
+/// The receiver's WebSocket around MQTT, from the HTTP request on. Pure.
 struct ProxyWebSocket {
-    /// How long the request may take, with the handshake of TLS before it.
+    /// The time limit for the request, with the handshake of TLS before it.
     static let patience = Duration.seconds(10)
 
-    /// What the receiver sent.
     enum Arrival {
-        /// Nothing that is whole yet.
+        /// Nothing complete yet.
         case part
-        /// It asks for a WebSocket, which opens when the answer is sent. The rest is for ``unwrap(_:)``.
+        /// A request for a WebSocket, which opens when the answer is sent. The rest is for ``unwrap(_:)``.
         case request(answer: [UInt8], rest: [UInt8])
-        /// It gets this answer, and no WebSocket.
+        /// A request that gets this answer, and no WebSocket.
         case refusal(WebSocketInvitation.Outcome)
         /// Frames, for ``unwrap(_:)``.
         case frames
@@ -37,7 +36,7 @@ struct ProxyWebSocket {
         }
     }
 
-    /// What MQTT there is in these frames, and the frames that answer the others.
+    /// The MQTT bytes in these frames, and the frames that answer the others.
     mutating func unwrap(_ bytes: [UInt8]) -> (mqtt: [UInt8], answer: [UInt8]) {
         guard !self.isAwaited else { return ([], []) }
         var bytes = bytes
@@ -54,12 +53,12 @@ struct ProxyWebSocket {
         return (mqtt, answer)
     }
 
-    /// Why the receiver's part of it has ended, once it has; a fault where it broke the protocol.
+    /// Why the receiver ended the WebSocket; `nil` while it has not. A fault if the receiver broke the protocol.
     var end: (words: String, isFault: Bool)? {
         self.decoder.end.map { ($0.error.detail, $0.error.code == .webSocketFailed) }
     }
 
-    /// The frame that closes it, once.
+    /// The frame that closes the WebSocket; empty after the first call.
     mutating func close(_ payload: [UInt8]) -> [UInt8] {
         guard !self.hasClosed, !self.isAwaited else { return [] }
         self.hasClosed = true
@@ -74,7 +73,7 @@ struct ProxyWebSocket {
         return frame + mqtt
     }
 
-    /// An answer that opens no WebSocket, for a person: its status and its sentence.
+    /// The status and the sentence of a refusal, for people.
     static func words(of answer: [UInt8]) -> String {
         let text = String(decoding: answer, as: UTF8.self)
         let status = text.prefix { $0 != "\r\n" }.split(separator: " ").dropFirst().joined(separator: " ")

@@ -2,11 +2,10 @@ import CGnuTLS
 import Glibc
 import KiiPushCore
 
-/// What the proxy shows its clients that it is the emulator. GnuTLS only reads it once it is made.
+/// The emulator's TLS certificate and key. GnuTLS only reads the credentials once they are made.
 final class TLSIdentity: @unchecked Sendable {
     fileprivate let credentials: gnutls_certificate_credentials_t
 
-    /// Reads the server's key and certificate.
     init(_ certificates: Certificates) throws(EmulatorError) {
         let identity = try certificates.serverIdentity()
         var made: gnutls_certificate_credentials_t?
@@ -31,16 +30,17 @@ final class TLSIdentity: @unchecked Sendable {
     deinit { gnutls_certificate_free_credentials(self.credentials) }
 }
 
-/// TLS on a socket that does not block, as its server. Used by one thread.
+/// The server side of TLS on a nonblocking socket. Used by one thread.
 ///
-/// libmicrohttpd could hand out a stream within TLS too, by an upgrade: each message then waited 40 ms in its buffers.
+/// libmicrohttpd could also provide a stream inside TLS, by an upgrade, but each message then waited 40 ms in its
+/// buffers.
 final class TLSSession {
     private let session: gnutls_session_t
     private let socket: FileDescriptor
     /// Lives as long as the session, which points to it.
     private let identity: TLSIdentity
     private var isReady = false
-    /// Why there is no TLS, once that is so.
+    /// Why the handshake failed; `nil` if it did not.
     private(set) var failure: String?
 
     /// `nil` without the memory for it.
@@ -53,12 +53,12 @@ final class TLSSession {
 
     deinit { gnutls_deinit(self.session) }
 
-    /// As `FileDescriptor.receive(into:)`; the first calls carry the handshake out.
+    /// Like `FileDescriptor.receive(into:)`; the first calls carry the handshake out.
     func receive(into buffer: inout [UInt8]) -> Int {
         if !self.isReady {
             let result = gnutls_handshake(self.session)
             guard result == 0 else {
-                // The client is told before the connection ends.
+                // The client gets the alert before the connection ends.
                 if gnutls_error_is_fatal(result) != 0 { gnutls_alert_send_appropriate(self.session, result) }
                 return self.failed(Int(result))
             }
@@ -69,7 +69,7 @@ final class TLSSession {
         return count >= 0 ? count : self.failed(count)
     }
 
-    /// As `FileDescriptor.send(_:)`. What was not taken is to be sent again, and may have grown.
+    /// Like `FileDescriptor.send(_:)`. The caller repeats unsent bytes, and may append to them.
     func send(_ bytes: ArraySlice<UInt8>) -> Int {
         guard self.isReady else {
             errno = ENOTCONN
@@ -79,10 +79,10 @@ final class TLSSession {
         return count >= 0 ? count : self.failed(count)
     }
 
-    /// Says that nothing follows.
+    /// Ends the sending side.
     func end() { if self.isReady { gnutls_bye(self.session, GNUTLS_SHUT_WR) } }
 
-    /// -1, with the reason in `errno`.
+    /// Returns -1, with the reason in `errno`.
     private func failed(_ result: Int) -> Int {
         guard gnutls_error_is_fatal(Int32(result)) != 0 else {
             errno = EAGAIN

@@ -1,14 +1,14 @@
 import Glibc
 import KiiPushCore
 
-/// The directory that an emulator has to itself while it runs.
+/// The directory of an emulator, which locks it while it runs.
 struct EmulatorDirectory: Sendable {
     let path: String
     let isTemporary: Bool
     private let lock: FileLock
     let brokerLock: FileLock
 
-    /// Takes `path`, or a new temporary directory. Blocks while the broker of a killed emulator still ends.
+    /// Locks `path`, or a new temporary directory. Blocks while the broker of a killed emulator still ends.
     ///
     /// - Parameter brokerPatience: how long that broker may take to save its sessions.
     init(_ path: String?, brokerPatience: Duration) throws(EmulatorError) {
@@ -28,7 +28,7 @@ struct EmulatorDirectory: Sendable {
     var statePath: String { "\(self.path)/state.sqlite" }
     var brokerFiles: BrokerFiles { BrokerFiles(directory: "\(self.path)/broker") }
 
-    /// Gives the directory back, and removes it if it was made for this start alone. The broker has ended.
+    /// Unlocks the directory, and removes it if it is temporary. Call it when the broker has ended.
     func release() {
         if self.isTemporary { Directory.remove(self.path) }
         self.brokerLock.release()
@@ -48,12 +48,12 @@ struct EmulatorDirectory: Sendable {
                 return try EmulatorDirectory.lock(path, "the broker of an earlier emulator holds \(path)")
             } catch {
                 guard case .directoryInUse = error.code else { throw error }
-                // The file names the emulator that started the broker, and is gone.
+                // No process ID: the lock file names the emulator that started the broker, which has ended.
                 guard MonotonicInstant.now() < deadline else {
                     throw EmulatorError(.directoryInUse(pid: nil), error.detail)
                 }
             }
-            // Nothing tells when a lock is let go, and waiting in flock() itself has no end.
+            // Nothing signals the release of a lock, and waiting in flock() itself has no end.
             poll(nil, 0, 20)
         }
     }
@@ -70,7 +70,6 @@ struct EmulatorDirectory: Sendable {
         guard chmod(path, 0o700) == 0 else { throw .system("make the directory \(path) private", errno) }
     }
 
-    /// Makes a directory below `/tmp`.
     private static func makeTemporary() throws(EmulatorError) -> String {
         // mkdtemp(3) replaces six of them at the end by a free name.
         let placeholder = String(repeating: "X", count: 6)

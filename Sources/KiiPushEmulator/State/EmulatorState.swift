@@ -1,21 +1,17 @@
 import KiiPushCore
 
-/// The store with the cloud in it, and what belongs to the emulator itself.
+/// The contents of the store: the cloud's state, and the emulator's own rows.
 struct EmulatorState: Sendable {
-    /// The kind of the rows that are not the cloud's.
     static let table = "emulator"
 
-    /// Ports of an earlier start, asked for again so that stored endpoints stay good; 0 where there are none.
+    /// The ports of an earlier start, preferred again so that stored endpoints stay valid; 0 for none.
     struct Ports: Sendable, Hashable {
         var http: UInt16 = 0
         var https: UInt16 = 0
         var broker = BrokerPorts(tcp: 0, tls: 0)
 
-        /// The root of the REST calls.
         var baseURL: String { "http://127.0.0.1:\(self.http)/api" }
-        /// Where the page is.
         var inspectorURL: String { "http://127.0.0.1:\(self.http)/__kii/ui" }
-        /// The same by HTTPS, where that is served.
         var httpsBaseURL: String? { self.https == 0 ? nil : "https://127.0.0.1:\(self.https)/api" }
     }
 
@@ -23,7 +19,7 @@ struct EmulatorState: Sendable {
     let app: AppIdentity
     let ports: Ports
 
-    /// Reads all of `store`; a new one gets an app.
+    /// Reads all of `store`; a new store gets an app.
     init(store: StateStore) throws(EmulatorError) {
         var (app, ports, cloud) = (AppIdentity?.none, Ports(), CloudState())
         try store.forEach { (table, key, value) throws(EmulatorError) in
@@ -44,7 +40,6 @@ struct EmulatorState: Sendable {
         if app == nil { try store.apply([.save(table: EmulatorState.table, key: "app", value: self.app.json)]) }
     }
 
-    /// Remembers where this start listens.
     static func save(_ ports: Ports, in store: StateStore) throws(EmulatorError) {
         try store.apply([.save(table: EmulatorState.table, key: "ports", value: ports.json)])
     }
@@ -58,7 +53,7 @@ extension EmulatorState.Ports {
         ])
     }
 
-    /// What cannot be read counts as not stored: any port will do.
+    /// Unreadable ports count as not stored: any port will do.
     init(json: JSONValue) {
         func port(_ name: String) -> UInt16 { json.integer(name) ?? 0 }
         let broker = BrokerPorts(

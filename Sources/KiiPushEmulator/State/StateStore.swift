@@ -4,14 +4,13 @@ import KiiPushCore
 
 /// The cloud's state on disk: one row a record, as JSON. Used by one thread at a time.
 final class StateStore {
-    /// The layout of the file; a file with a higher number is of a later version and is refused.
+    /// The layout of the file. A higher number means a later version, and the file is refused.
     private static let version: Int32 = 1
 
     private let database: OpaquePointer
-    /// What runs with every change, compiled at its first use.
+    /// The statements that run with every change, compiled at their first use.
     private var compiled: [String: OpaquePointer] = [:]
 
-    /// Opens or makes the database at `path`.
     init(path: String) throws(EmulatorError) {
         // SQLite makes files that others may read; the log beside it takes its mode from this one.
         _ = try EmulatorError.ofFile(OwnFile.open(path, O_RDWR | O_CREAT))
@@ -85,13 +84,13 @@ final class StateStore {
         guard sqlite3_exec(self.database, sql, nil, nil, nil) == SQLITE_OK else { throw self.failure("run \(sql)") }
     }
 
-    /// Runs a statement with `texts` and then `blob` for ?1, ?2, …, and shows each row.
+    /// Runs a statement with `texts` and then `blob` for ?1, ?2, …, and calls `body` for each row.
     private func rows(
         _ sql: String, _ action: String = "write the state", texts: [String] = [], blob: [UInt8]? = nil,
         _ body: (OpaquePointer) throws(EmulatorError) -> Void = { _ in }
     ) throws(EmulatorError) {
         let statement = try self.statement(sql)
-        // The code that sqlite3_reset returns repeats the error of the step, which is looked at here.
+        // sqlite3_reset repeats the error of the step, which is checked here.
         defer { sqlite3_reset(statement) }
         var index: Int32 = 1
         for text in texts {

@@ -3,29 +3,30 @@ import CPostgres
 import Glibc
 import KiiPushCore
 
-/// Where a database is, as libpq reads it: what the address says, then a service file, then libpq's environment variables.
+/// The place of a database, as libpq reads it: first from the address, then from a service file, then from libpq's
+/// environment variables.
 struct PostgresAddress {
-    /// What is to be connected with besides the address.
+    /// Options for libpq in addition to the address.
     private(set) var additions: [(String, String)] = []
     /// Whether the address itself holds a password, which then stands in an argument list or a file of settings.
     let hasPassword: Bool
 
-    /// The values that an option may have for a connection to another machine. The first takes the place of libpq's usual one,
-    /// unless the address asks for that. No other option of libpq's can weaken a connection whose server has shown a
-    /// certificate for its name.
+    /// The values that each option may have for a connection to another machine. The first value replaces libpq's usual
+    /// one, unless the address itself sets that. No other option of libpq can weaken a connection whose server has
+    /// shown a certificate for its name.
     ///
-    /// - Source: "Parameter Key Words" in the manual of libpq. GSSAPI takes the place of TLS, and of its certificate.
+    /// - Source: "Parameter Key Words" in the manual of libpq. GSSAPI would replace TLS, and its certificate.
     private static let demands: [(option: String, values: [String], usual: String)] = [
         ("sslmode", ["verify-full"], "prefer"), ("gssencmode", ["disable"], "prefer"), ("sslcompression", ["0"], ""),
         ("ssl_min_protocol_version", ["TLSv1.2", "TLSv1.3"], ""),
-        // The secrets of the connection, for whoever listens.
+        // Writes the connection's secrets to a file, for anyone who listens.
         ("sslkeylogfile", [], ""),
     ]
 
-    /// A copy of the credential `pgpass` for this process alone; `nil` where systemd hands over none.
+    /// A copy of the credential `pgpass` for this process only; `nil` where systemd provides none.
     ///
-    /// libpq takes no password file that its mode opens to the group. The service manager's own files are closed by access
-    /// control lists, and their modes show such bits (systemd.exec(5)).
+    /// libpq refuses a password file whose mode opens it to the group. The service manager protects its own files by
+    /// access control lists, and their modes show such bits (systemd.exec(5)).
     private static let credential: FileDescriptor? = {
         guard let directory = environmentVariable("CREDENTIALS_DIRECTORY"),
             let bytes = try? TrustedFile.read(directory + "/pgpass"),
@@ -36,12 +37,12 @@ struct PostgresAddress {
 
     /// Reads an address: a URL or keywords.
     ///
-    /// A database on another machine has to show a certificate for its name that an authority of this machine has signed;
-    /// messages and credentials go there. The address that libpq connects to decides, and not a name.
+    /// A database on another machine has to show a certificate for its name, signed by an authority of this machine,
+    /// since it gets messages and credentials. The address that libpq connects to decides, not a name.
     ///
-    /// - Throws: ``InboxError`` for what libpq cannot read, and for an address that asks for less than that.
+    /// - Throws: ``InboxError`` for an address that libpq cannot read, and for one with weaker options.
     init(_ target: String) throws(InboxError) {
-        // libpq's message quotes what it cannot read, and so is not looked at.
+        // libpq's message quotes the unreadable address, so it is not used.
         guard let parsed = PQconninfoParse(target, nil) else {
             throw InboxError(.badAddress, step: "reading the database's address")
         }
@@ -54,7 +55,7 @@ struct PostgresAddress {
         guard let machine = Self.otherMachine(options) else { return }
         for (option, values, usual) in Self.demands {
             guard let value = options[option] else {
-                // An empty value takes away libpq's own, such as the oldest TLS.
+                // An empty value removes libpq's own, such as the oldest TLS.
                 if let first = values.first { self.additions.append((option, first)) }
                 continue
             }
@@ -71,9 +72,10 @@ struct PostgresAddress {
         }
     }
 
-    /// The options that a connection would have, the password aside.
+    /// The options that a connection would have, without the password.
     private static func resolve(_ target: String) throws(InboxError) -> [String: String] {
-        // libpq reads everything, finds a word that is none, and connects to nobody. With a password it looks for no other.
+        // libpq reads all options, finds an invalid value, and connects to nobody. With a password it looks for no
+        // other.
         let nonsense = ("channel_binding", "?")
         let probe = PostgresTexts.with(["dbname", "password", nonsense.0]) { keys in
             PostgresTexts.with([target, "-", nonsense.1]) { values in PQconnectStartParams(keys, values, 1) }
@@ -81,7 +83,7 @@ struct PostgresAddress {
         defer { PQfinish(probe) }
         let options = PQconninfo(probe).map { Self.values($0).all } ?? [:]
         guard options[nonsense.0] == nonsense.1 else {
-            // Such as a service that is in no file.
+            // For example, no file has the service.
             let words = String(cString: PQerrorMessage(probe)).split(whereSeparator: \.isNewline).joined(
                 separator: "; ")
             throw InboxError(.badAddress, step: "reading the database's address (\(words))")
@@ -89,7 +91,7 @@ struct PostgresAddress {
         return options
     }
 
-    /// The first place to connect to that is not on this machine; `nil` where all are.
+    /// The first place of a connection that is not on this machine; `nil` if all are.
     private static func otherMachine(_ options: [String: String]) -> Substring? {
         func list(_ option: String) -> [Substring] {
             (options[option] ?? "").split(separator: ",", omittingEmptySubsequences: false)
@@ -102,15 +104,15 @@ struct PostgresAddress {
     }
 
     private static func isLocal(_ place: Substring) -> Bool {
-        // A path, or a name in the abstract namespace, is a unix socket's, and so is an empty one. That `localhost` leads
-        // to this machine is its administrator's to see to.
+        // A path, a name in the abstract namespace and an empty place are unix sockets. The machine's administrator has
+        // to see that `localhost` leads to this machine.
         if place.isEmpty || place.hasPrefix("/") || place.hasPrefix("@") { return true }
         if place == "localhost" || place == "::1" { return true }
         var number = in_addr()
         return inet_pton(AF_INET, String(place), &number) == 1 && UInt32(bigEndian: number.s_addr) >> 24 == 127
     }
 
-    /// Reads options and lets go of them: all that have a value, and the names of all that libpq shows as stars.
+    /// Reads and frees options. Returns all with a value, and the names of all secret ones, which libpq shows as stars.
     private static func values(
         _ options: UnsafeMutablePointer<PQconninfoOption>
     ) -> (all: [String: String], secrets: [String]) {
@@ -129,9 +131,8 @@ struct PostgresAddress {
     }
 }
 
-/// Texts for libpq.
 enum PostgresTexts {
-    /// Calls `body` with the texts as C has them, and a null pointer behind them.
+    /// Calls `body` with the texts as C strings, followed by a null pointer.
     static func with<Result>(
         _ texts: [String], _ body: (UnsafePointer<UnsafePointer<CChar>?>?) -> Result
     ) -> Result {

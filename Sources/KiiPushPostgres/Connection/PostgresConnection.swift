@@ -3,20 +3,19 @@ import CPostgres
 import Glibc
 import KiiPushCore
 
-/// A connection on which statements are sent without waiting for the answers of earlier ones. Lives on the loop's
-/// thread, which watches its socket.
+/// A connection that sends statements without waiting for earlier answers. Lives on the loop's thread, which watches
+/// its socket.
 ///
 /// - Source: "Pipeline Mode" in the manual of libpq.
 final class PostgresConnection: DescriptorOwner {
     typealias Step = (statement: PostgresStatement, parameters: PostgresParameters)
 
-    /// The answer to a batch.
     enum Answer {
         case rows([PostgresRows])
-        /// The server refused it, and has done nothing of it; with the step that it came to, and the places that an error of
-        /// this schema's own names.
+        /// The server refused the batch, and did nothing of it. `step` is the refused step; `places` come from an error
+        /// of this schema's own.
         case refused(InboxError, places: [Int], step: Int)
-        /// The connection broke. Whether it was done is not known.
+        /// The connection broke, so it is unknown whether the server carried out the batch.
         case unknown(InboxError)
 
         var result: Result<[PostgresRows], InboxError> {
@@ -40,11 +39,11 @@ final class PostgresConnection: DescriptorOwner {
     private let descriptor: Int32
     private var underWay: [Batch] = []
     private var isWriting = false
-    /// Called once, after every batch that was under way has been told.
+    /// Called once, after the completions of all batches under way.
     private let broke: (InboxError) -> Void
     private var isBroken = false
 
-    /// Takes over a connection of libpq's that stands and is idle.
+    /// Takes over an idle connection of libpq's.
     init(
         owning handle: OpaquePointer, on loop: EventLoop, broke: @escaping (InboxError) -> Void
     ) throws(InboxError) {
@@ -66,13 +65,13 @@ final class PostgresConnection: DescriptorOwner {
 
     var isIdle: Bool { self.underWay.isEmpty }
 
-    /// Sends statements as one transaction. Rows in the answer say that it is committed. `completion` is called after
-    /// those of earlier batches: in a later turn of the loop's thread, or at once where the connection has broken.
+    /// Sends statements as one transaction; rows in the answer mean that it is committed. Calls `completion` after the
+    /// completions of earlier batches: in a later turn of the loop's thread, or at once if the connection is broken.
     func send(_ steps: [Step], completion: @escaping (Answer) -> Void) {
         guard !self.isBroken else { return completion(.unknown(.away("using the database's connection"))) }
         let batch = Batch(steps: steps.map(\.statement), completion: completion)
         self.underWay.append(batch)
-        // One that cannot be queued breaks the connection: it tells all that is under way.
+        // A step that cannot be queued breaks the connection, which answers all batches under way.
         for step in steps where !self.isBroken { self.queue(step) }
         guard !self.isBroken else { return }
         if PQpipelineSync(self.handle) == 0 { return self.breaks() }
@@ -120,7 +119,7 @@ final class PostgresConnection: DescriptorOwner {
 
     private func readAnswers() {
         while !self.isBroken, !self.underWay.isEmpty, PQisBusy(self.handle) == 0 {
-            // A statement's answers end with nothing, and a batch with a result that says so.
+            // A null result ends a statement's answers, and a result of its own ends a batch.
             guard let result = PQgetResult(self.handle) else { continue }
             self.read(result)
         }
@@ -157,7 +156,7 @@ final class PostgresConnection: DescriptorOwner {
 
     // MARK: - The end
 
-    /// Lets go of the socket. What is under way is told that it is not known what became of it.
+    /// Closes the socket. Batches under way get the answer `unknown`.
     func breaks(_ error: InboxError = .away("waiting for the database")) {
         guard !self.isBroken else { return }
         self.isBroken = true
@@ -168,7 +167,7 @@ final class PostgresConnection: DescriptorOwner {
         self.broke(error)
     }
 
-    /// Blocks until all that is under way is answered, for so long at most: the loop ends.
+    /// Blocks until every batch under way is answered, at most for `limit`: the loop ends.
     func finish(within limit: Duration) {
         let deadline = MonotonicInstant.now() + limit
         while !self.isBroken, !self.underWay.isEmpty {
@@ -182,22 +181,23 @@ final class PostgresConnection: DescriptorOwner {
     }
 }
 
-/// Whether the server has warned. It does when it commits and somebody has ended its wait for a synchronous standby: then
-/// the commit is on one disk alone. What a connection does after that is not trusted; a new one waits anew.
+/// Whether the server has warned. It warns at a commit whose wait for a synchronous standby somebody has ended: the
+/// commit is then on one disk only. The store does not trust further commits on that connection; a new connection waits
+/// for standbys again.
 ///
 /// - Source: `SyncRepWaitForLSN` of PostgreSQL. ``BlockingPostgres`` has the server send nothing milder than a warning.
 final class PostgresWarnings {
     private let flag: UnsafeMutablePointer<Bool>
 
-    /// Takes the place of libpq's own way with warnings, which is to write them to standard error. Lives as long as the
-    /// connection does, or until another one takes its place.
+    /// Replaces libpq's own receiver of warnings, which writes to standard error. Lives as long as the connection, or
+    /// until another receiver replaces it.
     init(of handle: OpaquePointer?) {
         self.flag = .allocate(capacity: 1)
         self.flag.initialize(to: false)
         PQsetNoticeReceiver(
             handle,
             { flag, notice in
-                // INFO comes whatever the server was told to send.
+                // The server sends INFO whatever its settings.
                 guard let word = PQresultErrorField(notice, cpostgres_severity), String(cString: word) == "WARNING"
                 else { return }
                 flag?.assumingMemoryBound(to: Bool.self).pointee = true
@@ -208,7 +208,7 @@ final class PostgresWarnings {
 
     var hasSome: Bool { self.flag.pointee }
 
-    /// What was warned of is undone.
+    /// Clears the flag, once the statement that caused the warning is undone.
     func forget() { self.flag.pointee = false }
 }
 #endif

@@ -7,17 +7,17 @@ extension InboxError {
     /// The connection broke, or there is none.
     static func away(_ step: String) -> InboxError { InboxError(.away, step: step) }
 
-    /// What the server answered instead of rows. Its words may quote a row, and are not kept.
+    /// The server's refusal. Its words may quote a row, and are not kept.
     ///
     /// - Source: "PostgreSQL Error Codes" in its manual.
     init(_ result: OpaquePointer, step: String) {
         let field = PQresultErrorField(result, cpostgres_sqlstate)
         self.init(sqlState: field.map { String(cString: $0) } ?? "", step: step)
         guard let words = PQresultErrorField(result, cpostgres_message).map({ String(cString: $0) }) else { return }
-        // Words of the schema's own.
+        // Messages of the schema's own.
         switch self.sqlState {
         case "KII01":
-            // The process and its host. One that still has its own name has lost the lease.
+            // The process and its host. A gateway that finds its own process there has lost the lease.
             let parts = words.split(separator: " ", maxSplits: 1)
             guard let processID = parts.first.flatMap({ Int($0) }), let host = parts.last.map(String.init),
                 (processID, host) != (Int(getpid()), HostProcess.hostName)
@@ -39,13 +39,13 @@ extension InboxError {
             switch sqlState {
             // Disk full, out of memory.
             case "53100", "53200": .full
-            // A standby takes no writes; the role lacks a right.
+            // A standby refuses writes; the role lacks a right.
             case "25006", "42501": .notPermitted
-            // Errors of the schema's own: another session has the name, or another gateway the shards.
+            // Errors of the schema's own: another session has the name, or another gateway has the shards.
             case "KII01": .fenced
             case "KII05": .ofAnother
             case "KII08": .restored(missing: nil)
-            // No such schema, table or function, and one that is there already.
+            // A missing schema, table or function, or one that already exists.
             case "3F000", "42P01", "42883", "42P07", "42723": .halfMade
             case "KII03", "55P03", "40001", "40P01": .locked
             case _ where sqlState.hasPrefix("08") || sqlState.hasPrefix("57"): .away

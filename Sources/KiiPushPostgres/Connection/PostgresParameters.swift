@@ -1,21 +1,21 @@
 #if Postgres
 import KiiPushCore
 
-/// The parameters of one statement, in the binary format of PostgreSQL: numbers are `bigint` here, whatever they become
-/// in a table.
+/// The parameters of one statement, in PostgreSQL's binary format. Numbers are `bigint` here, whatever type the table
+/// has.
 ///
 /// - Source: PostgreSQL's `array_recv` and `int8recv`; "Message Formats" in its manual, `Bind`.
 struct PostgresParameters {
-    /// All of them, one behind the other, behind a byte that is nobody's: what is empty has an address too, or libpq would
-    /// take it for NULL.
+    /// All parameters in a row, after an unused byte: so an empty parameter has an address too, or libpq would read it
+    /// as NULL.
     private(set) var bytes: [UInt8] = [0]
-    /// Where each is; `nil` for NULL.
+    /// The place of each parameter; `nil` for NULL.
     private(set) var ranges: [Range<Int>?] = []
 
     // `src/include/catalog/pg_type.dat`: numbers that never change.
     private static let (bytea, bigint, text): (Int32, Int32, Int32) = (17, 20, 25)
 
-    /// Whether all of them are texts, which end with a byte of 0, and not in the binary format.
+    /// Whether all parameters are texts, which end with a byte of 0 and are not in the binary format.
     let areTexts: Bool
 
     init() { self.areTexts = false }
@@ -41,7 +41,7 @@ struct PostgresParameters {
 
     mutating func add(_ bytes: [UInt8]) { self.add { $0.bytes.append(contentsOf: bytes) } }
 
-    /// An array of `bigint`, of one number for each of `items`.
+    /// Adds an array of `bigint`, with one number for each of `items`.
     mutating func add<Items: Collection>(_ items: Items, number: (Items.Element) -> Int64?) {
         self.addArray(of: PostgresParameters.bigint, items) { parameters, item in
             guard let number = number(item) else { return parameters.append(Int32(-1)) }
@@ -52,7 +52,6 @@ struct PostgresParameters {
 
     mutating func add(_ numbers: some Collection<Int64>) { self.add(numbers) { $0 } }
 
-    /// An array of `text`.
     mutating func add<Items: Collection>(_ items: Items, text: (Items.Element) -> String?) {
         self.addArray(of: PostgresParameters.text, items) { parameters, item in
             guard let text = text(item) else { return parameters.append(Int32(-1)) }
@@ -63,7 +62,6 @@ struct PostgresParameters {
         }
     }
 
-    /// An array of `bytea`.
     mutating func add<Items: Collection>(_ items: Items, bytes: (Items.Element) -> [UInt8]) {
         self.addArray(of: PostgresParameters.bytea, items) { parameters, item in
             let bytes = bytes(item)
@@ -77,7 +75,7 @@ struct PostgresParameters {
     ) {
         self.add { parameters in
             parameters.append(Int32(items.isEmpty ? 0 : 1))
-            // Whether there are NULLs, which the server counts itself.
+            // The flag for NULLs. The server counts them itself.
             parameters.append(Int32(0))
             parameters.append(type)
             guard !items.isEmpty else { return }
@@ -97,8 +95,7 @@ struct PostgresParameters {
         withUnsafeBytes(of: number.bigEndian) { self.bytes.append(contentsOf: $0) }
     }
 
-    /// PostgreSQL has no U+0000 in texts. What a handler gives as its reason may hold one, and must not keep a turn from
-    /// being written.
+    /// PostgreSQL allows no U+0000 in texts. A handler's reason may hold one, and must not block the turn.
     private mutating func append(text: String) {
         guard text.utf8.contains(0) else { return self.bytes.append(contentsOf: text.utf8) }
         for unit in text.utf8 {
@@ -106,19 +103,17 @@ struct PostgresParameters {
         }
     }
 
-    /// Writes, at `place`, how many bytes follow it.
+    /// Writes at `place` the number of bytes after it.
     private mutating func setLength(at place: Int) {
         let length = Int32(self.bytes.count - place - 4)
         withUnsafeBytes(of: length.bigEndian) { self.bytes.replaceSubrange(place..<place + 4, with: $0) }
     }
 }
 
-/// A statement, prepared once a connection; without a name it is not.
+/// A statement, prepared once for each connection; a statement without a name is not prepared.
 struct PostgresStatement: Sendable, Hashable {
-    /// Its name on the server.
     var name: String
     var sql: String
-    /// What it does, for an error.
     var step: String
 
     init(_ name: String, _ step: String, _ sql: String) { (self.name, self.sql, self.step) = (name, sql, step) }

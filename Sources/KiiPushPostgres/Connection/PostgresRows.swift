@@ -1,11 +1,9 @@
 #if Postgres
 import CPostgres
 
-/// What a statement has returned, in the binary format.
 final class PostgresRows {
     private let result: OpaquePointer
 
-    /// Takes over a result of libpq's.
     init(owning result: OpaquePointer) { self.result = result }
 
     deinit { PQclear(self.result) }

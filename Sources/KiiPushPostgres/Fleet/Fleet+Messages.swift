@@ -1,10 +1,10 @@
 #if Postgres
 package import KiiPushCore
 
-/// What the database of a fleet holds, as ``InboxReader`` reads a file. Numbers of messages are each database's own, so the
-/// fleet has to have one.
+/// Views of the messages in a fleet's database, like ``InboxReader`` for a file. Each database numbers its own
+/// messages, so the fleet has to have only one.
 extension Fleet {
-    /// What has become of every message.
+    /// The counts of all messages, by their state and outcome.
     package func ledger() async throws -> MessageLedger {
         try await self.askingTheOne { connection throws(InboxError) in
             MessageLedger(
@@ -12,12 +12,12 @@ extension Fleet {
         }
     }
 
-    /// Goes through the messages in any of these states, in the order of their reception, without what happened to them
-    /// before. A million that are done take the database some seconds.
+    /// Calls `body` for the messages in any of these states, in the order of their reception, without their events. A
+    /// million done messages take the database some seconds.
     ///
     /// - Parameters:
-    ///   - newest: only the last so many.
-    ///   - body: called on another thread. What it throws ends it, and is thrown.
+    ///   - newest: the number of latest messages to include; default all.
+    ///   - body: called on another thread. An error that it throws ends the listing, and is rethrown.
     package func forEachMessage(
         _ standings: Set<MessageRecord.Standing>, newest: Int? = nil,
         _ body: @escaping @Sendable (MessageRecord) throws -> Void
@@ -28,7 +28,8 @@ extension Fleet {
         let failure = Locked<(any Error)?>(nil)
         try await self.askingTheOne { connection throws(InboxError) in
             let step = "reading messages"
-            // Whoever reads what is listed may stop reading. Meanwhile no dead row is removed from the table.
+            // The program that reads the list may stop reading, and as long as it does, PostgreSQL cannot vacuum dead
+            // rows.
             try connection.execute("BEGIN; SET LOCAL idle_in_transaction_session_timeout = '5min'", step: step)
             try connection.execute(
                 """
@@ -54,7 +55,7 @@ extension Fleet {
         if let error = failure.withLock({ $0 }) { throw error }
     }
 
-    /// One message's life.
+    /// One message with its events.
     ///
     /// - Throws: ``InboxAccessError``: `neverReceived`, `removed`; as ``check()``.
     package func trace(of messageID: Int64) async throws -> MessageRecord {
@@ -65,7 +66,7 @@ extension Fleet {
             return (last: last.integer(0, 0), record: try MessageRecord(messageID, in: connection))
         }
         if let record = found.record { return record }
-        // Not every number of a block is given out.
+        // Some numbers of a block are never used.
         if messageID > found.last { throw InboxAccessError.neverReceived(messageID: messageID, last: found.last) }
         throw InboxAccessError.removed(messageID: messageID)
     }
@@ -110,9 +111,9 @@ extension Fleet {
 }
 
 extension MessageRecord {
-    /// Reads what is known of a message; `nil` where it is not there.
+    /// Reads a message with its events; `nil` if there is none.
     fileprivate init?(_ messageID: Int64, in connection: BlockingPostgres) throws(InboxError) {
-        // The row and its events belong together.
+        // The row and its events have to match.
         try connection.execute("BEGIN ISOLATION LEVEL REPEATABLE READ", step: "looking for a message")
         let rows = try connection.rows(
             """

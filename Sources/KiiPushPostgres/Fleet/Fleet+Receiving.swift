@@ -2,19 +2,20 @@
 public import KiiPushCore
 
 extension Fleet {
-    /// Receives as one gateway of the fleet, until the task is cancelled: as ``PushRuntime/receive(handler:observer:tell:)``
-    /// does, with a runtime for each database. While one of them cannot be reached the others go on.
+    /// Receives as one gateway of the fleet, until the task is cancelled. It works as
+    /// ``PushRuntime/receive(handler:observer:tell:)``, with a runtime for each database. If one database cannot be
+    /// reached, the others continue.
     ///
     /// - Parameters:
     ///   - gateway: as for ``PushRuntime/init(_:gateway:configuration:)``.
-    ///   - configuration: of each runtime. What it bounds it bounds for each. The state directory of a database but the first
-    ///     is `database-2` there, and so on.
-    ///   - handler: makes the handler of an agent, whose name it gets. Called whenever the agent starts, on any thread.
-    ///   - observer: hears what happens to each agent.
-    ///   - tell: hears what happens to the gateway, and with which database, from 0. Called on any thread, which it must not
-    ///     block.
-    /// - Throws: As ``PushRuntime/receive(handler:observer:tell:)`` and ``PushRuntime/init(_:gateway:configuration:)``. All
-    ///   agents have stopped then.
+    ///   - configuration: of each runtime; its bounds apply to each. The state directory of the second database is
+    ///     `database-2` in it, and so on.
+    ///   - handler: makes the handler of the agent with this name. Called on any thread whenever the agent starts.
+    ///   - observer: gets each agent's events.
+    ///   - tell: gets the gateway's events, with the number of the database, from 0. Called on any thread, which it
+    ///     must not block.
+    /// - Throws: As ``PushRuntime/receive(handler:observer:tell:)`` and ``PushRuntime/init(_:gateway:configuration:)``.
+    ///   All agents have stopped then.
     public func receive(
         as gateway: String, configuration: PushRuntime.Configuration = PushRuntime.Configuration(),
         handler: @escaping @Sendable (_ agent: String) -> any NotificationHandler,
@@ -41,7 +42,7 @@ extension Fleet {
                         try await runtime.receive(handler: handler, observer: observer, tell: { tell(place, $0) })
                     }
                 }
-                // The first that fails ends the others.
+                // The first failure ends the others.
                 for try await _ in group {}
             }
         } catch {
@@ -52,27 +53,27 @@ extension Fleet {
     }
 }
 
-/// What happened to a gateway among others. New cases may be added.
+/// An event of a gateway. New cases may be added.
 public enum FleetEvent: Sendable, Hashable {
-    /// The gateway has another number of shards, or of agents, or there are more gateways or fewer. Of 1,024 shards each
-    /// gateway has its share.
+    /// The gateway's number of shards or of agents has changed, or the number of gateways. Of 1,024 shards each gateway
+    /// has its share.
     case holding(shards: Int, agents: Int, gateways: Int)
-    /// The leases of other gateways had ended, and this one has declared so many of their shards free. What was in hand
-    /// there is handled again.
+    /// The leases of other gateways had ended, and this one has declared this number of their shards free. Messages
+    /// that were in hand there are handled again.
     case tookOver(shards: Int)
-    /// The database cannot be reached, or refuses the gateway, for this reason: nothing is acknowledged. It is tried again.
-    /// Told once for each reason.
+    /// The database cannot be reached, or refuses the gateway, for this reason. The gateway acknowledges nothing, and
+    /// tries again. Reported once for each reason.
     case databaseFailed(reason: String)
-    /// The database refuses something other than messages, for this reason: reading which agents are declared, removing one,
-    /// or carrying out what `kii-push inbox` asks for. It is tried again. Told once for each reason.
+    /// The database refuses work other than messages, for this reason: reading which agents are declared, removing an
+    /// agent, or carrying out requests of `kii-push inbox`. The gateway tries again. Reported once for each reason.
     case refused(reason: String)
     /// The database works again.
     case databaseRecovered
-    /// The lease was not renewed in time, so that others may take over: all agents stop. They start again should the lease
-    /// be renewed before others have.
+    /// The lease was not renewed in time, so other gateways may take over: all agents stop. They start again if the
+    /// lease is renewed before others have taken over.
     case leaseOver
-    /// An agent could not go on, for this reason; it is started again after `retryIn`, or, where that is `nil`, when it is
-    /// declared anew.
+    /// An agent could not continue, for this reason. The gateway restarts it after `retryIn`; if that is `nil`, only
+    /// when the agent is declared anew.
     case agentFailed(name: String, reason: String, retryIn: Duration?)
 }
 #endif

@@ -3,7 +3,7 @@ import Glibc
 package import KiiPushCore
 
 extension Fleet {
-    /// How many are asked for together; a gateway carries out so many after one renewal.
+    /// The most requests to ask for together; a gateway carries out at most as many after one renewal.
     package static let requestsAtOnce = 1000
 
     /// The numbers of all dead letters, in the order of their reception.
@@ -17,8 +17,9 @@ extension Fleet {
 
     /// Asks the gateways that have these messages to try them again or to drop them, which they do within 3 s.
     ///
-    /// - Parameter patience: how long it waits for a further answer.
-    /// - Returns: what came of it, by message. One that is missing is still asked for: the next gateway that has it does it.
+    /// - Parameter patience: how long to wait for each further answer.
+    /// - Returns: the answers, by message. A missing message is still requested: the next gateway that has it carries
+    ///   the request out.
     package func decide(
         _ decision: PushRuntime.Decision, _ messages: [Int64], patience: Duration = .seconds(8)
     ) async throws -> [Int64: MessageDecision] {

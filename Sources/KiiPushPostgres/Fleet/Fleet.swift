@@ -1,9 +1,9 @@
 #if Postgres
 public import KiiPushCore
 
-/// The agents and the gateways of a fleet, for whoever looks after them. It needs no gateway of its own.
+/// The agents and the gateways of a fleet, for administration. It needs no gateway of its own.
 ///
-/// Each call makes a connection of its own to the database, on a thread of its own, and ends it.
+/// Each call opens a connection of its own to the database, on a thread of its own, and closes it.
 public struct Fleet: Sendable {
     let store: FleetStore
 
@@ -14,8 +14,8 @@ public struct Fleet: Sendable {
 
     // MARK: - The schema
 
-    /// Makes the tables where there are none, in one transaction of each database. It takes a superuser or the database's owner;
-    /// a gateway does with less.
+    /// Makes the tables where there are none, in one transaction of each database. It needs a superuser or the
+    /// database's owner; a gateway needs fewer rights.
     ///
     /// - Throws: As ``check()``.
     public func makeTables() async throws {
@@ -24,14 +24,15 @@ public struct Fleet: Sendable {
         }
     }
 
-    /// Throws unless each database can be reached, has the tables of this version, and lets this role do what a gateway does.
+    /// Throws unless each database can be reached, has the tables of this version, and gives this role the rights of a
+    /// gateway.
     ///
-    /// - Throws: `PushAgentError`: `inbox`, also for a role that lacks a right, and for a database with a part of these tables,
-    ///   as while a backup is being restored; `invalidConfiguration` for an address that cannot be used, and for a database
-    ///   without these tables.
+    /// - Throws: `PushAgentError`: `inbox`, also for a role that lacks a right, and for a database with a part of these
+    ///   tables, such as during the restoration of a backup; `invalidConfiguration` for an unusable address, and for a
+    ///   database without these tables.
     public func check() async throws { _ = try await self.asking(PostgresSchema.checkRights) }
 
-    /// The oldest version of the tables that are there; 0 where there are none.
+    /// The oldest version of the tables in any database; 0 where there are none.
     package func schemaVersion() async throws -> Int {
         var oldest = Int.max
         for target in self.store.targets {
@@ -45,11 +46,12 @@ public struct Fleet: Sendable {
 
     // MARK: - Agents
 
-    /// Declares agents, all or none of each database, or changes what was declared of those with their names: the gateway that has an agent's
-    /// shard starts it within 3 s, or stops it and starts it anew. What an agent signs in with is kept in the database.
+    /// Declares agents, or changes the declarations of those with the same names. Each database stores all of its
+    /// agents or none. Within 3 s, the gateway that has an agent's shard starts it, or stops it and starts it anew. The
+    /// database stores the agents' credentials.
     ///
-    /// - Throws: `PushAgentError`: `invalidConfiguration` for a declaration that no agent could begin with, or a name that is
-    ///   there twice; as ``check()``.
+    /// - Throws: `PushAgentError`: `invalidConfiguration` for a declaration that no agent could begin with, or for a
+    ///   name that occurs twice; as ``check()``.
     public func add(_ agents: [PushAgent.Configuration]) async throws {
         var texts: [String: String] = [:]
         for agent in agents {
@@ -67,11 +69,11 @@ public struct Fleet: Sendable {
         for (target, texts) in try await self.places(of: texts) { try await self.declare(texts, at: target) }
     }
 
-    /// Which database has each agent: where it was declared, or where its name leads to.
+    /// The agents of each database: where they are declared, or where their names lead to.
     private func places(of texts: [String: String]) async throws -> [String: [String: String]] {
         let targets = self.store.targets
         let names = Array(texts.keys)
-        // A single one has them all.
+        // A single database has them all.
         var known: [Set<String>] = []
         if targets.count > 1 {
             known = try await self.asking { connection throws(InboxError) -> Set<String> in
@@ -92,7 +94,7 @@ public struct Fleet: Sendable {
         return places
     }
 
-    /// FNV-1a, since every process has to come to the same place. The shard is another hash's.
+    /// FNV-1a, since every process has to compute the same place. The shard comes from another hash.
     static func place(of name: String, among count: Int) -> Int {
         let hash = name.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { ($0 ^ UInt64($1)) &* 0x100_0000_01b3 }
         return Int((hash >> 32) % UInt64(max(count, 1)))
@@ -114,11 +116,11 @@ public struct Fleet: Sendable {
         }
     }
 
-    /// - Parameter list: an object with the declarations as texts, by the names.
+    /// - Parameter list: a JSON object with the declarations as texts, by name.
     private static func declare(_ list: String, _ connection: BlockingPostgres) throws(InboxError) {
         let step = "declaring agents"
         try connection.execute("BEGIN", step: step)
-        // One after the other: each locks shards.
+        // One declaration at a time, since each locks shards.
         try connection.execute("SELECT pg_advisory_xact_lock(\(PostgresSchema.lock + 1))", step: step)
         _ = try connection.rows(
             """
@@ -126,7 +128,8 @@ public struct Fleet: Sendable {
             SELECT key, kii_push.shard_of(key), value FROM json_each_text($1)
             ON CONFLICT (name) DO UPDATE SET declaration = excluded.declaration, is_leaving = false
             """, [list], step: step)
-        // At the end: a gateway that takes over shards waits for them, and its lease is renewed with that.
+        // Last: a gateway that takes over shards waits for these locks, and its lease is renewed in the same
+        // transaction.
         _ = try connection.rows(
             """
             UPDATE kii_push.shard SET revision = revision + 1
@@ -135,11 +138,11 @@ public struct Fleet: Sendable {
         try connection.execute("COMMIT", step: step)
     }
 
-    /// Has an agent stopped and forgotten, by its gateway, within 3 s of its last message being handled. Messages of its that
-    /// no handler has finished wait for an agent that is declared for the same user or thing. The cloud keeps the
+    /// Has an agent's gateway stop the agent and remove it, within 3 s after its last message was handled. The agent's
+    /// unfinished messages wait for an agent that is declared for the same user or thing. The cloud keeps the
     /// installation.
     ///
-    /// - Returns: whether it was declared.
+    /// - Returns: whether the agent was declared.
     /// - Throws: As ``check()``.
     @discardableResult
     public func remove(agent name: String) async throws -> Bool {
@@ -150,7 +153,7 @@ public struct Fleet: Sendable {
         }.contains(true)
     }
 
-    /// The names of all agents that are declared, in their order.
+    /// The names of all declared agents, sorted.
     ///
     /// - Throws: As ``check()``.
     public func agents() async throws -> [String] {
@@ -163,7 +166,7 @@ public struct Fleet: Sendable {
 
     // MARK: - Gateways
 
-    /// Has a gateway hand over all that it has, and take nothing until its process starts again: before an upgrade, say.
+    /// Has a gateway hand over all its shards, and take none until its process starts again: before an upgrade, say.
     ///
     /// - Returns: whether there is a gateway of this name.
     /// - Throws: As ``check()``.
@@ -177,9 +180,10 @@ public struct Fleet: Sendable {
         }.contains(true)
     }
 
-    /// Who has what, and how much waits. Of several databases one that cannot be reached is told.
+    /// The gateways with their shards, agents and waiting messages. If some databases cannot be reached, the status
+    /// names them.
     ///
-    /// - Throws: As ``check()``, where no database can be asked.
+    /// - Throws: As ``check()``, if no database can be reached.
     public func status() async throws -> FleetStatus {
         var status: FleetStatus?
         var failures: [Int: PushAgentError] = [:]
@@ -202,7 +206,7 @@ public struct Fleet: Sendable {
 
     // MARK: - Asking
 
-    /// Asks each database, one after the other.
+    /// Calls `body` for each database, one after the other.
     private func asking<Value: Sendable>(
         _ body: @escaping @Sendable (BlockingPostgres) throws(InboxError) -> Value
     ) async throws(PushAgentError) -> [Value] {
@@ -237,7 +241,6 @@ public struct Fleet: Sendable {
 }
 
 extension PushAgentError {
-    /// Why a fleet's database cannot be used.
     init(_ error: InboxError) {
         switch error.kind {
         case .badAddress, .noSchema, .notTrusted, .newerVersion:

@@ -2,8 +2,8 @@
 import Glibc
 import KiiPushCore
 
-/// What agents have to remember and the database does not know yet, by their names. Nobody else can have changed it, as
-/// long as this process has the shards.
+/// States of agents that are not in the database yet, by name. Nobody else can have changed them while this process has
+/// the shards.
 final class UnsavedStates: Sendable {
     private let states = Locked<[String: (row: FleetRow, text: String)]>([:])
 
@@ -11,7 +11,6 @@ final class UnsavedStates: Sendable {
 
     func note(_ text: String, of row: FleetRow) { self.states.withLock { $0[row.name] = (row, text) } }
 
-    /// It was written, unless there is a newer one.
     func saved(_ text: String, of name: String) {
         self.states.withLock { if $0[name]?.text == text { $0[name] = nil } }
     }
@@ -24,7 +23,6 @@ final class UnsavedStates: Sendable {
     }
 }
 
-/// What an agent of a fleet remembers between runs, in the agent's row.
 final class FleetAgentState: AgentStatePlace {
     let path: String
     private let row: FleetRow
@@ -45,12 +43,12 @@ final class FleetAgentState: AgentStatePlace {
 
     func save(_ state: AgentState, completion: @escaping (Result<Void, FileError>) -> Void) {
         let text = String(decoding: state.json.serialized(), as: UTF8.self)
-        // Whoever reads it reads what is to be written.
+        // A reader gets the state that is to be written.
         self.text.withLock { $0 = text }
         self.unsaved.note(text, of: self.row)
         self.store.value.save(text, of: self.row) { result in
             if case .success = result { self.unsaved.saved(text, of: self.row.name) }
-            // Why is told of the store.
+            // The reason is in the store's own report.
             completion(result.mapError { _ in .system(path: self.path, operation: "write", code: EIO) })
         }
     }

@@ -1,27 +1,27 @@
 #if Postgres
 import KiiPushCore
 
-/// What waits for the handlers of one gateway, in one of its databases.
+/// The messages that wait for handlers of one gateway, in one of its databases.
 package struct FleetBacklog: Sendable, Hashable {
     /// From 0.
     package var database: Int
-    /// How many messages wait, by shard. Where none do the shard is not named.
+    /// Number of waiting messages, by shard, without shards that have none.
     package var messages: [Int64: Int64] = [:]
-    /// How long ago the oldest of these was received, by its gateway's clock.
+    /// Age of the oldest waiting message, by its gateway's clock.
     package var lag = Duration.zero
-    /// How many were given up on and are kept.
+    /// Number of messages that were given up and are kept.
     package var deadLetters: Int64 = 0
 }
 
 extension Fleet {
-    /// What waits for the handlers of `gateway`, by database; nothing is said of one that cannot be asked.
+    /// The backlog of `gateway`, for each database that can be reached.
     ///
-    /// - Parameter failing: databases that are not asked.
+    /// - Parameter failing: databases to leave out.
     package func backlog(of gateway: String, besides failing: Set<Int> = []) async -> [FleetBacklog] {
         var backlogs: [FleetBacklog] = []
         for (place, target) in self.store.targets.enumerated() where !failing.contains(place) {
             let backlog = try? await self.asking(target) { connection throws(InboxError) in
-                // Whoever asks for metrics waits for it.
+                // Whoever asks for metrics waits meanwhile.
                 try connection.execute("SET statement_timeout = '3s'", step: "counting what waits")
                 let rows = try connection.rows(
                     """

@@ -1,16 +1,15 @@
 #if Postgres
-/// What a gateway does about the shards that it has and the agents there: a state machine without clocks or input.
+/// Decides what a gateway does about its shards and the agents there: a state machine without clocks or I/O.
 ///
-/// Shards that are more than its share it hands over: it stops the agents of 16 at a time, and lets go of each shard when
-/// none of its agents runs any more. What it hears of the database comes in, and what is to be done comes out.
+/// It hands over shards beyond its share: it stops the agents of 16 shards at a time, and releases each shard when none
+/// of its agents runs any more. Its input is the database's answers; its output is steps.
 struct FleetPlan {
     enum Step: Hashable {
-        /// The agents of these shards are to be read. What an earlier read says of them is out of date.
+        /// Read the agents of these shards. An earlier read of them is out of date.
         case read([Int64], number: Int)
         case start(FleetRow)
-        /// Has the agent end gracefully; ``FleetPlan/ended(_:)`` is called when it has.
+        /// End the agent gracefully; call ``FleetPlan/ended(_:)`` when it has ended.
         case stop(agent: String)
-        /// The row of an agent that has stopped is to be removed.
         case remove(FleetRow)
         case release([Int64])
 
@@ -19,35 +18,35 @@ struct FleetPlan {
 
     private struct Shard {
         var revision: Int64
-        /// The number of the read whose answer counts; `nil`: there is none under way.
+        /// The number of the read whose answer counts; `nil` if none is under way.
         var read: Int?
         /// Whether the agents of this revision are known.
         var isRead = false
-        /// Whether they could not be read the last time.
+        /// Whether the last read failed.
         var isRefused = false
-        /// Whether it goes to another gateway.
+        /// Whether the shard goes to another gateway.
         var isLeaving = false
         /// Whether its agents stop for that.
         var isDraining = false
-        /// Whether the database is told to let go of it.
+        /// Whether its release is under way in the database.
         var isReleasing = false
     }
 
     private struct Agent {
         var row: FleetRow
         var isStopping = false
-        /// Whether it is to be started again, with what is declared and saved then.
+        /// Whether to start the agent again, with its declaration and state at that time.
         var isRestarting = false
-        /// Whether its row goes when it has stopped.
+        /// Whether to remove the agent's row when it has stopped.
         var isRemoved = false
     }
 
-    /// How many shards with agents are handed over at once.
+    /// The most shards with agents to hand over at once.
     static let handedOverAtOnce = 16
 
     private var shards: [Int64: Shard] = [:]
     private var agents: [String: Agent] = [:]
-    /// How many agents there are, by shard.
+    /// Number of agents, by shard.
     private var occupied: [Int64: Int] = [:]
     private var lastRead = 0
     private var share = 0
@@ -55,16 +54,16 @@ struct FleetPlan {
 
     var shardCount: Int { self.shards.count }
     var agentCount: Int { self.agents.count }
-    /// Whether shards have to come or to go, so that the lease is worth being renewed soon.
+    /// Whether shards have to come or go, so that the lease should be renewed soon.
     var isUnsettled: Bool {
-        // With shares rounded up, one of the gateways may have as many less.
+        // Shares are rounded up, so one gateway may have fewer shards, by up to the number of gateways.
         self.shards.count < self.share - self.gateways
             || self.shards.values.contains { $0.isLeaving || !$0.isRead && !$0.isRefused }
     }
 
     // MARK: - What happens
 
-    /// - Parameter shards: those that the gateway has, with the revisions of the agents there.
+    /// - Parameter shards: the gateway's shards, with the revisions of the agents there.
     mutating func renewed(share: Int, gateways: Int, shards: [Int64: Int64]) -> [Step] {
         (self.share, self.gateways) = (share, gateways)
         var steps: [Step] = []
@@ -98,7 +97,7 @@ struct FleetPlan {
         return steps
     }
 
-    /// The database could not be asked. It is again, after the next renewal.
+    /// The read failed. The plan repeats it after the next renewal.
     mutating func failedToRead(number: Int) {
         for id in self.shards.filter({ $0.value.read == number }).keys {
             self.shards[id]?.read = nil
@@ -114,11 +113,11 @@ struct FleetPlan {
         guard let shard = self.shards[id] else { return [] }
         if agent.isRemoved { return [.remove(agent.row)] + self.handOver() }
         guard !shard.isLeaving, agent.isRestarting || shard.read != nil else { return self.handOver() }
-        // What it has saved until now is not in what was read before.
+        // An earlier read does not have the state that the agent has saved until now.
         return self.readAgain([id])
     }
 
-    /// Its row could not be removed. It is read again, after the next renewal.
+    /// The row could not be removed. The plan reads it again after the next renewal.
     mutating func failedToRemove(_ row: FleetRow) {
         self.shards[row.shard]?.isRead = false
         self.shards[row.shard]?.isRefused = true
@@ -129,14 +128,14 @@ struct FleetPlan {
         return steps + self.handOver()
     }
 
-    /// The database could not be told. It is again, after the next renewal.
+    /// The release failed. The plan repeats it after the next renewal.
     mutating func failedToRelease(_ shards: [Int64]) {
         for id in shards { self.shards[id]?.isReleasing = false }
     }
 
     /// Stops everything: the lease is over, or the gateway ends.
     mutating func suspend() -> [Step] {
-        // What the database is told to let go of may still go.
+        // A release that is under way may still succeed.
         self.shards = self.shards.filter { $0.value.isReleasing }
         self.share = 0
         for name in self.agents.keys { self.agents[name]?.isRestarting = false }
@@ -188,13 +187,15 @@ struct FleetPlan {
     private mutating func handOver() -> [Step] {
         let staying = self.shards.filter { !$0.value.isLeaving }.keys
         guard staying.count > self.share || staying.count < self.shards.count else { return [] }
-        // The highest: who takes free shards takes the lowest first, so the same few do not go from one to the next.
+        // The highest: a gateway takes the lowest free shards first, so the same few do not move from one gateway to
+        // the next.
         for id in staying.sorted(by: >).prefix(max(0, staying.count - self.share)) {
             self.shards[id]?.isLeaving = true
         }
         var steps: [Step] = []
         var (empty, draining): ([Int64], Int) = ([], 0)
-        // In their order: empty ones alone would go to the first that takes some, and the agents to the others.
+        // In order: if empty shards went first, the first gateway to take some would get only those, and the others the
+        // agents.
         for id in self.shards.filter({ $0.value.isLeaving }).keys.sorted() {
             if self.occupied[id] == nil {
                 guard self.shards[id]?.isReleasing == false else { continue }

@@ -1,7 +1,7 @@
 #if Postgres
 import KiiPushCore
 
-/// What a person asks of whichever gateway has a message.
+/// A person's request, for the gateway that has a message.
 struct FleetRequest: Sendable, Hashable {
     var decision: PushRuntime.Decision
     var message: Int64
@@ -9,14 +9,14 @@ struct FleetRequest: Sendable, Hashable {
 }
 
 extension FleetReception {
-    /// Carries out what is asked of this gateway. What fails is still asked for at the next renewal.
+    /// Carries out the requests for this gateway's messages. A failed request stays for the next renewal.
     ///
-    /// - Parameter isWhole: whether agents start when this returns: every drop is carried out before, and no retry.
-    /// - Returns: why they could not be read; a `CancellationError` where nobody asked for them here.
+    /// - Parameter isWhole: whether agents start when this returns. Then it carries out every drop, and no retry.
+    /// - Returns: the error if requests could not be read; a `CancellationError` if this call did not read them.
     func carryOutRequests(isWhole: Bool) async -> (any Error)? {
-        // They are read when all that were read before are answered: none is carried out twice.
+        // Requests are read only when all earlier ones are answered, so none is carried out twice.
         while !self.begin() {
-            // Another task reads the requests now, and reports whether the database lets it.
+            // Another task reads the requests now, and reports whether the database allows it.
             guard isWhole, (try? await Task.sleep(for: .milliseconds(50))) != nil else { return CancellationError() }
         }
         defer { self.isDeciding.withLock { $0 = false } }
@@ -35,11 +35,11 @@ extension FleetReception {
         }
     }
 
-    /// - Returns: how many of those that were read are answered.
+    /// - Returns: the number of answered requests.
     private func carryOutSome(dropsOnly: Bool) async throws -> Int {
         let requests = try await self.ask { $0.requests(dropsOnly: dropsOnly, completion: $1) }
         var answered = 0
-        // Several may have asked for the same.
+        // Several people may have requested the same.
         var done: Set<FleetRequest> = []
         for request in requests where !Task.isCancelled {
             guard done.insert(request).inserted else {
@@ -64,7 +64,7 @@ extension FleetReception {
 }
 
 extension PostgresStore {
-    /// What is asked of this gateway and not answered, the oldest first.
+    /// The unanswered requests for this gateway, oldest first.
     func requests(dropsOnly: Bool, completion: @escaping StoreCompletion<[FleetRequest]>) {
         var parameters = PostgresParameters()
         parameters.add(self.gateway.id)
@@ -82,7 +82,7 @@ extension PostgresStore {
         }
     }
 
-    /// Says what came of a request, unless that was written with the change itself.
+    /// Stores the answer to a request, unless the change itself has stored it.
     func answer(
         _ request: FleetRequest, _ decision: MessageDecision, completion: @escaping StoreCompletion<Void>
     ) {
@@ -99,7 +99,7 @@ extension PostgresStore {
 extension MessageDecision {
     fileprivate static let carriedOutAnswer: Int64 = -1
 
-    /// As it stands in the table of requests.
+    /// The answer's number in the table of requests.
     fileprivate var requestAnswer: Int64 {
         switch self {
         case .carriedOut: Self.carriedOutAnswer
@@ -118,7 +118,7 @@ extension MessageDecision {
 }
 
 extension PostgresStatements {
-    /// Those that were answered to nobody go first.
+    /// Deletes old answers that nobody read, and reads the open requests.
     static let openRequests = PostgresStatement(
         "open_requests", "reading requests",
         """
@@ -142,8 +142,8 @@ extension PostgresStatements {
         """)
     static let requests = [openRequests, answerRequest]
 
-    /// A part of a statement that changes the message of parameter 2: what asks for that has its answer with the change, and
-    /// is not carried out once more.
+    /// A part of a statement that changes the message of parameter 2. It answers the requests for this change, so that
+    /// they are not carried out again.
     static func answer(_ decision: PushRuntime.Decision, where condition: String) -> String {
         """
         UPDATE kii_push.request SET answer = \(MessageDecision.carriedOutAnswer), answered_at = clock_timestamp()

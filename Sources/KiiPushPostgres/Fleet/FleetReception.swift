@@ -12,7 +12,7 @@ final class FleetReception: Sendable {
         case decided(failure: (any Error)?)
     }
 
-    /// What the database may refuse to a gateway that it knows.
+    /// Work that the database may refuse to a gateway that it knows.
     private enum Work { case reading, removing, deciding }
 
     typealias Handlers = @Sendable (_ agent: String) -> any NotificationHandler
@@ -24,13 +24,12 @@ final class FleetReception: Sendable {
     private let observer: @Sendable (String, PushEvent) -> Void
     private let tell: @Sendable (FleetEvent) -> Void
     private let events = AsyncStream.makeStream(of: Event.self)
-    /// What has an agent stop, by its name.
+    /// Stops an agent, by name.
     private let stops = Locked<[String: OneShot<Void>]>([:])
     private let unsaved = UnsavedStates()
-    /// Whether requests are being carried out.
     let isDeciding = Locked(false)
 
-    /// How long a turn may take to be written before a shard is handed over, or the gateway ends without.
+    /// The longest wait for a turn to be written, before a handover of a shard or the end of the gateway.
     private static let patience: Duration = .seconds(30)
 
     init(
@@ -41,7 +40,7 @@ final class FleetReception: Sendable {
         (self.handlers, self.observer, self.tell) = (handlers, observer, tell)
     }
 
-    /// Receives until the task is cancelled or the runtime is shut down, and then hands over all.
+    /// Receives until the task is cancelled or the runtime is shut down, and then hands over all shards.
     ///
     /// - Throws: ``PushAgentError/leaseLost(gateway:reason:)``; ``TransportError`` with code `shutDown`.
     func run() async throws {
@@ -54,7 +53,8 @@ final class FleetReception: Sendable {
         var end: InboxError?
         await withDiscardingTaskGroup { group in
             end = await self.follow(lease, &group)
-            // Those that still run end gracefully, while the lease goes on. Nothing is taken meanwhile.
+            // The running agents end gracefully, while the lease is still renewed. The gateway takes no shards
+            // meanwhile.
             loop.submit { lease.value.joins = false }
             group.cancelAll()
         }
@@ -64,7 +64,7 @@ final class FleetReception: Sendable {
         }
         let isWritten = await self.runtime.writes(within: Self.patience)
         if isWritten { try? await self.save(self.unsaved.of(0..<1024)) }
-        // Where the database cannot be told, the lease runs out.
+        // If the database cannot be reached, the lease runs out.
         try? await self.ask { _, completion in
             if isWritten { return lease.value.leave(completion: completion) }
             lease.value.cancel()
@@ -72,7 +72,7 @@ final class FleetReception: Sendable {
         }
     }
 
-    /// - Returns: why the database refuses the gateway for good.
+    /// - Returns: the reason if the database refuses the gateway for good.
     private func follow(_ lease: LoopIsolated<FleetLease>, _ group: inout DiscardingTaskGroup) async -> InboxError? {
         var plan = FleetPlan()
         var failure: String?
@@ -99,7 +99,8 @@ final class FleetReception: Sendable {
                     group.addTask { report.yield(.decided(failure: await self.carryOutRequests(isWhole: false))) }
                 }
             case .lease(.failed(let error)):
-                // A backup that is being restored has no gateways at first. It gets as long as the lease goes on.
+                // During the restoration of a backup the database has no gateways at first. The gateway waits for as
+                // long as its lease lasts.
                 if error.isFinal || isOver && error.kind == .restored(missing: nil) {
                     if case .restored = error.kind { self.tell(.databaseFailed(reason: error.advice)) }
                     return error
@@ -138,10 +139,10 @@ final class FleetReception: Sendable {
         return nil
     }
 
-    /// Tells what the database refuses: once for each reason, until it does that again.
+    /// Reports a refusal of the database once for each reason, until that work succeeds again.
     private func note(_ failure: (any Error)?, of work: Work, _ refusals: inout [Work: String]) {
         guard let failure else { return refusals[work] = nil }
-        // That the database is away, or that others have taken over, the lease tells.
+        // The lease reports that the database is away, or that others have taken over.
         guard let error = failure as? InboxError, let state = error.sqlState, !state.hasPrefix("57P"),
             !error.isFinal, error.kind != .restored(missing: nil), error.kind != .locked
         else { return }
@@ -154,7 +155,7 @@ final class FleetReception: Sendable {
         switch step {
         case .read(let shards, let number):
             group.addTask {
-                // A message that is to be dropped may be one that no gateway survives.
+                // First, since a message to be dropped may be one that crashes every gateway.
                 report.yield(.decided(failure: await self.carryOutRequests(isWhole: true)))
                 do {
                     let rows = try await self.ask { $0.agents(of: shards, completion: $1) }
@@ -174,7 +175,7 @@ final class FleetReception: Sendable {
         case .stop(let name): _ = self.stops.withLock { $0[name]?.resume(()) }
         case .remove(let row):
             group.addTask {
-                // What it has handled is in the turn that is being made or written.
+                // Its last results are in a turn that is being made or written.
                 do {
                     guard await self.runtime.writes(within: Self.patience) else {
                         throw InboxError.away("removing an agent")
@@ -204,7 +205,7 @@ final class FleetReception: Sendable {
             do {
                 try await self.ask { $0.save(text, of: row, completion: $1) }
             } catch let error as InboxError where error.kind == .locked {
-                // The agent is not declared any more.
+                // The agent is no longer declared.
             }
             self.unsaved.saved(text, of: row.name)
         }
@@ -243,7 +244,7 @@ final class FleetReception: Sendable {
         }
     }
 
-    /// One agent that cannot go on must not end the others.
+    /// Runs an agent and restarts it after errors: an agent that fails must not end the others.
     private func run(_ agent: PushAgent, _ name: String) async {
         var pauses = Backoff(from: .seconds(1), upTo: .seconds(300))
         while !Task.isCancelled {

@@ -1,60 +1,60 @@
 #if Postgres
 import KiiPushCore
 
-/// How a fleet stands, at one moment.
+/// The state of a fleet at one moment.
 public struct FleetStatus: Sendable, Hashable {
-    /// One gateway, that lives or has lived. One that has stopped is forgotten after a day, one that is gone after a week.
+    /// One gateway, alive or not. A stopped gateway is forgotten after a day, a vanished one after a week.
     public struct Gateway: Sendable, Hashable {
         /// The condition of a gateway.
         public enum Condition: String, Sendable, Hashable {
-            /// Its lease goes on.
+            /// Its lease is valid.
             case alive
-            /// Its lease is over, and its connection to the database is there: its process stands still, or the database is slow
+            /// Its lease is over, but its connection to the database stands: its process hangs, or the database is slow
             /// to commit.
             case late
-            /// It has ended at somebody's request, and has handed over its shards.
+            /// It ended in order, and has handed over its shards.
             case stopped
             /// Its lease is over, and so is its connection: it was killed, or is cut off.
             case gone
         }
 
-        /// Which of the fleet's databases it is one of, from 0; one process is a gateway of each.
+        /// The gateway's database, from 0; one process is a gateway of each database.
         public var database: Int
-        /// Its name.
+        /// The gateway's name.
         public var name: String
         /// The machine of its last process.
         public var host: String
         /// The ID of its last process there.
         public var processID: Int
-        /// Whether it lives, and how it ended.
+        /// Whether it is alive, or how it ended.
         public var condition: Condition
-        /// The time since it has stopped, or its lease was over; `nil` of one that is alive.
+        /// The time since it stopped, or since its lease was over; `nil` if it is alive.
         public var endedFor: Duration?
-        /// Whether its lease goes on.
+        /// Whether its lease is valid.
         public var isAlive: Bool { self.condition == .alive }
-        /// Whether it hands over all that it has.
+        /// Whether it hands over all its shards.
         public var isDraining: Bool
-        /// How many of the 1,024 shards it has.
+        /// Number of its shards, of 1,024.
         public var shards: Int
-        /// How many agents are declared for these.
+        /// Number of agents that are declared for its shards.
         public var agents: Int
-        /// How many messages wait there for a handler, or for another attempt, or are with a handler.
+        /// Number of messages in its shards that wait for a handler or another attempt, or are with a handler.
         public var unhandled: Int
-        /// The time since the oldest of these was received; `nil` where there are none.
+        /// The age of the oldest of these messages; `nil` if there are none.
         public var lag: Duration?
-        /// How often it was declared dead by others.
+        /// Number of times that others have declared it dead.
         public var timesDeclaredDead: Int
-        /// How many shards of dead gateways it has declared free.
+        /// Number of shards of dead gateways that it has declared free.
         public var shardsTakenOver: Int
     }
 
-    /// The gateways, by their databases and their names.
+    /// The gateways, sorted by database and name.
     public var gateways: [Gateway]
-    /// How many shards nobody has: for a moment while they are handed over, or since no gateway lives.
+    /// Number of shards without a gateway: for a moment during a handover, or because no gateway is alive.
     public var freeShards: Int
-    /// How many agents are declared for these.
+    /// Number of agents that are declared for the shards without a gateway.
     public var agentsWithoutGateway: Int
-    /// Why a database could not be asked; nothing here is of that one.
+    /// The reasons why databases could not be reached, by number. The other members leave these databases out.
     public var unreachable: [Int: String] = [:]
 
     init(_ connection: BlockingPostgres, database: Int) throws(InboxError) {
@@ -82,7 +82,7 @@ public struct FleetStatus: Sendable, Hashable {
         self.agentsWithoutGateway += other.agentsWithoutGateway
     }
 
-    /// What waits for a handler, or for another attempt, or is with a handler, by installation.
+    /// Messages that wait for a handler or another attempt, or are with a handler, by installation.
     static let unhandled = """
         kii_push.installation CROSS JOIN LATERAL (
             SELECT received_ms FROM kii_push.message WHERE message.installation = installation.key AND state = 0

@@ -2,45 +2,40 @@
 import CPostgres
 import KiiPushCore
 
-/// Where a fleet of gateways keeps its messages and its agents: one or more databases that all of them reach.
+/// The place of a fleet's messages and agents: one or more databases that all gateways reach.
 public struct FleetStore: Sendable {
-    /// A URL or keywords for each database, as libpq takes them.
     package let targets: [String]
 
-    /// A PostgreSQL of version 15 or later. On another machine it has to show a certificate for its name that an authority of
-    /// this machine has signed (`sslmode=verify-full`); anything less is refused.
+    /// A PostgreSQL of version 15 or later. On another machine it has to show a certificate for its name, signed by an
+    /// authority of this machine (`sslmode=verify-full`); weaker settings are refused.
     ///
-    /// - Parameter target: a URL (`postgres://user@host/database`) or keywords (`host=… dbname=…`), as libpq takes them.
-    ///   What they leave out libpq takes from its environment variables. A password belongs into a password file:
-    ///   `passfile=`, `PGPASSFILE`, or the credential `pgpass` that systemd hands over.
+    /// - Parameter target: a URL (`postgres://user@host/database`) or keywords (`host=… dbname=…`), as libpq takes
+    ///   them. libpq takes the rest from its environment variables. A password belongs into a password file:
+    ///   `passfile=`, `PGPASSFILE`, or the credential `pgpass` of systemd.
     /// - Source: "Connection Strings" in the manual of libpq
     public static func postgres(_ target: String) -> FleetStore { FleetStore(targets: [target]) }
 
-    /// Several databases that know nothing of each other, where one is too slow for all messages. Each has agents of its own:
-    /// an agent stays where it was declared, and a new one goes where a hash of its name says. One that cannot be reached
-    /// stops its own agents only (``Fleet/receive(as:configuration:handler:observer:tell:)``).
+    /// Several independent databases, for when one is too slow for all messages. Each has agents of its own: an agent
+    /// stays where it was declared, and a hash of its name places a new one. A database that cannot be reached stops
+    /// only its own agents (``Fleet/receive(as:configuration:handler:observer:tell:)``).
     ///
-    /// - Parameter targets: each as for ``postgres(_:)-(String)``, one or more, in the same order for everyone.
+    /// - Parameter targets: one or more, each as for ``postgres(_:)-(String)``, in the same order for every process.
     public static func postgres(_ targets: [String]) -> FleetStore { FleetStore(targets: targets) }
 
     package var isOne: Bool { self.targets.count == 1 }
 
-    /// Whether an address holds a password, which the list of processes then shows where it came as an argument.
+    /// Whether an address holds a password. The list of processes shows it if it came as an argument.
     package var holdsPassword: Bool {
         self.targets.contains { (try? PostgresAddress($0))?.hasPassword ?? false }
     }
 }
 
-/// Opens the store of one gateway.
 final class GatewayStore: SharedStore {
     private let target: String
     let gateway: String
     let lease: Duration
-    /// Set when it is open.
     private let opened = Locked<LoopIsolated<PostgresStore>?>(nil)
-    /// Whether an agent receives with it.
     let isReceiving = Locked(false)
-    /// Why it could not be opened.
     private let failure = Locked<InboxError?>(nil)
 
     init(_ target: String, gateway: String, lease: Duration) {
@@ -48,7 +43,7 @@ final class GatewayStore: SharedStore {
     }
 
     var postgres: LoopIsolated<PostgresStore>? { self.opened.withLock { $0 } }
-    /// Whether opening failed since the database could not be reached.
+    /// Whether opening failed because the database could not be reached.
     var isAway: Bool { self.failure.withLock { $0?.kind == .away } }
 
     func open(

@@ -2,15 +2,15 @@
 public import KiiPushCore
 
 extension PushRuntime {
-    /// A runtime that is one gateway of a fleet: it keeps its messages in the fleet's database, and receives for the agents
-    /// of its share (``receive(handler:observer:tell:)``).
+    /// A runtime that is one gateway of a fleet. It keeps its messages in the fleet's database, and receives for the
+    /// agents of its share (``receive(handler:observer:tell:)``).
     ///
     /// - Parameters:
-    ///   - store: where the fleet keeps its messages: one database.
-    ///   - gateway: the gateway's name, which one process has at a time. After a process that was killed, the next one waits
-    ///     until the lease of the former is over, 10 s at most.
-    ///   - configuration: as for any runtime, but that ``Configuration/inbox`` is of no account, and that the state directory
-    ///     holds badges and the control socket alone. ``Bounds/handledKeptBytes`` is of no account.
+    ///   - store: the fleet's messages: one database.
+    ///   - gateway: the gateway's name, which one process has at a time. After a process was killed, the next one waits
+    ///     until the former lease is over, 10 s at most.
+    ///   - configuration: as for any runtime, but ``Configuration/inbox`` and ``Bounds/handledKeptBytes`` have no
+    ///     effect, and the state directory holds only badges and the control socket.
     /// - Throws: As ``init(configuration:)``.
     public convenience init(
         _ store: FleetStore, gateway: String, configuration: Configuration = Configuration()
@@ -37,22 +37,23 @@ extension PushRuntime {
 
     /// Receives for the agents of this gateway's share of the fleet, until the task is cancelled.
     ///
-    /// Agents are declared with ``Fleet``, and spread over the gateways that live. One that begins takes its share, which the
-    /// others hand over: they stop the agent first, so that nothing is handled twice. If a gateway dies, the others have
-    /// its agents within 15 s. What was in hand there is handled again.
+    /// ``Fleet`` declares agents, and the live gateways share them. A new gateway takes its share from the others: they
+    /// stop an agent before they hand it over, so that nothing is handled twice. If a gateway dies, the others have its
+    /// agents within 15 s. Messages that were in hand there are handled again.
     ///
-    /// While the database cannot be reached nothing is acknowledged, and after 8 s all agents stop. They go on when it can
-    /// be reached again, unless others have taken over meanwhile. What an agent cannot go on for is told, and it is started
-    /// again; the others receive meanwhile. Cancellation stops all agents as ``PushAgent/run()`` says, and hands over
-    /// all shards.
+    /// While the database cannot be reached, the gateway acknowledges nothing, and after 8 s all agents stop. They
+    /// continue when it can be reached again, unless others have taken over meanwhile. If an agent cannot continue, the
+    /// gateway reports the reason and restarts the agent; the others receive meanwhile. Cancellation stops all agents
+    /// as ``PushAgent/run()`` says, and hands over all shards.
     ///
     /// - Parameters:
-    ///   - handler: makes the handler of an agent, whose name it gets. Called whenever the agent starts, on any thread.
-    ///   - observer: hears what happens to each agent, as with ``PushAgent/observe(_:)``.
-    ///   - tell: hears what happens to the gateway. Called on any thread, which it must not block.
-    /// - Throws: ``PushAgentError``: `leaseLost` when others have taken over, or when the database is older than what was stored in it,
-    ///   after which the process should end, so that no handler of it runs beside theirs; `gatewayInUse`; `alreadyRunning`; `inbox` for a database that cannot be used, but not for one that
-    ///   cannot be reached, which is tried again every second.
+    ///   - handler: makes the handler of the agent with this name. Called on any thread whenever the agent starts.
+    ///   - observer: gets each agent's events, as with ``PushAgent/observe(_:)``.
+    ///   - tell: gets the gateway's events. Called on any thread, which it must not block.
+    /// - Throws: ``PushAgentError``: `leaseLost`, `gatewayInUse`, `alreadyRunning`, `inbox`. `leaseLost` means that
+    ///   others have taken over, or that the database is older than its earlier contents. The process should then end,
+    ///   so that none of its handlers runs beside theirs. `inbox` means an unusable database. A database that cannot be
+    ///   reached does not throw: the gateway tries again every second.
     public func receive(
         handler: @escaping @Sendable (_ agent: String) -> any NotificationHandler,
         observer: @escaping @Sendable (_ agent: String, PushEvent) -> Void = { _, _ in },
@@ -74,9 +75,9 @@ extension PushRuntime {
                 self, store, gateway: shared.gateway, handlers: handler, observer: observer, tell: tell
             ).run()
         } catch is CancellationError {
-            // Being cancelled is how it ends.
+            // Cancellation is the regular end.
         } catch let error as TransportError where error.code == .shutDown {
-            // And so is the end of the runtime.
+            // The end of the runtime is regular too.
         }
     }
 

@@ -1,10 +1,9 @@
 #if Postgres
 extension PostgresSchema {
-    /// The form of functions: each looks up names in the catalog alone, whatever path its caller has. PostgreSQL looks up the
-    /// names in a function of SQL when it makes the function.
+    /// The form of functions. Each looks up names only in the catalog, whatever its caller's path. For a function in
+    /// SQL, PostgreSQL looks up the names when it makes the function.
     static let plpgsql = "LANGUAGE plpgsql VOLATILE SET search_path = pg_catalog, pg_temp"
 
-    /// The functions that a gateway calls.
     static let functions = """
         -- STABLE: an index is searched by it.
         CREATE FUNCTION kii_push.now_ms() RETURNS bigint LANGUAGE sql STABLE

@@ -1,11 +1,11 @@
 #if Postgres
 extension PostgresSchema {
-    /// How many shards installations are spread over; never changed.
+    /// Number of shards for the installations; never changed.
     static let shards = 1024
-    /// The number of the lock that a change of the schema takes: "KiiP".
+    /// The number of the lock for changes of the schema: "KiiP".
     static let lock = 0x4B69_6950
 
-    // Numbers of milliseconds, and offsets from `received_ms`, as the inbox's file has them.
+    // Numbers of milliseconds, and offsets from `received_ms`, as in the inbox's file.
     static let tables = """
         CREATE TABLE IF NOT EXISTS kii_push.migration (
             version integer PRIMARY KEY, applied_at timestamptz NOT NULL DEFAULT now());

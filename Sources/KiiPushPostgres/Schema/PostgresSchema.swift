@@ -3,7 +3,6 @@ package import KiiPushCore
 
 /// The tables and functions of the fleet in a database: schema `kii_push`.
 package enum PostgresSchema {
-    /// The version that this library writes.
     static let version = 1
     private static let foreignKeys: Int64 = 3
 
@@ -17,7 +16,7 @@ package enum PostgresSchema {
         // One change of the schema at a time.
         try connection.execute("SELECT pg_advisory_xact_lock(\(self.lock))", step: step)
         try self.requireUnicode(connection)
-        // Never what somebody else makes meanwhile: it may do things when it is used.
+        // Never use a schema that somebody else makes meanwhile: using it may run code of theirs.
         if try !self.has("to_regnamespace('kii_push')", connection) {
             try connection.execute("CREATE SCHEMA kii_push", step: step)
         }
@@ -29,7 +28,7 @@ package enum PostgresSchema {
         try connection.execute("COMMIT", step: step)
     }
 
-    /// The step's name, with the roles: one that lacks a right learns whom to ask for it.
+    /// The step's name, with the roles, so that a role that lacks a right learns whom to ask for it.
     private static func making(on connection: BlockingPostgres) throws(InboxError) -> String {
         let roles = try connection.rows(
             """
@@ -39,8 +38,8 @@ package enum PostgresSchema {
         return "making the schema" + (roles.text(0, 0) ?? "")
     }
 
-    /// The version of the schema that is there; 0 for none. Throws where it is another one than this library's, and where
-    /// tables lack a version or their foreign keys: a backup brings all tables first, then their rows, and foreign keys last.
+    /// The installed version of the schema; 0 for none. Throws for another version than this library's, and for tables
+    /// without a version or foreign keys: a backup restores all tables first, then their rows, and foreign keys last.
     static func installedVersion(_ connection: BlockingPostgres) throws(InboxError) -> Int {
         try self.checkOwners(connection)
         let version =
@@ -65,9 +64,9 @@ package enum PostgresSchema {
         try connection.rows("SELECT (\(object) IS NOT NULL)::integer", step: "reading the schema").integer(0, 0) != 0
     }
 
-    /// Throws where somebody owns something in the schema who could have this role do things by it: triggers, views and
-    /// functions run with the rights of whoever uses them. This role itself is trusted, and superusers are. Whoever is none
-    /// trusts the database's owner as well.
+    /// Throws if an object in the schema has an owner who is not trusted: triggers, views and functions run with the
+    /// rights of their caller. Trusted owners are this role and superusers. A role that is no superuser also trusts the
+    /// database's owner.
     private static func checkOwners(_ connection: BlockingPostgres) throws(InboxError) {
         let others = try connection.rows(
             """
@@ -95,14 +94,14 @@ package enum PostgresSchema {
             step: "using what is in kii_push (\(names)\(count > 5 ? " and \(count - 5) more" : ""))")
     }
 
-    /// Throws unless the schema is of this version.
     static func check(_ connection: BlockingPostgres) throws(InboxError) {
         guard try self.installedVersion(connection) > 0 else {
             throw InboxError(.noSchema, step: "looking for the schema kii_push")
         }
     }
 
-    /// Throws unless the role may do what a gateway does: one that lacks a right would keep shards and not receive for them.
+    /// Throws unless the role has the rights of a gateway: without a right it would keep shards and not receive for
+    /// them.
     static func checkRights(_ connection: BlockingPostgres) throws(InboxError) {
         let tables = try connection.rows(
             """

@@ -1,7 +1,7 @@
 #if Postgres
 import KiiPushCore
 
-/// The claims of a turn, by kind: the database is asked once for all of a kind.
+/// The claims of a turn, grouped by kind, with one statement for all claims of a kind.
 struct PostgresClaims {
     private let claims: [StoreClaim]
     /// In the order in which the kinds came, with the places of their claims.
@@ -10,7 +10,7 @@ struct PostgresClaims {
     init(_ claims: [StoreClaim]) {
         self.claims = claims
         for (place, claim) in claims.enumerated() {
-            // Two of a row may ask for the same one, and the second is to find it taken.
+            // Two claims of a row may ask for the same row; the second has to find it taken.
             let index = claim.isOfRow ? nil : self.groups.firstIndex { $0.statement == claim.statement }
             if let index {
                 self.groups[index].places.append(place)
@@ -22,7 +22,6 @@ struct PostgresClaims {
 
     // MARK: - What is sent
 
-    /// What is asked for them, in a turn of this number.
     func steps(turn: Int64, _ longestDelay: Duration) -> [PostgresConnection.Step] {
         self.groups.flatMap { group in
             let claims = group.places.map { self.claims[$0] }
@@ -45,7 +44,7 @@ struct PostgresClaims {
 
     // MARK: - What is answered
 
-    /// Takes their answers from the front of the turn's.
+    /// Removes the claims' answers from the front of the turn's answers.
     func answers(_ rest: inout ArraySlice<PostgresRows>) -> [StoreAnswer] {
         var answers = [StoreAnswer](repeating: StoreAnswer(), count: self.claims.count)
         for group in self.groups {
@@ -102,20 +101,20 @@ extension StoreClaim {
         }
     }
 
-    /// What its rows are compared with.
+    /// The number that the statement's condition compares with.
     fileprivate func argument(_ longestDelay: Duration) -> Int64 {
         switch self.kind {
         case .unsettled(let sequence), .paused(let sequence), .suspects(let sequence), .row(let sequence): sequence
         case .source(let source, _): source
         case .retries: longestDelay.wholeNanoseconds / 1_000_000
-        // No source has a number behind the last.
+        // No source has a number after the last.
         case .sources(let after): after.map { $0 == .max ? $0 : $0 + 1 } ?? .min
         }
     }
 }
 
 extension StoredMessage {
-    /// Reads ``PostgresStatements/columns(state:)``; `nil` for a state that there is not.
+    /// Reads ``PostgresStatements/columns(state:)``; `nil` for an unknown state.
     init?(_ rows: PostgresRows, _ row: Int) {
         guard let state = RowState(rawValue: rows.integer(row, 2)) else { return nil }
         func time(_ column: Int) -> Timestamp { Timestamp(millisecondsSinceEpoch: rows.integer(row, column)) }

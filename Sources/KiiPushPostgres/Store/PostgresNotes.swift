@@ -1,7 +1,6 @@
 #if Postgres
 import KiiPushCore
 
-/// Numbers for messages, which rise.
 struct MessageNumbers {
     private static let blockSize: Int64 = 65_536
     /// With fewer left, a turn asks for another block.
@@ -12,14 +11,13 @@ struct MessageNumbers {
     var left: Int { self.ranges.reduce(0) { $0 + $1.count } }
     var isLow: Bool { self.left < MessageNumbers.reserve }
 
-    /// Goes on with the block that begins with this number alone: what comes to an installation from now on is to have
-    /// higher numbers than other gateways have given.
+    /// Continues only with the block that begins with this number. The next messages of an installation then get higher
+    /// numbers than other gateways have given out.
     mutating func begin(block: Int64) {
         self.ranges = []
         self.add(block: block)
     }
 
-    /// Adds the block that begins with this number.
     mutating func add(block: Int64) { self.ranges.append(block..<block + MessageNumbers.blockSize) }
 
     mutating func next() -> Int64? {
@@ -34,7 +32,7 @@ struct MessageNumbers {
     }
 }
 
-/// The installations that were asked for: their shards, and how much waits for their handlers.
+/// The known installations, with their shards and the bytes that wait for their handlers.
 struct KnownInstallations {
     private struct Entry {
         var shard: Int64
@@ -57,7 +55,6 @@ struct KnownInstallations {
         self.pendingBytes += bytes
     }
 
-    /// Takes what the database has added up.
     mutating func refresh(_ pendingBytes: [Int64: Int64]) {
         for (key, entry) in self.entries {
             self.know(key, shard: entry.shard, agent: entry.agent, pendingBytes: pendingBytes[key] ?? 0)
@@ -79,12 +76,10 @@ struct KnownInstallations {
         }
     }
 
-    /// Those of these shards.
     func keys(in shards: Set<Int64>) -> Set<Int64> {
         Set(self.entries.filter { shards.contains($0.value.shard) }.keys)
     }
 
-    /// Those whose messages this agent handles.
     func keys(of agent: String) -> Set<Int64> { Set(self.entries.filter { $0.value.agent == agent }.keys) }
     func agent(of key: Int64) -> String { self.entries[key]?.agent ?? "" }
 
@@ -96,11 +91,11 @@ struct KnownInstallations {
 }
 
 extension RowState {
-    /// Whether it waits for a handler.
+    /// Whether the message waits for a handler or is with one.
     var isPending: Bool { self == .waiting || self == .inHand || self == .retry }
 }
 
-/// Up to which rows brokers repeat none, as far as that is not written: by installation.
+/// Unwritten proofs, by installation: brokers repeat no row up to this one.
 struct Proofs {
     private var through: [Int64: Int64] = [:]
 
@@ -114,7 +109,7 @@ struct Proofs {
         return self.through
     }
 
-    /// They were not written. What was noted since is newer.
+    /// Puts back proofs that were not written. Later notes are newer.
     mutating func putBack(_ notes: [Int64: Int64]) { self.through.merge(notes) { newer, _ in newer } }
 }
 #endif

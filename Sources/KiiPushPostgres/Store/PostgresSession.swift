@@ -3,36 +3,34 @@ import CPostgres
 import Glibc
 package import KiiPushCore
 
-/// A session with the database, opened on a thread that may block: the connection, and what the store begins with.
+/// A session with the database, opened on a thread that may block: the connection, and the store's initial values.
 package final class PostgresSession: Sendable {
-    /// What the database calls this gateway.
+    /// A gateway's identity in the database.
     struct Gateway: Sendable, Hashable {
         var id: Int64
-        /// Whoever takes its name gets another one.
+        /// Changes whenever a process takes the name.
         var token: Int64
-        /// Which connection of the process it is: it rises.
+        /// The number of the connection within the process: it rises.
         var session: Int64 = 0
-        /// The number of the last turn that the database has confirmed, and how many messages it has stored under the name by
-        /// then. One that knows of less is older.
+        /// The number of the last turn that the database has confirmed, and the number of messages that it had stored
+        /// under the name by then. A database that knows of fewer is older.
         var turn: Int64
         var messages: Int64
     }
 
     let gateway: Gateway
-    /// The number of the last turn that was committed.
     let lastTurn: Int64
     let dead: InboxCounts.Tally
     let clock: DatabaseClock
-    /// How much waits for the handlers of installations.
     let pendingBytes: [Int64: Int64]
-    /// The address of libpq's connection, which goes from one thread to the other; 0 when it was taken.
+    /// The address of libpq's connection, which moves from one thread to the other; 0 once taken.
     private let handle: Locked<UInt>
 
-    /// Connects, checks the schema, and takes the gateway's name, or goes on with it. Blocks.
+    /// Connects, checks the schema, and takes the gateway's name, or resumes it. Blocks.
     ///
-    /// - Parameter gateway: what this process has been, with a session that it has not used; `nil` takes the name, for
-    ///   which it may have to wait for as long as the lease of a process that has it.
-    /// - Throws: ``InboxError``, of kind `nameInUse` where that process goes on.
+    /// - Parameter gateway: the process's identity so far, with an unused session number. `nil` takes the name, which
+    ///   may have to wait for another process's lease.
+    /// - Throws: ``InboxError``, of kind `nameInUse` if that process continues.
     package convenience init(_ configuration: PostgresConfiguration) throws(InboxError) {
         try self.init(configuration, resuming: nil)
     }
@@ -60,7 +58,7 @@ package final class PostgresSession: Sendable {
         self.clock = clock
         let dead = try connection.rows(PostgresStatements.dead.sql, step: PostgresStatements.dead.step)
         self.dead = InboxCounts.Tally(rows: dead.integer(0, 0), bytes: dead.integer(0, 1))
-        // A process that begins is told of each installation when it is asked for.
+        // A new process learns about each installation when it asks for it.
         var pendingBytes: [Int64: Int64] = [:]
         if gateway != nil {
             let rows = try connection.rows(
@@ -71,7 +69,7 @@ package final class PostgresSession: Sendable {
         try connection.prepare(
             PostgresStatements.turn + PostgresStatements.claims + PostgresStatements.questions
                 + PostgresStatements.fleet + PostgresStatements.requests)
-        // What takes longer is given up: the lease is renewed behind it, on the same connection.
+        // Slower statements are cancelled: the lease is renewed after them, on the same connection.
         try connection.execute("SET statement_timeout = '5s'", step: "preparing a session")
         self.handle = Locked(UInt(bitPattern: connection.release()))
     }
@@ -115,32 +113,30 @@ package final class PostgresSession: Sendable {
     }
 }
 
-/// How a gateway uses its database.
+/// A gateway's settings for its database.
 package struct PostgresConfiguration: Sendable {
-    /// A URL or keywords, as libpq takes them.
     package var target: String
-    /// The gateway's name, by which the database knows it again.
+    /// The name by which the database recognizes the gateway.
     package var gateway: String
-    /// For how long it has its shards after it has said so.
+    /// How long the gateway keeps its shards after a renewal.
     package var lease: Duration = .seconds(10)
-    /// How long done rows are kept.
     package var keepsDoneFor: Duration = .seconds(24 * 3600)
     package var keepsDead = InboxCounts.Tally(rows: 100_000, bytes: 256 << 20)
-    /// No retry is put off for longer.
+    /// The longest pause before a retry.
     package var longestDelay: Duration = .seconds(7 * 24 * 3600)
     package var clocks = Clocks.machine
 
     package init(target: String, gateway: String) { (self.target, self.gateway) = (target, gateway) }
 }
 
-/// The lead of the database's calendar over this machine's. Gateways write the database's times, so that these agree
-/// whatever clock a machine has.
+/// The lead of the database's calendar over this machine's. Gateways write the database's times, so that the times
+/// agree whatever clock a machine has.
 struct DatabaseClock: Sendable, Hashable {
     /// In milliseconds.
     private(set) var lead: Int64 = 0
 
-    /// Takes an answer: it was `time` there at some point between two moments here, all in milliseconds. A slow answer says
-    /// little, and the lead stays as long as it agrees with the answer.
+    /// Uses an answer: the database's time was `time` at some point between two moments here, all in milliseconds. A
+    /// slow answer is imprecise, so the lead stays while it agrees with the answer.
     mutating func note(_ time: Int64, from first: Int64, to last: Int64) {
         self.lead = min(max(self.lead, time - last), time - first)
     }

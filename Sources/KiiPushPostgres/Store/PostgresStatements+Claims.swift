@@ -1,13 +1,13 @@
 #if Postgres
 import KiiPushCore
 
-/// Each statement answers all claims of one kind that a turn has. Its first parameters are lists with a place for each claim:
-/// the installation, the most that its rows may weigh together, and two numbers that its condition compares with. Then come
-/// the two numbers of the scale.
+/// Each statement answers all claims of one kind in a turn. Its first parameters are lists with a place for each claim:
+/// the installation, the most bytes of its rows together, and two numbers for its condition. Then come the two numbers
+/// of the scale.
 extension PostgresStatements {
-    /// The columns of a row, in the order in which ``StoredMessage`` is read.
+    /// The columns of a row, in the order of ``StoredMessage``.
     ///
-    /// - Parameter state: what is read as its state.
+    /// - Parameter state: the expression for the state.
     static func columns(state: String = "message.state") -> String {
         """
         message.sequence, message.installation, \(state) AS state, message.attempts, message.crashes, \
@@ -18,12 +18,13 @@ extension PostgresStatements {
     }
     static let columnCount = 19
 
-    /// What an installation has in hand. `OFFSET 0` keeps PostgreSQL from unpacking the list again for each message.
+    /// The messages that an installation has in hand. `OFFSET 0` keeps PostgreSQL from unpacking the list again for
+    /// each message.
     private static let hand = """
         JOIN kii_push.installation ON installation.key = wanted.installation
         CROSS JOIN LATERAL (SELECT in_hand || '{}' AS numbers OFFSET 0) AS hand
         """
-    /// `width_bucket` searches the list by halves, since it is in order.
+    /// `width_bucket` does a binary search, since the list is sorted.
     private static let isNotInHand = "numbers[width_bucket(sequence, numbers)] IS DISTINCT FROM sequence"
 
     private static func candidates(_ condition: String, by rank: String = "sequence") -> String {
@@ -33,13 +34,13 @@ extension PostgresStatements {
         """
     }
 
-    /// What waits, or waits for its retry, and is not in hand.
+    /// Messages that wait for a handler or a retry, and are not in hand.
     private static func open(_ condition: String, by rank: String = "sequence") -> String {
         self.candidates("\(condition) AND \(self.isNotInHand)", by: rank)
     }
 
-    /// The rows of each claim. A first row comes whatever it weighs. Behind the columns stand the number of the row among those
-    /// of its claim, whether there was another one behind it, and the place of the claim. The server need not sort them.
+    /// The rows of each claim. The first row comes whatever its size. After the columns come the row's number within
+    /// its claim, whether another one follows, and the place of the claim. The server need not sort them.
     private static func rows(_ candidates: String) -> String {
         """
         SELECT found.*, wanted.place
@@ -62,8 +63,8 @@ extension PostgresStatements {
         PostgresStatement(name, step, self.rows(candidates))
     }
 
-    /// The rows stay as they are, since PostgreSQL writes a row that changes anew, with all that it holds. Their numbers go
-    /// into the installation's list. The parameter 7 is the number of the turn.
+    /// The rows stay unchanged, since PostgreSQL writes a changed row anew, with all its data. Their numbers go into
+    /// the installation's list. Parameter 7 is the number of the turn.
     private static func take(_ name: String, _ step: String, _ candidates: String) -> PostgresStatement {
         PostgresStatement(
             name, step,
@@ -79,7 +80,7 @@ extension PostgresStatements {
             """)
     }
 
-    /// By the source as well, or the index would not give them in order.
+    /// Ordered by the source as well, or the index would not return the rows in order.
     static let unsettled = read(
         "unsettled", "reading messages of no source",
         open("state = 0 AND source IS NULL AND sequence > wanted.argument", by: "source"))
@@ -101,7 +102,8 @@ extension PostgresStatements {
         "of_source", "taking messages of a source",
         open("state = 0 AND source = wanted.argument AND sequence < wanted.before"))
     static let row = take("row", "taking a message", open("state = 0 AND sequence = wanted.argument"))
-    /// One that is put off for longer than any may be, the first number, is due, too: the database's clock was set back.
+    /// A retry is also due if its pause exceeds the longest allowed, the first number: the database's clock was set
+    /// back.
     static let retries = take(
         "retries", "taking due retries",
         """
@@ -111,7 +113,7 @@ extension PostgresStatements {
             (\(open("state = 2 AND next_attempt_ms > kii_push.now_ms() + wanted.argument", by: "next_attempt_ms")))
         ) AS due ORDER BY rank, sequence LIMIT wanted.most
         """)
-    /// The first of the index, and no more are read.
+    /// Reads only the first of the index.
     static let nextRetry = PostgresStatement(
         "next_retry", "reading the next retry",
         """
@@ -121,7 +123,7 @@ extension PostgresStatements {
                 WHERE message.installation = wanted.installation AND state = 2 AND \(isNotInHand)
                 ORDER BY next_attempt_ms LIMIT 1) AS next
         """)
-    /// Each is looked up by itself: the rows in between are not read. All that a source has may be in hand.
+    /// Looks up each source separately, without reading the rows in between. All rows of a source may be in hand.
     static let sources = PostgresStatement(
         "sources", "looking for sources",
         """

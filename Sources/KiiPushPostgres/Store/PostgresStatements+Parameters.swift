@@ -1,11 +1,10 @@
 #if Postgres
 import KiiPushCore
 
-/// Statements with what they are told.
 extension PostgresStatements {
     /// - Parameters:
     ///   - now: by the database's calendar.
-    ///   - lead: how far that is ahead of this machine's; messages come by the latter.
+    ///   - lead: the lead of that calendar over this machine's, whose time the messages have.
     static func inserting(
         _ arrivals: [(sequence: Int64, arrival: Arrival)], at now: Int64, lead: Int64
     ) -> PostgresConnection.Step {
@@ -29,7 +28,7 @@ extension PostgresStatements {
         parameters.add(arrivals, text: { $0.arrival.message.topic })
         parameters.add(arrivals, bytes: { $0.arrival.message.payload })
         parameters.add(arrivals) { $0.arrival.source?.number }
-        // One that is refused leaves when this is committed, and nothing is written about it after that.
+        // A refused message is acknowledged when this is committed, and nothing is written about it later.
         parameters.add(arrivals) { item in
             let arrival = item.arrival
             let isAcknowledged =
@@ -112,7 +111,6 @@ extension PostgresStatements {
         return (self.prove, parameters)
     }
 
-    /// Removes what is old of a part of the shards.
     static func pruning(
         _ part: Int64, of gateway: PostgresSession.Gateway, _ configuration: PostgresConfiguration
     ) -> PostgresConnection.Step {
@@ -123,7 +121,7 @@ extension PostgresStatements {
         return (self.prune, parameters)
     }
 
-    /// Removes refused messages beyond half of what dead letters may be.
+    /// Removes refused messages beyond half of the limit of dead letters.
     static func trimming(
         _ gateway: PostgresSession.Gateway, _ configuration: PostgresConfiguration
     ) -> PostgresConnection.Step {
@@ -136,7 +134,6 @@ extension PostgresStatements {
 }
 
 extension PostgresParameters {
-    /// Adds who writes, and up to where the database has confirmed it.
     mutating func add(_ gateway: PostgresSession.Gateway) {
         for number in [gateway.id, gateway.token, gateway.session, gateway.turn, gateway.messages] { self.add(number) }
     }
@@ -147,7 +144,7 @@ extension MessageChange {
 }
 
 extension Arrival {
-    /// Why no handler is to see it.
+    /// The reason why no handler may get the message.
     fileprivate var refusal: String? { if case .refused(let reason) = self.content { reason.description } else { nil } }
 }
 #endif

@@ -2,7 +2,7 @@
 import KiiPushCore
 
 extension PostgresStatements {
-    /// How many bytes of an installation wait for a handler, and how many messages are neither done nor given up on.
+    /// The bytes of an installation that wait for a handler, including retries and messages in hand.
     private static func waitingBytes(of key: String) -> String {
         """
         (SELECT coalesce(sum(bytes), 0)::bigint FROM kii_push.message WHERE installation = \(key) AND state = 0)
@@ -18,7 +18,7 @@ extension PostgresStatements {
         """
     }
 
-    /// Whether an installation is the agent's own, or of one that nobody receives as.
+    /// Whether an installation belongs to the agent itself, or to no declared agent.
     private static func isFree(_ other: String, to mine: String) -> String {
         """
         (\(other).agent = \(mine).agent
@@ -53,8 +53,8 @@ extension PostgresStatements {
         WHERE installation = $1::bigint AND state = 3 AND sequence > $2::bigint
         ORDER BY sequence LIMIT $3::bigint
         """)
-    /// A person knows the number alone. The key begins with the installation, so this looks at each of them, unless a request
-    /// for the message says whose it is.
+    /// A person knows only the number. The key begins with the installation, so this searches each installation, unless
+    /// a request for the message names it.
     static let found = PostgresStatement(
         "found", "looking for a message",
         """
@@ -67,7 +67,7 @@ extension PostgresStatements {
         ) AS candidate JOIN kii_push.installation ON installation.key = candidate.key
             JOIN kii_push.message ON message.installation = candidate.key AND message.sequence = $1::bigint
         """)
-    /// Where a message stands: one may be in hand that its row says nothing of.
+    /// A message's state. A message may be in hand although its row does not say so.
     static let standing = "CASE WHEN message.sequence = ANY (installation.in_hand) THEN 1 ELSE message.state END"
     static let requeue = PostgresStatement(
         "requeue", "making a message wait",
@@ -153,8 +153,8 @@ extension PostgresStatements {
         WHERE former IN (SELECT key FROM moved)
         """)
 
-    /// What all gateways have counted, how many messages stand where that are not done, by the numbers of the states, and how
-    /// many of those that wait are in hand.
+    /// The sums of all gateways' counts, the numbers of unfinished messages by state, and the number of waiting
+    /// messages that are in hand.
     static let ledger = PostgresStatement(
         "ledger", "reading the counts",
         """
@@ -175,7 +175,6 @@ extension PostgresStatements {
 
     // MARK: - Opening
 
-    /// How much waits for handlers, by installation, of those that a gateway has.
     static let pendingBytes = """
         SELECT installation.key, \(waitingBytes(of: "installation.key")) FROM kii_push.shard
         JOIN kii_push.installation ON installation.shard = shard.id WHERE shard.gateway = $1::integer

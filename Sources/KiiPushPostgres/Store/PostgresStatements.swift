@@ -1,7 +1,7 @@
 #if Postgres
 import KiiPushCore
 
-/// What a turn consists of. Conditions are written out as they stand in the partial indexes.
+/// The statements of a turn. Conditions are written exactly as in the partial indexes.
 enum PostgresStatements {
     static let beginTurn = PostgresStatement(
         "begin_turn", "beginning a turn",
@@ -54,7 +54,7 @@ enum PostgresStatements {
         FROM unnest($2::bigint[], $3::text[]) AS refusal (message, detail)
         """)
 
-    /// Takes messages out of the lists of what is in hand: those that a part of the statement names. The lists stay in order.
+    /// Removes messages from the lists of messages in hand; a part of the statement names them. The lists stay sorted.
     static func letGo(_ sequences: String) -> String {
         """
         UPDATE kii_push.installation
@@ -64,7 +64,7 @@ enum PostgresStatements {
         """
     }
 
-    /// The common end of a message, which had no failure: most of what there is to write.
+    /// The common end of a message without a failure, which is most of the writing.
     static let finish = PostgresStatement(
         "finish", "recording that messages are done",
         """
@@ -85,10 +85,10 @@ enum PostgresStatements {
         ), let_go AS (\(letGo("SELECT installation, sequences FROM ended")))
         SELECT installation, bytes FROM ended
         """)
-    /// What is handled is not removed too soon where the gateway's clock is behind.
+    /// So that a handled message is not removed too soon if the gateway's clock is behind.
     private static let updatedWhenDone = "greatest(wanted.updated, kii_push.now_ms())"
 
-    /// A message that the user has opened stays in hand where it is; all else becomes what it is told.
+    /// A message that the user has opened stays in hand if it was; every other message gets the new state.
     static let change = PostgresStatement(
         "change", "recording verdicts",
         """
@@ -143,14 +143,14 @@ enum PostgresStatements {
             AND installation.shard IN (SELECT id FROM kii_push.shard WHERE gateway = $3::bigint::integer)
         """)
     static let prunedAtOnce = 2000
-    /// One part of the shards at a time, so that messages do not wait for a look at every installation.
+    /// One part of the shards at a time, so that messages do not wait for a search of every installation.
     static let pruningParts: Int64 = 6
     static let prune = PostgresStatement(
         "prune", "removing old rows",
         """
         SELECT kii_push.prune($1::bigint::integer, $2::bigint, \(pruningParts), $3::bigint::integer, \(prunedAtOnce))
         """)
-    /// The dead letters that no handler was meant for, the oldest of them: beyond so many rows, or so many bytes.
+    /// The oldest dead letters that were refused before any handler: beyond a number of rows, or of bytes.
     static let trim = PostgresStatement(
         "trim", "removing dead letters",
         """
@@ -172,11 +172,10 @@ enum PostgresStatements {
         )
         SELECT count(*), coalesce(sum(bytes), 0)::bigint FROM gone
         """)
-    /// How many dead letters all gateways have, and their bytes.
     static let dead = PostgresStatement(
         "dead", "counting dead letters",
         "SELECT count(*), coalesce(sum(bytes), 0)::bigint FROM kii_push.message WHERE state = 5")
-    /// What a turn has taken, and nobody has heard of.
+    /// Returns the messages that a turn took but whose answer was lost.
     static let giveBack = PostgresStatement(
         "give_back", "giving messages back",
         """
@@ -184,13 +183,13 @@ enum PostgresStatements {
         FROM kii_push.shard
         WHERE shard.gateway = $1::bigint::integer AND installation.shard = shard.id AND taken_in = $2::bigint
         """)
-    /// The state of an error of this schema's own: a message is another one than the row that it was held against.
+    /// SQLSTATE of this schema: a message is not the row that it was compared with.
     static let notTheSame = "KII02"
-    /// A message is not in hand that a handler's statements belong to.
+    /// SQLSTATE of this schema: a message with handler's statements is not in hand.
     static let notInHand = "KII06"
-    /// There is no time for further statements of handlers in this turn.
+    /// SQLSTATE of this schema: the turn has no time for further statements of handlers.
     static let noTime = "KII07"
-    /// Installations that are written belong to another gateway.
+    /// SQLSTATE of this schema: a written installation belongs to another gateway.
     static let ofAnother = "KII03"
 
     static let turn = [

@@ -1,19 +1,18 @@
 #if Postgres
 import KiiPushCore
 
-/// What a gateway has after it has renewed its lease.
+/// A gateway's state after it has renewed its lease.
 struct FleetRenewal: Sendable, Hashable {
-    /// How many shards it is to have.
+    /// The number of shards that it should have.
     var share: Int
-    /// The shards that it has, with the revisions of the agents there.
+    /// Its shards, with the revisions of the agents there.
     var shards: [Int64: Int64]
-    /// How many shards of dead gateways it has declared free.
+    /// Number of shards of dead gateways that it has declared free.
     var freed: Int
-    /// How many gateways live and take shards.
+    /// Number of live gateways that take shards.
     var gateways: Int
 }
 
-/// A row of the table of agents.
 struct FleetRow: Sendable, Hashable {
     var name: String
     var shard: Int64
@@ -22,11 +21,10 @@ struct FleetRow: Sendable, Hashable {
     var isLeaving: Bool
 }
 
-/// A gateway's place among others.
 extension PostgresStore {
-    /// Says that this gateway lives, and takes free shards up to its share.
+    /// Renews the lease, and takes free shards up to the gateway's share.
     ///
-    /// - Parameter joins: whether it is to have any.
+    /// - Parameter joins: whether the gateway takes shards.
     func renew(joins: Bool = true, completion: @escaping StoreCompletion<FleetRenewal>) {
         var parameters = PostgresParameters()
         parameters.add(self.gateway)
@@ -57,7 +55,7 @@ extension PostgresStore {
             gateways: Int(rows.integer(0, 2)))
     }
 
-    /// Lets go of shards. Nothing of them is to be under way.
+    /// Releases shards. No work on them may be under way.
     func release(_ shards: Set<Int64>, completion: @escaping StoreCompletion<Void>) {
         self.forget(self.installations.keys(in: shards))
         self.shards = self.shards.filter { !shards.contains($0.key) }
@@ -65,13 +63,12 @@ extension PostgresStore {
         parameters.add(self.gateway.id)
         parameters.add(shards)
         self.write([(PostgresStatements.release, parameters)]) { answer in
-            // A renewal that was sent before has told of them again.
+            // An earlier renewal already reported these shards.
             if case .success = answer { self.shards = self.shards.filter { !shards.contains($0.key) } }
             completion(answer.map { _ in () })
         }
     }
 
-    /// Lets go of all shards, and of the name.
     func leave(completion: @escaping StoreCompletion<Void>) {
         self.forget(self.installations.keys(in: Set(self.shards.keys)))
         self.shards = [:]
@@ -81,7 +78,6 @@ extension PostgresStore {
         self.write(steps) { completion($0.map { _ in () }) }
     }
 
-    /// The agents of these shards.
     func agents(of shards: some Collection<Int64>, completion: @escaping StoreCompletion<[FleetRow]>) {
         var parameters = PostgresParameters()
         parameters.add(shards)
@@ -98,7 +94,6 @@ extension PostgresStore {
         }
     }
 
-    /// Writes what an agent has to remember.
     func save(_ state: String, of agent: FleetRow, completion: @escaping StoreCompletion<Void>) {
         var parameters = PostgresParameters()
         parameters.add(agent.name)
@@ -112,7 +107,7 @@ extension PostgresStore {
         }
     }
 
-    /// Removes an agent that was to leave, and has stopped.
+    /// Removes a leaving agent that has stopped.
     func remove(_ agent: FleetRow, completion: @escaping StoreCompletion<Void>) {
         var parameters = PostgresParameters()
         parameters.add(agent.name)

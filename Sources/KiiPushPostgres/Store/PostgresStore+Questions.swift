@@ -1,7 +1,6 @@
 #if Postgres
 package import KiiPushCore
 
-/// What the runtime asks for.
 extension PostgresStore {
     package func ledger(completion: @escaping StoreCompletion<MessageLedger>) {
         self.ask([(PostgresStatements.ledger, .init())]) { answer in completion(answer.map { MessageLedger($0[0]) }) }
@@ -36,7 +35,7 @@ extension PostgresStore {
     ) {
         var parameters = PostgresParameters()
         parameters.add(installation)
-        // A note counts before it is written.
+        // A noted proof counts before it is written.
         parameters.add(self.unprovenAfter(installation))
         self.ask(together: [(PostgresStatements.unproven, parameters)]) { answer in
             completion(
@@ -175,7 +174,7 @@ extension PostgresStore {
         var mine = PostgresParameters()
         mine.add(installation)
         let adopted = (PostgresStatements.adopted, mine)
-        // Mostly there are none, and nothing is to be written.
+        // Usually there are none, and nothing needs writing.
         self.ask(together: [(PostgresStatements.former, mine), adopted]) { answer in
             guard case .success(let rows) = answer else { return completion(answer.map { _ in [] }) }
             let former = (0..<rows[0].count).map { rows[0].integer($0, 0) }.filter { !isRunning($0) }
@@ -226,7 +225,7 @@ extension PostgresStore {
 }
 
 extension MessageLedger {
-    /// - Parameter rows: what ``PostgresStatements/ledger`` returns.
+    /// - Parameter rows: the rows of ``PostgresStatements/ledger``.
     init(_ rows: PostgresRows) {
         let numbers = (0..<10).map { rows.integer(0, $0) }
         let (received, duplicates, expired, dropped) = (numbers[0], numbers[1], numbers[2], numbers[3])
@@ -235,7 +234,7 @@ extension MessageLedger {
             received: received, duplicates: duplicates, waiting: numbers[4] + numbers[6] - numbers[9],
             running: numbers[5] + numbers[9],
             presented: numbers[7],
-            // All others that were stored, those that were removed since included.
+            // All other stored messages, including those removed since.
             done: received - duplicates - unfinished - expired - dropped, dead: numbers[8], expired: expired,
             dropped: dropped)
     }

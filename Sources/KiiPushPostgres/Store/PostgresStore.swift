@@ -1,27 +1,26 @@
 #if Postgres
 package import KiiPushCore
 
-/// The store that gateways share: messages are rows of a PostgreSQL. What its commit has returned for is in the
-/// database's log, on its disk and, where it has them, on its synchronous standbys.
+/// The store that gateways share: messages are rows of a PostgreSQL. Once a commit has returned, its data is in the
+/// database's log, on its disk and on its synchronous standbys, if it has any.
 ///
-/// Lives on the loop's thread. Nothing on it waits: a turn is one transaction, sent in one piece and answered in a later
-/// turn of the loop. After a connection that broke, a turn without an answer is neither written again nor given up before
-/// the database has said what became of it.
+/// Lives on the loop's thread and never blocks it: a turn is one transaction, sent as a whole and answered in a later
+/// turn of the loop. After a broken connection, the store neither repeats nor gives up an unanswered turn before the
+/// database has reported its result.
 package final class PostgresStore: Store {
     private enum Line {
         case connected(PostgresConnection)
-        /// Since the last try to connect has failed, for this reason.
+        /// The last attempt to connect failed, for this reason.
         case away(InboxError)
         case ended
     }
 
-    /// A turn that was sent.
     private struct TurnUnderWay {
         var work: PostgresTurn
         let completion: StoreCompletion<TurnOutcome>
     }
 
-    /// The claim of a thread that connects to the store, which must not keep it.
+    /// A weak reference for the thread that connects, which must not keep the store alive.
     private final class Place {
         weak var store: PostgresStore?
 
@@ -36,37 +35,35 @@ package final class PostgresStore: Store {
     private var underWay: TurnUnderWay?
     private(set) var turnNumber: Int64
     var numbers = MessageNumbers()
-    /// How many dead letters there are, as far as this gateway has heard.
+    /// Number of dead letters, as far as this gateway knows.
     var dead: InboxCounts.Tally
     var installations = KnownInstallations()
     private var proofs = Proofs()
     var questions = QuestionQueue()
     var acknowledgements = AcknowledgementTimes()
-    /// How often messages were made to wait again, or for another installation.
+    /// Number of messages that were made to wait again, or moved to another installation.
     var retries = 0
-    /// Called once it is closed.
     var whenClosed: (() -> Void)?
-    /// What this gateway has, as far as it has heard, with the revisions of the agents there.
+    /// This gateway's shards, as far as it knows, with the revisions of the agents there.
     var shards: [Int64: Int64] = [:]
     /// This gateway writes the database's times.
     var clock: DatabaseClock
-    /// The dead letters that were left when some were removed the last time.
+    /// The dead letters that were left after the last removal.
     private var trimmed = InboxCounts.Tally(rows: 0, bytes: 0)
     private var upkeepAt: MonotonicInstant
-    /// Which part of the shards is looked at next for old rows.
+    /// The part of the shards to search next for old rows.
     private var prunedPart: Int64 = 0
-    /// Whether rows may be others than delivery knows, since an answer was lost.
+    /// Whether rows may differ from delivery's knowledge, since an answer was lost.
     private var isMoved = false
 
-    /// How long after a failure the next connection is tried.
     private static let pause: Duration = .seconds(1)
     private static let upkeepInterval: Duration = .seconds(10)
-    /// How long the end waits for what was sent.
+    /// The longest wait for statements under way at the end.
     private static let lastWait: Duration = .seconds(3)
 
-    /// Goes on with a session, on its loop's thread.
+    /// Takes over a session, on its loop's thread.
     ///
-    /// - Throws: ``InboxError`` of kind `away` when it broke meanwhile.
+    /// - Throws: ``InboxError`` of kind `away` when the connection broke meanwhile.
     package init(_ session: PostgresSession, _ configuration: PostgresConfiguration, on loop: EventLoop)
         throws(InboxError)
     {
@@ -106,7 +103,7 @@ package final class PostgresStore: Store {
         let connection = self.connection
         self.line = .ended
         connection?.breaks()
-        // Its completion holds whoever waits for it.
+        // The turn's completion retains whoever waits for it.
         self.underWay = nil
         self.whenClosed?()
     }
@@ -137,7 +134,7 @@ package final class PostgresStore: Store {
     private func send(_ turn: consuming TurnUnderWay) {
         guard let connection else { return self.fail(turn, self.reasonAway) }
         self.underWay = turn
-        // More than a block at once: the next one comes first.
+        // More messages than a block has numbers: the next block comes first.
         guard turn.work.turn.arrivals.count <= self.numbers.left else {
             return connection.send([(PostgresStatements.takeNumbers, .init())]) { self.tookNumbers($0) }
         }
@@ -161,7 +158,8 @@ package final class PostgresStore: Store {
         guard var turn = self.underWay.take() else { return }
         switch answer {
         case .rows(let rows): self.succeed(turn, turn.work.outcome(rows, of: self))
-        // They are other messages than the rows: once more, as new ones.
+        // First case: the turn is sent again without the refused handler's answer. Second case: messages that are not
+        // their rows are sent again as new ones.
         case .refused(let error, let places, let step)
         where turn.work.dropWork(step, error, places: places, at: self.configuration.clocks.monotonic()):
             self.send(turn)
@@ -171,13 +169,13 @@ package final class PostgresStore: Store {
         case .refused(let error, let keys, _) where error.sqlState == PostgresStatements.ofAnother:
             let others = Set(keys.map { Int64($0) })
             self.forget(others)
-            // A turn with messages of another gateway would be refused for ever, and all others with it. A process that
-            // begins anew has its own share.
+            // The database would refuse a turn with messages of another gateway for ever, and all turns after it. A
+            // restarted process gets its own share.
             let lost = InboxError(.fenced, step: error.step, sqlState: error.sqlState)
             if turn.work.dropChanges(of: others) { self.send(turn) } else { self.giveUp(turn, lost) }
         case .refused(let error, _, _) where error.isFinal: self.giveUp(turn, error)
         case .refused(let error, _, _): self.fail(turn, error)
-        // Nothing is said of it until the database has: see ``goOn(_:)``.
+        // The turn has no result until the database reports it: see ``goOn(_:)``.
         case .unknown: self.underWay = turn
         }
     }
@@ -203,7 +201,7 @@ package final class PostgresStore: Store {
         self.upkeepAt = self.configuration.clocks.monotonic() + PostgresStore.upkeepInterval
     }
 
-    /// Nothing is written any more.
+    /// Fails the turn and closes the connection: this store writes nothing any more.
     private func giveUp(_ turn: TurnUnderWay, _ error: InboxError) {
         let connection = self.connection
         self.line = .away(error)
@@ -213,18 +211,18 @@ package final class PostgresStore: Store {
 
     private func fail(_ turn: TurnUnderWay, _ error: InboxError) {
         self.proofs.putBack(turn.work.proofs)
-        // It may have failed by what was to be removed with it.
+        // The failure's cause may be the removal of old rows in the same turn.
         if let part = turn.work.pruned { self.plan(upkeepAfter: part) }
         turn.completion(.failure(error))
     }
 
-    /// Whether refused messages are to make room: they may be half of what dead letters may.
+    /// Whether to remove refused messages: they may use half of the limit of dead letters.
     private var hasTooManyDead: Bool {
         let limit = self.configuration.keepsDead
         return self.dead.rows > limit.rows / 2 || self.dead.bytes > limit.bytes / 2
     }
 
-    /// Whether a sixteenth of the limit has come since then: removing some reads all of them.
+    /// Whether a sixteenth of the limit has come since the last removal, which reads all of them.
     private var hasManyMoreDead: Bool {
         let limit = self.configuration.keepsDead
         return self.dead.rows >= self.trimmed.rows + max(1, limit.rows / 16)
@@ -233,7 +231,7 @@ package final class PostgresStore: Store {
 
     // MARK: - Asking
 
-    /// Asks, after everything that was sent until now.
+    /// Sends statements, after everything that was sent before.
     func ask(
         _ steps: [PostgresConnection.Step], completion: @escaping StoreCompletion<[PostgresRows]>
     ) {
@@ -241,7 +239,7 @@ package final class PostgresStore: Store {
         connection.send(steps) { completion($0.result) }
     }
 
-    /// Writes, as long as this process is the gateway. Answers what the steps have returned.
+    /// Writes, if this process is still the gateway. Answers with the rows of `steps`.
     func write(
         _ steps: [PostgresConnection.Step], of installations: [Int64] = [],
         completion: @escaping StoreCompletion<[PostgresRows]>
@@ -268,7 +266,6 @@ package final class PostgresStore: Store {
 
     // MARK: - The connection
 
-    /// What statements are sent on, as long as it stands.
     var connection: PostgresConnection? { if case .connected(let connection) = self.line { connection } else { nil } }
 
     var reasonAway: InboxError {
@@ -285,9 +282,8 @@ package final class PostgresStore: Store {
         self.connect()
     }
 
-    /// Connects, on a thread that may wait.
     private func connect() {
-        // What an earlier try has sent may come to the server after this one.
+        // Statements of an earlier attempt may reach the server after the statements of this one.
         self.gateway.session += 1
         let (configuration, gateway, loop, place) = (self.configuration, self.gateway, self.loop, self.place)
         let thread = try? OSThread(name: "kii-postgres") {
@@ -306,7 +302,8 @@ package final class PostgresStore: Store {
         }
     }
 
-    /// The database has said which turn was its last: one that was under way is written, or is no more and never will be.
+    /// Continues with a new session. The database has named its last turn, so the turn under way is either written, or
+    /// gone for good.
     private func goOn(_ opened: Result<PostgresSession, InboxError>) {
         guard case .away = self.line else { return }
         do throws(InboxError) {
@@ -320,15 +317,15 @@ package final class PostgresStore: Store {
             self.giveBack(turn)
         } catch {
             self.line = .away(error)
-            // Where a backup was restored, or a standby has taken over that was not synchronous, numbers that this process has
-            // given out may come again: a new process has new ones.
+            // After the restoration of a backup, or a takeover by a standby that was not synchronous, the database may
+            // give out numbers that this process has used. A new process gets new ones.
             guard error.isFinal else { return self.connectLater() }
-            // What it received is not acknowledged, and comes again to whoever has its shards.
+            // Its messages are not acknowledged, and come again to the gateway that has its shards.
             if let turn = self.underWay.take() { self.fail(turn, error) }
         }
     }
 
-    /// What a turn has taken in hand, and nobody has heard of, waits again.
+    /// Makes messages wait again that the turn took but whose answer was lost.
     private func giveBack(_ turn: TurnUnderWay) {
         guard turn.work.takesInHand else { return self.succeed(turn, turn.work.outcomeWithoutAnswers()) }
         self.underWay = turn
@@ -340,7 +337,7 @@ package final class PostgresStore: Store {
             case .success:
                 guard let turn = self.underWay.take() else { return }
                 self.succeed(turn, turn.work.outcomeWithoutAnswers())
-            // As long as it is not known what is in hand, the turn is not over.
+            // While it is unknown which messages are in hand, the turn is not over.
             case .failure(let error):
                 guard let connection = self.connection else { return }
                 self.line = .away(error)
@@ -352,8 +349,8 @@ package final class PostgresStore: Store {
 
     // MARK: - What it has
 
-    /// Forgets installations that others receive as from now on. Verdicts that come later are not written: who has their
-    /// messages decides anew.
+    /// Forgets installations that others receive for from now on. Later verdicts are not written: the new gateway of
+    /// their messages decides anew.
     func forget(_ installations: Set<Int64>) {
         self.installations.forget(installations)
         self.proofs.forget(installations)

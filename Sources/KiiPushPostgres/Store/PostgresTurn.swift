@@ -1,34 +1,34 @@
 #if Postgres
 import KiiPushCore
 
-/// A turn as statements of one transaction, and what their answers say of it.
+/// A turn as statements of one transaction, and the meaning of their answers.
 struct PostgresTurn {
-    /// Without late verdicts on messages of shards that were handed over.
+    /// The turn, without late verdicts on messages of other gateways' shards.
     private(set) var turn: Turn
-    /// Up to which rows brokers repeat none, by installation.
+    /// By installation, the row up to which brokers repeat none.
     let proofs: [Int64: Int64]
-    /// Of which part of the shards old rows are removed with it.
+    /// The part of the shards whose old rows this turn removes.
     let pruned: Int64?
-    /// Whether dead letters are removed with it.
     let trims: Bool
-    /// What handlers want to be written with their answers.
+    /// The handlers' own statements, committed with their answers.
     private var work: TurnWork
     private var stepCount = 0
     /// Another block of numbers, which this turn has taken.
     private(set) var block: Int64?
     private(set) var hasMoreToPrune = false
-    /// What became of the arrivals, unless the database says otherwise: then nothing of the turn is written.
+    /// The planned result for each arrival. If the database disagrees, it writes nothing of the turn.
     private var plan: [StoredArrival] = []
-    /// The places of arrivals that a row was held against, and is not.
+    /// The places of arrivals that are not the row that they were compared with.
     private var newOnes: Set<Int> = []
-    /// Of the first change of each message: those that say that it is done, and nothing else.
+    /// Changes that are the first of their message and only mark it as done.
     private var finished: [MessageChange] = []
-    /// The other changes in rounds, with one change of a message in each: a statement cannot change a row twice.
+    /// The other changes in rounds, with at most one change of a message in each: a statement cannot change a row
+    /// twice.
     private var rounds: [[MessageChange]] = []
     private var claims = PostgresClaims([])
     private var takesNumbers = false
 
-    /// - Parameter isKnown: whether an installation is this gateway's, as far as it has heard.
+    /// - Parameter isKnown: whether an installation is this gateway's, as far as it knows.
     init(
         _ turn: Turn, proofs: [Int64: Int64], pruning part: Int64?, trims: Bool, at now: MonotonicInstant,
         isKnown: (Int64) -> Bool
@@ -38,13 +38,12 @@ struct PostgresTurn {
         self.drop(of: { !isKnown($0) })
     }
 
-    /// Whether dead letters are counted with it: those that it removes, and once a minute what others have made of them.
+    /// Whether the turn counts dead letters: after a removal, and once a minute for changes by others.
     private var countsDead: Bool { self.trims || self.pruned == 0 }
 
-    /// Whether there is a message in it that no handler is to see.
     var refuses: Bool { self.turn.arrivals.contains(where: \.isRefused) }
 
-    /// The number of messages that it adds, as long as the database says nothing else.
+    /// The number of messages that the turn adds, unless the database disagrees.
     var additionCount: Int { self.additions.count }
 
     private var repetitions: [(row: Int64, arrival: Arrival)] {
@@ -65,7 +64,7 @@ struct PostgresTurn {
     mutating func steps(
         as number: Int64, of store: PostgresStore, _ numbers: inout MessageNumbers
     ) -> [PostgresConnection.Step] {
-        // What an earlier try has noted.
+        // Undo the notes of an earlier attempt.
         if !self.plan.isEmpty { for arrival in self.turn.arrivals { arrival.link.forgetAbsorptions() } }
         self.makePlan(&numbers)
         let clock = TurnClock(store.clocks)
@@ -115,15 +114,15 @@ struct PostgresTurn {
         }
     }
 
-    /// Takes the answer that messages are not the rows that they were held against: they are new ones.
+    /// Handles the refusal that messages are not the rows that they were compared with: they become new messages.
     ///
-    /// - Parameter places: which of those that were held against a row.
+    /// - Parameter places: their places among the messages that were compared with a row.
     mutating func reject(repetitions places: [Int]) {
         let repetitions = self.plan.indices.filter { if case .redelivered = self.plan[$0] { true } else { false } }
         for place in places where repetitions.indices.contains(place) { self.newOnes.insert(repetitions[place]) }
     }
 
-    /// Takes the answer that installations are another gateway's: verdicts on their messages are not written.
+    /// Handles the refusal that installations are another gateway's: verdicts on their messages are not written.
     ///
     /// - Returns: whether there were any.
     mutating func dropChanges(of installations: Set<Int64>) -> Bool {
@@ -137,12 +136,12 @@ struct PostgresTurn {
         self.turn.changes.removeAll { isOther($0.installation) }
     }
 
-    /// Takes the answer that what a handler wants to be written cannot be: its answer is not written either.
+    /// Handles the refusal of a handler's statement: the handler's answer is not written either.
     ///
-    /// - Parameter step: which step was refused.
-    /// - Returns: whether it was for that.
+    /// - Parameter step: the refused step.
+    /// - Returns: whether that was the reason for the refusal.
     mutating func dropWork(_ step: Int, _ error: InboxError, places: [Int], at now: MonotonicInstant) -> Bool {
-        // Behind the beginning, and before what else is written.
+        // After the turn's first step, and before the other writes.
         let place: Int? = step < self.stepCount ? step - 1 : nil
         guard place.map({ self.work.steps.indices.contains($0) }) ?? true else { return false }
         let dropped = self.work.refused(place, error, places: places, at: now)
@@ -170,11 +169,11 @@ struct PostgresTurn {
 
     // MARK: - What is answered
 
-    /// Reads the answers to ``steps(as:of:_:)``, and has the store count what they say.
+    /// Reads the answers to ``steps(as:of:_:)``, and has the store update its counts.
     mutating func outcome(_ answers: [PostgresRows], of store: PostgresStore) -> TurnOutcome {
         var outcome = TurnOutcome()
         outcome.refusals = self.work.refusals
-        // Behind the beginning.
+        // After the turn's first step and the handlers' statements.
         var rest = answers[(1 + self.work.steps.count)...]
         if !self.finished.isEmpty, let rows = rest.popFirst() {
             for row in 0..<rows.count {
@@ -203,8 +202,8 @@ struct PostgresTurn {
         return outcome
     }
 
-    /// What became of a turn that is committed and whose answers are lost. Delivery reads again what waits, and makes its
-    /// claims again.
+    /// The outcome of a committed turn whose answers are lost. Delivery reads waiting messages again, and repeats its
+    /// claims.
     func outcomeWithoutAnswers() -> TurnOutcome {
         var outcome = TurnOutcome()
         outcome.arrivals = self.plan
@@ -229,7 +228,7 @@ struct PostgresTurn {
                 let state = RowState(rawValue: rows.integer(row, 3))
             else { continue }
             store.count(rows.integer(row, 4), of: installation, from: former, to: state)
-            // It may wait now because of what a user or a program has done.
+            // It may wait now because a user or a program has changed it.
             guard rows.integer(row, 6) != 0, state == .waiting else { continue }
             outcome.appeared.append(
                 .init(sequence: sequence, installation: installation, source: rows.optionalInteger(row, 5)))
@@ -248,7 +247,7 @@ struct PostgresTurn {
 }
 
 extension Arrival {
-    /// Whether no handler is to see it.
+    /// Whether no handler may get the message.
     var isRefused: Bool { if case .refused = self.content { true } else { false } }
 
     var rowState: RowState { self.isRefused ? .dead : self.isInHand ? .inHand : .waiting }

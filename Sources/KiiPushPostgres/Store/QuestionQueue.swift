@@ -1,9 +1,9 @@
 #if Postgres
 import KiiPushCore
 
-/// What agents ask the database, and what they have it write, besides turns. Many of them in one transaction: each would
-/// have the database write its log to the disk, and where thousands of agents start together, turns and the renewal of the
-/// lease would stand behind all of them.
+/// Agents' questions and writes besides turns, with many in one transaction. Otherwise each would have the database
+/// write its log to the disk. If thousands of agents start together, turns and the renewal of the lease would wait for
+/// all of them.
 struct QuestionQueue {
     struct Question {
         let steps: [PostgresConnection.Step]
@@ -11,16 +11,13 @@ struct QuestionQueue {
         let completion: StoreCompletion<[PostgresRows]>
     }
 
-    /// So many in one transaction.
     static let together = 64
 
     private var waiting = Fifo<Question>()
-    /// Whether a transaction with some of them is under way.
     var isUnderWay = false
 
     mutating func add(_ question: Question) { self.waiting.append(question) }
 
-    /// The first of them, or as many as there are.
     mutating func take(_ count: Int) -> [Question] {
         var taken: [Question] = []
         while taken.count < count, let question = self.waiting.popFirst() { taken.append(question) }
@@ -29,9 +26,10 @@ struct QuestionQueue {
 }
 
 extension PostgresStore {
-    /// Asks, together with what else is asked meanwhile. What is sent to the database later by others may come before it.
+    /// Asks, together with other questions of the same time. Statements that others send later may reach the database
+    /// first.
     ///
-    /// - Parameter writes: whether anything is written, which is only done as long as this process is the gateway.
+    /// - Parameter writes: whether the steps write, which they may only if this process is still the gateway.
     func ask(
         together steps: [PostgresConnection.Step], writes: Bool = false,
         completion: @escaping StoreCompletion<[PostgresRows]>
@@ -54,14 +52,14 @@ extension PostgresStore {
                     rows.removeFirst(question.steps.count)
                 }
             case .refused where questions.count > 1:
-                // Nothing of it was done, and one of them was the reason.
+                // Nothing of the transaction was done, and one of the questions was the reason.
                 for question in questions {
                     self.send([question]) { question.completion($0.result) }
                 }
             case .refused(let error, _, _):
                 for question in questions { question.completion(.failure(error)) }
             case .unknown(let error):
-                // The connection is broken: what waits would come to nothing, one transaction after the other.
+                // The connection is broken: waiting questions would fail too, one transaction after the other.
                 for question in questions + self.questions.take(.max) { question.completion(.failure(error)) }
             }
             self.askNext()

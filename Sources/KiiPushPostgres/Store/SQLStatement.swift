@@ -1,7 +1,7 @@
 #if Postgres
 public import KiiPushCore
 
-/// A statement of a handler's own, which is carried out in the transaction that stores the handler's answer.
+/// A handler's own statement, which runs in the transaction that stores the handler's answer.
 ///
 /// ```swift
 /// completion(.newData, committing: SQLStatement("INSERT INTO app.reading (thing, value) VALUES ($1, $2)", thing, value))
@@ -13,20 +13,20 @@ public struct SQLStatement: Sendable, Hashable {
     /// Makes a statement.
     ///
     /// - Parameters:
-    ///   - text: one `INSERT`, `UPDATE`, `DELETE`, `MERGE`, `SELECT` or `WITH`. Names of tables have to be qualified with
-    ///     their schema. The gateway's role needs the rights.
-    ///   - values: what stands for `$1`, `$2` and so on, as texts, which PostgreSQL reads as the types that it expects there.
-    ///     `nil` is NULL.
+    ///   - text: one `INSERT`, `UPDATE`, `DELETE`, `MERGE`, `SELECT` or `WITH`. Qualify the names of tables with their
+    ///     schema. The gateway's role needs the rights.
+    ///   - values: the values of `$1`, `$2` and so on, as texts, which PostgreSQL reads as the types that it expects
+    ///     there. `nil` is NULL.
     public init(_ text: String, _ values: String?...) { (self.text, self.values) = (text, values) }
 
-    /// Whether it can do nothing to the transaction itself.
+    /// Whether it cannot affect the transaction itself.
     var isPlain: Bool {
         let word = self.text.drop(while: \.isWhitespace).prefix(while: \.isLetter).lowercased()
         return ["insert", "update", "delete", "merge", "select", "with"].contains(word) && !self.text.utf8.contains(0)
     }
 }
 
-/// What one answer is to be committed with.
+/// The statements to commit with one answer.
 final class SQLWork: Sendable {
     let statements: [SQLStatement]
 
@@ -34,18 +34,18 @@ final class SQLWork: Sendable {
 }
 
 extension FetchCompletion {
-    /// Answers with `result`, and has the statements carried out in the transaction that stores the answer: both are
-    /// written, or neither is. What a handler counts like this is counted exactly once, however often it was called.
+    /// Answers with `result`, and runs the statements in the transaction that stores the answer: both are written, or
+    /// neither is. Counts that a handler keeps this way are exact, however often it is called.
     ///
-    /// Where PostgreSQL refuses a statement, nothing is written and the attempt has failed: it is tried again like any other.
-    /// Each statement has a second; it holds up the gateway's other messages meanwhile. The rows that it returns are let go
-    /// of. An answer after the deadline does not count.
+    /// If PostgreSQL refuses a statement, nothing is written and the attempt fails: it is retried like any other. Each
+    /// statement has a second, and delays the gateway's other messages meanwhile. Its rows are discarded. An answer
+    /// after the deadline does not count.
     ///
     /// - Parameters:
-    ///   - result: with ``FetchResult/failed`` no statement is carried out.
+    ///   - result: with ``FetchResult/failed`` no statement runs.
     ///   - statements: in this order.
-    /// - Returns: whether the answer counts, unless PostgreSQL refuses a statement. In a runtime without a fleet's database
-    ///   it counts as ``FetchResult/failed``, and so does one with a statement that cannot be carried out.
+    /// - Returns: whether the answer counts, unless PostgreSQL refuses a statement. Without a fleet's database, or with
+    ///   a statement that cannot run, the answer counts as ``FetchResult/failed``.
     @discardableResult
     public func callAsFunction(_ result: FetchResult, committing statements: SQLStatement...) -> Bool {
         guard result != .failed, !statements.isEmpty else { return self(result) }

@@ -1,16 +1,16 @@
 #if Postgres
 import KiiPushCore
 
-/// What handlers want to be written with the answers of one turn.
+/// The handlers' statements in one turn.
 struct TurnWork {
     private var answers: [(change: MessageChange, work: SQLWork)] = []
     private(set) var refusals: [Int64: AnswerRefusal] = [:]
     private(set) var steps: [PostgresConnection.Step] = []
-    /// Whose each of the steps is.
+    /// The message of each step.
     private var owners: [Int64?] = []
     private let startedAt: MonotonicInstant
 
-    /// How long it is tried again without an answer that was refused. What is left then is for the next turn.
+    /// The time for retrying a turn without refused answers. After that, the rest is left to the next turn.
     private static let patience: Duration = .seconds(1)
 
     init(at now: MonotonicInstant) { self.startedAt = now }
@@ -34,7 +34,7 @@ struct TurnWork {
                 let text = PostgresStatement("", "carrying out a handler's statement", statement.text)
                 self.add((text, .init(texts: statement.values)), of: change.sequence)
             }
-            // A function of a handler's may have put its constraints off, and only the next look says whose they are.
+            // A handler's function may have deferred its constraints, and only this check shows whose they are.
             self.add((PostgresStatements.checkWork, .init()), of: change.sequence)
         }
         self.add((PostgresStatements.endWork, .init()))
@@ -45,15 +45,15 @@ struct TurnWork {
         self.owners.append(owner)
     }
 
-    /// Takes the answer that something was refused.
+    /// Handles a refusal.
     ///
     /// - Parameters:
-    ///   - step: which of the steps; `nil` is the commit.
-    ///   - places: those that the error names.
-    /// - Returns: the messages whose answers are not written now, if that is why the turn was refused.
+    ///   - step: the refused step; `nil` is the commit.
+    ///   - places: the places in the error.
+    /// - Returns: the messages whose answers are not written now, if they are the reason for the refusal.
     mutating func refused(_ step: Int?, _ error: InboxError, places: [Int], at now: MonotonicInstant) -> Set<Int64> {
         let all = self.answers.map(\.change.sequence)
-        // No room, no server, a broken one: whoever writes would be refused.
+        // No room, no server, a broken server: it would refuse any writer.
         guard !all.isEmpty, !error.isOfTheServer else { return [] }
         let reason = AnswerRefusal.work(
             "PostgreSQL refused a statement of the handler's (SQLSTATE \(error.sqlState ?? "unknown"))")
@@ -67,12 +67,12 @@ struct TurnWork {
             return self.refuse(Array(all.drop { $0 != owner }), .postponed)
         }
         let refused = self.refuse([owner], reason)
-        // What it has waited for the others may wait for, and the gateway waits with them.
+        // The other statements may wait for the same, and the gateway waits with them.
         let isSlow = error.isOfWaiting || now > self.startedAt + Self.patience
         return isSlow ? refused.union(self.refuse(all.filter { $0 != owner }, .postponed)) : refused
     }
 
-    /// Notes answers that are not written since others have their messages.
+    /// Notes answers that are not written, since others have their messages.
     mutating func drop(_ changes: some Sequence<MessageChange>) {
         for case (let sequence, .committing) in changes.lazy.map({ ($0.sequence, $0.verdict) }) {
             self.refusals[sequence] = .late
@@ -86,10 +86,12 @@ struct TurnWork {
 }
 
 extension InboxError {
-    /// Whether a statement has waited for too long, or for another one that waited for it.
+    /// Whether a statement has waited too long, or was part of a deadlock.
     fileprivate var isOfWaiting: Bool { ["57014", "55P03", "40P01", "40001"].contains(self.sqlState) }
 
-    /// - Source: "PostgreSQL Error Codes" in its manual: the classes of what the server lacks.
+    /// Whether the server itself has failed.
+    ///
+    /// - Source: "PostgreSQL Error Codes" in its manual: the classes of failures of the server.
     fileprivate var isOfTheServer: Bool {
         guard let sqlState, sqlState != "57014" else { return false }
         return ["08", "53", "57", "58", "XX"].contains(String(sqlState.prefix(2)))

@@ -1,8 +1,8 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// The answer to a shell's completion script: a candidate a line, with its description behind a tab; or `:file`,
-/// `:directory` or `:program`, which the shell completes itself. Errors print nothing, since the user is typing.
+/// Answers a shell's completion script: a candidate a line, with its description after a tab; or `:file`, `:directory`
+/// or `:program`, which the shell completes itself. Errors print nothing, since the user is typing.
 struct CompleteCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "complete",
@@ -40,7 +40,7 @@ struct CompleteCommand: ParsableCommand {
         return (Directory.names(in: directory) ?? []).filter { ProfileLocation.isValid($0) }.sorted()
     }
 
-    /// Where there are too many, open messages come before done ones.
+    /// If there are too many, open messages come before done ones.
     private static func messages(_ standings: Set<MessageRecord.Standing>, _ words: [String]) throws -> [String] {
         let directory =
             try self.value(of: "--state-directory", nil, in: words)

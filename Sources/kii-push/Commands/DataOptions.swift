@@ -16,8 +16,8 @@ struct DataOptions: ParsableArguments {
 
     /// Reads and checks the object, if there is one. Touches no network.
     ///
-    /// - Throws: ``CommandFailure`` with exit 65 when it is no JSON object, or has a key twice, of which a receiver
-    ///   would see only one; with exit 66 when the file cannot be read.
+    /// - Throws: ``CommandFailure``: exit 65 if it is no JSON object, or has a duplicate key, since a receiver would
+    ///   see only one value; exit 66 if the file cannot be read.
     func given() throws -> JSONValue? {
         guard self.isGiven else { return Optional.none }
         let bytes = try self.bytes()

@@ -1,7 +1,7 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// The commands that read an inbox, and those that decide about its dead letters.
+/// The commands that read an inbox, and the commands for its dead letters.
 struct InboxCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inbox", abstract: "Shows what is stored on this machine; retries, drops or adopts messages.",

@@ -3,10 +3,9 @@ import KiiPushCore
 
 /// The handler of `listen`: shows the work of an agent, and answers its messages.
 ///
-/// The thread that calls the handler shows the message and waits until the line is written, so that no message is taken
-/// faster than the reader reads. Other events come on any thread, such as the event loop's: a task or the next message
-/// shows them. The task also shows messages that came before the state of the connection was shown; it blocks no
-/// thread.
+/// The thread that calls the handler shows the message and waits until the line is written, so messages come no faster
+/// than the reader reads. Other events come on any thread, such as the event loop's: a task or the next message shows
+/// them. The task also shows messages that came before the state of the connection was shown; it blocks no thread.
 final class ListenView: RemoteNotificationHandler {
     private struct Call {
         var message: ReceivedMessage
@@ -156,8 +155,8 @@ final class ListenView: RemoteNotificationHandler {
         if isStopping { answer() } else { self.endings.continuation.yield(.counted) }
     }
 
-    /// Answers for a message, or a command of thing-if, that the filter hides: a later run gets it. Without a file it
-    /// counts as done, since an unanswered message would block the acknowledgement of later ones.
+    /// Answers for a message, or a command of thing-if, that the filter hides: a later run gets it. Without a file the
+    /// answer is `noData`, since an unanswered message would block the acknowledgement of later ones.
     fileprivate func hide(_ completion: FetchCompletion) {
         guard self.state.withLock({ $0.setsAside }) else {
             completion(.noData)
@@ -201,7 +200,7 @@ final class ListenView: RemoteNotificationHandler {
         await self.catchUp()
     }
 
-    /// Tells a person who asked for the end which attempts still run.
+    /// Tells a person who has stopped the command which attempts still run.
     func sayWhatIsWaitedFor() {
         guard let text = self.bridge?.notes.waitingText(HandlerOptions.longest) else { return }
         self.console.status(text)

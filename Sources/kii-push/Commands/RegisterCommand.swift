@@ -145,7 +145,7 @@ struct PrincipalOptions: ParsableArguments {
 enum PayloadFormat: String, CaseIterable, ExpressibleByArgument {
     /// Kii's long keys, without `aps`: what Kii's cloud sends over MQTT.
     case mqtt
-    /// `aps` with alert, badge and sound, and Kii's short keys: what Kii's cloud hands to Apple for a device.
+    /// `aps` with alert, badge and sound, and Kii's short keys: the form in which Kii's cloud sends to Apple.
     case apns
 
     static var expectation: String { Self.allCases.map(\.rawValue).joined(separator: " or ") }

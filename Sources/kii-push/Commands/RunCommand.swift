@@ -40,7 +40,7 @@ struct RunCommand: ParsableCommand {
     @OptionGroup(title: "Cloud") var profile: ProfileOptions
 
     func validate() throws {
-        // The variable is meant for a fleet.
+        // The variable is for a gateway of a fleet.
         if self.profile.profile == nil, EnvironmentVariable.store.text != nil {
             throw CommandFailure(
                 .usage,
@@ -139,7 +139,7 @@ struct RunCommand: ParsableCommand {
         if let keepAlive = settings.options.keepAlive { identity.keepAlive = keepAlive.duration }
         var configuration = cloud.runtimeConfiguration(stateDirectory: profile.directory)
         configuration.hasControlSocket = true
-        // No message waits, with its time running, while the program has another.
+        // So that no message's time runs while it waits for a busy program.
         configuration.concurrentHandlers = receiver.concurrency
         let runtime = try PushRuntime(configuration: configuration)
         let offline = service.offlineLimit(settings.options.exitWhenOffline?.duration)

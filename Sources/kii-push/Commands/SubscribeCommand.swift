@@ -66,8 +66,8 @@ struct TargetOptions: ParsableArguments {
 
     var isEmpty: Bool { self.topics.isEmpty && self.buckets.isEmpty }
 
-    /// Changes the subscription to each target and prints the result, with `unchanged` where nothing changed. Without
-    /// targets the profile's declared ones are used.
+    /// Changes the subscription to each target and prints the result, or `unchanged` if nothing changed. Without
+    /// targets it uses the profile's declared ones.
     func change(
         isSubscribed: Bool, unchanged: String,
         _ change: (CloudSession, Principal, SubscriptionTarget) async throws -> CloudSession.SubscriptionOutcome

@@ -8,7 +8,7 @@ struct DoctorSession: Sendable {
     let runtime: PushRuntime
     let limit: Duration
     let agent: PushAgent?
-    /// The same where nothing but WebSocket gets through.
+    /// The same agent for a network that lets only WebSocket through.
     private let webSocketAgent: PushAgent?
     let client: KiiClient
     let transport: DatedTransport
@@ -87,7 +87,7 @@ struct DoctorSession: Sendable {
         try await examination.check(Check.Key(.signIn), after: [Check.Key(.app)]) { try await self.signIn() }
     }
 
-    /// Tries both ways to the broker, and returns whether nothing but WebSocket gets through.
+    /// Tries both ways to the broker. Returns whether only WebSocket gets through.
     private func examineBroker(
         _ examination: inout Examination, host: String, port: UInt16?, webSocketPort: UInt16?
     ) async throws -> Bool {
@@ -175,7 +175,7 @@ struct DoctorSession: Sendable {
 }
 
 extension TransportError? {
-    /// Whether it is what a firewall does to a connection.
+    /// Whether the error looks like a firewall's work.
     fileprivate var isSwallowed: Bool {
         switch self?.code {
         case .timedOut, .connectionRefused, .connectionLost: true

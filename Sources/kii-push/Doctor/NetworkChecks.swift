@@ -13,7 +13,7 @@ struct NetworkChecks: Sendable {
     let report: PushRuntime.Inspection?
     let failure: TransportError?
     let now: Timestamp
-    /// The port that a firewall swallows, where the finding is of the broker's port for WebSocket instead.
+    /// The port that a firewall blocks, if the finding is about the broker's port for WebSocket instead.
     var swallowedPort: UInt16?
 
     private var place: String { "\(self.host):\(self.port)" }

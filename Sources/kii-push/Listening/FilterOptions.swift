@@ -1,7 +1,6 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// The options that select messages.
 struct FilterOptions: ParsableArguments {
     @Option(value: "KIND", help: "Only push-to-app, push-to-user or direct-push; may be given again.")
     var only: [ReceivedMessage.Kind] = []

@@ -63,8 +63,8 @@ struct Replay: Sendable {
         }
     }
 
-    /// Passes a message to the handler. While that is impossible it tries again, for the time of one attempt; each try
-    /// has the whole time of an attempt.
+    /// Passes a message to the handler. If the handler cannot be reached, it tries again, for the time of one attempt;
+    /// each try has the whole time of an attempt.
     func answer(to message: ReplayedMessage) async throws -> HandlerAnswer {
         let end = MonotonicInstant.now() + HandlerOptions.longest
         while true {
@@ -93,7 +93,6 @@ extension HandlerOutcome {
 }
 
 extension Console {
-    /// Shows the result of a replayed message.
     fileprivate func show(_ answer: HandlerAnswer, to id: Int64) throws {
         let (word, style, detail): (String, TextStyle, String?) =
             switch answer.verdict {

@@ -41,8 +41,8 @@ extension CloudSession {
     }
 
     /// Whether the profile is subscribed to a target. `nil` if the answer does not matter: a former subscription of the
-    /// profile that is over, or a target that the cloud refuses to answer for, such as a topic of a group that the user
-    /// has left.
+    /// profile is over, or the cloud refuses to answer. It refuses, for example, for a group's topic after the user has
+    /// left the group.
     func isSubscribed(
         _ principal: Principal, to target: SubscriptionTarget, known source: SubscriptionSource
     ) async throws -> Bool? {

@@ -53,7 +53,7 @@ extension CloudSession {
         return failure
     }
 
-    /// The administrator creates the app's own topics; members create those of users, groups and things.
+    /// The administrator creates the app's own topics; members create the topics of users, groups and things.
     ///
     /// - Source: Kii's guide, "creating a topic".
     private func create(_ topic: Topic, after error: KiiError) async throws {

@@ -5,8 +5,8 @@ extension CloudSession {
     /// The session for a call; the role is for people.
     typealias Sender = (session: KiiSession, role: String)
 
-    /// The administrator, if its credentials are known, for calls that the cloud grants to nobody else by default; else
-    /// the profile itself, which may have been granted the right.
+    /// The administrator, if its credentials are known, for calls that the cloud grants only to it by default.
+    /// Otherwise the profile itself, which may have the right too.
     func adminOrOwn() throws -> Sender {
         if let admin = self.admin { return (admin, "the app's admin") }
         return (try self.own(), "the profile's own user or thing")

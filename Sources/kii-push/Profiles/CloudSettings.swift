@@ -11,7 +11,7 @@ struct CloudSettings: Sendable {
     }
 
     let app: KiiApp
-    /// The credentials for calls that the cloud reserves to the app's administrator; `nil` if there are none.
+    /// `nil` without credentials.
     let admin: AdminCredentials?
     let caFile: String?
     let proxy: String?

@@ -21,8 +21,7 @@ struct EmulatorWatch: Sendable {
     func moved(isOffline: @Sendable () -> Bool) async -> Bool {
         while true {
             do { try await Task.sleep(for: .milliseconds(500)) } catch { return false }
-            // An unreadable file may be in the middle of a replacement, or somebody else's: the agent reports why it is
-            // offline.
+            // An unreadable file may be half replaced, or another user's: the agent reports why it is offline.
             guard isOffline(), let file = try? EmulatorRuntimeFile.find(at: self.path) else { continue }
             if file.admin.clientID == self.clientID, file.app.baseURL != self.baseURL { return true }
         }

@@ -19,7 +19,7 @@ package struct KnownSubscriptions: Sendable {
         (file.value["subscriptions"]?.array ?? []).compactMap { SubscriptionTarget(remembered: $0) }
     }
 
-    /// Forgets all subscriptions: they were another principal's.
+    /// Removes all subscriptions: they were another principal's.
     func forget() { unlink(self.path) }
 
     func note(_ target: SubscriptionTarget, isSubscribed: Bool) throws {

@@ -3,7 +3,7 @@ import KiiPushCore
 
 /// The secrets of one profile, each from the first source that has it. The sources, in their order:
 ///
-/// 1. the file that systemd passes to this service alone;
+/// 1. the file that systemd passes only to this service;
 /// 2. the environment, set for one run like the app's ID and address;
 /// 3. `credentials.json`, written by the user;
 /// 4. the secrets given to `register`.

@@ -59,8 +59,8 @@ struct ProfileSettings: Sendable {
         self.emulator = emulator
     }
 
-    /// The connection settings that `register` stores: its options, and those of its earlier run. Paths from files and
-    /// the environment stay there.
+    /// The connection settings that `register` stores: its own options, and the options of its earlier run. Paths from
+    /// files and the environment stay there.
     var terms: SavedProfile.Terms {
         func kept(_ setting: Setting<String>?) -> String? {
             switch setting?.origin {

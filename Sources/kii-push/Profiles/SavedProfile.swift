@@ -5,8 +5,8 @@ package import KiiPushCore
 /// resulting registration.
 package struct SavedProfile: Sendable, Hashable {
     enum Cloud: Sendable, Hashable {
-        /// An emulator, whose address is looked up each time. `clientID` is its admin's: random, and part of the
-        /// emulator's state, it identifies the emulator that knows the profile.
+        /// An emulator; each command looks up its address. `clientID` is its admin's. That is random and part of the
+        /// emulator's state, so it identifies the emulator that knows the profile.
         case emulator(appID: String, clientID: String)
         case kii(baseURL: String, appID: String, Terms)
     }

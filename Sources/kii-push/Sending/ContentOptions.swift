@@ -58,8 +58,8 @@ struct ContentOptions: ParsableArguments {
 
     /// Reads the files. Touches no network.
     ///
-    /// - Throws: ``CommandFailure`` when the data or the body is wrong or cannot be changed so; ``KiiInputError`` for a
-    ///   null member: like a nested value it is refused before anything is sent.
+    /// - Throws: ``CommandFailure`` for wrong data or a wrong body, or for impossible changes; ``KiiInputError`` for a
+    ///   null member, which is refused before sending, like a nested value.
     func assembled() throws -> SentMessage {
         if let file = self.message { return .body(try MessageFile.read(file)) }
         var message = self.fixture?.message ?? PushMessage(mqtt: nil)

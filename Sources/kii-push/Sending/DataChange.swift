@@ -39,7 +39,7 @@ struct DataChange: ExpressibleByArgument {
         return JSONValue(members: members)
     }
 
-    /// `-` stands for the place behind the last element (RFC 6901 section 4).
+    /// `-` stands for the place after the last element (RFC 6901 section 4).
     private func replacing(
         elements: [JSONValue], _ token: String, _ tail: ArraySlice<String>, at place: JSONPointer
     ) throws -> JSONValue {

@@ -18,7 +18,7 @@ struct EmulatedDelivery: Sendable {
 }
 
 extension CloudSession {
-    /// The number of installations that got a message; `nil` unless an emulator says so.
+    /// The number of installations that got a message; `nil` without an emulator's answer.
     func receiverCount(of messageID: String) async -> Int? {
         guard self.cloud.source == .emulator else { return nil }
         return try? await self.deliveries(of: messageID).count

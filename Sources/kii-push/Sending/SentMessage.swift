@@ -1,7 +1,6 @@
 import KiiPushCommandLine
 import KiiPushCore
 
-/// The message of a command line.
 enum SentMessage: Sendable {
     /// Made of options; the library checks it before sending.
     case typed(PushMessage)

@@ -3,7 +3,6 @@ import KiiPushCommandLine
 import KiiPushCore
 import KiiPushDesktop
 
-/// The handler of `run`.
 struct RunReceiver: Sendable {
     enum Kind: Sendable {
         case outside(any OutsideHandler)

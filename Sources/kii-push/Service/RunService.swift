@@ -43,8 +43,8 @@ final class RunService: Sendable {
         OfflineLimit(limit) { [continuation] in continuation.yield(.offline(for: limit ?? .zero)) }
     }
 
-    /// Runs until a signal or a failure ends it, and throws that. `reload` makes another session from the current
-    /// files, without starting it.
+    /// Runs until a signal, a failure or the end of the session. Throws the failure, or after a signal ``SilentExit``.
+    /// `reload` makes another session from the current files, without starting it.
     func run(_ first: RunSession, _ signals: StopSignals, reload: () async throws -> RunSession) async throws {
         let relays = [
             Task { [continuation] in

@@ -6,7 +6,7 @@ import KiiPushCore
 struct RunSession: Sendable {
     let profile: String
     let settings: RunSettings
-    /// The time limit for running attempts once the session is ending.
+    /// How long attempts may still run once the session is ending.
     let shutdownGrace: Duration
     let runtime: PushRuntime
     let agent: PushAgent

@@ -12,7 +12,7 @@ struct UnitFile: Sendable {
 
     /// The configuration file of a system unit.
     static let configuration = "/etc/kii-push/config.json"
-    /// The secrets file, which systemd passes to the unit alone.
+    /// The secrets file, which systemd passes only to the unit.
     static let credentials = "/etc/kii-push/credentials.json"
 
     let kind: Kind

@@ -1,7 +1,7 @@
 import KiiPushCore
 
 /// The body of a control below `/__kii`. People type controls or write them into scripts, so a control refuses unknown
-/// members, and names them.
+/// members and names them.
 typealias ControlBody = JSONReader<KiiFailure>
 
 extension KiiFailure: JSONReaderError {
@@ -17,7 +17,7 @@ extension KiiFailure: JSONReaderError {
 extension ControlBody {
     /// The body of `call`; an empty one counts as `{}`. The media type does not matter, so that `curl -d` works.
     ///
-    /// - Throws: ``KiiFailure`` 400 for any other member than those named.
+    /// - Throws: ``KiiFailure`` 400 for a member that is not in `members`.
     init(_ call: CloudCall, members: [String]? = nil) throws(KiiFailure) {
         self.init(call.request.body.isEmpty ? [:] : try call.object(), in: ())
         try self.object(members)
@@ -25,12 +25,12 @@ extension ControlBody {
 
     func count() throws(KiiFailure) -> Int { try self.integer(in: 1...1_000_000) }
 
-    /// A time in seconds, to the millisecond; by default at most 68 years.
+    /// A duration in seconds, to the millisecond; by default at most 68 years.
     func duration(
         from shortest: Duration = .milliseconds(1), to longest: Duration = .seconds(2_147_483_647)
     ) throws(KiiFailure) -> Duration {
         try self.read("a number of seconds: at least \(shortest), at most \(longest)") { value in
-            // Compared before it is converted: a `Double` may be far beyond what an integer holds.
+            // Compared before the conversion: a `Double` may exceed the range of an integer.
             guard let seconds = value.double, seconds >= 0, seconds <= Double(longest.components.seconds) else {
                 return nil
             }

@@ -1,7 +1,7 @@
 import KiiPushCore
 
 extension Route {
-    /// What the emulator is told to do, below `/__kii`: for its administrator alone.
+    /// The controls below `/__kii`, for the emulator's administrator only.
     static let controls: [Route] = [
         .control("GET", "app") { cloud, _ in cloud.showApp() },
         .control("PATCH", "app") { cloud, call throws(KiiFailure) in try cloud.changeApp(call) },
@@ -27,13 +27,12 @@ extension Route {
     ]
 }
 
-/// The app's settings, its principals' switches, and the way back to an empty cloud.
 extension EmulatedCloud {
     func showApp() -> HTTPResponse { .json(200, nil, self.app.json(app: self.appID)) }
 
     mutating func changeApp(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let changed = try self.app.merging(ControlBody(call))
-        // A new limit counts from its own first request on.
+        // A new limit starts counting with its first request.
         if changed.requestLimit != self.app.requestLimit { self.requestWindow = RequestWindow() }
         self.app = changed
         return self.showApp()
@@ -45,7 +44,7 @@ extension EmulatedCloud {
         return try isDisabled.flag()
     }
 
-    /// Puts new credentials and a new topic in the place of the old ones, which the broker forgets at once.
+    /// Replaces credentials and topic by new ones; the broker forgets the old ones at once.
     mutating func rotateInstallation(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let record = try self.installation(call)
         guard record.credential != nil else { throw .endpointNotFound }
@@ -53,8 +52,8 @@ extension EmulatedCloud {
         return .json(200, nil, .object(all: ["installationID": renewed.id, "mqttTopic": renewed.mqttTopic]))
     }
 
-    /// Forgets users, things, groups, tokens, installations, topics with their rights, buckets with their objects,
-    /// subscriptions, commands, messages, faults and what a request limit has counted; the app and its settings stay.
+    /// Removes users, things, groups, tokens, installations, topics with their rights, buckets with their objects,
+    /// subscriptions, commands, messages, faults and the count of a request limit. The app and its settings stay.
     mutating func reset() {
         self.effects.revocations = self.state.installations.values.compactMap { $0.credential?.username }.sorted()
         self.effects.isReset = true

@@ -1,9 +1,9 @@
 import KiiPushCore
 
 extension Route {
-    /// What the emulator holds, below `/__kii`: for its administrator alone, and without any secret.
+    /// Views of the emulator's contents below `/__kii`, for its administrator only and without any secret.
     ///
-    /// Lists are whole, in the order of IDs or paths; of messages there are pages.
+    /// Lists are complete, in the order of IDs or paths; messages come in pages.
     static let inspection: [Route] = [
         .control("GET", "principals") { cloud, _ in cloud.showPrincipals() },
         .list("installations") { cloud in cloud.installationList() },
@@ -65,7 +65,7 @@ extension EmulatedCloud {
         return .json(200, nil, ["users": users, "things": things, "groups": groups])
     }
 
-    /// With each MQTT installation whether it is online: `null` when that is not known.
+    /// For each MQTT installation the list has its online status: `null` when that is unknown.
     fileprivate func installationList() -> JSONValue {
         let statuses = self.presence()
         return self.state.installations.byKey { record in
@@ -83,7 +83,6 @@ extension EmulatedCloud {
 }
 
 extension Dictionary where Key == String, Value: StoredRecord {
-    /// An array of objects, in the order of the keys.
     fileprivate func byKey(_ members: (Value) -> JSONMembers) -> JSONValue {
         JSONValue(self.sorted { $0.key < $1.key }.map { .object(members($0.value)) })
     }

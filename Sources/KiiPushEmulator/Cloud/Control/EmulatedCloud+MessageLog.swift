@@ -1,8 +1,7 @@
 import KiiPushCore
 
-/// Looking at what was sent.
 extension EmulatedCloud {
-    /// Summaries, oldest first: `after` the message of that sequence number, at most `limit`.
+    /// At most `limit` summaries, oldest first, of messages after the sequence number `after`.
     func showMessages(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let after = try self.number("after", in: 0...Int64.max, default: 0, call)
         let limit = try self.number("limit", in: 1...1000, default: 100, call)
@@ -10,7 +9,6 @@ extension EmulatedCloud {
         return .json(200, nil, ["messages": JSONValue(page)])
     }
 
-    /// One message with what each network got and which installations it was for.
     func showMessage(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let message = try self.message(call["id"])
         return .json(200, nil, .object(message.summary + message.details))
@@ -24,7 +22,6 @@ extension EmulatedCloud {
         return message
     }
 
-    /// A whole number of the query.
     func number(
         _ name: String, in range: ClosedRange<Int64>, default: Int64, _ call: CloudCall
     ) throws(KiiFailure) -> Int64 {
@@ -48,7 +45,7 @@ extension LoggedMessage {
     }
 
     fileprivate var details: JSONMembers {
-        // Written by this program, so it can be read; were it not, nothing would be shown.
+        // The emulator wrote this JSON, so it is readable; if it were not, the answer would show null.
         let renderings = self.renderings.map { ($0.network.rawValue, (try? JSONValue(parsing: $0.message)) ?? .null) }
         let installations = self.renderings.map { ($0.network.rawValue, (self.deliveries[$0.network] ?? []).json) }
         return JSONMembers(all: [

@@ -1,11 +1,10 @@
 import KiiPushCore
 
-/// Buckets: they come into being with their first object or subscription, or are made.
+/// Buckets. The first object or subscription creates a bucket, or a request does.
 extension EmulatedCloud {
-    /// Names that Kii keeps for itself.
     private static let reservedBuckets: Set<String> = ["devices", "users", "installations", "internal", "things"]
 
-    /// The bucket of the path; its scope exists, itself it need not.
+    /// The bucket in the path. Its scope exists; the bucket may not.
     ///
     /// - Source: Kii's reference of buckets (`default:`); its clients for Java and JavaScript (`CRYPTO:`)
     func bucket(_ call: CloudCall) throws(KiiFailure) -> Bucket {
@@ -20,14 +19,14 @@ extension EmulatedCloud {
         return Bucket(id, in: scope)
     }
 
-    /// The bucket of the path, if the caller may put objects into it.
     func writableBucket(_ call: CloudCall) throws(KiiFailure) -> Bucket {
         let bucket = try self.bucket(call)
         try self.require(self.belongs(call.caller, to: bucket.scope), call, "No right to use this bucket.")
         return bucket
     }
 
-    /// The bucket of the path, if the caller may read what is in it. In the app's scope everybody may, also without a token.
+    /// The bucket in the path, if the caller may read its contents. In the app's scope everybody may, even without a
+    /// token.
     ///
     /// - Source: Kii's guide on securing data, default rights
     func readableBucket(_ call: CloudCall) throws(KiiFailure) -> Bucket {
@@ -37,13 +36,12 @@ extension EmulatedCloud {
         return bucket
     }
 
-    /// Makes the bucket unless it is there.
     mutating func ensure(_ bucket: Bucket, _ call: CloudCall) {
         guard self.state.buckets[bucket.path] == nil else { return }
         self.state.save(BucketRecord(bucket: bucket, creator: call.caller))
     }
 
-    /// Makes the bucket of the path. Clients send the type that its name says already.
+    /// Creates the bucket in the path. Clients may send a type, which has to match the bucket's name.
     mutating func createBucket(_ call: CloudCall) throws(KiiFailure) {
         let bucket = try self.writableBucket(call)
         let body = try call.request.body.isEmpty ? [:] : call.object(of: "BucketCreationRequest")
@@ -53,7 +51,7 @@ extension EmulatedCloud {
         self.ensure(bucket, call)
     }
 
-    /// HEAD asks whether the bucket is there, and is answered with 204.
+    /// HEAD checks whether the bucket exists; success is 204.
     func showBucket(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let bucket = try self.existing(self.readableBucket(call)).bucket
         guard call.request.meantMethod != "HEAD" else { return HTTPResponse(status: 204) }
@@ -69,8 +67,8 @@ extension EmulatedCloud {
         return record
     }
 
-    /// Deletes the bucket with all that is in it. Subscribers hear of that, not of each object, and are subscribed no
-    /// more.
+    /// Deletes the bucket with its contents. Subscribers get one push about the bucket, none about its objects, and
+    /// lose their subscription.
     mutating func deleteBucket(_ call: CloudCall) throws(KiiFailure) {
         let bucket = try self.writableBucket(call)
         let record = try self.existing(bucket)
@@ -84,7 +82,6 @@ extension EmulatedCloud {
         JSONMembers(all: ["objectScope": bucket.scope.json(app: self.appID), "bucketID": bucket.id])
     }
 
-    /// What is wrong with an object.
     func failure(_ status: Int, _ code: String, _ message: String, _ object: ObjectReference) -> KiiFailure {
         KiiFailure(status, code, message).about(self.fields(of: object.bucket) + [("objectID", JSONValue(object.id))])
     }

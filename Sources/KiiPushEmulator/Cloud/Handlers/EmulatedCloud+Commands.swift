@@ -15,11 +15,12 @@ extension Route {
     ]
 }
 
-/// Commands of thing-if: sent to a thing over MQTT, and told of to their issuer when the thing has answered.
+/// Commands of thing-if. The cloud sends a command to a thing over MQTT, and pushes to the issuer when the thing has
+/// answered.
 extension EmulatedCloud {
-    /// What a list holds at most, however much more is asked for.
+    /// The most commands in a list, however many the caller asks for.
     private static let commandsPerPage = 200
-    /// With that many bytes of commands a list ends as well.
+    /// A list also ends after this many bytes of commands.
     private static let bytesPerPage = 1 << 20
 
     mutating func sendCommand(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
@@ -29,7 +30,7 @@ extension EmulatedCloud {
         var command = CommandRecord(
             id: self.identifiers.unique(), thingID: thing.id, number: self.state.commandCount(of: thing.id),
             request: request, state: .sendFailed, createdAt: call.now, modifiedAt: call.now)
-        // Over MQTT alone: the form on other networks is not known.
+        // Only over MQTT: the form on other networks is unknown.
         let rendering = PushRendering(.mqtt, command.payload)
         let source = "things/\(thing.id)"
         let message = self.deliver(.command, source, [rendering], to: [.thing(thing.id)], call) { _ in true }
@@ -40,7 +41,8 @@ extension EmulatedCloud {
         return .json(201, nil, ["commandID": JSONValue(command.id)])
     }
 
-    /// What is kept of a command's body. The media type says whether it is one with traits, which group actions by alias.
+    /// The stored part of a command's request. The media type says whether the command has traits, which group actions
+    /// by alias.
     private func checkedCommand(
         _ body: JSONValue, to thing: ThingRecord, _ call: CloudCall
     ) throws(KiiFailure) -> JSONValue {
@@ -81,7 +83,7 @@ extension EmulatedCloud {
         let limit = min(try self.number("bestEffortLimit", in: 1...Int64.max, default: most, call), most)
         var start = 0
         if let key = call.target.query["paginationKey"] {
-            // Kii's look like `200/2`.
+            // Kii's keys look like `200/2`.
             guard let number = key.split(separator: "/").last.flatMap({ Int($0) }), number >= 0 else {
                 throw .invalidInput("paginationKey has to be the nextPaginationKey of an answer.")
             }
@@ -100,7 +102,7 @@ extension EmulatedCloud {
         return .json(200, nil, answer)
     }
 
-    /// Takes the thing's results and tells the issuer of them.
+    /// Stores the thing's results and pushes to the issuer.
     mutating func takeResults(_ call: CloudCall) throws(KiiFailure) {
         var command = try self.command(call)
         let body = try call.object(of: "CommandResultsUpdateRequest")
@@ -109,7 +111,7 @@ extension EmulatedCloud {
         }
         self.state.save(command)
         for user in self.issuers(of: command) {
-            // Kii's sample app reads the first member; which others Kii sends is not known.
+            // Kii's sample app reads the first member; which others Kii sends is unknown.
             let message: JSONMembers = [
                 ("commandID", JSONValue(command.id)), ("senderURI", "kiicloud://admins/APP_ADMIN"),
                 ("sourceURI", JSONValue("kiicloud://users/\(user)")),
@@ -119,13 +121,13 @@ extension EmulatedCloud {
         }
     }
 
-    /// The user who issued it, or the members of the group that did; nobody when they are gone.
+    /// The user who issued the command, or the members of the issuing group; empty when they were deleted.
     private func issuers(of command: CommandRecord) -> [String] {
         guard let owner = try? self.owner(written: command.request["issuer"]?.string ?? "") else { return [] }
         return owner.kind == .user ? [owner.id] : self.state.groups[owner.id]?.members.sorted() ?? []
     }
 
-    /// The thing of the path, `thing:{thingID}`, if the caller may act for it.
+    /// The thing in the path, `thing:{thingID}`, if the caller may act for it.
     private func target(_ call: CloudCall) throws(KiiFailure) -> ThingRecord {
         let (text, prefix) = (call["target"], "thing:")
         // Two of Kii's clients write the prefix in capitals.
@@ -137,7 +139,6 @@ extension EmulatedCloud {
         return thing
     }
 
-    /// The command of the path.
     fileprivate func command(_ call: CloudCall) throws(KiiFailure) -> CommandRecord {
         let thing = try self.target(call)
         guard let command = self.state.commands[call["command"]], command.thingID == thing.id else {

@@ -1,14 +1,13 @@
 import KiiPushCore
 
 extension Route {
-    /// The ends of users and things.
     static let deletions: [Route] = [
         Route("DELETE", "users/{user}") { cloud, call throws(KiiFailure) in try cloud.deleteUser(call) },
         Route("DELETE", "things/{thing}") { cloud, call throws(KiiFailure) in try cloud.deleteThing(call) },
     ]
 }
 
-/// Who is deleted takes all of their own along. Nobody is told by a push: no source shows one.
+/// Deleting a user or thing removes everything it owns. No push reports this: no source shows one.
 ///
 /// - Source: Kii's guides on deleting users and things; live tests of thing-node and of Kii's client for Java.
 extension EmulatedCloud {
@@ -27,7 +26,6 @@ extension EmulatedCloud {
         self.state.remove(thing)
     }
 
-    /// Has the broker forget what the principal's installations log in with.
     private mutating func lockOut(_ principal: Principal) {
         self.effects.revocations += self.state.installations(of: principal).compactMap { $0.credential?.username }
     }

@@ -15,9 +15,10 @@ extension EmulatedCloud {
         return .json(200, "MQTTEndpointResponse", .object(endpoint), fields: [field])
     }
 
-    /// The endpoint of an MQTT installation, of which the broker is told, and the seconds for which it is good.
+    /// The endpoint of an MQTT installation, which the broker then accepts, and its lifetime in seconds.
     ///
-    /// Its time begins when it is handed out. Once that has ended, there are another topic and other credentials.
+    /// The lifetime begins when a client first gets the endpoint. After its end, the next call makes another topic and
+    /// other credentials.
     mutating func handOutEndpoint(
         of record: InstallationRecord, now: Timestamp
     ) throws(KiiFailure) -> (JSONMembers, seconds: Int64) {
@@ -29,7 +30,7 @@ extension EmulatedCloud {
         }
         guard let credential = record.credential, let topic = record.mqttTopic else { throw .endpointNotFound }
         self.effects.grants.append(credential)
-        // Without end: what Kii's captured answer says.
+        // No end: Kii's captured answer has this number.
         let seconds = record.endpointExpiresAt.map { now.secondsRoundedUp(to: $0) } ?? EmulatedCloud.unlimitedSeconds
         let ports = self.settings.brokerPorts
         let webSockets = JSONMembers(present: [
@@ -54,7 +55,7 @@ extension EmulatedCloud {
         return renewed
     }
 
-    /// Lengths below those of the smallest client known (ebisu: 63 bytes each, 127 for the password).
+    /// The lengths fit the smallest known client (ebisu: 63 bytes each, 127 for the password).
     mutating func newBrokerCredential() -> BrokerCredential {
         BrokerCredential(username: self.identifiers.secret(24), password: Secret(self.identifiers.secret(32)))
     }

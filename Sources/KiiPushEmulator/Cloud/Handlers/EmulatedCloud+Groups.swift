@@ -27,7 +27,6 @@ extension Route {
 extension EmulatedCloud {
     private static let nameLengths = 1...190
 
-    /// A group with an ID of the caller's choice.
     mutating func createNamedGroup(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         try self.requireMayCreateGroup(call)
         let id = call["group"]
@@ -68,7 +67,7 @@ extension EmulatedCloud {
         try self.require(mayCreate, call, "Only users and the administrator may create groups.")
     }
 
-    /// The groups of a member or an owner, whoever asks; all of them to the administrator alone.
+    /// Any caller may list the groups of a member or an owner; only the administrator may list all.
     func listGroups(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let (member, owner) = (call.target.query["is_member"], call.target.query["owner"])
         if let member { _ = try self.user(id: member) }
@@ -82,7 +81,7 @@ extension EmulatedCloud {
         return .json(200, "GroupsRetrievalResponse", ["groups": JSONValue(list)])
     }
 
-    /// The body is the name, as it is.
+    /// The body is the name as plain text.
     mutating func renameGroup(_ call: CloudCall) throws(KiiFailure) {
         var group = try self.managedGroup(call)
         guard call.mediaType == "text/plain" else { throw .mediaType(["text/plain"]) }
@@ -101,7 +100,7 @@ extension EmulatedCloud {
         return name
     }
 
-    /// The new owner becomes a member, and the former one stays one.
+    /// The new owner becomes a member, and the former owner stays one.
     mutating func changeGroupOwner(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         var group = try self.managedGroup(call)
         let owner = try self.user(id: call.object(of: "GroupOwnerChangeRequest").neededText("owner"))
@@ -122,7 +121,8 @@ extension EmulatedCloud {
         self.state.save(group)
     }
 
-    /// A member may also leave, the owner too, who owns the group all the same. What the former member has subscribed to in the group stays, and tells them nothing.
+    /// A member may also leave. The owner may leave too, and still owns the group. The former member's subscriptions in
+    /// the group stay, but deliver nothing.
     mutating func removeMember(_ call: CloudCall) throws(KiiFailure) {
         var group = try self.group(id: call["group"])
         let user = try self.user(call)
@@ -132,14 +132,12 @@ extension EmulatedCloud {
         self.state.save(group)
     }
 
-    /// The group of the path, which exists and is the caller's to manage.
     func managedGroup(_ call: CloudCall) throws(KiiFailure) -> GroupRecord {
         let group = try self.group(id: call["group"])
         try self.require(self.mayManage(call.caller, group), call, "Only the owner may manage the group.")
         return group
     }
 
-    /// Whether `caller` is the group's owner or the administrator.
     func mayManage(_ caller: Caller, _ group: GroupRecord) -> Bool {
         caller == .admin || caller == group.owner.map { Caller.user($0) }
     }

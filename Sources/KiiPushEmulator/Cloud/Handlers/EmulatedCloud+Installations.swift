@@ -26,7 +26,7 @@ extension EmulatedCloud {
             throw .invalidInput("deviceType has to be one of \(known).")
         }
         let registrationID = try body.text("installationRegistrationID")
-        // A boolean, or one written as a string, as ebisu does; absent is production.
+        // A boolean, or one written as a string, as ebisu does; absent means production.
         let development = body.present("development") ?? false
         guard let isDevelopment = development.bool ?? development.string.flatMap({ Bool($0) }) else {
             throw .invalidInput("development has to be true or false.")
@@ -34,7 +34,7 @@ extension EmulatedCloud {
         let payload = try self.payload(body.present("payload"), deviceType)
         let owner = try self.owner(body, call)
         let former = try self.formerInstallation(deviceType, owner: owner, registrationID)
-        // For MQTT the cloud makes one, whatever is sent.
+        // For MQTT the cloud makes the name, whatever the client sends.
         let name = deviceType == .mqtt ? nil : registrationID
         var record =
             former
@@ -64,12 +64,12 @@ extension EmulatedCloud {
         return record
     }
 
-    /// The one that an owner can have.
+    /// The owner's only MQTT installation.
     func mqttInstallation(of owner: Principal) -> InstallationRecord? {
         self.state.installations(of: owner).first { $0.deviceType == .mqtt }
     }
 
-    /// An extension of the emulator's: how the pushes are written that come over MQTT; `nil` when nothing is said.
+    /// An extension of the emulator: the format of pushes over MQTT; `nil` when the body has none.
     private func payload(
         _ value: JSONValue?, _ deviceType: InstallationRecord.DeviceType
     ) throws(KiiFailure) -> InstallationRecord.Payload? {
@@ -82,7 +82,7 @@ extension EmulatedCloud {
         return format
     }
 
-    /// The caller, or with an administrator's token whom the body names.
+    /// The caller, or with an administrator's token the principal in the body.
     private func owner(_ body: JSONValue, _ call: CloudCall) throws(KiiFailure) -> Principal {
         let (userID, thingID) = (body["userID"]?.string, body["thingID"]?.string)
         guard let caller = call.caller.principal else { return try self.principal(userID: userID, thingID: thingID) }
@@ -92,11 +92,11 @@ extension EmulatedCloud {
         return caller
     }
 
-    /// The installation that a repeated creation means.
     private func formerInstallation(
         _ deviceType: InstallationRecord.DeviceType, owner: Principal, _ registrationID: String?
     ) throws(KiiFailure) -> InstallationRecord? {
-        // At most one MQTT installation an owner; elsewhere the device's name is the key and changes hands.
+        // An owner has at most one MQTT installation. On other networks the device's name is the key, and a new owner
+        // takes it over.
         if deviceType == .mqtt { return self.mqttInstallation(of: owner) }
         guard let registrationID, !registrationID.isEmpty else {
             throw .invalidInput("installationRegistrationID is needed for \(deviceType.rawValue).")
@@ -104,7 +104,8 @@ extension EmulatedCloud {
         return self.state.installation(deviceType: deviceType, registrationID: registrationID)
     }
 
-    /// The administrator lists all or anybody's; others list their own. A user does not see their things'.
+    /// The administrator lists all or anybody's installations; others list their own. A user does not see the
+    /// installations of their things.
     func listInstallations(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let (userID, thingID) = (call.target.query["userID"], call.target.query["thingID"])
         let records: [InstallationRecord]
@@ -125,7 +126,7 @@ extension EmulatedCloud {
         if let credential = record.credential { self.effects.revocations.append(credential.username) }
     }
 
-    /// The installation of the path, by ID or `{deviceType}:{installationRegistrationID}`, if it is the caller's.
+    /// The installation in the path, by ID or `{deviceType}:{installationRegistrationID}`, if it is the caller's.
     func installation(_ call: CloudCall) throws(KiiFailure) -> InstallationRecord {
         let text = call["installation"]
         let parts = text.split(separator: ":", maxSplits: 1).map { String($0) }

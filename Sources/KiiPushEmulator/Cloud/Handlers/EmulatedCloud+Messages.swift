@@ -7,7 +7,7 @@ extension EmulatedCloud {
         return try self.send(to: .topic(record.topic), self.recipients(of: .topic(record.topic)), call)
     }
 
-    /// Direct push: the administrator to anybody, a user to themselves.
+    /// Direct push: the administrator may send to any user, a user only to themselves.
     mutating func sendToUser(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let user = try self.user(call)
         try self.require(self.mayAct(call.caller, for: .user(user.id)), call, "Only the administrator may do this.")
@@ -33,14 +33,14 @@ extension EmulatedCloud {
         return .json(200, "SendPushMessageResponse", ["pushMessageID": JSONValue(message.id)])
     }
 
-    /// Push to app: tells the bucket's subscribers what became of an object.
+    /// Push to app: notifies the bucket's subscribers of an object's change.
     mutating func announce(
         _ event: PushEvent, of object: ObjectReference, modifiedAt: Timestamp? = nil, _ call: CloudCall
     ) {
         self.announce(PushToApp(event: event, bucket: object.bucket, objectID: object.id, modifiedAt: modifiedAt), call)
     }
 
-    /// Push to app. A bucket that has nobody to tell sends nothing and logs nothing.
+    /// Push to app. Without a recipient it sends nothing and logs nothing.
     mutating func announce(_ push: PushToApp, _ call: CloudCall) {
         let recipients = self.recipients(of: .bucket(push.bucket))
         guard !recipients.isEmpty else { return }
@@ -52,21 +52,22 @@ extension EmulatedCloud {
 
     private func composer(_ call: CloudCall) -> PushComposer { PushComposer(appID: self.appID, now: call.now) }
 
-    /// Hands each installation of `principals` the rendering of its network and logs the message.
+    /// Sends each installation of `principals` the rendering for its network and logs the message.
     ///
-    /// - Returns: What was logged.
+    /// - Returns: The logged message.
     @discardableResult
     mutating func deliver(
         _ kind: LoggedMessage.Kind, _ sourcePath: String, _ renderings: [PushRendering], to principals: [Principal],
         _ call: CloudCall, where isWanted: (InstallationRecord) -> Bool
     ) -> LoggedMessage {
         var networks: [InstallationRecord.DeviceType: PushRendering] = [:]
-        // `renderings` is in the order of PushNetwork: FCM, which is later, takes the place of GCM.
+        // `renderings` is in the order of PushNetwork: FCM, which is later, replaces GCM.
         for rendering in renderings where !rendering.isDryRun { networks[rendering.network.deviceType] = rendering }
         var deliveries: [PushNetwork: [String]] = [:]
         for principal in principals {
             for installation in self.state.installations(of: principal) where isWanted(installation) {
-                // An MQTT installation with payload apns stands for an Apple device: it gets what Apple would, or nothing.
+                // An MQTT installation with payload apns stands for an Apple device: it gets the Apple rendering, or
+                // nothing.
                 let wanted = installation.payload == .apns ? PushNetwork.apns.deviceType : installation.deviceType
                 guard let rendering = networks[wanted] else { continue }
                 deliveries[rendering.network, default: []].append(installation.id)

@@ -8,7 +8,7 @@ extension Route {
     ]
 }
 
-/// Bodies of objects: any bytes of any media type, up to what a request may carry.
+/// Bodies of objects: any bytes of any media type, up to the size limit of a request.
 ///
 /// - Source: Kii's reference, object body; its JavaScript SDK takes the time from `modifiedAt`.
 extension EmulatedCloud {
@@ -52,7 +52,7 @@ extension EmulatedCloud {
         return body
     }
 
-    /// The object's version counts its data alone.
+    /// Updates only the time: the object's version counts changes of its data.
     private mutating func touch(_ object: ObjectRecord, _ call: CloudCall) {
         var record = object
         record.modifiedAt = call.now

@@ -4,7 +4,6 @@ extension Route {
     private static let objects = "buckets/{bucket}/objects"
     static let object = "\(objects)/{object}"
 
-    /// Objects, whose changes cause pushes, and the subscriptions to their buckets.
     static let buckets: [Route] = Route.inEveryScope(
         [
             Route("POST", objects) { cloud, call throws(KiiFailure) in try cloud.createObject(call) },
@@ -42,13 +41,13 @@ extension EmulatedCloud {
         return .json(200, "ObjectUpdateResponse", .object(record.moments), fields: [.entityTag(record.version)])
     }
 
-    /// The body's members replace the object's members of the same names. Kii answers with the whole object. The answer has
-    /// the moments under the names of a full update as well, for programs that read these names.
+    /// The body's members replace the object's members of the same names. Kii answers with the whole object. The answer
+    /// also has the times under the names of a full update, for programs that read those names.
     ///
     /// - Source: Kii's guide on partial updates
     mutating func patchObject(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let former = try self.existingObject(call, in: self.writableBucket(call))
-        // ebisu names no media type here, and curl, as the guide runs it, that of a form.
+        // ebisu sends no media type here, and curl, as the guide runs it, the type of a form.
         let members = (former.data.members ?? []) + (try self.objectData(call).members ?? [])
         let record = try self.update(former, data: JSONValue(members: members), call)
         let answer = JSONValue.object(record.moments + record.description)
@@ -106,7 +105,6 @@ extension EmulatedCloud {
         return ObjectReference(call["object"], in: bucket)
     }
 
-    /// The object of the path, which exists.
     func existingObject(_ call: CloudCall, in bucket: Bucket) throws(KiiFailure) -> ObjectRecord {
         let object = try self.object(call, in: bucket)
         guard let record = self.state.objects[object.path] else { throw self.objectNotFound(object) }
@@ -117,14 +115,14 @@ extension EmulatedCloud {
         self.failure(404, "OBJECT_NOT_FOUND", "The object was not found.", object)
     }
 
-    /// In the app's scope an object is its creator's; elsewhere it belongs to all who belong to the scope.
+    /// In the app's scope an object is its creator's; in other scopes it belongs to all who belong to the scope.
     func requireChangeable(_ record: ObjectRecord, _ call: CloudCall) throws(KiiFailure) {
         let mayChange = record.object.bucket.scope != .app || call.caller == record.creator || call.caller == .admin
         try self.require(mayChange, call, "No right to change this object.")
     }
 
-    /// The body of any JSON media type: Kii's samples name types of their own, `application/vnd.{appID}.{type}+json`. A
-    /// live test of Kii's Java client names none.
+    /// The body, of any JSON media type: Kii's samples use types of their own, `application/vnd.{appID}.{type}+json`. A
+    /// live test of Kii's Java client sends none.
     private func data(_ call: CloudCall) throws(KiiFailure) -> JSONValue {
         let type = call.mediaType
         guard type.isEmpty || type == "application/json" || type.hasSuffix("+json") else {
@@ -133,14 +131,16 @@ extension EmulatedCloud {
         return try self.objectData(call)
     }
 
-    /// Without the cloud's own members, whose names begin with an underscore: clients send back all that they have read.
+    /// The body without the cloud's own members, whose names begin with an underscore: clients send back everything
+    /// they have read.
     private func objectData(_ call: CloudCall) throws(KiiFailure) -> JSONValue {
         .object(try call.object().pairs.filter { !$0.0.hasPrefix("_") })
     }
 
-    /// Refuses to touch another version than the one that `If-Match` names, if it names one.
+    /// Refuses the call if `If-Match` names another version than the object's.
     ///
-    /// The guide writes the number, clients send the entity tag back that they got, in quotes.
+    /// The guide writes the number; clients send back the entity tag, in quotes.
+    ///
     /// - Source: Kii's reference, object resource; the statuses also from a live test of ebisu.
     func requireVersion(of record: ObjectRecord, _ call: CloudCall) throws(KiiFailure) {
         guard let condition = call.field("If-Match") else { return }

@@ -6,9 +6,10 @@ extension Route {
     ]
 }
 
-/// Onboarding: a thing is registered if it is new, owned, installed and given its endpoint, all in one request.
+/// Onboarding: one request registers a new thing, sets its owner, creates its installation and returns its endpoint.
 extension EmulatedCloud {
-    /// What a media type says: whether the thing is named by its vendor's ID, and so may be new, and who asks.
+    /// The facts in a media type. A thing named by its vendor's ID may be new, and the caller is the thing or its
+    /// owner.
     private static let onboardings = [
         (name: "OnboardingWithVendorThingIDByThing", isByVendor: true, isByOwner: false),
         (name: "OnboardingWithThingIDByThing", isByVendor: false, isByOwner: false),
@@ -17,7 +18,7 @@ extension EmulatedCloud {
     ]
 
     mutating func onboard(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
-        // Kii's clients write the names also with a small first letter.
+        // Kii's clients also write the names with a small first letter.
         let types = EmulatedCloud.onboardings.map { "application/vnd.kii.\($0.name)+json" }
         guard let index = types.firstIndex(where: { $0.lowercased() == call.mediaType }) else {
             throw .mediaType(types)
@@ -33,7 +34,7 @@ extension EmulatedCloud {
         let installation =
             self.mqttInstallation(of: .thing(thing.id))
             ?? self.newInstallation(.mqtt, registrationID: nil, owner: .thing(thing.id), now: call.now)
-        // Here the endpoint is part of the answer, however long others are made to wait for theirs.
+        // The answer has the endpoint at once; the endpoint delay applies only to other calls.
         let (endpoint, seconds) = try self.handOutEndpoint(of: installation, now: call.now)
         // One of Kii's clients reads `X-MQTT-TTL` here, another one `ttl`.
         let answer = JSONValue.object(all: [
@@ -43,7 +44,7 @@ extension EmulatedCloud {
         return .json(200, nil, answer)
     }
 
-    /// The caller, a group of theirs, or for the administrator anybody.
+    /// The caller, one of the caller's groups, or for the administrator anybody.
     private func onboardingOwner(_ body: JSONValue, _ call: CloudCall) throws(KiiFailure) -> ThingOwner {
         let owner = try self.owner(written: body["owner"]?.string ?? "")
         let isOwner = self.belongs(call.caller, to: owner.scope)
@@ -60,14 +61,14 @@ extension EmulatedCloud {
         return thing
     }
 
-    /// The thing with the body's `vendorThingID`; the password of the first time is the one that counts afterwards.
+    /// The thing with the body's `vendorThingID`. The first onboarding sets the password; later ones have to repeat it.
     private mutating func vendorThing(_ body: JSONValue, _ call: CloudCall) throws(KiiFailure) -> ThingRecord {
         guard let name = body["vendorThingID"]?.string, ThingRecord.isLegal(vendorThingID: name) else {
             throw .invalidInput("vendorThingID has to be \(ThingRecord.legalNames).")
         }
         let password = try body.neededText("thingPassword")
         var properties = body["thingProperties"] ?? [:]
-        // ebisu writes the object as a string, and escapes it. One that is no JSON stays a string, and is refused below.
+        // ebisu writes the object as an escaped string. A string that is not JSON stays a string, and is refused below.
         if let text = properties.string,
             let parsed = try? JSONValue(parsing: Array(text.utf8), limits: CloudCall.limits)
         {
@@ -85,7 +86,7 @@ extension EmulatedCloud {
         return self.newThing(name, password: password, attributes: attributes, now: call.now)
     }
 
-    /// What the body says about the thing, under the names that a thing's fields have.
+    /// The body's description of the thing, under the names of a thing's fields.
     private func descriptions(_ body: JSONValue) throws(KiiFailure) -> JSONMembers {
         var fields: JSONMembers = []
         for field in ["thingType", "firmwareVersion", "layoutPosition"] {

@@ -1,7 +1,6 @@
 import KiiPushCore
 
 extension Route {
-    /// Who owns a thing.
     static let ownership: [Route] = [
         Route("GET", "things/{thing}/ownership") { cloud, call throws(KiiFailure) in try cloud.listOwners(call) },
         Route("POST", "things/{thing}/ownership") { cloud, call throws(KiiFailure) in
@@ -23,7 +22,7 @@ extension Route {
     ]
 }
 
-/// Who a thing can belong to: a user, or a group with all of its members.
+/// The owner of a thing: a user, or a group with all of its members.
 struct ThingOwner {
     enum Kind: String {
         case user
@@ -36,14 +35,14 @@ struct ThingOwner {
     /// `user:{userID}` or `group:{groupID}`.
     var text: String { "\(self.kind):\(self.id)" }
 
-    /// The scope that those belong to who may speak for the owner.
+    /// The scope whose members may speak for the owner.
     var scope: Scope { self.kind == .user ? .user(self.id) : .group(self.id) }
 }
 
 extension ThingRecord {
     mutating func add(_ owner: ThingOwner) { self[owner.kind].insert(owner.id) }
 
-    /// Also ends what was asked for the owner; returns `false` when there was neither.
+    /// Also removes the pending request for the owner; `false` when there was neither.
     @discardableResult
     mutating func remove(_ owner: ThingOwner) -> Bool {
         let hadRequest = self.ownershipRequests.removeValue(forKey: owner.text) != nil
@@ -61,7 +60,7 @@ extension ThingRecord {
 // MARK: - Adding an owner at once
 
 extension EmulatedCloud {
-    /// Makes a user or group the thing's owner, unless the app asks for the thing's password.
+    /// Makes a user or group the thing's owner, unless the app requires the thing's password.
     mutating func addOwner(_ call: CloudCall) throws(KiiFailure) {
         let thing = try self.thing(call)
         let owner = try self.owner(written: call["owner"])
@@ -70,7 +69,7 @@ extension EmulatedCloud {
         try self.add(owner, to: thing)
     }
 
-    /// The same with the thing's password, which is looked at only where the app requires it.
+    /// Does the same with the thing's password, which it checks only where the app requires it.
     mutating func addOwnerWithPassword(_ call: CloudCall) throws(KiiFailure) {
         let thing = try self.thing(call)
         let body = try call.object(of: "ThingOwnershipRequest")
@@ -86,8 +85,8 @@ extension EmulatedCloud {
         try self.add(owner, to: thing)
     }
 
-    /// Kii's reference lists the administrator, the user and the group's members. The thing may as well: that it is
-    /// refused was not seen.
+    /// Kii's reference lists the administrator, the user and the group's members. The thing may too: no source shows
+    /// that Kii refuses it.
     private func checkMayAdd(_ owner: ThingOwner, to thing: ThingRecord, _ call: CloudCall) throws(KiiFailure) {
         let mayAdd = self.belongs(call.caller, to: owner.scope) || call.caller == .thing(thing.id)
         try self.require(mayAdd, call, "Only the owner to be and the thing may add an owner.")
@@ -108,7 +107,7 @@ extension EmulatedCloud {
         ).about([("\(owner.kind)ID", JSONValue(owner.id))])
     }
 
-    /// `user:{userID}` or `group:{groupID}`, of whom there is.
+    /// The existing owner for `user:{userID}` or `group:{groupID}`.
     func owner(written text: String) throws(KiiFailure) -> ThingOwner {
         let parts = text.split(separator: ":", maxSplits: 1).map { String($0) }
         // Kii's gateways and web samples write the kind in capitals.
@@ -126,12 +125,12 @@ extension EmulatedCloud {
 // MARK: - Adding an owner in two steps
 
 extension EmulatedCloud {
-    /// As many places has the code in Kii's guide.
+    /// The code in Kii's guide has this length.
     private static let codeLength = 11
 
-    /// The first step: the thing or the owner to be asks, and gets a code for the other side to confirm with.
+    /// The first step: the thing or the future owner asks, and gets a code with which the other side confirms.
     ///
-    /// A further request for the same owner takes the place of the former.
+    /// A further request for the same owner replaces the former.
     mutating func requestOwner(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         var thing = try self.thing(call)
         let owner = try self.owner(written: call["owner"])
@@ -145,7 +144,8 @@ extension EmulatedCloud {
         return .json(200, "ThingOwnershipRequestResponse", ["code": JSONValue(code)])
     }
 
-    /// The second step. The administrator may always take it, and asks in the name of the owner to be.
+    /// The second step. The administrator may always confirm; a request by the administrator counts as the future
+    /// owner's.
     mutating func confirmOwner(_ call: CloudCall) throws(KiiFailure) {
         var thing = try self.thing(call)
         let code = try call.object(of: "ThingOwnershipConfirmationRequest").neededText("code")
@@ -169,15 +169,15 @@ extension EmulatedCloud {
     func listOwners(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let thing = try self.thing(call)
         try self.checkMaySeeOwners(of: thing, call)
-        // The media type of Kii's answer was not seen.
+        // No source shows the media type of Kii's answer.
         return .json(
             200, nil, .object(all: ["users": thing.owners.sorted(), "groups": thing.ownerGroups.sorted()]))
     }
 
-    /// The thing and owner of the path, if the one belongs to the other. Anybody may ask: thing-node's live test does,
-    /// as a user who owns nothing.
+    /// The thing and owner in the path, if the thing belongs to the owner. Anybody may ask: thing-node's live test
+    /// does, as a user who owns nothing.
     ///
-    /// Kii's code for where it does not was not seen; the status was.
+    /// Kii's status for the opposite is known, its error code is not.
     func ownership(_ call: CloudCall) throws(KiiFailure) -> (thing: ThingRecord, owner: ThingOwner) {
         let thing = try self.thing(call)
         let owner = try self.owner(written: call["owner"])
@@ -188,7 +188,7 @@ extension EmulatedCloud {
         }
     }
 
-    /// An owner may remove another one as well, as in rc4j's test.
+    /// An owner may also remove another one, as in rc4j's test.
     mutating func removeOwner(_ call: CloudCall) throws(KiiFailure) {
         try self.checkMaySeeOwners(of: self.thing(call), call)
         var ownership = try self.ownership(call)

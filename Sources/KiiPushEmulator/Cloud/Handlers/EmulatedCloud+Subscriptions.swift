@@ -1,7 +1,6 @@
 import KiiPushCore
 
 extension Route {
-    /// Subscribe, check and unsubscribe below a topic or a bucket's filter.
     static func subscriptions(below target: String) -> [Route] {
         let base = "\(target)/push/subscriptions"
         let named = ["users/{subscribingUser}", "things/{subscribingThing}"].map { "\(base)/\($0)" }.flatMap { one in
@@ -15,7 +14,7 @@ extension Route {
                 },
             ]
         }
-        // Oneself: POST in the reference, PUT in the bucket guide.
+        // Subscribing oneself: POST in the reference, PUT in the bucket guide.
         let oneself = ["POST", "PUT"].flatMap { method in
             ["user", "thing"].map { kind in
                 Route(method, "\(base)/\(kind)s") { cloud, call throws(KiiFailure) in
@@ -36,7 +35,7 @@ extension EmulatedCloud {
     }
 
     mutating func subscribe(_ subscriber: Principal, _ call: CloudCall) throws(KiiFailure) {
-        // Kii's reference: subscribing to a bucket that is not there creates it. Its guide: that is refused.
+        // Kii's reference: subscribing to a missing bucket creates it. Kii's guide: the cloud refuses.
         let target = try self.target(call, creatingBucket: !self.settings.isStrict)
         let mayAct = self.mayAct(call.caller, for: subscriber)
         let hasRight = self.rightToSubscribe(to: target)(subscriber)
@@ -49,10 +48,10 @@ extension EmulatedCloud {
         self.state.save(SubscriptionRecord(target: target, subscriber: subscriber, needsRight: hasRight))
     }
 
-    /// The subscribers that get a message to `target`. A subscriber who has lost the right to subscribe, such as a former
-    /// member of the group, gets none until the right is back.
+    /// The subscribers that get a message to `target`. A subscriber who has lost the right to subscribe, such as a
+    /// former member of the group, gets none until the right is back.
     ///
-    /// Kii's pages do not say what becomes of such a subscription.
+    /// Kii's pages do not describe such a subscription.
     func recipients(of target: SubscriptionTarget) -> [Principal] {
         let hasRight = self.rightToSubscribe(to: target)
         return self.state.subscribers(of: target).filter { subscriber in
@@ -60,7 +59,7 @@ extension EmulatedCloud {
         }
     }
 
-    /// Who may subscribe: a topic says so; a bucket is open to all who belong to its scope.
+    /// Decides who may subscribe. A topic has its own rights; a bucket is open to all who belong to its scope.
     private func rightToSubscribe(to target: SubscriptionTarget) -> (Principal) -> Bool {
         guard target.kind == .topic else { return { self.belongs(.principal($0), to: target.scope) } }
         guard let topic = self.state.topics[target.path] else { return { _ in false } }
@@ -68,7 +67,7 @@ extension EmulatedCloud {
         return { right(.principal($0)) }
     }
 
-    /// A subscriber who gets no messages is answered with 401. They may still end the subscription.
+    /// A subscriber without the right gets 401, but may still end the subscription.
     func checkSubscription(_ call: CloudCall) throws(KiiFailure) {
         let record = try self.existingSubscription(call)
         let isTold = !record.needsRight || self.rightToSubscribe(to: record.target)(record.subscriber)

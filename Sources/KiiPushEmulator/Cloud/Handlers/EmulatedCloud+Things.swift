@@ -36,7 +36,8 @@ extension EmulatedCloud {
     }
 
     func showThing(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
-        // thing-node's live test asks with HEAD whether the thing exists, as a user who does not own it, and wants 204.
+        // thing-node's live test asks with HEAD whether the thing exists, as a user who does not own it, and expects
+        // 204.
         if call.request.meantMethod == "HEAD" {
             _ = try self.thing(call)
             return HTTPResponse(status: 204)
@@ -45,7 +46,7 @@ extension EmulatedCloud {
         return .json(200, "ThingRetrievalResponse", .object(thing.description + self.onlineFields(of: thing)))
     }
 
-    /// The thing of the path, which is the caller's, or the caller itself.
+    /// The thing in the path, if the caller owns it or is the thing.
     private func ownThing(_ call: CloudCall) throws(KiiFailure) -> ThingRecord {
         let thing = try self.thing(call)
         let mayAct = self.mayAct(call.caller, for: .thing(thing.id))
@@ -53,12 +54,12 @@ extension EmulatedCloud {
         return thing
     }
 
-    /// A field that the body leaves out stays. The vendor's ID and the password never change here.
+    /// Fields that the body leaves out stay. The vendor's ID and the password never change here.
     mutating func updateThing(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         var thing = try self.ownThing(call)
         let body = try call.object(of: "ThingUpdateRequest")
         let fixed = thing.attributes.pairs.filter { ["_vendorThingID", "_created"].contains($0.0) }
-        // Checked together, as the app's own fields have a limit.
+        // Old and new fields together, since the app's own fields have a common limit.
         thing.attributes = .object(try ThingRecord.attributes(.object(thing.attributes.pairs + body.pairs)) + fixed)
         self.state.save(thing)
         return .json(200, "ThingUpdateResponse", ["modifiedAt": call.now.json])
@@ -80,7 +81,7 @@ extension EmulatedCloud {
         return HTTPResponse(status: 204)
     }
 
-    /// Whether the thing is connected and since when; nothing where its endpoint was not connected with yet.
+    /// Whether the thing is connected and since when; empty if its endpoint was never connected.
     ///
     /// - Source: thing-node's live test; Kii's guide on push notification of the thing SDK.
     private func onlineFields(of thing: ThingRecord) -> JSONMembers {

@@ -16,7 +16,7 @@ extension EmulatedCloud {
             call.mediaType == "application/x-www-form-urlencoded"
             ? try self.form(call)
             : try call.object(of: "OauthTokenRequest", others: ["application/x-www-form-urlencoded"])
-        // Absent, the other members say which grant is meant.
+        // Without a grant type, the other members show the grant.
         let grant = try body.text("grant_type")
         if grant == "refresh_token" {
             try self.require(self.isFromApp(call), call, "Refreshing needs the app's credentials.")
@@ -35,7 +35,7 @@ extension EmulatedCloud {
         throw KiiFailure(400, "OAUTH2_ERROR", "This grant_type is not supported, or its fields are missing.")
     }
 
-    /// Whether the request says which app it is for: its path does, or else its fields have to.
+    /// Whether the request identifies its app, by its path or by its fields.
     private func isFromApp(_ call: CloudCall) -> Bool {
         call.target.path.starts(with: ["api", "apps"]) || call.field("Authorization") != nil
             || call.field("X-Kii-AppID") == self.appID
@@ -51,7 +51,7 @@ extension EmulatedCloud {
         )
     }
 
-    /// `expiresAt` in milliseconds since the epoch (and `expires_at`, which one of Kii's clients sends; another sends text).
+    /// `expiresAt` in milliseconds since the epoch. One of Kii's clients sends `expires_at`; another sends text.
     private func expiry(_ body: JSONValue, now: Timestamp) throws(KiiFailure) -> Timestamp? {
         guard let value = body["expiresAt"] ?? body["expires_at"], !value.isNull else { return nil }
         guard let milliseconds = (value.int64 ?? value.string.flatMap { Int64($0) }),
@@ -101,13 +101,14 @@ extension EmulatedCloud {
         }
         switch (id, secret) {
         case (app.clientID, app.clientSecret.reveal()): return .admin
-        // ebisu signs in with a secret that is none before it onboards a thing: Kii's cloud does not look at it.
+        // Before ebisu onboards a thing, it signs in with a secret that is not the app's: Kii's cloud does not check
+        // it.
         case (app.appID, _) where !self.settings.isStrict || secret == app.appKey.reveal(): return .anonymous
         default: throw .invalidClient
         }
     }
 
-    /// Both tokens are replaced; a refresh token works once.
+    /// Replaces both tokens; a refresh token works once.
     private mutating func refresh(_ body: JSONValue, _ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         guard self.app.givesRefreshTokens else {
             throw KiiFailure(403, "OPERATION_NOT_SUPPORTED", "The app gives no refresh tokens.")
@@ -137,7 +138,7 @@ extension EmulatedCloud {
         return .json(200, nil, answer)
     }
 
-    /// - Parameter refreshable: whether a refresh token comes with it, if the app gives them.
+    /// - Parameter refreshable: whether to add a refresh token, if the app gives them.
     mutating func newToken(for caller: Caller, expiresAt: Timestamp? = nil, refreshable: Bool = false) -> TokenRecord {
         let isRefreshable = refreshable && self.app.givesRefreshTokens
         let record = TokenRecord(

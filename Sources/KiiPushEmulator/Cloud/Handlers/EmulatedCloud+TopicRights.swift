@@ -1,7 +1,6 @@
 import KiiPushCore
 
 extension Route {
-    /// Who may subscribe to a topic and send to it.
     static let topicRights: [Route] = [
         Route("GET", "topics/{topic}/acl") { cloud, call throws(KiiFailure) in
             .json(200, "ACLRetrievalResponse", try cloud.managedTopic(call).rights.description)
@@ -22,7 +21,7 @@ extension EmulatedCloud {
         self.right(to: verb, record)(caller)
     }
 
-    /// Whether somebody may: a function, as a send asks it about each of its recipients.
+    /// Returns a check of one right. It is a function, since a send calls it for each of its recipients.
     func right(to verb: TopicRights.Verb, _ record: TopicRecord) -> (Caller) -> Bool {
         let holders = record.rights.holders(of: verb)
         let shared = holders.filter { $0.kind != .user }
@@ -46,7 +45,6 @@ extension EmulatedCloud {
         return self.state.groups[groupID].map { self.mayManage(caller, $0) } ?? false
     }
 
-    /// The topic of the path, which exists and is the caller's to manage.
     func managedTopic(_ call: CloudCall) throws(KiiFailure) -> TopicRecord {
         let record = try self.existingTopic(call)
         try self.require(self.mayManage(call.caller, record), call, "No right to manage this topic.")
@@ -69,7 +67,7 @@ extension EmulatedCloud {
         self.state.save(record)
     }
 
-    /// Whoever has subscribed stays subscribed, and is told nothing without the right.
+    /// Subscriptions of the former holder stay, but deliver nothing without the right.
     mutating func revokeTopicRight(_ call: CloudCall) throws(KiiFailure) {
         var record = try self.managedTopic(call)
         let (verb, holder) = try self.right(call)
@@ -88,7 +86,6 @@ extension EmulatedCloud {
         return KiiFailure(status, code, message).about(topic + [("subject", JSONValue(holder.text))])
     }
 
-    /// The verb of the path.
     func verb(_ call: CloudCall) throws(KiiFailure) -> TopicRights.Verb {
         guard let verb = TopicRights.Verb(rawValue: call["verb"]) else {
             let known = TopicRights.Verb.allCases.map { $0.rawValue }.joined(separator: ", ")
@@ -97,10 +94,10 @@ extension EmulatedCloud {
         return verb
     }
 
-    /// Verb and subject of the path; the subject exists.
+    /// Verb and subject in the path; the subject exists.
     private func right(_ call: CloudCall) throws(KiiFailure) -> (TopicRights.Verb, TopicRights.Holder) {
         let verb = try self.verb(call)
-        // The reference: anonymous users cannot be given rights to a topic.
+        // The reference: anonymous users cannot get rights to a topic.
         guard let holder = TopicRights.Holder(text: call["subject"]), holder.text != "UserID:ANONYMOUS_USER" else {
             let known = "UserID:{id}, GroupID:{id}, ThingID:{id} or UserID:ANY_AUTHENTICATED_USER"
             throw .invalidInput("The subject has to be \(known).")

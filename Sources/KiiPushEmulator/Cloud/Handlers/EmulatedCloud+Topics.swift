@@ -1,7 +1,6 @@
 import KiiPushCore
 
 extension Route {
-    /// Topics, their subscriptions and what is sent to them, in every scope, and direct pushes.
     static let topics: [Route] =
         Route.inEveryScope(
             [
@@ -24,14 +23,13 @@ extension EmulatedCloud {
     /// Topics in one page of a list. Kii's number is not documented.
     private static let pageSize = 50
 
-    /// The topic of the path; its scope exists, itself it need not.
+    /// The topic in the path. Its scope exists; the topic may not.
     func topic(_ call: CloudCall) throws(KiiFailure) -> Topic {
         let topic = Topic(call["topic"], in: try self.scope(call))
         guard Topic.isValidID(topic.id) else { throw .invalidInput("A topic ID has to be 1 to 64 of A-Z a-z 0-9 _ -") }
         return topic
     }
 
-    /// The topic of the path, which exists.
     func existingTopic(_ call: CloudCall) throws(KiiFailure) -> TopicRecord {
         let topic = try self.topic(call)
         guard let record = self.state.topics[topic.path] else {
@@ -43,7 +41,7 @@ extension EmulatedCloud {
 
     mutating func createTopic(_ call: CloudCall) throws(KiiFailure) {
         let topic = try self.topic(call)
-        // In the app the administrator alone.
+        // In the app's scope only the administrator may.
         let mayCreate = topic.scope == .app ? call.caller == .admin : self.belongs(call.caller, to: topic.scope)
         try self.require(mayCreate, call, "No right to create topics here.")
         guard self.state.topics[topic.path] == nil else {
@@ -61,7 +59,8 @@ extension EmulatedCloud {
         try self.require(mayLook, call, "No right to look at this topic.")
     }
 
-    /// The topics that the caller may subscribe to or manages. Who has none and is not of the scope is refused.
+    /// The topics that the caller may subscribe to or manage. A caller with none who is outside the scope gets a
+    /// refusal.
     func listTopics(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let scope = try self.scope(call)
         let visible = self.state.topics(in: scope).filter {

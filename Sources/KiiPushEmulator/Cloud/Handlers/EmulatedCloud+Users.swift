@@ -1,7 +1,6 @@
 import KiiPushCore
 
 extension Route {
-    /// Tokens, users and things.
     static let accounts: [Route] = [
         Route.token,
         Route("POST", "users", need: .app) { cloud, call throws(KiiFailure) in try cloud.registerUser(call) },
@@ -34,14 +33,14 @@ extension EmulatedCloud {
             : call.object(of: "RegistrationRequest", others: ["application/vnd.kii.\(withToken)+json"])
         let attributes = try UserRecord.attributes(body)
         let names = try self.checkedNames(body)
-        // Without a password it is a pseudo user.
+        // Without a password the user is a pseudo user.
         let isNormal = !wantsToken || body.present("password") != nil
         let password = try isNormal ? self.checkedPassword(body["password"], names: names) : nil
         let user = UserRecord(id: self.identifiers.principal(), attributes: .object(attributes), password: password)
         self.state.save(user)
         let location = [self.location("users/\(user.id)", call)]
         guard wantsToken else { return .json(201, "RegistrationResponse", .object(user.description), fields: location) }
-        // A pseudo user's token lasts and cannot be refreshed: losing it loses the account.
+        // A pseudo user's token never expires and cannot be refreshed: losing it loses the account.
         let end = isNormal ? self.app.tokenLifetime.map { call.now + $0 } : nil
         let token = self.newToken(for: .user(user.id), expiresAt: end, refreshable: isNormal)
         let tokens = JSONMembers(present: [
@@ -51,11 +50,11 @@ extension EmulatedCloud {
             201, "RegistrationAndAuthorizationResponse", .object(user.description + tokens), fields: location)
     }
 
-    /// The fields that name a user, legal and not another one's.
+    /// The fields that name a user. Each is legal, and no other user has it.
     ///
     /// - Parameters:
-    ///   - fields: which of ``UserRecord/names``.
-    ///   - user: whose they are to be; `nil` for a new one.
+    ///   - fields: some of ``UserRecord/names``.
+    ///   - user: the future holder of the names; `nil` for a new one.
     private func checkedNames(
         _ body: JSONValue, _ fields: [String] = UserRecord.names, of user: UserRecord? = nil
     ) throws(KiiFailure) -> [String: String] {
@@ -98,28 +97,27 @@ extension EmulatedCloud {
         return Secret(password)
     }
 
-    /// All of a user to the user and the administrator, the names that others may know to others.
+    /// The user and the administrator see all of a user; others see the public names.
     func showUser(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let user = try self.user(call)
         let isOpen = self.mayAct(call.caller, for: .user(user.id))
         return .json(200, "UserDataRetrievalResponse", .object(isOpen ? user.description : user.publicDescription))
     }
 
-    /// The user of the path, who is the caller's to change.
     private func changeableUser(_ call: CloudCall) throws(KiiFailure) -> UserRecord {
         let user = try self.user(call)
         try self.require(self.mayAct(call.caller, for: .user(user.id)), call, "Only the user may change the account.")
         return user
     }
 
-    /// The body's fields take the place of all of the app's own. A field of Kii's that the body leaves out stays.
+    /// The body's fields replace all of the app's own fields. Kii's fields that the body leaves out stay.
     ///
     /// - Source: Kii's guide on custom fields
     mutating func updateUser(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         var user = try self.changeableUser(call)
         let body = try call.object(of: "UserUpdateRequest")
         let former = user.attributes.pairs.filter { UserRecord.known[$0.0] != nil }
-        // Kii takes null for absent.
+        // Kii treats null as absent.
         let changes = try UserRecord.attributes(body).filter { !$0.1.isNull }
         user.attributes = .object(former + changes)
         _ = try self.checkedNames(body, of: user)
@@ -131,7 +129,6 @@ extension EmulatedCloud {
         return .json(200, "UserDataRetrievalResponse", ["modifiedAt": call.now.json])
     }
 
-    /// Gives the user another e-mail address or phone number.
     mutating func changeAddress(_ field: String, _ request: String, _ call: CloudCall) throws(KiiFailure) {
         var user = try self.changeableUser(call)
         let body = try call.object(of: request)

@@ -1,11 +1,10 @@
 import KiiPushCore
 
-/// A message that was sent, as each network got it, and the installations that it went to.
 struct LoggedMessage: RecentEntry, Hashable {
-    /// What an installation weighs in the log: its ID, and the array's slot.
+    /// The approximate size of one installation in the log: its ID, and the array's slot.
     private static let deliveryBytes = 64
 
-    /// The three kinds that Kii has, in the spelling of its SDKs, and thing-if's commands, for which they have no word.
+    /// Kii's three kinds, in the spelling of its SDKs, and thing-if's commands, for which the SDKs have no word.
     enum Kind: String, Sendable {
         case pushToApp = "PUSH_TO_APP"
         case pushToUser = "PUSH_TO_USER"
@@ -13,17 +12,18 @@ struct LoggedMessage: RecentEntry, Hashable {
         case command = "COMMAND"
     }
 
-    /// Its `pushMessageID`.
+    /// The `pushMessageID`.
     let id: String
     let kind: Kind
-    /// What it is about, as a path below `kiicloud://`.
+    /// The subject of the message, as a path below `kiicloud://`.
     let sourcePath: String
     let sender: Caller
     let sentAt: Timestamp
     let renderings: [PushRendering]
-    /// The installations that each network was to reach. What a real network makes of it is not known here.
+    /// The installations that each network was to reach. The emulator does not know what a real network does with the
+    /// message.
     let deliveries: [PushNetwork: [String]]
-    /// Counts the messages of this start of the emulator, from 1; a reset does not begin anew.
+    /// Counts the messages since this start of the emulator, from 1; a reset does not restart it.
     var sequence: Int64 = 0
 
     var bytes: Int {

@@ -1,14 +1,14 @@
 import KiiPushCore
 
-/// What GCM, FCM, APNs and JPush are handed. The emulator reaches none of them; it shows what they would get.
+/// Messages for GCM, FCM, APNs and JPush. The emulator shows them, but reaches no such network.
 extension PushComposer {
-    /// The names that Kii has for its fields in Apple's messages.
+    /// Kii's names for its fields in Apple's messages.
     private static let shortNames: [String: String] = [
         "appID": "a", "sender": "s", "type": "t", "when": "w", "origin": "o", "topic": "to",
         "objectScopeAppID": "sa", "objectScopeUserID": "su", "objectScopeGroupID": "sg", "objectScopeThingID": "sth",
         "objectScopeType": "st", "bucketID": "bi", "bucketType": "bt", "objectID": "oi", "modifiedAt": "om",
     ]
-    /// Of Kii's spelling, Apple's.
+    /// Kii's spelling and Apple's, for each member of an alert.
     private static let alertNames = [
         ("title", "title"), ("subtitle", "subtitle"), ("body", "body"), ("actionLocKey", "action-loc-key"),
         ("locKey", "loc-key"), ("locArgs", "loc-args"), ("launchImage", "launch-image"),
@@ -31,13 +31,13 @@ extension PushComposer {
     ) -> PushRendering {
         let payload = JSONValue.object(
             self.payload(data, fields).filter { !$0.1.isNull }.map { ($0.0, $0.1.asText) })
-        // Google counts what reaches the app: the data and the notification, not the options.
+        // Google counts the data and the notification, which reach the app, but not the options.
         let counted = [payload] + options.filter { $0.0 == "notification" }.map { $0.1 }
         let isDryRun = options.contains { $0.0 == "dry_run" && $0.1.bool == true }
         return PushRendering(network, [("data", payload)] + options, counting: counted, isDryRun: isDryRun)
     }
 
-    /// Push to app: silent. What else Kii's cloud puts into `aps` is not known.
+    /// Push to app: silent. Other members that Kii's cloud may add to `aps` are unknown.
     func apple(_ fields: JSONMembers) -> PushRendering { self.apple(fields, [], aps: [("content-available", 1)]) }
 
     func apple(_ fields: JSONMembers, _ data: JSONMembers, _ sections: PushSections) -> PushRendering {
@@ -46,7 +46,7 @@ extension PushComposer {
         var aps = alert.isEmpty ? [] : [("alert", JSONValue.object(alert))]
         aps += section.renamed([("badge", "badge"), ("sound", "sound")])
         for (name, appleName) in [("contentAvailable", "content-available"), ("mutableContent", "mutable-content")] {
-            // Anything but absent, false and 0.
+            // Any value but null, false and 0 counts.
             if let value = section.present(name), value.bool ?? (value.double != 0) { aps.append((appleName, 1)) }
         }
         return self.apple(fields, data, aps: aps + section.renamed([("category", "category")]))
@@ -61,19 +61,19 @@ extension PushComposer {
         return PushRendering(.apns, [("aps", .object(aps))] + self.payload(data.filter { $0.0 != "aps" }, short))
     }
 
-    /// Values keep their types. The name `extras` is JPush's own for what an app adds.
+    /// Values keep their types. `extras` is JPush's own name for an app's additions.
     func jpush(_ fields: JSONMembers, _ data: JSONMembers = []) -> PushRendering {
         PushRendering(.jpush, [("extras", .object(self.payload(data, fields)))])
     }
 }
 
 extension JSONValue {
-    /// A string as it is, anything else as it is written.
+    /// A string unchanged, any other value as JSON text.
     fileprivate var asText: JSONValue {
         self.kind == .string ? self : JSONValue(String(decoding: self.serialized(), as: UTF8.self))
     }
 
-    /// The members of these names that are there and not null, under other names.
+    /// The members with these names, without nulls, under other names.
     fileprivate func renamed(_ names: [(String, String)]) -> JSONMembers {
         names.compactMap { name, other in self.present(name).map { (other, $0) } }
     }

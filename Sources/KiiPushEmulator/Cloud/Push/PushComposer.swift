@@ -1,20 +1,19 @@
 import KiiPushCore
 
-/// Writes a message the way each network gets it (Kii's guides to receiving messages).
+/// Writes a message in the form for each network (Kii's guides to receiving messages).
 ///
-/// Its members have the long names that all networks but Apple's use.
+/// The input has the long names of the members, which all networks but Apple's use.
 struct PushComposer {
     let appID: String
     let now: Timestamp
 
-    /// Whom a send is for.
     enum Recipient {
         case topic(Topic)
         case user(String)
 
         var messageKind: LoggedMessage.Kind { if case .topic = self { .pushToUser } else { .directPush } }
 
-        /// What the message is about, as a path below the app or `kiicloud://`.
+        /// The subject of the message, as a path below the app or `kiicloud://`.
         var sourcePath: String {
             switch self {
             case .topic(let topic): topic.path
@@ -23,7 +22,7 @@ struct PushComposer {
         }
     }
 
-    /// Push to app. It cannot be customised, and is for every network.
+    /// Push to app. It goes to every network and cannot be customised.
     func renderings(of push: PushToApp, sender: Caller) -> [PushRendering] {
         let fields = self.fields(of: push, sender: sender)
         return PushNetwork.allCases.map { network in
@@ -40,7 +39,7 @@ struct PushComposer {
     /// Push to user and direct push, for the networks that the sender has enabled.
     func renderings(of send: SendRequest, to recipient: Recipient, sender: Caller) -> [PushRendering] {
         let facts = self.facts(of: send, recipient)
-        // No URIs, and `sender` also in a direct push.
+        // No URIs; a direct push has `sender` too.
         let fields = self.senderField(of: send, sender) + facts
         return PushNetwork.allCases.filter { send.sections.isEnabled($0) }.map { network in
             let data = send.sections.data(of: network)
@@ -68,7 +67,7 @@ struct PushComposer {
             ])
     }
 
-    /// A push to user has `sender` and `senderURI`, a direct push `senderURI` alone.
+    /// A push to user has `sender` and `senderURI`; a direct push has only `senderURI`.
     private func mqttOrigin(of send: SendRequest, to recipient: Recipient, sender: Caller) -> JSONMembers {
         let source = [("sourceURI", JSONValue("kiicloud://\(recipient.sourcePath)"))]
         let senderURI = send.has(.sendSender) ? [("senderURI", self.uri(of: sender))] : []
@@ -82,7 +81,7 @@ struct PushComposer {
         send.has(.sendSender) ? JSONMembers(present: ["sender": sender.principal?.id]) : []
     }
 
-    /// The topic, and what is sent only if the sender asks for it.
+    /// The topic, and the fields that the sender has to request.
     private func facts(of send: SendRequest, _ recipient: Recipient) -> JSONMembers {
         var fields: JSONMembers = []
         if case .topic(let topic) = recipient {
@@ -105,7 +104,7 @@ struct PushComposer {
         JSONValue("kiicloud://\(sender.principal.map { "\($0.kind)s/\($0.id)" } ?? "admins/APP_ADMIN")")
     }
 
-    /// The custom keys first; where one has the name of a key that Kii writes, Kii's value stands.
+    /// The custom keys first. A key of Kii's replaces a custom key of the same name.
     func payload(_ data: JSONMembers, _ fields: JSONMembers) -> JSONMembers {
         let own = Set(fields.map { $0.0 })
         return data.filter { !own.contains($0.0) } + fields

@@ -1,8 +1,8 @@
 import KiiPushCore
 
-/// What can happen to a bucket and the objects in it, in Kii's spelling.
+/// A change to a bucket or an object in it, in Kii's spelling.
 ///
-/// `DATA_OBJECT_ACL_MODIFIED` is missing: the emulator knows no access rules of single objects.
+/// `DATA_OBJECT_ACL_MODIFIED` is missing: the emulator has no access rules for single objects.
 enum PushEvent: String, Sendable {
     case created = "DATA_OBJECT_CREATED"
     case updated = "DATA_OBJECT_UPDATED"
@@ -12,15 +12,14 @@ enum PushEvent: String, Sendable {
     case bucketDeleted = "BUCKET_DELETED"
 }
 
-/// A push to app: something that happened.
 struct PushToApp: Sendable {
     var event: PushEvent
     var bucket: Bucket
-    /// `nil` for what happens to the bucket itself.
+    /// `nil` for an event of the bucket itself.
     var objectID: String?
-    /// `nil` where there is nothing left that was modified.
+    /// `nil` after a deletion.
     var modifiedAt: Timestamp?
 
-    /// What it happened to, as a path below the app or `kiicloud://`.
+    /// The subject of the event, as a path below the app or `kiicloud://`.
     var sourcePath: String { self.bucket.path + (self.objectID.map { "/objects/\($0)" } ?? "") }
 }

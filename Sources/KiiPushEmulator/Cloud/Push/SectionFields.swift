@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// The fields of a network's section beside `enabled` and `data`. Kii's documents do not refuse what is not known.
+/// The fields of a network's section beside `enabled` and `data`. Kii's documents do not refuse unknown fields.
 struct SectionFields {
     private static let notificationFields: Set<String> = [
         "title", "body", "icon", "sound", "tag", "color", "clickAction",

@@ -2,7 +2,6 @@ import KiiPushCore
 
 /// The body of a send, checked by the rules of Kii's REST reference.
 struct SendRequest: Sendable {
-    /// What a sender can switch on and off.
     enum Flag: String, CaseIterable, Sendable {
         case sendToDevelopment, sendToProduction, sendAppID, sendSender, sendWhen, sendOrigin, sendObjectScope
         case sendTopicID
@@ -14,7 +13,7 @@ struct SendRequest: Sendable {
     var pushMessageType: String?
     var sections: PushSections
 
-    /// - Parameter isStrict: whether MQTT's data may not have keys that Kii writes itself.
+    /// - Parameter isStrict: whether to refuse MQTT data with keys that Kii writes itself.
     /// - Throws: ``KiiFailure`` 400 `INVALID_INPUT_DATA`.
     init(_ body: JSONValue, isStrict: Bool) throws(KiiFailure) {
         for flag in Flag.allCases {

@@ -1,17 +1,17 @@
 import KiiPushCore
 
-/// The fields of a user or thing: the ones Kii knows, by type, and the app's own.
+/// The fields of a user or thing: Kii's fields, by type, and the app's own.
 enum Attributes {
-    /// What all of the app's own fields may take together, names and values.
+    /// The size limit of all of the app's own fields together, names and values.
     static let maximumCustomBytes = 63 * 1024
 
-    /// The members of a registration that are kept.
+    /// The members of a registration that the record keeps.
     ///
-    /// Kii ignores and does not store unknown fields whose name starts with an underscore.
+    /// Kii ignores unknown fields whose names start with an underscore, and does not store them.
     ///
     /// - Parameters:
-    ///   - known: the fields that Kii knows, and what they hold.
-    ///   - others: fields that are kept elsewhere, or not at all.
+    ///   - known: Kii's fields and their types.
+    ///   - others: fields to leave out.
     static func checked(
         _ body: JSONValue, known: [String: JSONValue.Kind], leavingOut others: Set<String>
     ) throws(KiiFailure) -> JSONMembers {
@@ -36,19 +36,17 @@ enum Attributes {
 }
 
 extension UserRecord {
-    /// The members of a registration or an update that the record keeps.
     static func attributes(_ body: JSONValue) throws(KiiFailure) -> JSONMembers {
         if let country = body["country"]?.string, !Names.isCountry(country) {
             throw .invalidInput("country has to be two letters, such as JP.")
         }
-        // The ID is the cloud's to choose: a field of that name would stand in its place in every answer.
+        // The cloud chooses the ID: a field of that name would replace it in every answer.
         return try Attributes.checked(body, known: UserRecord.known, leavingOut: ["password", "userID"])
             .filter { UserRecord.known[$0.0] != .bool }
     }
 }
 
 extension ThingRecord {
-    /// The members of a registration or an update that the record keeps.
     static func attributes(_ body: JSONValue) throws(KiiFailure) -> JSONMembers {
         var known: [String: JSONValue.Kind] = [
             "_vendorThingID": .string, "_thingType": .string, "_layoutPosition": .string, "_vendor": .string,

@@ -1,10 +1,9 @@
 import KiiPushCore
 
-/// What a thing is told to do through thing-if, and what came of it.
 struct CommandRecord: StoredRecord {
     static let table = "command"
 
-    /// How far it has come, in Kii's spelling. Kii does not say when it sets which.
+    /// The command's progress, in Kii's spelling. Kii does not document when it sets each state.
     enum State: String, Sendable {
         /// The thing was not connected when the command was sent.
         case sending = "SENDING"
@@ -12,18 +11,18 @@ struct CommandRecord: StoredRecord {
         /// Some of the actions have no result.
         case incomplete = "INCOMPLETE"
         case done = "DONE"
-        /// The thing has no installation that commands are sent to.
+        /// The thing has no installation to send commands to.
         case sendFailed = "SEND_FAILED"
     }
 
     var id: String
     var thingID: String
-    /// How many commands the thing had before.
+    /// The number of earlier commands of the thing.
     var number: Int
-    /// What is kept of the request: `issuer`, `actions`, without traits `schema` and `schemaVersion`, and remarks.
+    /// The stored part of the request: `issuer`, `actions`, without traits `schema` and `schemaVersion`, and remarks.
     var request: JSONValue
     var state: State
-    /// As the thing reported them; `nil` before that.
+    /// The thing's report; `nil` before that.
     var results: JSONValue?
     var createdAt: Timestamp
     var modifiedAt: Timestamp
@@ -38,7 +37,7 @@ struct CommandRecord: StoredRecord {
         ])
     }
 
-    /// What the thing gets. Kii's C sample takes for a command what begins with `{"commandID"`.
+    /// The payload for the thing. Kii's C sample recognizes a command by its beginning, `{"commandID"`.
     var payload: JSONMembers {
         let parts = ["schema", "schemaVersion", "actions", "issuer"].compactMap { name in
             self.request[name].map { (name, $0) }
@@ -69,7 +68,8 @@ extension CommandRecord {
             createdAt: createdAt, modifiedAt: modifiedAt)
     }
 
-    /// The names of the actions in a list: of objects, or with traits of objects that hold such a list for each alias.
+    /// The names of the actions in a list. Its elements are objects, or with traits objects that hold such a list for
+    /// each alias.
     ///
     /// - Returns: `nil` for anything else.
     static func actionNames(in list: JSONValue?, byAlias: Bool) -> [String]? {
@@ -83,11 +83,11 @@ extension CommandRecord {
         return names
     }
 
-    /// Puts the thing's results in the place of earlier ones.
+    /// Replaces earlier results by the thing's new ones.
     ///
-    /// They count by the names of the actions, with aliases or without: Kii's C sample leaves the aliases out.
+    /// Results match actions by name, with aliases or without: Kii's C sample leaves the aliases out.
     ///
-    /// - Returns: `false`, and changes nothing, when `list` holds something else than results, or none.
+    /// - Returns: `false`, with nothing changed, when `list` is empty or holds anything but results.
     mutating func take(results list: JSONValue?, now: Timestamp) -> Bool {
         guard let members = list?.membersOfElements else { return false }
         let results = members.flatMap { name, result in result.membersOfElements ?? [(name, result)] }
@@ -104,7 +104,7 @@ extension CommandRecord {
 }
 
 extension JSONValue {
-    /// The members of an array's objects, one after the other; `nil` for anything else.
+    /// The members of an array's objects, in order; `nil` for anything else.
     fileprivate var membersOfElements: JSONMembers? {
         guard let elements = self.array, elements.allSatisfy({ $0.kind == .object }) else { return nil }
         return elements.flatMap { $0.pairs }

@@ -4,7 +4,7 @@ import KiiPushCore
 struct InstallationRecord: StoredRecord {
     static let table = "installation"
 
-    /// The networks that Kii delivers through; the emulator delivers through the last one.
+    /// Kii's delivery networks; the emulator delivers only through the last one.
     enum DeviceType: String, Sendable, CaseIterable {
         case android = "ANDROID"
         case ios = "IOS"
@@ -12,7 +12,7 @@ struct InstallationRecord: StoredRecord {
         case mqtt = "MQTT"
     }
 
-    /// How pushes over MQTT are written: as Kii's cloud does, or as it writes them for Apple. An extension of the emulator's.
+    /// The format of pushes over MQTT: Kii's for MQTT or Kii's for Apple. An extension of the emulator.
     enum Payload: String, Sendable, CaseIterable {
         case mqtt
         case apns
@@ -20,21 +20,21 @@ struct InstallationRecord: StoredRecord {
 
     var id: String
     var deviceType: DeviceType
-    /// The network's own name of the device; for MQTT one that the cloud made.
+    /// The network's own name of the device; for MQTT the cloud makes one.
     var registrationID: String
     var owner: Principal
     var isDevelopment: Bool
     var createdAt: Timestamp
-    /// For MQTT alone.
+    /// Only for MQTT.
     var payload = Payload.mqtt
-    /// For MQTT alone.
+    /// Only for MQTT.
     var credential: BrokerCredential?
-    /// When the credential ends; `nil` when it never does, and before it was handed out.
+    /// The end of the credential; `nil` when it has no end, and before a client first gets it.
     var endpointExpiresAt: Timestamp?
 
     var key: String { self.id }
 
-    /// The only MQTT topic that the installation may read, and its client ID.
+    /// The only MQTT topic that the installation may read, which is also its client ID.
     var mqttTopic: String? { self.credential.map { BrokerFiles.topicPrefix + $0.username } }
 
     var json: JSONValue {

@@ -1,11 +1,11 @@
 import KiiPushCore
 
-/// A bucket that exists: somebody made it, put an object into it or subscribed to it.
+/// A bucket that exists: created by a request, by its first object or by its first subscription.
 struct BucketRecord: StoredRecord {
     static let table = "bucket"
 
     var bucket: Bucket
-    /// Who made it; `nil` for one of a state that did not say.
+    /// `nil` for a bucket from an older state, which did not store the creator.
     var creator: Caller?
 
     var key: String { self.bucket.path }
@@ -66,7 +66,7 @@ extension ObjectRecord {
         return self.data.pairs.filter { !$0.1.isNull } + own
     }
 
-    /// When it was made and changed, as the answer to a full update has it.
+    /// The times of creation and change, under the names of the answer to a full update.
     var moments: JSONMembers { [("createdAt", self.createdAt.json), ("modifiedAt", self.modifiedAt.json)] }
 }
 
@@ -74,7 +74,6 @@ struct ObjectBodyRecord: StoredRecord {
     static let table = "body"
 
     var object: ObjectReference
-    /// As it was uploaded with.
     var mediaType: String
     var bytes: [UInt8]
     /// Counts the uploads, from 1.
@@ -101,7 +100,6 @@ extension ObjectBodyRecord {
 extension ObjectReference {
     var path: String { "\(self.bucket.path)/objects/\(self.id)" }
 
-    /// A stored row that is about the object.
     fileprivate func json(with members: KeyValuePairs<String, (any JSONConvertible)?>) -> JSONValue {
         let name = JSONMembers(all: ["scope": self.bucket.scope.pathPrefix, "bucket": self.bucket.id, "id": self.id])
         return .object(name + JSONMembers(all: members))

@@ -2,18 +2,18 @@ package import KiiPushCore
 
 /// A piece of the cloud's state that outlives the process: one row, written as JSON.
 protocol StoredRecord: Sendable {
-    /// The name under which its kind is stored; never changed, or old states cannot be read.
+    /// The name of the kind in the store. It never changes, or old states become unreadable.
     static var table: String { get }
-    /// Where the state keeps the records of its kind, by ``key``.
+    /// The state's records of this kind, by ``key``.
     static var records: WritableKeyPath<CloudState, [String: Self]> { get }
-    /// What tells it from others of its kind.
+    /// Unique among the records of its kind.
     var key: String { get }
     var json: JSONValue { get }
-    /// `nil` when `json` is not what this kind writes.
+    /// `nil` when `json` is not in this kind's form.
     init?(json: JSONValue)
-    /// Puts the record into the state's indexes, or takes it out of them.
+    /// Adds the record to the state's indexes, or removes it from them.
     func index(in state: inout CloudState, isThere: Bool)
-    /// Removes what is nothing without the record.
+    /// Removes the records that cannot exist without this one.
     func removeDependents(from state: inout CloudState)
 }
 
@@ -22,18 +22,17 @@ extension StoredRecord {
     func removeDependents(from state: inout CloudState) {}
 }
 
-/// What has to happen to the stored state, in order.
 package enum StateChange: Sendable, Equatable {
     case save(table: String, key: String, value: JSONValue)
     case remove(table: String, key: String)
-    /// Every record of the cloud, of whatever kind; the app's identity and the ports are not the cloud's.
+    /// Removes every record of the cloud. The app's identity and the ports stay, since they are not the cloud's.
     case removeAll
 }
 
 // MARK: - Writing
 
 extension JSONMembers {
-    /// All of the members; those without a value are null.
+    /// All of the members; members without a value are null.
     init(all members: KeyValuePairs<String, (any JSONConvertible)?>) {
         self.init()
         self.reserveCapacity(members.count)
@@ -42,7 +41,7 @@ extension JSONMembers {
 }
 
 extension JSONValue {
-    /// An object of all of the members; those without a value are null.
+    /// An object of all of the members; members without a value are null.
     static func object(all members: KeyValuePairs<String, (any JSONConvertible)?>) -> JSONValue {
         .object(JSONMembers(all: members))
     }
@@ -56,7 +55,6 @@ extension Timestamp {
 // MARK: - Reading
 
 extension JSONValue {
-    /// The scope that the member of this name says.
     var scope: Scope? { self["scope"]?.string.flatMap { Scope(prefix: $0) } }
 
     func caller(_ key: String) -> Caller? { self[key]?.string.flatMap { Caller(text: $0) } }

@@ -1,10 +1,9 @@
 import KiiPushCore
 
-/// A device of the app.
 struct ThingRecord: StoredRecord {
     static let table = "thing"
 
-    /// What ``isLegal(vendorThingID:)`` asks for, in words.
+    /// The rule of ``isLegal(vendorThingID:)`` in words.
     static let legalNames = "1 to 200 of A-Z, a-z, 0-9, `-`, `_` and `.`"
 
     static func isLegal(vendorThingID: String) -> Bool { Names.isLegal(vendorThingID, 1...200, extra: "-_.") }
@@ -13,14 +12,13 @@ struct ThingRecord: StoredRecord {
     var id: String
     var vendorThingID: String
     var password: Secret
-    /// What was registered, except the password.
+    /// The fields of the registration, except the password.
     var attributes: JSONValue
     var owners: Set<String> = []
-    /// The groups whose members own it.
     var ownerGroups: Set<String> = []
-    /// The requests for owners that nobody has confirmed yet, by ``ThingOwner/text``.
+    /// The unconfirmed requests for owners, by ``ThingOwner/text``.
     var ownershipRequests: [String: OwnershipRequest] = [:]
-    /// Whether it can neither log in nor use its tokens.
+    /// Whether the thing can neither log in nor use its tokens.
     var isDisabled = false
 
     var key: String { self.id }
@@ -59,7 +57,7 @@ extension ThingRecord {
 /// A request for an owner of a thing. One side makes it, and the other side confirms it with the code.
 struct OwnershipRequest {
     var code: Secret
-    /// Whether the thing asked, so that the owner to be confirms.
+    /// Whether the thing made the request, so that the future owner confirms it.
     var isByThing: Bool
 
     var json: JSONValue { .object(all: ["code": self.code.reveal(), "byThing": self.isByThing]) }

@@ -1,12 +1,11 @@
 import KiiPushCore
 
-/// An access token and who holds it.
 struct TokenRecord: StoredRecord {
     static let table = "token"
 
     var token: Secret
     var caller: Caller
-    /// `nil` for a token that lives for ever.
+    /// `nil` for a token that never expires.
     var expiresAt: Timestamp?
     /// `nil` where Kii gives none: pseudo users, registered things and anonymous tokens.
     var refreshToken: Secret?

@@ -1,16 +1,15 @@
 import KiiPushCore
 
-/// Who may do what with a topic, beside the administrator, who may do everything.
+/// The rights to a topic, beside the administrator's, who may do everything.
 ///
 /// - Source: Kii's REST reference of a topic's ACL.
 struct TopicRights: Sendable, Hashable {
-    /// What may be done, in Kii's spelling.
     enum Verb: String, CaseIterable, Sendable {
         case subscribe = "SUBSCRIBE_TO_TOPIC"
         case send = "SEND_MESSAGE_TO_TOPIC"
     }
 
-    /// Who may do it: a user, all members of a group, or a thing and its owners for it.
+    /// The holder of a right: a user, all members of a group, or a thing, for which its owners may act.
     struct Holder: Sendable, Hashable {
         enum Kind: String, Sendable {
             case user = "User"
@@ -24,17 +23,17 @@ struct TopicRights: Sendable, Hashable {
         var kind: Kind
         var id: String
 
-        /// How a path writes it, and the stored state: `UserID:{id}`.
+        /// The form in a path and in the stored state: `UserID:{id}`.
         var text: String { "\(self.kind.rawValue)ID:\(self.id)" }
 
-        /// How an answer writes it.
+        /// The form in an answer.
         var description: JSONValue { ["\(self.kind)ID": JSONValue(self.id)] }
     }
 
     private var holders: [Verb: Set<Holder>]
 
-    /// What a topic comes with: in the app's scope everybody subscribes and the administrator sends; elsewhere those to
-    /// whom the scope belongs do both, and of a group's topic also who made it.
+    /// The rights of a new topic. In the app's scope everybody may subscribe, and only the administrator may send. In
+    /// other scopes the scope's owner may do both; so may the creator of a group's topic.
     init(of scope: Scope, creator: Caller) {
         guard let owner = Holder(of: scope) else {
             self.holders = [.subscribe: [.anyAuthenticatedUser]]
@@ -47,7 +46,7 @@ struct TopicRights: Sendable, Hashable {
 
     func holders(of verb: Verb) -> Set<Holder> { self.holders[verb] ?? [] }
 
-    /// Returns `false` when `holder` has the right already.
+    /// Returns `false` when `holder` already has the right.
     mutating func grant(_ verb: Verb, to holder: Holder) -> Bool {
         self.holders[verb, default: []].insert(holder).inserted
     }
@@ -65,7 +64,6 @@ struct TopicRights: Sendable, Hashable {
     /// The body of `GET …/acl`.
     var description: JSONValue { self.json { $0.description } }
 
-    /// How it is written in the stored state.
     var json: JSONValue { self.json { JSONValue($0.text) } }
 
     /// The body of `GET …/acl/{verb}`.
@@ -92,7 +90,7 @@ struct TopicRights: Sendable, Hashable {
 }
 
 extension TopicRights.Holder {
-    /// Those to whom `scope` belongs; `nil` for the app's.
+    /// The owner of `scope`; `nil` for the app's.
     init?(of scope: Scope) {
         switch scope {
         case .app: return nil

@@ -4,19 +4,20 @@ struct UserRecord: StoredRecord {
     static let table = "user"
     /// The fields that name a user; each is unique among the app's users.
     static let names = ["loginName", "emailAddress", "phoneNumber"]
-    /// The fields that Kii knows, by type. The cloud itself says which address is verified, and looks only at the type of
-    /// a client's word for it.
+    /// Kii's fields, by type. The cloud itself sets which address is verified, and checks only the type of a client's
+    /// value for it.
     static let known: [String: JSONValue.Kind] = [
         "loginName": .string, "displayName": .string, "country": .string, "locale": .string, "emailAddress": .string,
         "emailAddressVerified": .bool, "phoneNumber": .string, "phoneNumberVerified": .bool,
     ]
 
     var id: String
-    /// All that was registered, except the password: the fields Kii knows and the app's own.
+    /// All fields of the registration, except the password: Kii's and the app's own.
     var attributes: JSONValue
-    /// `nil` for a pseudo user. Kept as it is: the state is one developer's, in a directory of mode 0700.
+    /// `nil` for a pseudo user. The password is in plain text: the state belongs to one developer, in a directory of
+    /// mode 0700.
     var password: Secret?
-    /// Whether it can neither log in nor use its tokens.
+    /// Whether the user can neither log in nor use their tokens.
     var isDisabled = false
 
     var key: String { self.id }
@@ -36,13 +37,14 @@ struct UserRecord: StoredRecord {
         return [("userID", JSONValue(self.id))] + self.attributes.pairs + self.verifications + own
     }
 
-    /// Each address is good at once: the app asks for no verification. Kii's SDK for Unity signs in by no other.
+    /// Each address counts as verified at once: the app requires no verification. Kii's SDK for Unity signs in only
+    /// with verified addresses.
     private var verifications: JSONMembers {
         ["emailAddress", "phoneNumber"].filter { self.attributes.present($0) != nil }
             .map { ("\($0)Verified", JSONValue(true)) }
     }
 
-    /// What others than the user and the administrator see.
+    /// The members that callers other than the user and the administrator see.
     var publicDescription: JSONMembers {
         JSONMembers(present: [
             "userID": self.id, "loginName": self.attributes.present("loginName"),
@@ -50,7 +52,7 @@ struct UserRecord: StoredRecord {
         ])
     }
 
-    /// What the user logs in as, with the prefix of its kind; `nil` without any name.
+    /// The user's name for a login, with the prefix of its kind; `nil` without any name.
     var address: String? {
         if let name = self.attributes["loginName"]?.string { return name }
         if let address = self.attributes["emailAddress"]?.string { return "EMAIL:\(address)" }
@@ -67,15 +69,14 @@ extension UserRecord {
     }
 }
 
-/// A group of users.
 struct GroupRecord: StoredRecord {
     static let table = "group"
 
     var id: String
     var name: String
-    /// A user's ID, even when that user was deleted; `nil` for a group that an administrator made for nobody.
+    /// A user's ID, even after that user's deletion; `nil` for a group that an administrator created without an owner.
     var owner: String?
-    /// User IDs. An owner is made a member, and may leave.
+    /// User IDs. A new owner becomes a member, and may leave.
     var members: Set<String>
 
     var key: String { self.id }

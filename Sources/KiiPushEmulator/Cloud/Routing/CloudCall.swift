@@ -1,20 +1,19 @@
 import KiiPushCore
 
-/// A request on its way through the cloud: what was sent, what the route took from the path, and who asks.
+/// A request on its way through the cloud, with the parameters of its path and its caller.
 struct CloudCall: Sendable {
     let request: IncomingRequest
     let target: RequestTarget
     let now: Timestamp
-    /// What stands in the path for each `{name}` of the route.
     var parameters: [String: String] = [:]
     var caller: Caller = .anonymous
 
-    /// Whether the emulator is told or asked something, and not the cloud.
+    /// Whether the request goes to the emulator's own controls below `/__kii`, not to the cloud.
     var isControl: Bool { self.target.path.first == "__kii" }
 
     subscript(parameter: String) -> String { self.parameters[parameter] ?? "" }
 
-    /// Fewer levels than can be read, since stored rows and lists hold what was sent some levels deeper.
+    /// Fewer levels than the reader supports, since stored rows and lists nest the client's values some levels deeper.
     static let limits = JSONLimits(maximumDepth: 60)
 
     func field(_ name: String) -> String? { self.request.field(name) }
@@ -26,11 +25,12 @@ struct CloudCall: Sendable {
         return String(decoding: type, as: UTF8.self).lowercased()
     }
 
-    /// The body as a JSON object, if it comes as `application/vnd.kii.{name}+json` or `application/json`.
+    /// The body as a JSON object, of media type `application/vnd.kii.{name}+json` or `application/json`.
     ///
-    /// Media types are compared without regard to case, as Kii's own clients differ in it.
+    /// The case of media types does not matter, since Kii's own clients differ in it.
     ///
-    /// - Parameter others: the media types that the call takes as well, and that were looked for before.
+    /// - Parameter others: further media types of the call, which the caller has checked before; only the error names
+    ///   them.
     func object(of name: String, others: [String] = []) throws(KiiFailure) -> JSONValue {
         let type = "application/vnd.kii.\(name)+json"
         guard self.mediaType == type.lowercased() || self.mediaType == "application/json" else {
@@ -39,7 +39,6 @@ struct CloudCall: Sendable {
         return try self.object()
     }
 
-    /// The body as a JSON object, whatever its media type.
     func object() throws(KiiFailure) -> JSONValue {
         let value: JSONValue
         do throws(JSONError) {
@@ -52,26 +51,26 @@ struct CloudCall: Sendable {
     }
 }
 
-/// Reading the members of a body. Kii takes null for absent.
+/// Access to the members of a body. Kii treats null as absent.
 extension JSONValue {
-    /// A member that is there and not null.
+    /// The member, unless it is missing or null.
     func present(_ name: String) -> JSONValue? { self[name].flatMap { $0.isNull ? Optional.none : $0 } }
 
-    /// - Throws: ``KiiFailure`` 400 for a member that is there and no string.
+    /// - Throws: ``KiiFailure`` 400 for a member that is present and no string.
     func text(_ name: String) throws(KiiFailure) -> String? {
         guard let value = self.present(name) else { return nil }
         guard let text = value.string else { throw .invalidInput("\(name) has to be a string.") }
         return text
     }
 
-    /// - Throws: ``KiiFailure`` 400 for a member that is there and no Boolean.
+    /// - Throws: ``KiiFailure`` 400 for a member that is present and no Boolean.
     func flag(_ name: String) throws(KiiFailure) -> Bool? {
         guard let value = self.present(name) else { return nil }
         guard let flag = value.bool else { throw .invalidInput("\(name) has to be true or false.") }
         return flag
     }
 
-    /// - Throws: ``KiiFailure`` 400 without a member that is a string and not empty.
+    /// - Throws: ``KiiFailure`` 400 unless the member is a string that is not empty.
     func neededText(_ name: String) throws(KiiFailure) -> String {
         guard let text = self[name]?.string, !text.isEmpty else { throw .invalidInput("\(name) is needed.") }
         return text

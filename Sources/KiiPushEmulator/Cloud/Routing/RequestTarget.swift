@@ -1,10 +1,10 @@
 import KiiPushCore
 
-/// A request's path and query, taken apart and percent-decoded.
+/// A request's path and query, split and percent-decoded.
 struct RequestTarget: Sendable, Hashable {
-    /// The segments between the slashes. Empty ones are left out: Kii's JavaScript SDK sends `//` and slashes at the end.
+    /// The segments between the slashes, without empty ones: Kii's JavaScript SDK sends `//` and slashes at the end.
     var path: [String]
-    /// The query's parameters; of those with one name the last counts.
+    /// The query's parameters. If a name occurs twice, the last value counts.
     var query: [String: String]
 
     /// - Throws: ``KiiFailure`` 400 for a `%` without two hexadecimal digits and for bytes that are not UTF-8.

@@ -1,29 +1,29 @@
 import KiiPushCore
 
-/// One thing that can be asked of the cloud. A class, as a request goes past a hundred of them.
+/// A call that the cloud answers. It is a class, since each request is compared with about a hundred routes.
 final class Route: Sendable {
-    /// Who may ask, before the handler looks closer.
+    /// The credentials that a call needs, before its handler checks more.
     enum Need: Sendable {
-        /// Anybody at all; the handler looks at the body for who it is.
+        /// None; the handler finds the caller in the body.
         case nobody
-        /// The app, by its key or a token.
+        /// The app's key or a token.
         case app
-        /// A user, thing or administrator, by a token.
+        /// The token of a user, a thing or the administrator.
         case principal
-        /// Whoever runs the emulator: the administrator's token, or Basic with client ID and secret.
+        /// The administrator's token, or Basic with client ID and secret.
         case administrator
     }
 
     typealias Handler = @Sendable (inout EmulatedCloud, CloudCall) throws(KiiFailure) -> HTTPResponse
 
     let method: String
-    /// The path below its root, as `topics/{topic}`.
+    /// The path below its root, such as `topics/{topic}`.
     let path: String
     let need: Need
-    /// The query items that a control has. Kii's own calls take others as well, and do not look at them.
+    /// The query items of a control. Kii's own calls accept and ignore others.
     let query: [String]
     let handler: Handler
-    /// The segments of the path; `isName` for `{name}`, which stands for anything.
+    /// The segments of the path; `isName` for `{name}`, which matches any segment.
     private let pattern: [(word: String, isName: Bool)]
 
     init(
@@ -55,7 +55,7 @@ final class Route: Sendable {
         Route(method, path, need: .administrator, query: query, handler)
     }
 
-    /// The same for one whose answer is 204.
+    /// A route below `/__kii` whose answer is 204.
     static func control(
         _ method: String, _ path: String,
         _ change: @escaping @Sendable (inout EmulatedCloud, CloudCall) throws(KiiFailure) -> Void
@@ -72,17 +72,17 @@ final class Route: Sendable {
         }
     }
 
-    /// The values of the parameters if `path` has the form of ``path``.
+    /// The values of the parameters, if `path` matches ``path``.
     func match(_ path: ArraySlice<String>) -> [String: String]? {
         guard path.count == self.pattern.count else { return nil }
-        // Looked at before anything is kept, since most routes are another's.
+        // Compared before any value is stored, since most routes do not match.
         for (segment, text) in zip(self.pattern, path) where !segment.isName && segment.word != text { return nil }
         var parameters: [String: String] = [:]
         for (segment, text) in zip(self.pattern, path) where segment.isName { parameters[segment.word] = text }
         return parameters
     }
 
-    /// - Throws: ``KiiFailure`` 400 when there is an item that is none of ``query``.
+    /// - Throws: ``KiiFailure`` 400 for an item that is not in ``query``.
     func checkQuery(_ target: RequestTarget) throws(KiiFailure) {
         guard let unknown = target.query.keys.sorted().first(where: { !self.query.contains($0) }) else { return }
         let known = self.query.isEmpty ? "there is none here" : "there is \(self.query.joined(separator: ", "))"

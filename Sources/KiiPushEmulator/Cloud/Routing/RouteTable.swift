@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// All that can be asked, and how a request finds it.
+/// All routes, and the search for a request's route.
 package enum RouteTable {
     /// Below `/api/apps/{appID}`.
     private static let ofApp: [Route] = [
@@ -11,19 +11,19 @@ package enum RouteTable {
     /// Below `/thing-if/apps/{appID}`.
     private static let ofThingIF: [Route] = Route.onboarding + Route.commands
 
-    /// Below `/__kii`, which Kii's cloud does not have: what the emulator holds, and what it is told to do.
+    /// Below `/__kii`, which Kii's cloud does not have: views of the emulator's contents, and its controls.
     private static let ofEmulator: [Route] = Route.inspection + Route.controls
 
-    /// Every method and path that can be asked for, as `PUT /api/apps/{app}/topics/{topic}`, for comparing with a
-    /// contract. A method that a path has for GET's sake, HEAD, is not listed.
+    /// Every method and path, such as `PUT /api/apps/{app}/topics/{topic}`, to compare with a contract. HEAD, which
+    /// every path with GET also answers, is not listed.
     package static let listing: [String] = [
         ("/api", [Route.token]), ("/api/apps/{app}", RouteTable.ofApp), ("/thing-if/apps/{app}", RouteTable.ofThingIF),
         ("/__kii", RouteTable.ofEmulator),
     ].flatMap { root, routes in routes.map { "\($0.method) \(root)/\($0.path)" } }
 
-    /// The route of a request and what its path holds.
+    /// The route of a request and the values in its path.
     ///
-    /// - Throws: ``KiiFailure`` 404 for a path that leads nowhere or another app, 405 for a method that it does not have.
+    /// - Throws: ``KiiFailure`` 404 for an unknown path or another app, 405 for a method that the path does not have.
     static func match(
         method: String, path: [String], app: String
     ) throws(KiiFailure) -> (Route, parameters: [String: String]) {
