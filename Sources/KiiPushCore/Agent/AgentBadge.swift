@@ -1,4 +1,4 @@
-/// An agent's badge: in memory, told to those who listen, and in a file of its own.
+/// An agent's badge, in memory and in a file of its own; it reports its changes to listeners.
 ///
 /// The file holds the number and the message that has set it. An unreadable file counts as none. If a feed has the
 /// number, there is no file: the feed's process counts, and this badge passes on the numbers that the program sets.
@@ -6,7 +6,7 @@ package final class AgentBadge: KeptBadge {
     private struct State {
         var count = BadgeCount()
         var isLoaded = false
-        /// The file lacks the latest change.
+        /// Whether the file lacks the latest change.
         var isChanged = false
         var isWritePlanned = false
         var lastWrite: MonotonicInstant?
@@ -16,7 +16,7 @@ package final class AgentBadge: KeptBadge {
         var observers: [@Sendable () -> Void] = []
     }
 
-    /// Between two writes. A stop of the agent does not wait for it.
+    /// The time between two writes. A stop of the agent does not wait for it.
     private static let writeInterval: Duration = .seconds(1)
 
     private let path: String
@@ -81,7 +81,7 @@ package final class AgentBadge: KeptBadge {
 
     package func onChange(_ body: @escaping @Sendable () -> Void) { self.state.withLock { $0.observers.append(body) } }
 
-    /// Writes what the file lacks, now. On the loop's thread, since writing blocks; on this one when the loop is gone.
+    /// Writes unsaved changes now: on the loop's thread, since writing blocks, or on this one if the loop is gone.
     func saveIfNeeded() async {
         do { try await self.loop.run { self.write() } } catch { self.write() }
     }
@@ -101,7 +101,8 @@ package final class AgentBadge: KeptBadge {
         }
         for observer in observers { observer() }
         guard isToBePlanned else { return }
-        // Burns when its time has come, or at once when the loop has ended, or ends before that.
+        // The timer holds the fuse, which writes when released: at its time, or at once if the loop has ended or ends
+        // before.
         let fuse = Fuse { [weak self] in self?.write() }
         self.loop.submit { [weak self, loop = self.loop] in
             guard let self else { return }
@@ -130,7 +131,7 @@ package final class AgentBadge: KeptBadge {
             messageID: json?["messageID"]?.int64)
     }
 
-    /// On whichever thread: the loop, and its clock, may be gone.
+    /// Runs on any thread: the loop, and its clock, may be gone.
     private func write() {
         do throws(FileError) {
             let isWritten = try self.writing.withLock { _ throws(FileError) in try self.writeAlone() }
@@ -140,7 +141,6 @@ package final class AgentBadge: KeptBadge {
         }
     }
 
-    /// - Returns: whether there was anything to write.
     private func writeAlone() throws(FileError) -> Bool {
         let count = self.state.withLock { state -> BadgeCount? in
             state.isWritePlanned = false

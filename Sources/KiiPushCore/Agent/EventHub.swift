@@ -1,16 +1,15 @@
 /// Hands an agent's events to everyone who listens.
 ///
-/// Each listener has a buffer of its own that keeps the newest events; nobody who is slow or gone holds anything up.
-/// An observer hears of each event before the next thing happens, and holds up who tells it.
+/// Each listener has a buffer of its own that keeps the newest events, so a slow or vanished listener holds nothing up.
+/// An observer gets each event before the next thing happens, and holds up the reporting thread.
 package final class EventHub: Sendable {
     private struct State {
         var nextID = 0
-        // Arrays, which are handed out without a copy.
+        // Arrays leave the lock without a copy of their elements.
         var listeners: [(id: Int, continuation: AsyncStream<PushEvent>.Continuation)] = []
         var observers: [Listener] = []
         var listener: Listener?
         var connectionEvent: PushEvent?
-        /// The reason of each trouble that goes on.
         var troubles: [PushEvent.Trouble: String] = [:]
         /// The agent's files that cannot be written.
         var unsaved: Set<String> = []
@@ -20,13 +19,13 @@ package final class EventHub: Sendable {
     package typealias Listener = @Sendable (PushEvent) -> Void
 
     private let state = Locked(State())
-    /// How many listen to the hubs of a runtime together.
+    /// The number of listeners at all hubs of a runtime.
     private let listeners: Locked<Int>
 
-    /// `listeners` counts who listens to this hub and others.
+    /// `listeners` counts the listeners of this hub and others.
     package init(counting listeners: Locked<Int> = Locked(0)) { self.listeners = listeners }
 
-    /// How many events a listener may fall behind before the oldest are dropped.
+    /// The number of events that a stream keeps for a slow listener; the oldest drop out first.
     static let bufferedEvents = 4096
 
     /// A new listener's stream. It ends when the hub does.
@@ -46,18 +45,18 @@ package final class EventHub: Sendable {
         return stream
     }
 
-    /// Whether anybody listens, so that events need not be made for nobody.
+    /// Whether anybody listens; if not, nobody needs to make events.
     var hasListeners: Bool {
         self.state.withLock { !$0.listeners.isEmpty || !$0.observers.isEmpty || $0.listener != nil }
     }
 
-    /// Has every event told from now on, as long as the hub lives.
+    /// Calls `observer` with every event from now on, as long as the hub lives.
     package func observe(_ observer: @escaping Listener) {
         self.state.withLock { $0.observers.append(observer) }
         self.listeners.withLock { $0 += 1 }
     }
 
-    /// Who hears of every event beside the streams' readers: the control server, while somebody asks it.
+    /// A further listener to every event: the control server, while a client watches.
     var listener: Listener? {
         get { self.state.withLock { $0.listener } }
         set {
@@ -69,14 +68,12 @@ package final class EventHub: Sendable {
         }
     }
 
-    /// The last event that said how the connection stands.
     var connectionEvent: PushEvent? { self.state.withLock { $0.connectionEvent } }
 
-    /// Why the agent cannot do this work; `nil` when it can.
     func reason(of trouble: PushEvent.Trouble) -> String? { self.state.withLock { $0.troubles[trouble] } }
 
-    /// Tells why one of the agent's files cannot be written, or with `nil` that it is. The trouble ends with the last such
-    /// file.
+    /// Reports why one of the agent's files cannot be written, or with `nil` that it can. The trouble ends with the
+    /// last such file.
     func emit(saving path: String, _ failure: FileError?) {
         let isOver = self.state.withLock { state in
             if failure == nil { state.unsaved.remove(path) } else { state.unsaved.insert(path) }
@@ -85,7 +82,7 @@ package final class EventHub: Sendable {
         if isOver || failure != nil { self.emit(.change(of: .saving, failure?.description)) }
     }
 
-    /// - Parameter told: what the listener is told in its place. Default: the same.
+    /// - Parameter told: the event for ``listener`` in place of `event`. Default (`nil`): the same.
     func emit(_ event: PushEvent, toListener told: @autoclosure () -> PushEvent? = nil) {
         let (observers, listeners, listener) = self.state.withLock { state in
             switch event {

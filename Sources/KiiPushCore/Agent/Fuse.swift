@@ -1,4 +1,4 @@
-/// Does something when the last one who holds it lets go of it.
+/// Runs an action when its last owner releases it.
 final class Fuse: Sendable {
     private let action: @Sendable () -> Void
 

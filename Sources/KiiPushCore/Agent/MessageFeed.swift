@@ -3,7 +3,7 @@
 /// `KiiPushActivation` has a feed for programs that a push starts. The agent calls its handler by the usual rules, and
 /// presents nothing: the feed's process presents alerts, and retries failed attempts.
 public struct MessageFeed: Sendable {
-    /// The variable by which a program names its socket to the one that it starts for a push.
+    /// The environment variable in which a program names its socket to the one that it starts for a push.
     package static let launchVariable = "KII_PUSH_LAUNCH_FD"
     /// Whether this process has read its first message over that socket, and no agent has asked for the feed.
     package static let isUnclaimed = Locked(false)
@@ -15,7 +15,6 @@ public struct MessageFeed: Sendable {
     /// Hands messages to the agent until its task is cancelled, or no more come.
     package var deliver: @Sendable (PushAgent) async throws -> Void
 
-    /// Makes a feed from its parts.
     package init(
         badge: Int? = nil, setBadge: @escaping @Sendable (Int) -> Void = { _ in },
         deliver: @escaping @Sendable (PushAgent) async throws -> Void

@@ -1,10 +1,10 @@
-/// Whether an agent is alive, for whoever watches over it.
+/// The health of an agent, for a watchdog.
 package struct AgentHealth: Sendable, Hashable {
-    /// How long the broker was not heard on the connection that stands: at most the keep-alive interval and what the answer
-    /// to PINGREQ may take, or the connection is taken for lost. `nil` while there is no connection, and while nothing is
-    /// read from it since too much waits to be stored.
+    /// The silence of the broker on the connection that stands. It lasts at most for the keep-alive interval and the
+    /// wait for the answer to PINGREQ; then the connection counts as lost. `nil` without a connection, and while the
+    /// agent reads nothing because too much waits to be stored.
     package var brokerSilence: Duration?
-    /// How long a handler's call is past its deadline; zero when none is.
+    /// The delay of a handler's call beyond its deadline; zero when none is late.
     package var overdue: Duration
 
     package init(brokerSilence: Duration? = nil, overdue: Duration = .zero) {
@@ -14,7 +14,7 @@ package struct AgentHealth: Sendable, Hashable {
 }
 
 extension PushAgent {
-    /// Asks the network thread: it answers in a turn of its own, so that an answer at all means that it turns.
+    /// Asks the network thread, which answers in a turn of its own: an answer shows that it takes turns.
     ///
     /// - Throws: ``TransportError`` with code `shutDown`.
     package func health() async throws -> AgentHealth {

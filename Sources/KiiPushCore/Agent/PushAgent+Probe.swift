@@ -1,24 +1,22 @@
 extension PushAgent {
-    /// What the broker said to an agent that connected to see what it says.
+    /// The broker's answer to an agent that connects as a test.
     package enum BrokerAnswer: Sendable {
-        /// The subscription stood.
         case subscribed
-        /// CONNACK says no, or did not come.
+        /// CONNACK refused the connection, or did not come.
         case refused(reason: String, isOfCredentials: Bool)
-        /// SUBACK says no, or did not come.
+        /// SUBACK refused the subscription, or did not come.
         case notSubscribed(reason: String)
-        /// The connection did not come about, or broke.
         case failed(TransportError)
     }
 
     /// Connects as the agent would, waits for the subscription, runs `body`, and disconnects.
     ///
-    /// It is the receiver of the installation meanwhile, with all locks of one: where another process holds them it
-    /// connects to nothing. What the broker delivers meanwhile is stored and waits for the next ``run()``; no handler is
-    /// called.
+    /// Meanwhile this process is the receiver of the installation, with all of a receiver's locks: if another process
+    /// holds them, it connects to nothing. The inbox stores messages that the broker delivers meanwhile, for the next
+    /// ``run()``; no handler is called.
     ///
-    /// - Throws: ``PushAgentError``, among it `stateDirectoryInUse` and `installationInUse`, and `inbox` where messages
-    ///   could be kept in memory only; ``KiiError`` and ``TransportError`` when the cloud does not give the endpoint.
+    /// - Throws: ``PushAgentError``, among it `stateDirectoryInUse` and `installationInUse`, and `inbox` where the
+    ///   inbox would be in memory only; ``KiiError`` and ``TransportError`` when the cloud does not give the endpoint.
     package func probeBroker(whileSubscribed body: (PushEvent.Connection) async -> Void) async throws -> BrokerAnswer {
         try await self.exclusively {
             try self.enrolment.load()
@@ -55,10 +53,10 @@ extension PushAgent.BrokerAnswer {
 }
 
 extension PushRuntime {
-    /// Has a message sent, waits until one that holds `text` is in the inbox, and marks that one as done, so that no
-    /// handler ever gets it: the test message of ``PushAgent/probeBroker(whileSubscribed:)``.
+    /// Calls `send`, waits until a message that contains `text` is in the inbox, and marks it as done, so that no
+    /// handler ever gets it. For the test message of ``PushAgent/probeBroker(whileSubscribed:)``.
     ///
-    /// - Returns: whether it came before the task was cancelled.
+    /// - Returns: whether the message came before the task was cancelled.
     /// - Throws: what `send` throws; ``InboxAccessError``; ``PushAgentError``; `TransportError` with code `shutDown`.
     package func takeMessage(containing text: String, afterSending send: () async throws -> Void) async throws -> Bool {
         _ = try await self.open()

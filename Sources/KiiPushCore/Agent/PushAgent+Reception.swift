@@ -1,34 +1,35 @@
 extension PushAgent {
-    /// The number for the program's icon, as the last message that says anything about it has set it; `nil` for none.
+    /// The number for the program's icon, set by the last message that mentions it; `nil` for none.
     ///
-    /// A payload whose `aps` has no `badge` takes the number away, and so does one of zero or less; a payload without
-    /// `aps`, as Kii sends it over MQTT, leaves the number alone. It is kept in the state directory, where there is one,
-    /// at most one second after a change. If a ``MessageFeed`` has a number, the badge is that number, which does not
-    /// depend on the handler's answers; setting the badge sets the feed's number.
+    /// A payload whose `aps` has no `badge` clears the number, and so does one of zero or less. A payload without
+    /// `aps`, as Kii sends it over MQTT, leaves the number alone. The agent stores the number in the state directory,
+    /// where there is one, at most one second after a change. If a ``MessageFeed`` has a number, the badge is that
+    /// number, whatever the handler answers; setting the badge sets the feed's number.
     ///
     /// - Source: UIKit's `applicationIconBadgeNumber`; the key `badge` of `aps`.
     public var badge: Int? { self.keptBadge.number }
 
-    /// The number for the program's icon, first now and then after each change. Each call makes a stream of its own, which
-    /// keeps the newest 64 for a listener that is slow and ends with the agent.
+    /// A stream of the number for the program's icon: the present value first, then each change. Each call makes a
+    /// stream of its own. It keeps the newest 64 values for a slow listener and ends with the agent.
     public var badges: AsyncStream<Int?> { self.keptBadge.numbers }
 
-    /// Sets the number for the program's icon, as a program does whose user has seen what it counts.
+    /// Sets the number for the program's icon, for instance when the user has seen the counted messages.
     ///
     /// - Parameter number: the number; `nil`, zero or less for none.
     public func setBadge(_ number: Int?) { self.keptBadge.set(number) }
 
-    /// Presents what earlier runs have presented and the user has not answered, page by page; what cannot be presented is
-    /// delivered. Returns at once when cancelled; a presenter that does not return keeps its thread.
+    /// Presents again, page by page, the messages that earlier runs have presented and the user has not answered.
+    /// Messages that cannot be presented are delivered. Returns at once when cancelled; a presenter that does not
+    /// return keeps its thread.
     func presentAgain(_ installations: [(key: Int64, id: String)], _ core: PushRuntime.Core) async {
         defer { self.desk.endRestoring() }
-        // What was answered until now is written first, so that it is not read as still presented.
+        // The answers so far are written first, so that no answered message is read as still presented.
         guard (try? await self.runtime.loop.run({})) != nil else { return }
         for (key, id) in installations {
             var last: Int64 = 0
             while !Task.isCancelled {
                 let after = last
-                // What cannot be read now is presented again by the next run.
+                // The next run presents messages again that cannot be read now.
                 let page = try? await self.runtime.loop.ask(core.pipeline) {
                     $0.store.presented(installation: key, after: after, limit: 100, completion: $1)
                 }
@@ -40,7 +41,7 @@ extension PushAgent {
         }
     }
 
-    /// Has a page presented, on a thread of its own: a presenter may block.
+    /// Presents a page on a thread of its own, since a presenter may block.
     private func restore(_ page: [StoredMessage], _ installationID: String) async -> [Int64] {
         let desk = self.desk
         guard desk.presenter != nil else { return desk.restore(page, installationID: installationID) }
@@ -48,7 +49,7 @@ extension PushAgent {
         let thread = try? OSThread(name: "kii-presenter") {
             done.resume(desk.restore(page, installationID: installationID))
         }
-        // Without a thread they rest until the next run.
+        // Without a thread the messages rest until the next run.
         guard let thread else { return [] }
         thread.detach()
         return await done.value(onCancel: [])

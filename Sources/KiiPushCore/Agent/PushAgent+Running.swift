@@ -1,13 +1,13 @@
 extension PushAgent {
     /// Makes the agent known to the cloud and has the broker keep a session for it, so that pushes queue from here on.
     ///
-    /// Signs in (making the pseudo user, user or thing where the account says so), makes or adopts the installation,
-    /// fetches the broker's endpoint, and opens the MQTT session once. What was done before and still holds is not done
-    /// again.
+    /// It signs in, and first makes the pseudo user, user or thing where the account says so. Then it makes or adopts
+    /// the installation, fetches the broker's endpoint, and opens the MQTT session once. It skips the steps that an
+    /// earlier call has taken and that still hold.
     ///
-    /// - Parameter replacing: forgets what is on file and begins anew. A pseudo user is lost by that. Messages of the
-    ///   former installation that no handler has finished are the next run's if the user or thing is the same, and else
-    ///   wait until `kii-push inbox adopt`. Default: no.
+    /// - Parameter replacing: discards the registration on file and begins anew. A pseudo user is lost by that. If the
+    ///   user or thing is the same, the next run delivers the messages of the former installation that no handler has
+    ///   finished. Otherwise they wait until `kii-push inbox adopt`. Default: no.
     /// - Throws: ``PushAgentError``; ``KiiInputError`` for a subscription or an installation that can never be made, before
     ///   anything is sent; ``TransportError`` and ``KiiError`` when cloud or broker cannot be reached now; `CancellationError`.
     @discardableResult
@@ -15,8 +15,8 @@ extension PushAgent {
         try await self.exclusively {
             try self.requireUsableConfiguration()
             if replacing {
-                // Another process may be receiving with what is on file: nothing of that is given up before the lock
-                // is ours.
+                // Another process may be receiving with this state: this one takes the lock before it discards
+                // anything.
                 _ = try await self.runtime.open()
                 self.enrolment.forget()
             } else {
@@ -39,7 +39,8 @@ extension PushAgent {
         }
     }
 
-    /// Opens the MQTT session of an endpoint once, and closes the connection. Returns why it was refused.
+    /// Opens the MQTT session of an endpoint once, and closes the connection. Returns the end of a connection that the
+    /// broker refused, or that failed.
     private func openOnce(_ endpoint: MQTTEndpoint) async throws -> BrokerLink.End? {
         let core = try await self.runtime.open()
         let lock = try self.lockInstallation(endpoint)
@@ -50,18 +51,20 @@ extension PushAgent {
     /// Receives until the task is cancelled: registers where needed, connects, subscribes, hands messages to the
     /// handler, and reconnects after every loss.
     ///
-    /// Temporary failures of cloud, broker and network are retried without end and told by ``events``, and so are
-    /// subscriptions that the cloud refuses, such as one to a topic that is not there yet, and an inbox or a lock that
-    /// cannot be opened for want of room on the disk or of descriptors. Cancellation stops gracefully: no more messages are
-    /// taken, running handlers get ``PushRuntime/Configuration/shutdownGrace``, what they answered is stored, and the
-    /// broker is told.
+    /// The agent retries temporary failures of cloud, broker and network without end, and reports them in ``events``.
+    /// It also retries subscriptions that the cloud refuses, such as one to a topic that does not exist yet. The same
+    /// goes for an inbox or a lock that it cannot open for want of disk space or descriptors.
+    ///
+    /// Cancellation stops gracefully. The agent takes no more messages, running handlers get
+    /// ``PushRuntime/Configuration/shutdownGrace``, their answers are stored, and the agent disconnects from the
+    /// broker.
     ///
     /// An agent with a ``MessageFeed`` receives from the feed, and opens neither a connection nor the inbox. It calls
     /// the handler by the same rules, also for alerts. `run` returns when the feed ends.
     ///
-    /// - Throws: ``PushAgentError``, or a ``KiiError`` that will not pass, when only a person can help; ``KiiInputError``
-    ///   for a subscription or an installation that can never be made, before anything is sent; errors of the feed. Returns normally when
-    ///   cancelled, and when the runtime is shut down meanwhile.
+    /// - Throws: ``PushAgentError``, or a ``KiiError`` that will not pass, when only a person can help;
+    ///   ``KiiInputError`` for a subscription or an installation that can never be made, before anything is sent;
+    ///   errors of the feed. Returns normally when cancelled, and when the runtime is shut down meanwhile.
     public func run() async throws {
         try await self.exclusively {
             try self.requireUsableConfiguration()
@@ -72,11 +75,11 @@ extension PushAgent {
             } catch is CancellationError {
                 // Being cancelled is how a run ends.
             } catch let error as TransportError where error.code == .shutDown {
-                // And so is the end of the runtime.
+                // The end of the runtime ends a run, too.
             } catch {
                 failure = error
             }
-            // The last chance for what a full disk kept from being written; the loop may be gone.
+            // This is the last chance to write changes that a full disk kept off the file; the loop may be gone.
             try? await self.enrolment.store.saveIfNeeded()
             await self.keptBadge.saveIfNeeded()
             if let failure { throw failure }
@@ -124,7 +127,7 @@ extension PushAgent {
                     try await self.keepSubscribed()
                     return nil
                 }
-                // Whichever fails ends the other: the reception in its graceful way.
+                // If one task fails, the other ends: the reception ends gracefully.
                 defer { group.cancelAll() }
                 while let ended = try await group.next() {
                     if let reception = ended { return reception }
@@ -134,7 +137,7 @@ extension PushAgent {
         }
     }
 
-    /// How the reception as one installation ended: with the endpoint of the next one, and what the policy has seen.
+    /// The end of the reception as one installation: the endpoint of the next installation, and the policy's new state.
     private typealias Reception = (endpoint: MQTTEndpoint?, policy: ReconnectPolicy)
 
     /// Receives on one topic after another of one installation.
@@ -155,13 +158,13 @@ extension PushAgent {
         return endpoint
     }
 
-    /// The endpoint, however long the cloud takes to give it.
+    /// Returns the endpoint; retries temporary failures until the cloud gives it.
     private func enrol(_ policy: inout ReconnectPolicy) async throws -> MQTTEndpoint {
         while true {
             do {
                 var endpoint = try await self.enrolment.endpoint()
                 if !TransportChoice(self.configuration, remembersWebSocket: false).hasPort(at: endpoint) {
-                    // What is on file may be out of date; what the cloud says is final.
+                    // The endpoint on file may be out of date; the cloud's answer is final.
                     endpoint = try await self.enrolment.endpoint(refreshing: true)
                 }
                 if let registration = self.enrolment.current?.registration { self.hub.emit(.registered(registration)) }
@@ -173,7 +176,7 @@ extension PushAgent {
         }
     }
 
-    /// Opens files, however long the machine is short of what that takes.
+    /// Opens files; retries while disk space or descriptors are short.
     private func opening<Result: Sendable>(
         _ policy: inout ReconnectPolicy, _ open: () async throws -> Result
     ) async throws -> Result {
@@ -186,7 +189,6 @@ extension PushAgent {
         }
     }
 
-    /// Tells of a failure and waits until it is time to try again.
     private func pause(after failure: TemporaryFailure, _ policy: inout ReconnectPolicy) async throws {
         let mark = self.runtime.waits.mark
         let decision = policy.connectionEnded(.attemptFailed, connectedFor: nil, retryAfter: failure.retryAfter)
@@ -194,8 +196,8 @@ extension PushAgent {
         try await self.runtime.waits.pass(decision, policy, since: mark)
     }
 
-    /// The lock that keeps two processes of one user from receiving as one installation; `nil` where the store keeps
-    /// processes apart, on whatever machine they are.
+    /// The lock that keeps two processes of one user from receiving as one installation; `nil` with a shared store,
+    /// which keeps processes on all machines apart.
     func lockInstallation(_ endpoint: MQTTEndpoint) throws(PushAgentError) -> InstallationLock? {
         guard self.runtime.shared == nil else { return nil }
         let configuration = self.runtime.configuration
@@ -214,14 +216,13 @@ extension PushAgent {
     }
 }
 
-/// A failure that may pass by itself.
 struct TemporaryFailure {
     var reason: String
     var retryAfter: Duration?
 
     init(reason: String) { self.reason = reason }
 
-    /// `nil` for an error that only a person can do something about.
+    /// Returns `nil` for an error that only a person can mend.
     init?(_ error: any Error) {
         switch error {
         case let error as TransportError where error.code != .invalidConfiguration && error.code != .shutDown:
@@ -230,7 +231,7 @@ struct TemporaryFailure {
             self.reason = "\(error)"
             self.retryAfter = error.retryAfter
         case let error as KiiResponseError:
-            // What answers is not the cloud: a proxy's error page, or a network that asks for a sign-in.
+            // The answer is not the cloud's: it is a proxy's error page, or a network asks for a sign-in.
             self.reason = "\(error)"
         default: return nil
         }

@@ -8,37 +8,40 @@
 ///
 /// ``run()`` goes on until its task is cancelled, reconnecting as often as needed.
 public final class PushAgent: Sendable {
-    /// Who an agent is and what it receives.
+    /// The identity of an agent, its subscriptions and its way to the broker.
     public struct Configuration: Sendable {
         /// The agent's name within its runtime, 1 to 64 of letters, digits, `-`, `_` and `.`; names the file that keeps
         /// its tokens. Default `default`.
         public var name: String
         /// The Kii app.
         public var app: KiiApp
-        /// How the agent signs in.
+        /// The account that the agent signs in with.
         public var account: KiiAccount
-        /// What is subscribed to, whenever the agent runs. What is not listed is left alone. Default: nothing; direct
-        /// pushes arrive without a subscription. A topic that is not there yet is tried again until it is.
+        /// The topics and buckets that the agent subscribes to whenever it runs. It leaves other subscriptions alone.
+        /// Default: none; direct pushes arrive without a subscription. If a topic does not exist yet, the agent retries
+        /// until it does.
         public var subscriptions: [SubscriptionTarget]
-        /// Whether the broker is spoken to over TLS. Default: yes.
+        /// Whether the agent speaks to the broker over TLS. Default: yes.
         public var usesTLS = true
         /// The way that carries MQTT to the broker. Default: TCP, and WebSocket where TCP does not get through.
         public var transport = Transport.automatic
-        /// Whether the installation is one for development, which a sender may leave out. Default: no.
+        /// Whether the installation is for development; senders may leave such installations out. Default: no.
         public var isDevelopment = false
-        /// Further members of the call that makes the installation, for a server with extensions: a JSON object. With
-        /// other members than before, the agent makes the installation again. Default `nil`: the members it was made with.
-        /// ``PushAgent/run()`` refuses those that the agent sets itself: `deviceType`, `development`,
-        /// `installationRegistrationID`, `userID` and `thingID`.
+        /// Further members of the call that makes the installation, for a server with extensions: a JSON object. If the
+        /// members differ from those on file, the agent makes the installation again. Default `nil`: the members that
+        /// it was made with. ``PushAgent/run()`` refuses members that the agent sets itself: `deviceType`,
+        /// `development`, `installationRegistrationID`, `userID` and `thingID`.
         public var installationMembers: JSONValue?
-        /// How long the agent may send nothing before it asks the broker whether it is there; up to 18 h, zero or less
-        /// never. Default 45 s, since many load balancers end a connection that carries nothing for 60 s, and some after
-        /// 50 s. A dead connection is noticed when the answer has not come within as long again, but 20 s at most: by
-        /// default after 65 s of silence. When the broker's machine takes no bytes any more, that
-        /// shows within the second time alone (5 s or more); after a sleep of this machine, within 5 s.
+        /// The time without sending after which the agent asks the broker whether it is there: up to 18 h; zero or less
+        /// for never. Default 45 s, since many load balancers end a connection that carries nothing for 60 s, and some
+        /// after 50 s.
+        ///
+        /// The agent waits for the answer as long again, 20 s at most, and then drops the connection: by default after
+        /// 65 s of silence. If the broker's machine takes no more bytes, the agent notices within that wait alone (5 s
+        /// or more). After a sleep of this machine it notices within 5 s.
         public var keepAlive = Duration.seconds(45)
 
-        /// The defaults for an app and an account.
+        /// Makes a configuration with the defaults for an app and an account.
         public init(
             name: String = "default", app: KiiApp, account: KiiAccount, subscriptions: [SubscriptionTarget] = []
         ) {
@@ -57,7 +60,7 @@ public final class PushAgent: Sendable {
     let desk: PresentationDesk
     package let keptBadge: AgentBadge
     package let hub: EventHub
-    /// The way to the broker while the agent receives.
+    /// The link to the broker while the agent receives.
     let link = Locked<LoopIsolated<BrokerLink>?>(nil)
     let reconnect: ReconnectPolicy.Configuration
     let subscriptionRetry: Backoff
@@ -67,12 +70,12 @@ public final class PushAgent: Sendable {
     /// Makes an agent; nothing happens before ``register(replacing:)`` or ``run()``.
     ///
     /// - Parameters:
-    ///   - runtime: what it shares with the other agents of the process.
-    ///   - configuration: who it is. A name that is no file name is a programmer error.
-    ///   - handler: what its messages are handed to. Of several forms that it implements the one with a completion is
-    ///     called, else the async one, else the deprecated one. Where it is a ``UserActionHandler``, a
-    ///     ``ThingCommandHandler`` or an ``OpenedNotificationHandler`` too, it is told of those things as well.
-    ///   - lifecycle: where the program stands between the user and the background. Default (`nil`): every message reaches
+    ///   - runtime: the runtime that the agent shares with the other agents of the process.
+    ///   - configuration: the agent's identity and subscriptions. A name that is no file name is a programmer error.
+    ///   - handler: receives the agent's messages. If it implements several forms, the agent calls the one with a
+    ///     completion, else the async one, else the deprecated one. If it is also a ``UserActionHandler``, a
+    ///     ``ThingCommandHandler`` or an ``OpenedNotificationHandler``, the agent calls those methods as well.
+    ///   - lifecycle: the program's state between the user and the background. Default (`nil`): every message reaches
     ///     the handler.
     ///   - presenter: shows alerts that arrive in the background. Default (`nil`): they reach the handler instead.
     ///   - feed: the process that hands messages over. Default (`nil`): the agent receives from the broker.
@@ -95,14 +98,14 @@ public final class PushAgent: Sendable {
     /// ```
     ///
     /// - Parameters:
-    ///   - runtime: what it shares with the other agents of the process.
-    ///   - configuration: who it is. A name that is no file name is a programmer error.
-    ///   - lifecycle: where the program stands between the user and the background. Default (`nil`): every message reaches
+    ///   - runtime: the runtime that the agent shares with the other agents of the process.
+    ///   - configuration: the agent's identity and subscriptions. A name that is no file name is a programmer error.
+    ///   - lifecycle: the program's state between the user and the background. Default (`nil`): every message reaches
     ///     the handler.
     ///   - presenter: shows alerts that arrive in the background. Default (`nil`): they reach the handler instead.
     ///   - feed: the process that hands messages over. Default (`nil`): the agent receives from the broker.
-    ///   - handler: handles one message and returns what became of it, within 30 s. It is called as
-    ///     ``AsyncRemoteNotificationHandler`` is; a thrown error means "try again".
+    ///   - handler: handles one message and returns the result, within 30 s. The agent calls it as it calls an
+    ///     ``AsyncRemoteNotificationHandler``; a thrown error means "try again".
     public convenience init(
         runtime: PushRuntime, configuration: Configuration, lifecycle: AgentLifecycle? = nil,
         presenter: (any NotificationPresenter)? = nil, feed: MessageFeed? = nil,
@@ -152,26 +155,25 @@ public final class PushAgent: Sendable {
     /// A client of the REST API for this agent's app.
     public var client: KiiClient { self.enrolment.client }
 
-    /// What happens from now on. Each call makes a stream of its own, which keeps the newest 4,096 events for a
-    /// listener that is slow.
+    /// The events from now on. Each call makes a stream of its own, which keeps the newest 4,096 events for a slow
+    /// listener.
     public var events: AsyncStream<PushEvent> { self.hub.stream() }
 
-    /// Calls `observer` with everything that happens from now on, as long as the agent lives: for counters, which must
-    /// not miss any of it.
+    /// Calls `observer` with every event from now on, as long as the agent lives: for counters, which must miss none.
     ///
-    /// It is called on the thread where something happened, which goes on when it returns, and perhaps on several at once;
-    /// what happens to one message comes in its order. Whoever may be slow reads ``events`` instead.
+    /// The agent calls it on the thread of the event, which waits until it returns, and perhaps on several threads at
+    /// once. The events of one message come in their order. A slow reader takes ``events`` instead.
     public func observe(_ observer: @escaping @Sendable (PushEvent) -> Void) { self.hub.observe(observer) }
 
-    /// What is on file about this agent; `nil` when it has not registered. Asks nobody and locks nothing.
+    /// The agent's registration on file; `nil` when it has not registered. Sends no request and takes no lock.
     ///
     /// - Throws: ``PushAgentError/file(_:)``, ``PushAgentError/stateOfAnotherAccount(path:)``.
     public func registration() throws(PushAgentError) -> Registration? {
         try self.enrolment.stateOnFile()?.registration
     }
 
-    /// What is on file about the agent `name` in a state directory; `nil` when it has not registered. Asks nobody, locks
-    /// nothing and starts nothing, so it may be called while the agent runs in another process.
+    /// The registration on file of the agent `name` in a state directory; `nil` when it has not registered. It sends no
+    /// request, takes no lock and starts nothing, so a program may call it while the agent runs in another process.
     ///
     /// - Throws: ``FileError``.
     public static func registration(
@@ -180,13 +182,13 @@ public final class PushAgent: Sendable {
         try AgentStateFile(stateDirectory: directory, name: name).load()?.registration
     }
 
-    /// The session of this agent's user or thing, for calls of one's own; it signs in, refreshes and stores as the agent
-    /// itself does. It stays good until ``register(replacing:)`` begins anew.
+    /// The session of this agent's user or thing, for the program's own calls. It signs in, refreshes and stores tokens
+    /// as the agent does. It stays valid until ``register(replacing:)`` begins anew.
     ///
     /// - Throws: ``PushAgentError/file(_:)``, ``PushAgentError/stateOfAnotherAccount(path:)``.
     public func session() throws(PushAgentError) -> KiiSession { try self.enrolment.session() }
 
-    /// Runs `body` alone: an agent registers or runs once at a time.
+    /// Runs `body` unless the agent is registering or running already; then it throws `alreadyRunning`.
     func exclusively<Result>(_ body: () async throws -> Result) async throws -> Result {
         let isFree = self.isBusy.withLock { isBusy in
             defer { isBusy = true }

@@ -1,12 +1,12 @@
 import Glibc
 
-/// Why an agent cannot register or run. Temporary failures are not among them: those are retried.
+/// The reason why an agent cannot register or run. The agent retries temporary failures and does not throw them.
 public enum PushAgentError: Error, Sendable, CustomStringConvertible {
-    /// A setting of the runtime has a value that cannot be meant.
+    /// A setting has an invalid value.
     case invalidConfiguration(setting: String, reason: String)
-    /// Another process works on this state directory; its ID where it could be read.
+    /// Another process uses this state directory; `processID` is `nil` where it could not be read.
     case stateDirectoryInUse(path: String, processID: Int?)
-    /// Another process of this user receives as this installation; a second one would knock it off.
+    /// Another process of this user receives as this installation; a second receiver would knock it off.
     case installationInUse(installationID: String, processID: Int?)
     /// The agent is running already.
     case alreadyRunning
@@ -15,9 +15,9 @@ public enum PushAgentError: Error, Sendable, CustomStringConvertible {
     /// The state belongs to another app, cloud or account than the configuration names. A token is sent only to the cloud
     /// that issued it.
     case stateOfAnotherAccount(path: String)
-    /// The cloud refuses what the agent signs in with. Nothing is retried: it would not get better by itself.
+    /// The cloud refuses the agent's credentials. The agent does not retry: a refusal does not pass by itself.
     case signInRefused(KiiError)
-    /// The cloud no longer takes the token of a pseudo user, and a pseudo user has nothing else to sign in with.
+    /// The cloud no longer accepts the token of a pseudo user, who has nothing else to sign in with.
     case pseudoUserLost(KiiError)
     /// The broker's endpoint offers no port for the transport that the configuration asks for.
     case noUsablePort(usesTLS: Bool, usesWebSocket: Bool)
@@ -27,13 +27,13 @@ public enum PushAgentError: Error, Sendable, CustomStringConvertible {
     case inboxOfNewerVersion(path: String, version: Int)
     /// The inbox could not be opened, read or written.
     case inbox(reason: String)
-    /// Another process has this gateway's name and renews its lease; its machine and ID.
+    /// Another process, with this host and ID, has this gateway's name and renews its lease.
     case gatewayInUse(name: String, host: String, processID: Int)
-    /// This gateway may not go on, for this reason: it did not renew its lease in time, and others have taken over what it
-    /// received for, or its database is older than its own writes there. A process that starts anew takes its share again.
+    /// This gateway must stop, for this reason: it did not renew its lease in time and others have taken over its
+    /// share, or its database is older than its own writes there. A process that starts anew takes its share again.
     case leaseLost(gateway: String, reason: String)
-    /// The broker refused the subscription to the installation's topic, time after time, while the cloud confirmed the
-    /// topic each time; on registering, twice.
+    /// The broker refused the subscription to the installation's topic time after time, while the cloud confirmed the
+    /// topic each time. ``PushAgent/register(replacing:)`` throws it after two refusals.
     case subscriptionRefused
 
     /// One line: what failed and what to do about it.
@@ -70,10 +70,10 @@ public enum PushAgentError: Error, Sendable, CustomStringConvertible {
 }
 
 extension PushAgentError {
-    /// Whether it may pass by itself, so that a program may start again later: another process holds the state, or a disk
-    /// is full. Anything else only a person can mend.
+    /// Whether the failure may pass by itself, so that a program may start again later: another process holds the
+    /// state, or a disk is full. Only a person can mend other failures.
     ///
-    /// A program that systemd keeps running exits with a status of `RestartPreventExitStatus=` where this is `false`.
+    /// If this is `false`, a program that systemd keeps running exits with a status of `RestartPreventExitStatus=`.
     package var isTemporary: Bool {
         switch self {
         case .stateDirectoryInUse, .installationInUse, .inbox, .gatewayInUse, .leaseLost: true

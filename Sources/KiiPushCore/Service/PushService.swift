@@ -1,6 +1,6 @@
 import Glibc
 
-/// Runs agents as a daemon: until SIGTERM or SIGINT, or until one of them stops by itself.
+/// Runs agents as a daemon: until SIGTERM or SIGINT, or until an agent stops by itself.
 ///
 /// ```swift
 /// let end = await PushService([agent]).run()
@@ -8,26 +8,28 @@ import Glibc
 /// exit(end.status)
 /// ```
 ///
-/// This is the only part of the library that handles signals. It also tells systemd how the agents are (`Type=notify`,
-/// `WatchdogSec=`), if the environment says that systemd wants to know.
+/// This is the only part of the library that handles signals. If systemd's variables are in the environment, it also
+/// reports the agents' state to systemd (`Type=notify`, `WatchdogSec=`).
 public struct PushService: Sendable {
     private let agents: [PushAgent]
 
-    /// - Parameter agents: at least one. Those of one process may share a runtime.
+    /// - Parameter agents: at least one. The agents of one process may share a runtime.
     public init(_ agents: [PushAgent]) { self.agents = agents }
 
-    /// Runs all agents, stops all of them when one stops, and shuts their runtimes down: afterwards nothing of the runtimes
-    /// can be used.
+    /// Runs all agents, and stops all of them when one stops. It then shuts their runtimes down: nothing can use the
+    /// runtimes afterwards.
     ///
     /// SIGTERM, SIGINT and a cancelled task stop gracefully: running handlers get
-    /// ``PushRuntime/Configuration/shutdownGrace``. A second signal ends the process at once with 128 and its number as the
-    /// status; what ran then is handled again. A signal that was set to be ignored stays ignored. When `run` returns, the
-    /// signals do again what they did before.
+    /// ``PushRuntime/Configuration/shutdownGrace``. A second signal ends the process at once with 128 plus its number
+    /// as the status; messages whose handlers ran then are handled again. A signal that was set to be ignored stays
+    /// ignored. When `run` returns, the signals have their former actions again.
     ///
-    /// systemd is told `READY=1` when every agent has been connected, `STATUS=` whenever a connection changes, `STOPPING=1`,
-    /// and `WATCHDOG=1` as long as the agents are alive: the network thread takes turns, the broker was heard within 100 s (or
-    /// ``PushAgent/Configuration/keepAlive`` and 40 s, where that is longer) or another connection is tried, and no handler
-    /// is more than 60 s past its deadline.
+    /// `run` sends systemd `READY=1` once every agent has been connected, `STATUS=` whenever a connection changes,
+    /// `STOPPING=1`, and `WATCHDOG=1` as long as the agents are alive. An agent is alive on three conditions:
+    /// - The network thread takes turns.
+    /// - The broker was heard within 100 s (or ``PushAgent/Configuration/keepAlive`` and 40 s, where that is longer),
+    ///   or the agent tries another connection.
+    /// - No handler is more than 60 s past its deadline.
     ///
     /// - Returns: the status to exit with, and the error that stopped an agent or came up while stopping (`nil` when
     ///   the status is 0). The status is 0 after a signal; 75 (`EX_TEMPFAIL`) for a failure that may pass, so that
@@ -90,7 +92,6 @@ public struct PushService: Sendable {
         }
     }
 
-    /// The status to exit with after an error.
     static func status(after error: any Error) -> Int32 {
         switch error {
         case PushAgentError.signInRefused, PushAgentError.pseudoUserLost: EX_NOPERM

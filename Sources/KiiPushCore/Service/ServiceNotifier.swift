@@ -1,4 +1,4 @@
-/// Tells a service manager how a service is: the protocol of sd_notify(3), spoken without its library.
+/// Reports the state of a service to its manager by the protocol of sd_notify(3), without its library.
 ///
 /// Without a manager every call does nothing.
 package final class ServiceNotifier: Sendable {
@@ -9,7 +9,7 @@ package final class ServiceNotifier: Sendable {
         case stopping
     }
 
-    /// How much longer than the pause until the next attempt the start may take.
+    /// The time for the next attempt itself, beside the pause before it.
     private static let attemptTime = Duration.seconds(60)
 
     private let socket: DatagramSocket?
@@ -19,10 +19,11 @@ package final class ServiceNotifier: Sendable {
         self.socket = path.flatMap { DatagramSocket(path: $0, patience: .milliseconds(100)) }
     }
 
-    /// A connection stands, and messages arrive: only this makes the service ready.
+    /// Reports that a connection stands and messages arrive. Only this makes a starting service ready.
     package func connected(_ text: String) { self.send([Self.status(text)] + self.becomeReady(fromStart: true)) }
 
-    /// There is no connection. A start takes as long as it takes: the next attempt is still a part of it.
+    /// Reports that there is no connection. During the start it also extends the manager's timeout to cover the next
+    /// attempt.
     package func offline(_ text: String, retryIn: Duration?) {
         var lines = [Self.status(text)] + self.becomeReady(fromStart: false)
         if let retryIn, self.phase.withLock({ $0 == .starting }) {
@@ -40,7 +41,7 @@ package final class ServiceNotifier: Sendable {
         self.send((isTold ? ["RELOADING=1", "MONOTONIC_USEC=\(microseconds)"] : []) + ["STATUS=Reloading."])
     }
 
-    /// Nothing was reloaded, and all goes on as before.
+    /// Reports that nothing was reloaded; the service goes on as before.
     package func reloadFailed(_ text: String) {
         self.send([Self.status(text)] + self.becomeReady(fromStart: false))
     }
@@ -52,10 +53,9 @@ package final class ServiceNotifier: Sendable {
 
     package func feedWatchdog() { self.send(["WATCHDOG=1"]) }
 
-    /// Something about a service whose state is no other.
+    /// Reports a text; the service's state stays as it is.
     package func status(_ text: String) { self.send([Self.status(text)]) }
 
-    /// - Returns: what is to be told with it.
     private func becomeReady(fromStart: Bool) -> [String] {
         self.phase.withLock { phase in
             switch phase {
@@ -67,7 +67,7 @@ package final class ServiceNotifier: Sendable {
         }
     }
 
-    /// On one line, since a line end would begin another message to the manager.
+    /// One line, since a newline would begin another message to the manager.
     private static func status(_ text: String) -> String {
         "STATUS=" + text.split(whereSeparator: \.isNewline).joined(separator: " ")
     }

@@ -1,9 +1,9 @@
-/// How the agents of a service stand with their brokers, for the service manager.
+/// The state of the connections of a service's agents, for the service manager.
 final class ServiceStatus: Sendable {
     private struct State {
-        /// Those that have not been connected yet.
+        /// The indexes of the agents that have not been connected yet.
         var starting: Set<Int>
-        /// Why an agent is not connected.
+        /// Why an agent is not connected, by its index.
         var troubles: [Int: String] = [:]
 
         func text(of count: Int) -> String {
@@ -27,7 +27,7 @@ final class ServiceStatus: Sendable {
 
     func observe(_ event: PushEvent, of index: Int) {
         switch event {
-        // Told under the lock, so that what the manager hears last is how it is.
+        // Sent under the lock, so that the manager's last status is the newest one.
         case .connected:
             self.state.withLock { state in
                 state.starting.remove(index)

@@ -1,14 +1,13 @@
-/// Watches over the agents of a service, and tells the service manager's watchdog that they are alive.
+/// Watches over the agents of a service, and feeds the service manager's watchdog while they are alive.
 package final class ServiceWatch: Sendable {
-    /// Who is watched, and how patiently.
     package struct Watched: Sendable {
         fileprivate let agents: [PushAgent]
         fileprivate let limits: Watchdog.Limits
-        /// How long an attempt outside this process is past its deadline.
+        /// Returns the delay of an attempt outside this process beyond its deadline; zero when none is late.
         fileprivate let overdue: @Sendable () -> Duration
-        /// What the service manager is to read again when they are alive again.
+        /// Returns the status text that replaces the complaint once the agents are alive again.
         fileprivate let status: @Sendable () -> String
-        /// Since when they are being ended. Stands still while the machine sleeps, as the watchdog does.
+        /// The start of the stop. Its clock stands still while the machine sleeps, as the watchdog's does.
         fileprivate var endingSince: SuspendingClock.Instant?
 
         package init(
@@ -32,7 +31,7 @@ package final class ServiceWatch: Sendable {
 
     /// Feeds `watchdog`, if there is one, until the task is cancelled.
     ///
-    /// - Parameter report: is told why it is not fed, once, and `nil` when it is fed again.
+    /// - Parameter report: called once with the reason when feeding stops, and with `nil` when it resumes.
     package func feed(_ watchdog: Watchdog?, report: (_ complaint: String?) -> Void = { _ in }) async {
         guard let watchdog else { return }
         await watchdog.run(
@@ -44,7 +43,7 @@ package final class ServiceWatch: Sendable {
             },
             recover: {
                 report(nil)
-                // A service that ends has said so, and that is its state.
+                // A stopping service has already reported its state.
                 guard let watched = self.watched.withLock({ $0 }), watched.endingSince == nil else { return }
                 self.notifier.status(watched.status())
             })
@@ -68,7 +67,7 @@ package final class ServiceWatch: Sendable {
             }
             return nil
         } catch {
-            // They may have begun to end meanwhile.
+            // The stop may have begun meanwhile.
             let isEnding = self.watched.withLock { $0?.endingSince != nil }
             return isEnding ? nil : "the network thread has ended"
         }

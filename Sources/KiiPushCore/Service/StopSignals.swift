@@ -1,7 +1,7 @@
 import Glibc
 
-/// The descriptors through which the signal handler, which may do next to nothing, tells the thread that may do all. They
-/// stay open, since a handler may still run on another thread when the signals have been handed back.
+/// The pipe from the signal handler, which may do almost nothing, to the thread that acts on signals. The descriptors
+/// stay open: a handler may still run on another thread after ``StopSignals/handBack()``.
 private let signalPipe: (read: Int32, write: Int32, code: Int32, process: pid_t) = {
     var descriptors: [Int32] = [-1, -1]
     guard pipe(&descriptors) == 0 else { return (-1, -1, errno, getpid()) }
@@ -9,7 +9,6 @@ private let signalPipe: (read: Int32, write: Int32, code: Int32, process: pid_t)
     return (descriptors[0], descriptors[1], 0, getpid())
 }()
 
-/// Who waits for signals, and what the signals did before somebody did.
 private struct SignalState {
     /// Whether a thread reads the pipe.
     var isRead = false
@@ -19,9 +18,8 @@ private struct SignalState {
 
 private let signalState = Locked(SignalState())
 
-/// SIGINT and SIGTERM as something to wait for: the first asks for a graceful end, the second ends the process at once.
+/// Waits for SIGINT and SIGTERM: the first asks for a graceful end, the second ends the process at once.
 package final class StopSignals: Sendable {
-    /// Starts a thread that runs `body` to its end.
     package typealias ThreadStart = (_ body: @escaping @Sendable () -> Void) throws(SystemError) -> Void
 
     private let stops = AsyncStream.makeStream(of: Int32.self, bufferingPolicy: .bufferingNewest(1))
@@ -29,12 +27,12 @@ package final class StopSignals: Sendable {
     private let numbers: [Int32]
     private let whenStopped: @Sendable () -> Void
 
-    /// Takes the two signals over, until ``handBack()``. One that the parent has set to be ignored, as a shell does with
-    /// SIGINT for a job in the background, stays ignored. Everyone who waits at the same time is told of each signal.
+    /// Takes the two signals over until ``handBack()``. A signal that the parent process ignores stays ignored; a shell
+    /// does that with SIGINT for a background job. Each signal reaches all objects that wait at that time.
     ///
     /// - Parameters:
-    ///   - asks: further signals to take over, which end nothing.
-    ///   - whenStopped: told of the first of the two, on a thread that it must not block.
+    ///   - asks: further signals to take over, which end nothing; see ``asks``.
+    ///   - whenStopped: called at the first SIGINT or SIGTERM, on a thread that it must not block.
     /// - Throws: ``SystemError`` if the system gives no pipe or no thread. The signals then do what they did before.
     package init(
         asks: [Int32] = [],
@@ -43,7 +41,7 @@ package final class StopSignals: Sendable {
     ) throws(SystemError) {
         (self.numbers, self.whenStopped) = (asks, whenStopped)
         do throws(SystemError) {
-            // Made before the handler can run, since the first use of a global is not safe in a handler.
+            // The pipe must exist before the handler can run: the first use of a global is not safe in a handler.
             guard signalPipe.read >= 0 else { throw SystemError("no pipe can be made", code: signalPipe.code) }
             try signalState.withLock { state throws(SystemError) in
                 // A second thread would take signals away from the first.
@@ -59,7 +57,7 @@ package final class StopSignals: Sendable {
         }
     }
 
-    /// The further signals that came, each of which wants something other than an end.
+    /// The further signals as they come. They ask for something other than an end.
     package var asks: AsyncStream<Int32> { self.asked.stream }
 
     /// The first signal; `nil` when the task was cancelled before one came.
@@ -68,8 +66,8 @@ package final class StopSignals: Sendable {
         return nil
     }
 
-    /// Waits no more. When nobody does, each signal does again what it did before. Without this call the signals are
-    /// taken over for the rest of the process.
+    /// Stops waiting. When no object waits any more, each signal has its former action again. Without this call the
+    /// process does not get them back.
     package func handBack() {
         signalState.withLock { state in
             state.waiting.removeAll { $0.signals === self }
@@ -79,7 +77,7 @@ package final class StopSignals: Sendable {
         }
     }
 
-    /// Returns what the signal did before; `nil` when it is left alone.
+    /// Returns the signal's former action; `nil` for an ignored signal, which stays as it is.
     private static func takeOver(_ number: Int32) -> sigaction? {
         var old = sigaction()
         guard sigaction(number, nil, &old) == 0 else { return nil }
@@ -89,7 +87,7 @@ package final class StopSignals: Sendable {
         guard !isIgnored else { return nil }
         var new = sigaction()
         new.__sigaction_handler.sa_handler = { number in
-            // A child that was forked without exec has this handler too, and its signals are not its parent's.
+            // A child that was forked without exec inherits this handler, and its signals are not its parent's.
             guard getpid() == signalPipe.process else {
                 signal(number, SIG_DFL)
                 raise(number)
@@ -101,13 +99,13 @@ package final class StopSignals: Sendable {
             _ = write(signalPipe.write, &byte, 1)
             errno = interrupted
         }
-        // Go's threads have small stacks, and its programs crash with a handler that does not ask for the other one.
+        // Go's threads have small stacks: a Go program crashes unless the handler asks for the alternate stack.
         new.sa_flags = SA_RESTART | SA_ONSTACK
         sigaction(number, &new, nil)
         return old
     }
 
-    /// Hands out the first signal; the second ends the process.
+    /// Reads the pipe: the first signal goes to the waiting objects, the second ends the process.
     private static func readSignals() {
         var byte: UInt8 = 0
         while true {
@@ -116,7 +114,7 @@ package final class StopSignals: Sendable {
             guard count == 1 else { return }
             let number = Int32(byte)
             let stopped = signalState.withLock { state -> [StopSignals] in
-                // It came before the signals were handed back, and does what it does now.
+                // The signal came before ``handBack()``. Sent again, it has its former action.
                 guard !state.waiting.isEmpty else {
                     kill(getpid(), number)
                     return []

@@ -1,6 +1,6 @@
 extension AgentSession {
-    /// Takes over what other installations of the same user or thing have left, so that nothing waits for an installation
-    /// that nobody receives as any more.
+    /// Takes over the messages of other installations of the same user or thing. Otherwise they would wait for an
+    /// installation that nobody receives as any more.
     func takeOver() async throws {
         let (key, runtime) = (self.installation.key, self.agent.runtime)
         do {
@@ -15,7 +15,7 @@ extension AgentSession {
         }
     }
 
-    /// A person had the messages of another installation taken over while this one is received as.
+    /// Takes over the messages of another installation, by a person's decision, while this session runs.
     func adopted(_ adoption: Adoption) {
         guard self.note(adoption) else { return }
         self.attach(adoption.key, adoption.id)
@@ -36,14 +36,13 @@ extension AgentSession {
         self.loop.submit { [core] in core.pipeline.value.attach(installation: key, id: id, receiver: receiver) }
     }
 
-    /// The installations whose messages are handed to this agent's handler.
+    /// The installations whose messages this agent's handler receives.
     var attached: [(key: Int64, id: String)] {
         let hub = self.agent.hub
         let hubs = self.agent.runtime.hubs.withLock { $0 }
         return self.installations.withLock { $0 }.filter { hubs[$0.key] === hub }
     }
 
-    /// - Returns: whether it is new to this session.
     @discardableResult
     private func note(_ adoption: Adoption) -> Bool {
         let isNew = self.installations.withLock { installations in
@@ -59,7 +58,6 @@ extension AgentSession {
 }
 
 extension PushAgent {
-    /// Whose its installation is, as far as that is known.
     var inboxOwner: InboxOwner? {
         let principal: String
         switch self.enrolment.current?.principal {

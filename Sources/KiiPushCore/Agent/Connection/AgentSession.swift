@@ -1,23 +1,21 @@
 /// One agent's reception, from its first connection to its stop.
 final class AgentSession: Sendable {
-    /// How one connection came out.
     enum Outcome: Sendable {
         case end(BrokerLink.End)
-        /// The agent is to stop; the connection still stands.
+        /// The agent has to stop; the connection still stands.
         case stopped
-        /// The subscription stands; only told where it was asked for.
+        /// The subscription stands; only for a caller that waits for it.
         case connected
-        /// The endpoint's time is up; the connection still stands.
+        /// The endpoint has expired; the connection still stands.
         case expired
     }
 
-    /// The present connection, as far as the agent's task is concerned.
     private struct Connection {
         var end: BrokerLink.End?
         /// Whether the subscription stands.
         var isUp = false
         var waiting: OneShot<Outcome>?
-        /// Whether ``waiting`` is told of the subscription as well.
+        /// Whether ``waiting`` also waits for the subscription.
         var waitsForUp = false
     }
 
@@ -26,15 +24,15 @@ final class AgentSession: Sendable {
     let loop: EventLoop
     /// The store's key of the installation.
     let installation: (key: Int64, id: String)
-    /// The same and those of the ones that it replaced, whose messages are delivered to the end.
+    /// This installation and its predecessors, whose messages are delivered to the end.
     let installations: Locked<[(key: Int64, id: String)]>
     private let link: LoopIsolated<BrokerLink>
     private let connection = Locked(Connection())
-    /// Whether the broker has taken a connection since the agent began to receive.
+    /// Whether the broker has accepted a connection since the agent began to receive.
     private let hasConnected = Locked(false)
     private let choice: Locked<TransportChoice>
 
-    /// Waits until the store has written what it was given, and makes the connection to the broker, which is not open yet.
+    /// Waits until the store has written everything so far, and makes the link to the broker, without a connection yet.
     ///
     /// - Throws: ``PushAgentError/inbox(reason:)``, ``PushAgentError/file(_:)``; `CancellationError`; `TransportError` with
     ///   code `shutDown`.
@@ -50,7 +48,7 @@ final class AgentSession: Sendable {
         var configuration = MQTTSession.Configuration(
             clientID: endpoint.mqttTopic, topicFilter: endpoint.mqttTopic, keepAlive: agent.configuration.keepAlive,
             connectTimeout: settings.environment.connectTimeout, pingTimeout: settings.environment.pingTimeout)
-        // One that was left with another topic is missed as well: what it holds will not arrive.
+        // The loss of a session under another topic counts, too: its messages will not arrive.
         configuration.expectsSession = enrolment.current.map { $0.hasSession || $0.lostSession } ?? false
         if !core.isDurable { try await enrolment.leavesInboxFile() }
         let voidsEarlierRows = core.isDurable && enrolment.current?.usesInboxFile != true
@@ -63,7 +61,7 @@ final class AgentSession: Sendable {
             }
             installations.append((own, endpoint.installationID))
             for id in former where id != endpoint.installationID {
-                // Whose a former one was is what it was noted as.
+                // A former installation keeps the owner on record.
                 do {
                     let key = try await loop.ask(core.pipeline) {
                         $0.store.installation(id: id, of: nil, agent: name, completion: $1)
@@ -84,7 +82,8 @@ final class AgentSession: Sendable {
                 }
                 hub.emit(event)
             }
-            // The broker may repeat what an earlier connection has brought. It is known for a repetition only if it is stored.
+            // The broker may repeat messages of an earlier connection. The agent recognises a repetition only if the
+            // message is stored.
             while !(await agent.runtime.writes(within: .seconds(1))) {
                 try await loop.run {}
                 try await Task.sleep(for: .milliseconds(100))
@@ -112,13 +111,13 @@ final class AgentSession: Sendable {
 
     /// Connects, waits for the subscription, and disconnects, so that the broker keeps a session.
     ///
-    /// - Returns: how the connection ended, if the subscription was not reached.
+    /// - Returns: how the connection ended, if it ended before the subscription stood.
     /// - Throws: ``PushAgentError/noUsablePort(usesTLS:usesWebSocket:)``; `CancellationError`; `TransportError` with code `shutDown`.
     func openOnce(_ endpoint: MQTTEndpoint, whileConnected body: () async -> Void = {}) async throws -> BrokerLink.End?
     {
         try self.begin(endpoint)
         var outcome = await self.outcome(untilConnected: true)
-        // There is one attempt, and no time to try the same port again.
+        // This is a single attempt, so it takes the other port at once.
         if case .end(let end) = outcome, !end.wasReached, self.choice.withLock({ $0.turn(at: endpoint) }) {
             try self.begin(endpoint)
             let other = await self.outcome(untilConnected: true)
@@ -136,7 +135,7 @@ final class AgentSession: Sendable {
 
     /// Receives until cancelled, or until the cloud names another installation or topic.
     ///
-    /// - Parameter policy: what came before; the next session goes on with it.
+    /// - Parameter policy: the history of losses; the next session goes on with it.
     /// - Returns: the other endpoint; `nil` when the agent is to stop.
     /// - Throws: ``PushAgentError``, or an error of the cloud's that will not pass. The agent has stopped then, too.
     func run(_ first: MQTTEndpoint, policy: inout ReconnectPolicy) async throws -> MQTTEndpoint? {
@@ -146,7 +145,7 @@ final class AgentSession: Sendable {
         self.agent.desk.beginRestoring()
         let installations = self.installations.withLock { $0 }
         for (key, id) in installations { self.attach(key, id) }
-        // A turn in which the hub is told what happened before it was there.
+        // In this turn the hub gets the events that happened before it was there.
         self.loop.submit {}
         let id = self.installation.id
         let runtime = self.agent.runtime
@@ -154,7 +153,7 @@ final class AgentSession: Sendable {
         defer {
             runtime.adopters.withLock { $0[id] = nil }
             for (key, _) in self.attached {
-                // In this turn the others may find that there is less that waits.
+                // In this turn the other agents may find that fewer messages wait.
                 self.loop.submit { [core] in core.pipeline.value.detach(installation: key) }
                 runtime.hubs.withLock { $0[key] = nil }
             }
@@ -183,7 +182,7 @@ final class AgentSession: Sendable {
     private func receive(_ first: MQTTEndpoint, policy: inout ReconnectPolicy) async throws -> MQTTEndpoint? {
         var endpoint = first
         var isFetched = false
-        // How often in a row the broker refused a subscription that the cloud then confirmed.
+        // The number of times in a row that the broker refused a subscription that the cloud then confirmed.
         var confirmedRefusals = 0
         let (hub, waits) = (self.agent.hub, self.agent.runtime.waits)
         while true {
@@ -196,17 +195,17 @@ final class AgentSession: Sendable {
             guard case .end(let end) = outcome, !end.isOfShutdown else { return nil }
             self.choice.withLock { $0.ended(at: endpoint, wasReached: end.wasReached) }
             if end.connectedFor != nil { self.hasConnected.withLock { $0 = true } }
-            // What once worked may be being replaced.
+            // Somebody may be replacing a configuration that once worked.
             if let error = end.configurationError, !self.hasConnected.withLock({ $0 }) { throw error }
             if !end.refusesSubscription { confirmedRefusals = 0 }
             let mark = waits.mark
             let decision = try await self.decision(after: end, at: endpoint, &policy)
             if let takeover = decision.takeover { hub.emit(.notice(.takenOver, reason: takeover)) }
-            // An endpoint from the file may be long out of date; one look at the cloud tells.
+            // An endpoint from the file may be long out of date, so the agent asks the cloud once.
             let refreshes =
                 decision.refreshesEndpoint || (!isFetched && end.connectedFor == nil) || self.isExpired
             var reason = end.reason(decision.pattern)
-            // The endpoint that was refused is asked for at once. What comes of it is told together with the refusal.
+            // The agent asks for a new endpoint at once, and reports the result together with the refusal.
             var isTold = !(end.refusesEndpoint && decision.delay == .zero)
             if isTold { hub.emit(.disconnected(reason: reason, retryIn: decision.delay)) }
             try await waits.pass(decision, policy, since: mark)
@@ -228,12 +227,12 @@ final class AgentSession: Sendable {
                         throw PushAgentError.subscriptionRefused
                     }
                 } else {
-                    // The broker is another server than the cloud: it is tried meanwhile.
+                    // The broker is another server than the cloud: the agent tries it meanwhile.
                     reason = isTold ? answer.reason : "\(reason); \(answer.reason)"
                     isTold = false
                 }
             }
-            // What was refused a moment ago would be refused again.
+            // The same endpoint would be refused again.
             let pause = decision.delay == .zero ? policy.nothingNew() : .zero
             if !isTold || pause > .zero { hub.emit(.disconnected(reason: reason, retryIn: pause)) }
             try await waits.pass(pause, since: waits.mark)
@@ -242,17 +241,18 @@ final class AgentSession: Sendable {
 
     private var isExpired: Bool { self.agent.enrolment.endpointTimeLeft.map { $0 <= .zero } ?? false }
 
-    /// Waits for the end of the connection and, whenever the endpoint's time is up, asks the cloud meanwhile: the broker
-    /// may go on for a topic that nothing is sent to any more.
+    /// Waits for the end of the connection. Whenever the endpoint expires, it asks the cloud meanwhile: the broker may
+    /// go on to serve a topic that gets no more messages.
     ///
-    /// - Parameter endpoint: where the connection goes; afterwards as the cloud named it last.
+    /// - Parameter endpoint: the endpoint of the connection; afterwards the last one that the cloud named.
     /// - Returns: how the connection ended, or, while it still stands, the other endpoint that the cloud named.
     private func outcome(of endpoint: inout MQTTEndpoint) async throws -> (Outcome, other: MQTTEndpoint?) {
-        // A cloud that names a time that is up already is not asked all the time.
+        // The pauses hold even for a cloud that names endpoints which have expired already.
         var policy = ReconnectPolicy(configuration: self.agent.reconnect)
         var pause = Duration.zero
         while true {
-            // Before the calendar is looked at, so that no setting of it in between is missed.
+            // The mark comes before the look at the calendar, so that the wait misses no change of the calendar in
+            // between.
             let mark = self.agent.runtime.waits.mark
             let left = self.agent.enrolment.endpointTimeLeft
             let wanted = max(pause, self.agent.enrolment.endpointPause)
@@ -267,14 +267,14 @@ final class AgentSession: Sendable {
         }
     }
 
-    /// Asks the cloud for the endpoint. Without one the reason says why the cloud gives none now.
+    /// Asks the cloud for the endpoint. Without an endpoint, the reason says why the cloud gives none now.
     private func askForEndpoint() async throws -> (endpoint: MQTTEndpoint?, reason: String) {
         do {
             return (try await self.agent.enrolment.endpoint(refreshing: true), "")
         } catch let error as TransportError
             where error.code == .invalidConfiguration && error.curlCode != nil && self.hasConnected.withLock({ $0 })
         {
-            // As for the broker: certificates that worked may be being replaced.
+            // The same as for the broker: somebody may be replacing certificates that worked.
             return (nil, error.description)
         } catch {
             guard let failure = self.agent.enrolment.temporaryFailure(error) else { throw error }
@@ -282,14 +282,12 @@ final class AgentSession: Sendable {
         }
     }
 
-    /// Where the next connection leads.
     func target(_ endpoint: MQTTEndpoint) throws(PushAgentError) -> BrokerLink.Target {
         let usesWebSocket = self.choice.withLock { $0.usesWebSocket(at: endpoint) }
         return try BrokerLink.Target(
             endpoint, usesTLS: self.agent.configuration.usesTLS, usesWebSocket: usesWebSocket)
     }
 
-    /// Begins a connection; see ``outcome(untilConnected:expiringIn:since:)``.
     private func begin(_ endpoint: MQTTEndpoint) throws(PushAgentError) {
         let target = try self.target(endpoint)
         self.agent.hub.emit(.connecting(host: endpoint.host, port: Int(target.port), usesTLS: target.usesTLS))
@@ -305,8 +303,8 @@ final class AgentSession: Sendable {
         }
     }
 
-    /// Waits for the end of the connection, for the task's cancellation, for the subscription where that is asked for, and
-    /// for the end of the endpoint's time, counted from `mark`: when the clocks jump, it is up early.
+    /// Waits for the end of the connection, for the task's cancellation, and for the subscription if `untilConnected`.
+    /// It also waits for the expiry of the endpoint, counted from `mark`: a jump of the clocks ends that wait early.
     private func outcome(
         untilConnected: Bool = false, expiringIn timeLeft: Duration? = nil,
         since mark: InterruptibleWaits.Mark = .init()
@@ -330,11 +328,12 @@ final class AgentSession: Sendable {
         return await outcome.value(onCancel: .stopped)
     }
 
-    /// The graceful end: no more messages, running handlers finish, what they answered is stored and acknowledged.
+    /// Stops gracefully: it takes no more messages, running handlers finish, and their answers are stored and
+    /// acknowledged.
     private func stop() async {
         let link = self.link
         let grace = self.agent.runtime.configuration.shutdownGrace
-        // What is adopted from here on is for the next run.
+        // Messages that are adopted from here on are for the next run.
         self.agent.runtime.adopters.withLock { $0[self.installation.id] = { _ in } }
         // The loop may be gone already, if the whole runtime was shut down; then there is nothing left to say.
         _ = try? await self.loop.run { link.value.stopReading() }
@@ -342,27 +341,27 @@ final class AgentSession: Sendable {
         _ = try? await self.loop.run { [core] in
             for (key, _) in installations { core.pipeline.value.detach(installation: key) }
         }
-        // A turn in which what was not started is taken back.
+        // In this turn delivery takes back the messages that no handler has started.
         try? await self.loop.run {}
-        // Told when nothing new is started any more, so that a handler may hold its answer back until then.
+        // The event comes when no handler starts any more, so that a handler may hold its answer back until then.
         self.agent.hub.emit(.stopping)
         let began = MonotonicInstant.now()
         for (key, _) in installations {
             await self.agent.runtime.wait(for: .calls(of: key), within: max(.zero, grace - (.now() - began)))
         }
-        // A store that cannot be written must not hold up the stop; what is lost then is a verdict, not a message.
+        // A store that cannot be written must not hold up the stop; that loses a verdict, not a message.
         await self.agent.runtime.wait(for: .writing, within: grace)
         _ = try? await self.loop.run { link.value.disconnect() }
     }
 }
 
 extension MQTTEndpoint {
-    /// Whether what arrives here arrives there: another topic, or another installation, is another MQTT session.
+    /// Whether both endpoints have one MQTT session: another topic, or another installation, is another session.
     fileprivate func isSamePlace(as other: MQTTEndpoint) -> Bool {
         self.installationID == other.installationID && self.mqttTopic == other.mqttTopic
     }
 
-    /// Whether the broker would say the same to both, as long as nothing changes there.
+    /// Whether the broker would answer both alike, as long as nothing changes there.
     fileprivate func isSameAccess(as other: MQTTEndpoint) -> Bool {
         self.host == other.host && self.portTCP == other.portTCP && self.portSSL == other.portSSL
             && self.portWS == other.portWS && self.portWSS == other.portWSS

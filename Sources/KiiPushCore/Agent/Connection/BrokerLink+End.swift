@@ -1,9 +1,7 @@
 extension BrokerLink {
     package struct End: Sendable {
         package enum Cause: Sendable {
-            /// The stream ended or never came about.
             case transport(TransportError)
-            /// The session ended it, for this reason.
             case session(MQTTSession.Event)
         }
 
@@ -12,16 +10,15 @@ extension BrokerLink {
         package var connectedFor: Duration?
         /// Whether the broker had kept the session of the connection before, or cannot say.
         package var hadSession: Bool
-        /// Whether SUBACK had come.
         var wasSubscribed: Bool
-        /// Whether the machine had slept and the broker said nothing since: however it ended, the sleep was the cause.
+        /// Whether the machine had slept and the broker said nothing since: then the sleep was the cause of any end.
         var wasProbing: Bool
     }
 }
 
 extension BrokerLink.End {
-    /// Whether the broker refused what the endpoint names, which is perhaps out of date: its credentials (CONNACK) or its
-    /// topic (SUBACK).
+    /// Whether the broker refused the endpoint's credentials (CONNACK) or its topic (SUBACK). The endpoint is perhaps
+    /// out of date.
     var refusesEndpoint: Bool {
         switch self.cause {
         case .session(.connectionRefused(let code)): code.refusesCredentials
@@ -30,7 +27,7 @@ extension BrokerLink.End {
         }
     }
 
-    /// Whether the broker has answered, and not only its network, or what stands before it.
+    /// Whether the broker itself has answered, and not only its network, or a server in front of it.
     var wasReached: Bool {
         if self.connectedFor != nil { return true }
         return switch self.cause {
@@ -39,20 +36,18 @@ extension BrokerLink.End {
         }
     }
 
-    /// Whether SUBACK refused the endpoint's topic.
     var refusesSubscription: Bool {
         if case .session(.subscriptionRefused) = self.cause { true } else { false }
     }
 
-    /// What the transport says of settings that it cannot work with, such as a file of authorities that holds none. What
-    /// libcurl finds wrong is this side's; what this library refuses itself is the endpoint's host, which the cloud may
-    /// correct.
+    /// The transport's complaint about settings that it cannot work with, such as an authority file without
+    /// certificates. A finding of libcurl is about this side's settings. A finding of this library is about the
+    /// endpoint's host, which the cloud may correct.
     var configurationError: TransportError? {
         guard case .transport(let error) = self.cause, error.curlCode != nil else { return nil }
         return error.code == .invalidConfiguration ? error : nil
     }
 
-    /// Whether it is the runtime that ended, and not the connection.
     var isOfShutdown: Bool {
         if case .transport(let error) = self.cause { error.code == .shutDown } else { false }
     }
@@ -66,14 +61,13 @@ extension BrokerLink.End {
         case .session(.timedOut) where self.connectedFor != nil: .noticedHere
         case .session: .attemptFailed
         case .transport where self.connectedFor == nil: .attemptFailed
-        // Messages came, and no SUBACK: a slow link, and no sign of another receiver.
+        // Messages came without SUBACK: a slow link, and no sign of another receiver.
         case .transport where !self.wasSubscribed: .noticedHere
         case .transport(let error) where error.code == .webSocketFailed: .protocolBroken
         case .transport(let error): error.code == .connectionLost ? .closedByPeer : .noticedHere
         }
     }
 
-    /// Why it ended, and what that looks like together with the ends before it.
     func reason(_ pattern: ClosurePattern.Kind) -> String {
         switch pattern {
         case .unclear: self.reason
@@ -102,7 +96,7 @@ extension BrokerLink.End {
         }
     }
 
-    /// What ``PushAgent/register(replacing:)`` throws.
+    /// The error that ``PushAgent/register(replacing:)`` throws.
     var error: any Error {
         switch self.cause {
         case .transport(let error): error

@@ -15,7 +15,7 @@ extension BrokerLink {
             self.port = port
         }
 
-        /// The same place without TLS and MQTT.
+        /// The same host and port as plain TCP, without TLS or WebSocket.
         var bare: StreamTarget { .tcp(host: self.endpoint.host, port: self.port) }
 
         var stream: StreamTarget {

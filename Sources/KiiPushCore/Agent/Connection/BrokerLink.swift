@@ -1,16 +1,15 @@
-/// One agent's way to its broker: the MQTT session, and the connection that carries it at the moment.
+/// One agent's link to its broker: the MQTT session, and the connection that carries it at the moment.
 ///
 /// Lives on the loop thread. It moves bytes between a ``ByteStream`` and an ``MQTTSession`` and hands messages to the
-/// ``Pipeline``; storing, retrying and handlers are other people's business.
+/// ``Pipeline``, which stores and retries them, and has workers call the handlers.
 package final class BrokerLink: ByteStreamDelegate, MessageLink {
-    /// How much may wait for a broker that does not read, in bytes. One that reads is never owed as much: it awaits the
-    /// acknowledgements of 65,535 packets at most, of 4 bytes each.
+    /// The most unsent bytes for a broker that does not read. A broker that reads stays below: it waits for the
+    /// acknowledgements of at most 65,535 packets, of 4 bytes each.
     private static let unsentLimit = 1 << 20
 
-    /// How long the answer to a PINGREQ may take after a sleep of the machine; tests have it take longer.
+    /// The longest wait for the answer to a PINGREQ after a sleep of the machine: 5 s. Tests set a longer one.
     private let probeLimit: Duration
     package let installation: Int64
-    /// The one topic that pushes arrive on.
     package let topic: String
     private let loop: any Loop
     private let pipeline: Pipeline
@@ -26,23 +25,22 @@ package final class BrokerLink: ByteStreamDelegate, MessageLink {
     private var ended: ((End) -> Void)?
     private var sessionEnd: MQTTSession.Event?
     private var connectedAt: MonotonicInstant?
-    /// Since SUBACK, or since the first message that came ahead of it.
+    /// The time of SUBACK, or of the first message ahead of it.
     private var goodSince: MonotonicInstant?
     private var hadSession = false
-    /// The store was told that the broker repeats no earlier row, since the answer to CONNECT is not known yet.
+    /// Whether the store has the note that the broker repeats no earlier row: the answer to CONNECT is not known yet.
     private var isInDoubt = false
-    /// CONNECT waits until the store has written that.
+    /// Whether CONNECT waits until the store has written that note.
     private var isHeld = false
-    /// No message is taken any more, however little waits.
+    /// Whether the link takes no more messages, however few wait.
     private var isStopping = false
-    /// The machine has slept, and the broker has said nothing since.
+    /// Whether the machine has slept, and the broker has said nothing since.
     private var isProbing = false
     private var timer: (id: TimerID, deadline: MonotonicInstant)?
     private var absorbedInTurn: Set<Int64> = []
-    /// The rows that this turn has made of messages of QoS 2, by their identifiers.
+    /// The rows of this turn's messages of QoS 2, by packet identifier.
     private var insertedInTurn: [UInt16: Int64] = [:]
     private var storedThrough: UInt64?
-    /// Whether the pipeline is to call ``flush()`` in this turn.
     package var isQueuedForFlush = false
     private let connectionBase: Int64
     /// The number of the connection that stands; `nil` without one, also while the next is being made.
@@ -71,7 +69,7 @@ package final class BrokerLink: ByteStreamDelegate, MessageLink {
 // MARK: - For the agent
 
 extension BrokerLink {
-    /// Begins a connection. `ended` is called once, when it is over.
+    /// Begins a connection. Calls `ended` once, at its end.
     package func connect(to target: Target, ended: @escaping (End) -> Void) {
         self.target = target
         self.ended = ended
@@ -87,20 +85,20 @@ extension BrokerLink {
         self.pipeline.add(self)
     }
 
-    /// How long the broker was not heard on the connection that stands; `nil` without one, and while nothing is read from
-    /// it.
+    /// The time since the link last heard the broker, on the connection that stands. `nil` without one, and while it
+    /// reads nothing.
     var silence: Duration? {
         guard self.connectedAt != nil, let stream, !stream.isPaused else { return nil }
         return self.session.lastReceived.map { self.loop.now - $0 }
     }
 
-    /// Takes no more messages, for good; keeps the connection alive and acknowledges what is finished meanwhile.
+    /// Takes no more messages, for good. Meanwhile it keeps the connection alive and acknowledges finished messages.
     package func stopReading() {
         self.isStopping = true
         self.setReadingPaused(true)
     }
 
-    /// Says DISCONNECT after everything that was acknowledged, and closes.
+    /// Sends DISCONNECT after all due acknowledgements, and closes.
     package func disconnect() {
         guard let stream else { return }
         self.session.disconnect(into: &self.output)
@@ -113,9 +111,9 @@ extension BrokerLink {
 // MARK: - For the pipeline
 
 extension BrokerLink {
-    /// The stored rows that this message may be a repetition of; whether it is, its bytes decide.
+    /// The stored row that this message may repeat; the bytes decide whether it does.
     package func redeliveryCandidate(of arrival: Arrival) -> Int64? {
-        // At QoS 0 nothing is sent again.
+        // The broker repeats no message of QoS 0.
         guard let packetID = arrival.message.packetID else { return nil }
         if arrival.message.isUnreleased, let row = self.insertedInTurn[packetID] { return row }
         let first = self.session.firstUnacknowledgedTicket
@@ -126,21 +124,21 @@ extension BrokerLink {
         return row
     }
 
-    /// Notes, until the turn is committed or has failed, that a row has been repeated in this turn.
+    /// Notes, until the turn is committed or has failed, that this turn has repeated a row.
     package func absorbs(_ row: Int64) { self.absorbedInTurn.insert(row) }
 
-    /// Notes, for as long, that a message of QoS 2 is to be this row.
+    /// Notes, until then, that a message of QoS 2 becomes this row.
     package func inserted(_ row: Int64, _ arrival: Arrival) {
         if let packetID = arrival.message.packetID { self.insertedInTurn[packetID] = row }
     }
 
-    /// Takes back what ``absorbs(_:)`` and ``inserted(_:_:)`` noted: the commit failed, and the turn's work will come again.
+    /// Discards the notes of ``absorbs(_:)`` and ``inserted(_:_:)``: the commit failed, and the turn's work comes
+    /// again.
     package func forgetAbsorptions() {
         self.absorbedInTurn.removeAll()
         self.insertedInTurn.removeAll()
     }
 
-    /// The message is now this row.
     package func stored(_ row: Int64, _ arrival: Arrival) {
         if !self.insertedInTurn.isEmpty { self.insertedInTurn.removeAll() }
         self.retained.stored(arrival.message)
@@ -148,14 +146,13 @@ extension BrokerLink {
         self.filter.stored(sequence: row, as: arrival.message)
     }
 
-    /// The message was this row once more.
     package func absorbed(_ row: Int64, _ arrival: Arrival) {
         self.absorbedInTurn.remove(row)
         self.filter.absorbed(sequence: row, by: arrival.message)
     }
 
-    /// Whether the installation's last connection brought this message, and no other has begun since. The state of a later
-    /// connection says nothing about an earlier one's messages, and its session may be another.
+    /// Whether the installation's last connection brought this message, and no other has begun since. The state of a
+    /// later connection says nothing about an earlier one's messages, and its session may be another one.
     package func isLatest(_ arrival: Arrival) -> Bool {
         self.pipeline.connections[self.installation] == arrival.connection
     }
@@ -163,15 +160,14 @@ extension BrokerLink {
     /// Whether the connection that brought a message stands, so that its acknowledgement can leave.
     package func stillCarries(_ arrival: Arrival) -> Bool { arrival.connection == self.openConnection }
 
-    /// Opens the gate of one acknowledgement. One of an earlier connection is ignored: its message comes again.
+    /// Allows one acknowledgement. It ignores a ticket of an earlier connection: that message comes again.
     package func acknowledge(_ ticket: UInt64) {
         self.session.acknowledge(ticket: ticket, into: &self.output)
     }
 
-    /// Opens the gates of everything received up to this ticket, with the next ``flush()``.
+    /// Allows the acknowledgements of everything received up to this ticket, with the next ``flush()``.
     package func acknowledgeThrough(_ ticket: UInt64) { self.storedThrough = ticket }
 
-    /// Sends what the turn has written, in one piece.
     package func flush() {
         if let ticket = self.storedThrough {
             self.storedThrough = nil
@@ -183,9 +179,9 @@ extension BrokerLink {
         if !self.endIfUnread() { self.setTimer() }
     }
 
-    /// Ends a connection whose broker sends and sends and reads nothing: the answers would take up all memory.
+    /// Ends a connection whose broker sends and never reads: the answers would take up all memory.
     ///
-    /// - Returns: whether it did.
+    /// - Returns: whether it ended the connection.
     private func endIfUnread() -> Bool {
         guard let stream, stream.unsentBytes > BrokerLink.unsentLimit else { return false }
         stream.close()
@@ -194,7 +190,7 @@ extension BrokerLink {
         return true
     }
 
-    /// Stops or goes on reading. Until the first message or SUBACK everything is read.
+    /// Pauses or resumes reading. Until the first message or SUBACK it reads everything.
     func setReadingPaused(_ isWanted: Bool) {
         let isPaused = isWanted && self.goodSince != nil || self.isStopping
         guard let stream, stream.isPaused != isPaused else { return }
@@ -207,9 +203,9 @@ extension BrokerLink {
 // MARK: - From the stream
 
 extension BrokerLink {
-    /// On CONNECT the broker may begin a new session, and this process may end before it reads the answer. The next one
-    /// reads "session present", and could take a new message with the packet identifier and the bytes of an earlier one for
-    /// a repetition, and drop it. So the store first writes that the broker repeats no earlier row, and takes that back when
+    /// On CONNECT the broker may begin a new session, and this process may end before it reads the answer. The next
+    /// process then reads "session present". It could mistake a new message for a repetition, by its packet identifier
+    /// and bytes, and drop it. So the store first writes that the broker repeats no earlier row. It revokes that when
     /// the session is known to be the same. A message twice is better than a message lost.
     package func streamDidConnect(_ stream: any ByteStream) {
         let store = self.pipeline.store
@@ -223,7 +219,7 @@ extension BrokerLink {
         self.pipeline.hold(self)
     }
 
-    /// The store has written everything it was told.
+    /// Continues after the store has written everything.
     func goOn() {
         guard self.isHeld else { return }
         self.isHeld = false
@@ -251,7 +247,7 @@ extension BrokerLink {
         self.finish(self.sessionEnd.map { .session($0) } ?? .transport(self.naming(error)))
     }
 
-    /// The error with the broker's address: the cloud's is another, of which the reader may think first.
+    /// The error with the broker's address, since a reader may think of the cloud's address first.
     private func naming(_ error: TransportError) -> TransportError {
         guard let target = self.target else { return error }
         var error = error
@@ -261,7 +257,7 @@ extension BrokerLink {
 
     private func perform() {
         for event in self.output.events { self.handle(event) }
-        // With CONNACK it is known whether the session is the same; a client that is refused has begun none.
+        // CONNACK shows whether the session is the same; a refused client has begun none.
         if self.isInDoubt, !self.isHeld, !self.session.hasUnansweredConnect { self.saveProven() }
         if !self.output.messages.isEmpty {
             if self.goodSince == nil {
@@ -332,7 +328,7 @@ extension BrokerLink {
 
     private func saveProven() {
         self.isInDoubt = false
-        // A filter without rows does not know what an earlier process has proven.
+        // A filter without rows does not know which rows an earlier process has proven.
         guard self.filter.lastSequence > 0 else { return }
         self.pipeline.store.proven(installation: self.installation, through: self.filter.provenSequence)
     }
@@ -348,7 +344,7 @@ extension BrokerLink {
 
     private func clear() {
         self.session.transportClosed()
-        // The next connection's stream reads until it is told to pause.
+        // The next connection's stream reads until the link pauses it.
         self.session.readingPaused(false, now: self.loop.now)
         self.pipeline.remove(self)
         self.output.removeAll()
@@ -363,8 +359,8 @@ extension BrokerLink {
         self.timer = nil
     }
 
-    // One timer at a time, and none that would only be moved: a deadline may move with every message. But an answer that has
-    // come takes its deadline away, and nobody is to be woken for that.
+    // There is one timer at a time. A deadline may move with every message, so a timer that fires up to 1 s early
+    // stays. But an answer removes its deadline, and then the timer moves: nobody should wake up for it.
     private func setTimer() {
         guard let deadline = self.session.nextDeadline else { return }
         if let timer, timer.deadline <= deadline, deadline - timer.deadline < .seconds(1) { return }
@@ -377,7 +373,7 @@ extension BrokerLink {
         self.timer = (id, deadline)
     }
 
-    /// The machine has slept: the connection may be gone, and the broker with its patience.
+    /// Tests the connection after a sleep of the machine: the broker may have given up meanwhile.
     func wokeUp() {
         guard self.connectedAt != nil else { return }
         self.isProbing = true
@@ -385,7 +381,7 @@ extension BrokerLink {
         self.perform()
     }
 
-    /// The time that was waited for has come, and the bytes of this turn have been read.
+    /// Handles the timer, after this turn's bytes have been read.
     func lookAtClock() {
         self.session.timerFired(now: self.loop.now, into: &self.output)
         self.perform()

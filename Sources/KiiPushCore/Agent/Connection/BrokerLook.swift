@@ -1,8 +1,8 @@
 /// A bare connection to a broker that has just closed another one, which shows whether the broker itself is still there.
 ///
-/// Another receiver that takes over leaves the broker where it was. One that restarts refuses the connection, and so does
-/// the load balancer before it, or closes it again at once. This connection carries nothing, so no receiver notices it.
-/// Lives on the loop's thread.
+/// Another receiver that takes over leaves the broker where it was. A broker that restarts refuses the connection. A
+/// load balancer in front of it refuses it as well, or closes it again at once. This connection carries nothing, so no
+/// receiver notices it. Lives on the loop's thread.
 final class BrokerLook: ByteStreamDelegate {
     private let loop: any Loop
     private let patience: Duration
@@ -10,13 +10,12 @@ final class BrokerLook: ByteStreamDelegate {
     private var timer: TimerID?
 
     /// - Parameters:
-    ///   - patience: for so long a broker that is there keeps the connection.
+    ///   - patience: the time for which a running broker keeps the connection.
     ///   - answer: called once, unless the loop ends before.
     private init(on loop: any Loop, patience: Duration, answer: @escaping @Sendable (_ isThere: Bool) -> Void) {
         (self.loop, self.patience, self.answer) = (loop, patience, answer)
     }
 
-    /// Begins to connect.
     static func begin(
         at target: BrokerLink.Target, on loop: any Loop, patience: Duration,
         answer: @escaping @Sendable (_ isThere: Bool) -> Void
@@ -61,7 +60,7 @@ extension AgentSession {
         let isAccepted = self.loop.submit { [loop = self.loop] in
             BrokerLook.begin(at: target, on: loop, patience: patience) { isThere.resume($0) }
         }
-        // A loop that ends looks at nothing any more.
+        // A loop that has ended cannot look.
         if !isAccepted { isThere.resume(true) }
         async let _: Void = {
             try? await Task.sleep(for: self.agent.runtime.configuration.environment.connectTimeout + patience)

@@ -1,36 +1,38 @@
-/// What a row of connections that the broker accepted and then closed has in common.
+/// The pattern of a row of connections that the broker accepted and then closed.
 ///
-/// A broker that gets a second CONNECT with the same client ID closes the first connection, [MQTT-3.1.4-2], and
-/// MQTT 3.1.1 has no word for why. So two receivers on one installation knock each other off for ever. Each sees no more
-/// than this: its connection is closed, and the next one is accepted at once with the session in place and closed again
-/// as soon as the other receiver is back, which is within seconds. Several such closures in a row are evidence. A
-/// connection that stood is none: a broker restarts, and a link breaks, whenever it will. Nor is a broker that refuses in
-/// between, has lost the session, or is gone right after the last of these closures (``BrokerLook``). One that kicks its client closes within a moment; a limit of something on the way (a
-/// load balancer's) ends connections after the same time each time. Pure: no clock.
+/// A broker that gets a second CONNECT with the same client ID closes the first connection, [MQTT-3.1.4-2], and MQTT
+/// 3.1.1 has no word for why. So two receivers on one installation knock each other off for ever. Each sees only that
+/// its connection is closed. The broker accepts the next one at once, with the session in place. It closes that again
+/// as soon as the other receiver is back, which is within seconds.
+///
+/// Several such closures in a row are evidence. These are no evidence:
+/// - the end of a connection that stood: a broker restarts, and a link breaks, at any time;
+/// - a broker that refuses in between, has lost the session, or is gone right after the last closure (``BrokerLook``).
+///
+/// A broker that kicks its client closes within a moment. A limit on the way (a load balancer's) ends connections after
+/// the same time each time. Pure: no clock.
 package struct ClosurePattern: Sendable {
-    /// The numbers that the kinds are told apart by.
     package struct Configuration: Sendable, Hashable {
-        /// So many closures in a row, of connections that did not stand, are another receiver's.
+        /// The number of closures in a row, of connections that did not stand, that show another receiver.
         package var closures = 5
-        /// A connection that is closed within this was not taken over by somebody who waits before coming back.
+        /// A connection that lasts less than this was not taken over: another receiver waits before it comes back.
         package var kickedWithin: Duration = .milliseconds(500)
-        /// So many connections in a row that are closed within ``kickedWithin``, or after the same time, make a pattern.
+        /// The number of connections in a row that make a pattern: all closed within ``kickedWithin``, or after the
+        /// same time.
         package var repetitions = 3
 
         package init() {}
     }
 
     package enum Kind: Sendable, Hashable {
-        /// Like nothing in particular.
         case unclear
-        /// The broker accepts the client and closes within a moment, so often in a row.
+        /// The broker accepts the client and closes within a moment, so many times in a row.
         case kicked(times: Int)
-        /// Something ends each connection after this time: a limit of a load balancer, say.
+        /// Something ends each connection after this time, such as a limit of a load balancer.
         case timeLimit(Duration)
-        /// Another receiver uses the installation.
         case takenOver
 
-        /// Whether the broker closes because of this very client, so that coming back sooner only makes it worse.
+        /// Whether the broker closes because of this very client, so that an earlier return only makes it worse.
         package var isAgainstUs: Bool {
             switch self {
             case .unclear, .timeLimit: false
@@ -41,29 +43,27 @@ package struct ClosurePattern: Sendable {
 
     private let configuration: Configuration
     private let stableAfter: Duration
-    /// The closures of connections that did not stand, in a row, and the pauses between them.
+    /// The number of closures in a row of connections that did not stand.
     private var closures = 0
     private var closuresTook = Duration.zero
     private var kicks = 0
-    /// How long the last connections stood that were closed one after the other.
+    /// The lifetimes of the last connections that the broker closed in a row.
     private var lifetimes: [Duration] = []
-    /// Whether the installation is in dispute.
     package private(set) var isTakenOver = false
 
-    /// - Parameter stableAfter: a connection that lasts for so long has stood.
+    /// - Parameter stableAfter: a connection that lasts at least so long has stood.
     package init(configuration: Configuration = Configuration(), stableAfter: Duration = .seconds(30)) {
         self.configuration = configuration
         self.stableAfter = stableAfter
     }
 
-    /// What the latest closures look like.
     package var kind: Kind {
         if self.isTakenOver { return .takenOver }
         if self.kicks >= self.configuration.repetitions { return .kicked(times: self.kicks) }
         return self.timeLimit.map { .timeLimit($0) } ?? .unclear
     }
 
-    /// The broker closed a connection whose subscription stood for `lifetime`.
+    /// Notes that the broker closed a connection whose subscription stood for `lifetime`.
     ///
     /// - Parameter hadSession: whether the broker had kept the session of the connection before, or cannot say.
     /// - Returns: the evidence and the remedy, if this closure is the first that shows another receiver.
@@ -94,13 +94,13 @@ package struct ClosurePattern: Sendable {
             + "installation, for one receiver: stop the other one, or receive as another user or thing"
     }
 
-    /// A connection ended in another way, after `lifetime`, or none came about: that is what a broker that restarts, or a
-    /// bad network, looks like.
+    /// Notes that a connection ended in another way, after `lifetime`, or that none came about: the broker restarts, or
+    /// the network is bad.
     package mutating func endedOtherwise(after lifetime: Duration?) {
         if !self.isTakenOver || lifetime.map({ $0 >= self.stableAfter }) ?? false { self.forget() }
     }
 
-    /// The next connection is made after this pause.
+    /// Notes the pause before the next connection.
     package mutating func paused(_ pause: Duration) {
         if self.closures > 0 { self.closuresTook += pause }
     }

@@ -1,8 +1,8 @@
-/// Waits for a time that end early when the machine's clocks jump. May be used from any thread.
+/// Timed waits that end early when the machine's clocks jump. Any thread may use them.
 ///
-/// A task's sleep may or may not count the time in which the machine is asleep, and knows nothing of the calendar.
+/// A task's sleep may or may not count the time in which the machine is asleep, and ignores the calendar.
 final class InterruptibleWaits: Sendable {
-    /// A moment, as far as jumps are concerned: those after it count, also those that come before the wait begins.
+    /// A moment in the history of jumps. All later jumps count, also those before the wait begins.
     struct Mark: Sendable {
         fileprivate var jumps = 0
         fileprivate var slept = Duration.zero
@@ -32,16 +32,16 @@ final class InterruptibleWaits: Sendable {
         guard let id else { return }
         defer { self.state.withLock { $0.waiting[id] = nil } }
         async let _: Void = {
-            // Longer is as good as for ever, and more than the clock can carry.
+            // A longer wait is as good as for ever, and its end may exceed the clock's range.
             try? await Task.sleep(for: min(time, .seconds(86_400 * 365)))
             end.resume(())
         }()
         await end.value(onCancel: ())
     }
 
-    /// Waits for `time` from `mark` on, in which the machine may sleep. Throws `CancellationError` alone.
+    /// Waits for `time` from `mark` on; the machine may sleep meanwhile. Throws `CancellationError` alone.
     ///
-    /// - Parameter afterSleep: how long to wait on after a sleep, given what is left when the sleep counts.
+    /// - Parameter afterSleep: returns the rest of the wait after a sleep, from the rest with the sleep counted.
     func pass(_ time: Duration, since mark: Mark, afterSleep: (Duration) -> Duration = { $0 }) async throws {
         var mark = mark
         var left = time
@@ -56,14 +56,13 @@ final class InterruptibleWaits: Sendable {
         }
     }
 
-    /// Waits for a policy's delay, and for less of it after a sleep of the machine where that makes it useless.
+    /// Waits for a policy's delay, or less of it after a sleep of the machine that makes the rest useless.
     func pass(_ decision: ReconnectPolicy.Decision, _ policy: ReconnectPolicy, since mark: Mark) async throws {
         try await self.pass(
             decision.delay, since: mark,
             afterSleep: { decision.isShortenedBySleep ? policy.delayAfterSleep(left: $0) : $0 })
     }
 
-    /// Ends the waits that are under way.
     func clocksJumped(_ jump: ClockJump) {
         let waiting = self.state.withLock { state in
             state.jumps += 1

@@ -1,46 +1,46 @@
-/// When to try again after a connection ended or could not be made: jittered, bounded, kind to the cloud.
+/// The delays before the next attempt, after a connection ended or could not be made: jittered, bounded, kind to the
+/// cloud.
 ///
-/// A pure value: what happened goes in, a ``Decision`` comes out. After a loss that only this side saw (a missed
-/// keepalive, the network gone) nobody else is likely to be coming, so the first retry is quick. When the other side
-/// closed, a whole fleet may have lost its broker, so the first retry is spread over ten seconds. From then on the
-/// delay follows decorrelated jitter: each is at most three times the one before. An agent that lost its broker for up to
-/// 2 s is back within 12 s. Only a connection that lasted forgets the past: a broker that accepts and kicks is not
-/// hammered. Where another receiver seems to use the installation (``ClosurePattern``), the pauses grow to minutes, so
-/// that the two do not knock each other off all the time. An endpoint that the broker refuses was mostly replaced: the
-/// first time in a row it is fetched and tried without a delay.
+/// A pure value: it takes an event and returns a ``Decision``. After a loss that only this side saw (a missed
+/// keepalive, the network gone) few others are likely to come, so the first retry is quick. When the other side closed,
+/// a whole fleet may have lost its broker, so the first retry is spread over ten seconds. Later delays follow
+/// decorrelated jitter: each is at most three times the one before. An agent that lost its broker for up to 2 s is back
+/// within 12 s.
+///
+/// Only a connection that lasted resets the policy: agents do not hammer a broker that accepts and kicks. If another
+/// receiver seems to use the installation (``ClosurePattern``), the pauses grow to minutes, so that the two do not
+/// knock each other off all the time. An endpoint that the broker refuses was mostly replaced: after the first refusal
+/// in a row the agent fetches it and tries again without a delay.
 package struct ReconnectPolicy: Sendable {
     package struct Configuration: Sendable, Hashable {
-        /// The first retry after a loss seen on this side only lies within this time.
+        /// The first retry after a loss that only this side saw comes within this time.
         package var firstDelayAfterOwnLoss: Duration = .milliseconds(300)
-        /// The first retry after the other side closed lies within this time, and so does each further one as long as the
-        /// broker takes the next connection. This holds for a short connection that was lost in another way, too.
+        /// The first retry after the other side closed comes within this time. So does each further retry as long as
+        /// the broker accepts the next connection, also if a short connection was lost in another way.
         package var firstDelayAfterPeerLoss: Duration = .seconds(10)
         /// The shortest delay of the later retries.
         package var baseDelay: Duration = .seconds(1)
-        /// The longest delay of all, but for ``maximumDisputedDelay``.
+        /// The longest delay, except for ``maximumDisputedDelay``.
         package var maximumDelay: Duration = .seconds(120)
-        /// How long a connection has to last before the past is forgotten.
+        /// The lifetime of a connection that resets the policy.
         package var stableAfter: Duration = .seconds(30)
-        /// After this many failures in a row the endpoint is fetched again.
+        /// After this many failures in a row the agent fetches the endpoint again.
         package var failuresBeforeRefresh = 3
-        /// After this many refusals in a row that only a person can do something about, the agent gives up: the broker's of
-        /// a subscription that the cloud confirms, and the cloud's of the agent's token. They come minutes apart.
+        /// After this many refusals in a row that only a person can mend, the agent gives up. The broker refuses a
+        /// subscription that the cloud confirms, or the cloud refuses the agent's token. They come minutes apart.
         package var refusalsBeforeGivingUp = 10
         /// The first delay once another receiver is recognised lies between half of this and all of it; each further
         /// one doubles it.
         package var firstDisputedDelay: Duration = .seconds(30)
-        /// The longest delay while another receiver uses the installation.
         package var maximumDisputedDelay: Duration = .seconds(300)
         package var pattern = ClosurePattern.Configuration()
 
         package init() {}
     }
 
-    /// How a connection, or the attempt to make one, ended.
     package enum Loss: Sendable, Hashable {
         /// Noticed here alone: a keepalive without an answer, an unreachable network.
         case noticedHere
-        /// The other side closed or reset the connection.
         case closedByPeer
         /// No connection came about, or the broker or the cloud answered with a temporary error.
         case attemptFailed
@@ -52,19 +52,18 @@ package struct ReconnectPolicy: Sendable {
 
     package struct Decision: Sendable, Hashable {
         package var delay: Duration
-        /// Whether the endpoint is to be fetched from the cloud before the next attempt.
         package var refreshesEndpoint: Bool
         package var pattern = ClosurePattern.Kind.unclear
-        /// Whether the delay is of no use any more once the machine has slept, since what failed was another network or
-        /// another time; see ``ReconnectPolicy/delayAfterSleep(left:jitter:)``.
+        /// Whether a sleep of the machine makes the delay useless, since the network or the time of the failure is
+        /// past; see ``ReconnectPolicy/delayAfterSleep(left:jitter:)``.
         package var isShortenedBySleep = true
-        /// By what another receiver was recognised, if this loss is the one that shows it.
+        /// The evidence of another receiver, if this loss is the first to show it.
         package var takeover: String?
     }
 
     private let configuration: Configuration
     private var failures = 0
-    /// How often the endpoint was refused since the last connection.
+    /// The number of refusals of the endpoint since the last connection.
     private var refusals = 0
     private var lastDelay: Duration?
     private var pattern: ClosurePattern
@@ -76,14 +75,14 @@ package struct ReconnectPolicy: Sendable {
         self.disputed = Backoff(from: configuration.firstDisputedDelay, upTo: configuration.maximumDisputedDelay)
     }
 
-    /// Says when to try again.
+    /// Decides when to try again.
     ///
     /// - Parameters:
-    ///   - connectedFor: how long the connection was good, counted from SUBACK or the first message; `nil` when it never was.
+    ///   - connectedFor: the time since SUBACK or the first message; `nil` if neither came.
     ///   - hadSession: whether the broker had kept the session of the connection before, or cannot say.
-    ///   - brokerIsGone: whether the broker itself was seen to be gone right after it closed.
-    ///   - retryAfter: what the server asked for. Never shortened, and spread by up to a tenth, so that those who were
-    ///     told the same time do not all come at it.
+    ///   - brokerIsGone: whether a look right after the broker's closure showed that the broker itself is gone.
+    ///   - retryAfter: the pause that the server asks for. The delay is never shorter, and up to a tenth longer, so
+    ///     that agents with the same answer do not all come at once.
     ///   - jitter: a number drawn evenly from 0 up to, not including, 1.
     package mutating func connectionEnded(
         _ loss: Loss, connectedFor: Duration?, hadSession: Bool = true, brokerIsGone: Bool = false,
@@ -96,7 +95,7 @@ package struct ReconnectPolicy: Sendable {
             self.pattern.endedOtherwise(after: connectedFor)
         }
         decision.pattern = self.pattern.kind
-        // What somebody asked for, and what keeps peace with another receiver or a broker that kicks, holds.
+        // A sleep does not shorten the server's pause, nor the pause for another receiver or for a broker that kicks.
         decision.isShortenedBySleep = retryAfter == nil && !decision.pattern.isAgainstUs
         if !self.pattern.isTakenOver { self.disputed.reset() }
         let wasStable = loss != .protocolBroken && connectedFor.map { $0 >= self.configuration.stableAfter } ?? false
@@ -108,7 +107,7 @@ package struct ReconnectPolicy: Sendable {
         self.failures += 1
         if loss == .endpointRefused {
             self.refusals += 1
-            // Mostly it was replaced, and the cloud has the new one.
+            // The endpoint was mostly replaced, and the cloud has the new one.
             if self.refusals == 1, retryAfter == nil { return decision }
         }
         decision.refreshesEndpoint =
@@ -121,7 +120,7 @@ package struct ReconnectPolicy: Sendable {
         } else if wasStable {
             decision.delay = self.firstDelay(after: loss, jitter)
         } else if loss == .closedByPeer || loss == .noticedHere && connectedFor != nil, !decision.pattern.isAgainstUs {
-            // It is there, and takes connections.
+            // The broker is there, and accepts connections.
             decision.delay = self.decorrelatedDelay(jitter, limit: self.configuration.firstDelayAfterPeerLoss)
         } else {
             decision.delay = self.decorrelatedDelay(jitter)
@@ -130,12 +129,12 @@ package struct ReconnectPolicy: Sendable {
         return decision
     }
 
-    /// The delay after an attempt that was to be made at once, when there is nothing new to try.
+    /// The delay in place of an immediate attempt, when there is nothing new to try.
     package mutating func nothingNew(jitter: Double = .random(in: 0..<1)) -> Duration {
         self.decorrelatedDelay(jitter)
     }
 
-    /// How long to wait on when the machine wakes up from a sleep with this much of a delay left, the sleep counted.
+    /// The delay after a sleep of the machine: at most `left`, which is the rest with the sleep counted.
     package func delayAfterSleep(left: Duration, jitter: Double = .random(in: 0..<1)) -> Duration {
         min(left, self.configuration.firstDelayAfterOwnLoss * jitter)
     }
@@ -145,8 +144,8 @@ package struct ReconnectPolicy: Sendable {
             loss == .noticedHere
             ? self.configuration.firstDelayAfterOwnLoss : self.configuration.firstDelayAfterPeerLoss
         let delay = limit * jitter
-        // The next retry spreads at least as far: a fleet whose broker stays away must not close its ranks again. The few
-        // that come early find a broker that restarts, and come again within the limit.
+        // The next retry spreads at least as far: a fleet whose broker stays away must not bunch together again. The
+        // few early agents find a broker that restarts, and come again within the limit.
         self.lastDelay = max(delay < limit / 5 ? limit / 3 : limit, self.configuration.baseDelay)
         return delay
     }

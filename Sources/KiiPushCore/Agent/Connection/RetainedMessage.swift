@@ -1,17 +1,17 @@
-/// The last message that a broker brought as the topic's retained one.
+/// The topic's retained message, as the broker last brought it.
 ///
-/// A broker brings it anew after every SUBSCRIBE ([MQTT-3.8.4-3]), so a reconnect alone is no news. In a session that was
-/// kept, one with the same bytes is the same message once more.
+/// A broker brings it anew after every SUBSCRIBE ([MQTT-3.8.4-3]), so a reconnect alone is no news. Within one session,
+/// a retained message with the same bytes is the same message again.
 struct RetainedMessage {
-    /// The digest it is known by again, and the counts of the inbox when it was stored there.
+    /// The digest that identifies it, and the counts of the inbox when it was stored there.
     struct Note: Sendable, Hashable {
         /// A digest of topic and payload.
         var digest: String
         var stored: Int64
         var lost: Int64
 
-        /// Whether an inbox that has counted this has lost no message since, so that it is the same one, or has taken over
-        /// what the former one held.
+        /// Whether an inbox with these counts has lost no message since: it is the same inbox, or has taken over the
+        /// messages of the former one.
         fileprivate func holds(in ledger: MessageLedger) -> Bool {
             ledger.received - ledger.duplicates >= self.stored && ledger.lost == self.lost
         }
@@ -19,11 +19,12 @@ struct RetainedMessage {
 
     /// `nil` before the session's first retained message.
     private var note: Note?
-    /// Whether the connection's first one is still to come. A later one is news: some broker marks live messages, too.
+    /// Whether the connection's first retained message is still to come. A later one is news: some broker marks live
+    /// messages, too.
     private var isExpected = false
-    /// Tells what the inbox has counted by now.
     private let ledger: () -> MessageLedger
-    /// Told the note of another one, once that one is stored; `nil` when the record of the former one may be gone.
+    /// Called with the note of another message once that is stored, or with `nil` when the former one's record may be
+    /// gone.
     private let changed: (Note?) -> Void
 
     init(
@@ -34,11 +35,10 @@ struct RetainedMessage {
         self.forgetIfGone()
     }
 
-    /// SUBSCRIBE follows.
     mutating func connectionBegan() { self.isExpected = true }
 
-    /// Whether `message` is the same once more. One that the broker repeats since it was not acknowledged (DUP) is for the
-    /// ``RedeliveryFilter``: nobody may have handled it yet.
+    /// Whether `message` is the same message again. A redelivery of an unacknowledged message (DUP) is for the
+    /// ``RedeliveryFilter``: perhaps nobody has handled it yet.
     mutating func isRepeated(by message: MQTTSession.InboundMessage) -> Bool {
         guard self.isExpected, message.retain, !message.duplicate, !message.isUnreleased else { return false }
         self.isExpected = false
@@ -46,7 +46,6 @@ struct RetainedMessage {
         return Self.digest(of: message) == self.note?.digest
     }
 
-    /// `message` is stored.
     mutating func stored(_ message: MQTTSession.InboundMessage) {
         guard message.retain else { return }
         let digest = Self.digest(of: message)
@@ -57,10 +56,11 @@ struct RetainedMessage {
         self.changed(note)
     }
 
-    /// The broker may have a new session, whose first retained message is to be handled.
+    /// Notes that the broker may have a new session, whose first retained message the agent must handle.
     mutating func sessionMayBeNew() { self.note = nil }
 
-    /// A damaged inbox was replaced, or somebody removed it: with its record the message itself may be gone unhandled.
+    /// Forgets the note if a damaged inbox was replaced, or somebody removed it: the message itself may be gone
+    /// unhandled.
     private mutating func forgetIfGone() {
         guard let note, !note.holds(in: self.ledger()) else { return }
         self.note = nil

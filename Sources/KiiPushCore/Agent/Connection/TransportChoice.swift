@@ -1,8 +1,8 @@
 extension PushAgent {
-    /// The way that carries MQTT to the broker.
+    /// The transport of MQTT to the broker.
     public enum Transport: String, Sendable, Hashable, CaseIterable {
-        /// TCP, with or without TLS. When the broker was not reached three times in a row, and the endpoint has a port for
-        /// WebSocket, that one, until it is not reached either.
+        /// TCP, with or without TLS. After three attempts in a row that do not reach the broker, the agent takes the
+        /// endpoint's port for WebSocket, if there is one. After one such attempt there, it goes back to TCP.
         case automatic
         /// TCP, with or without TLS, alone.
         case tcp
@@ -13,12 +13,12 @@ extension PushAgent {
 
 /// The choice among an endpoint's ports, from one connection to the next.
 struct TransportChoice: Sendable {
-    /// After so many attempts in a row that did not reach the broker, the other port is tried.
+    /// The number of attempts in a row by TCP that do not reach the broker before the agent takes the other port.
     private static let attempts = 3
 
     private let transport: PushAgent.Transport
     private let usesTLS: Bool
-    /// Whether `automatic` has come to WebSocket.
+    /// Whether `automatic` uses WebSocket now.
     private var prefersWebSocket: Bool
     private var unreached = 0
 
@@ -29,7 +29,6 @@ struct TransportChoice: Sendable {
         self.prefersWebSocket = remembersWebSocket
     }
 
-    /// Whether the next connection to this endpoint goes through a WebSocket.
     func usesWebSocket(at endpoint: MQTTEndpoint) -> Bool {
         switch self.transport {
         case .tcp: return false
@@ -41,12 +40,11 @@ struct TransportChoice: Sendable {
         }
     }
 
-    /// Whether the endpoint has a port that may be used.
     func hasPort(at endpoint: MQTTEndpoint) -> Bool {
         endpoint.port(usesTLS: self.usesTLS, usesWebSocket: self.usesWebSocket(at: endpoint)) != nil
     }
 
-    /// A connection to this endpoint has ended.
+    /// Notes that a connection to this endpoint has ended.
     ///
     /// - Parameter wasReached: whether the broker had answered.
     mutating func ended(at endpoint: MQTTEndpoint, wasReached: Bool) {
@@ -55,7 +53,7 @@ struct TransportChoice: Sendable {
         _ = self.turn(at: endpoint)
     }
 
-    /// Takes the other port, and returns whether there is one.
+    /// Takes the other port. Returns whether there is one.
     mutating func turn(at endpoint: MQTTEndpoint) -> Bool {
         guard self.transport == .automatic else { return false }
         let isWebSocket = self.usesWebSocket(at: endpoint)
@@ -67,7 +65,6 @@ struct TransportChoice: Sendable {
 }
 
 extension MQTTEndpoint {
-    /// The port of one of the transports, if the broker offers it.
     func port(usesTLS: Bool, usesWebSocket: Bool) -> UInt16? {
         if usesWebSocket { return usesTLS ? self.portWSS : self.portWS }
         return usesTLS ? self.portSSL : self.portTCP

@@ -3,9 +3,9 @@ import Glibc
 /// Asks the process that receives with a state directory, over its control socket
 /// (``PushRuntime/Configuration/hasControlSocket``).
 ///
-/// Each object is for one purpose: to decide about messages, call after call, or to watch. The calls block until the other
-/// process answers; ``watch()`` does not. After one that waited in vain (``InboxAccessError/silent``) every further call throws
-/// the same, since an answer that comes late would be taken for the next one's.
+/// Each object has one purpose: to decide about messages, call after call, or to watch. The calls block until the other
+/// process answers; ``watch()`` does not. After a call without an answer (``InboxAccessError/silent``) every further
+/// call throws the same, since a late answer would pass for the answer to the next call.
 package final class ControlClient: Sendable {
     private let socket: FileDescriptor
     private let patience: Duration
@@ -14,14 +14,15 @@ package final class ControlClient: Sendable {
     private struct Inbound {
         var lines = ControlLines()
         var unread: [[UInt8]] = []
-        /// An answer is still due that nobody waits for.
+        /// Whether an answer is still due that nobody waits for.
         var isSilent = false
     }
 
-    /// Connects.
+    /// Connects to the control socket.
     ///
-    /// - Parameter patience: how long each call may take.
-    /// - Returns: `nil` where nobody listens: no process receives with the directory, or one that has no control socket.
+    /// - Parameter patience: the longest time for each call.
+    /// - Returns: `nil` where nobody listens: no process receives with the directory, or its process has no control
+    ///   socket.
     package init?(stateDirectory: String, patience: Duration = ControlSocket.patience) throws(FileError) {
         do throws(FileError) {
             self.socket = try ControlSocket.connect(in: stateDirectory, patience: patience)
@@ -49,23 +50,23 @@ package final class ControlClient: Sendable {
         }
     }
 
-    /// Asks for what the agents of the process go through from now on, and for the state of their connections first.
+    /// Asks for the events of the process's agents from now on, after the states of their connections.
     ///
-    /// The sequence ends when the process does, when it shuts its runtime down, or when the task is cancelled that reads it.
-    /// To be called once.
+    /// The sequence ends when the process does, when it shuts its runtime down, or when the reading task is cancelled.
+    /// Call it once.
     package func watch() throws(InboxAccessError) -> ControlNotices {
         try self.ask(.watch)
         let notices = Result { () throws(SystemError) in try ControlNotices(self) }
         return try notices.mapError { InboxAccessError.refused(reason: $0.description) }.get()
     }
 
-    /// Asks as ``watch()`` does, and reads on the calling thread until the end.
+    /// Makes the same request as ``watch()``, and reads on the calling thread until the end.
     package func watch(_ body: (ControlNotice) -> Void) throws(InboxAccessError) {
         try self.ask(.watch)
         while let notice = self.nextNotice() { body(notice) }
     }
 
-    /// Has whoever reads find the end.
+    /// Ends the connection, so that its reader finds the end.
     package func interrupt() { self.socket.shutDown(.both) }
 
     private func decide(
@@ -76,7 +77,7 @@ package final class ControlClient: Sendable {
         }
     }
 
-    /// Asks, and waits for the reply that `read` knows as the answer.
+    /// Sends a request, and waits for the reply that `read` accepts as the answer.
     private func answer<Answer>(
         to request: ControlRequest, _ read: (ControlReply) -> Answer?
     ) throws(InboxAccessError) -> Answer {
@@ -84,7 +85,7 @@ package final class ControlClient: Sendable {
         try self.ask(request)
         while true {
             let reply = try self.nextReply()
-            // What was not understood has no number, and can only be this.
+            // A request that the process did not understand has no number; a failure without one can only be its reply.
             if case .failed(let id, let reason) = reply, id == nil || id == request.messageID {
                 throw .refused(reason: reason)
             }
@@ -92,7 +93,7 @@ package final class ControlClient: Sendable {
         }
     }
 
-    /// That it has waited in vain, and is not to be used any more.
+    /// The error for a call without an answer; the client is of no further use.
     private func silence() -> InboxAccessError {
         self.inbound.withLock { $0.isSilent = true }
         return .silent
@@ -109,7 +110,7 @@ package final class ControlClient: Sendable {
         }
     }
 
-    /// Waits for a reply. What is not understood is of a later version, and left out.
+    /// Waits for a reply. It skips unknown replies: a later version sends them.
     func nextReply() throws(InboxAccessError) -> ControlReply {
         while true {
             while let line = self.inbound.withLock({ $0.unread.isEmpty ? nil : $0.unread.removeFirst() }) {

@@ -5,7 +5,6 @@ final class ControlLoop: PollLoop {
     private struct Link {
         var socket: FileDescriptor
         var lines = ControlLines()
-        /// Bytes taken from the outbox and not yet sent.
         var unsent: [UInt8] = []
     }
 
@@ -15,7 +14,8 @@ final class ControlLoop: PollLoop {
     private let server: ControlServer
     private var links: [Int: Link] = [:]
     private var lastNumber = 0
-    /// Whether the system gave no descriptor for the next one: the others go on, and it is asked again after a moment.
+    /// Whether the system gave no descriptor for the next connection. The others go on, and the loop tries again after
+    /// a moment.
     private var isShort = false
     private var chunk = [UInt8](repeating: 0, count: 16_384)
 
@@ -37,7 +37,7 @@ final class ControlLoop: PollLoop {
     }
 
     func end(_ unread: [Void]) {
-        // What was asked for in the last moment is not answered; the end of the connection says so.
+        // The last requests get no answer; the end of the connection says so.
         for number in Array(self.links.keys) { self.end(number) }
     }
 
@@ -84,7 +84,7 @@ final class ControlLoop: PollLoop {
             }
             link.unsent.removeFirst(count)
         }
-        // A reply may have come after the outbox was taken, and its wake-up is used up: POLLOUT sends it.
+        // A reply may have come after the outbox was emptied, and its wake-up is used up: POLLOUT sends it.
         if link.unsent.isEmpty { link.unsent = self.takeOutbox(number) }
         self.links[number] = link
     }
@@ -93,7 +93,7 @@ final class ControlLoop: PollLoop {
         self.server.state.withLock { state in
             let bytes = state.clients[number]?.outbox ?? []
             state.clients[number]?.outbox = []
-            // Also when nothing more happens.
+            // The count goes out even when nothing more happens.
             guard let missed = state.clients[number]?.missed, missed > 0 else { return bytes }
             state.clients[number]?.missed = 0
             return bytes + (ControlReply.missed(missed).line ?? [])

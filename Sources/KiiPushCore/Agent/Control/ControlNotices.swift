@@ -1,24 +1,24 @@
-/// What a process that receives tells of its agents, in the order of its happening.
+/// The notices of a receiving process about its agents, in the order of the events.
 ///
-/// Nothing is read ahead: who reads slowly misses events, and is told how many. For one reader.
+/// The sequence reads nothing ahead: a slow reader misses events, and learns how many. It has one reader.
 package typealias ControlNotices = AsyncStream<ControlNotice>
 
-/// What is told. New cases may be added.
+/// A notice about an agent. New cases may be added.
 package enum ControlNotice: Sendable {
-    /// It happened to an agent, or is how its connection stands.
+    /// An event of an agent, or the present state of its connection.
     case event(PushEvent)
-    /// It happened to an agent of a later version, and only that version knows it: the event's words.
+    /// An event that only a later version knows, by its words.
     case unknown(String)
-    /// So many events were left out, because they were not read in time.
+    /// The number of events that were left out, because the reader was too slow.
     case missed(Int)
 }
 
 extension ControlNotices {
-    /// What `client` is told, which a thread of its own reads whenever one more is asked for.
+    /// The notices of `client`. A thread of their own reads one for each request.
     init(_ client: ControlClient) throws(SystemError) {
         let thread = PollThread<OneShot<ControlNotice?>>(name: "kii-control", watchesDescriptors: false)
         try thread.start { NoticeReader(client: client) }
-        // Burns when the stream has ended, or nobody holds it.
+        // The fuse burns when the stream has ended, or nobody holds it.
         let end = Fuse {
             thread.stop()
             client.interrupt()
@@ -32,7 +32,6 @@ extension ControlNotices {
     }
 }
 
-/// Reads a notice whenever one more is asked for, until there are no more.
 private struct NoticeReader: PollLoop {
     let client: ControlClient
 
@@ -52,7 +51,7 @@ private struct NoticeReader: PollLoop {
 }
 
 extension ControlClient {
-    /// Reads on until a notice comes; `nil` at the end, and when the other process does not do what it was asked.
+    /// Reads until a notice comes; `nil` at the end, and when the other process refuses the request.
     func nextNotice() -> ControlNotice? {
         while let reply = try? self.nextReply() {
             switch reply {

@@ -1,13 +1,13 @@
-/// What is asked of the process that receives: one JSON object a line, answered by one line each, in any order.
+/// A request to the receiving process, as a line with one JSON object. Each gets a line as its answer, in any order.
 package enum ControlRequest: Hashable, Sendable {
-    /// Every event from now on, and first the state of the connection. Answered by ``ControlReply/event(_:)`` lines.
+    /// Asks for every event from now on, and first the state of the connection. ``ControlReply/event(_:)`` lines answer
+    /// it.
     case watch
     /// ``PushRuntime/decide(_:_:onlyDead:)``.
     case decide(PushRuntime.Decision, Int64)
     /// ``PushRuntime/adopt(_:by:)``.
     case adopt(formerID: String, installationID: String)
 
-    /// The message that it is about; `nil` for none.
     package var messageID: Int64? { if case .decide(_, let id) = self { id } else { nil } }
 
     package init?(line: [UInt8]) {
@@ -34,18 +34,14 @@ package enum ControlRequest: Hashable, Sendable {
     }
 }
 
-/// What the process that receives says.
 package enum ControlReply: Sendable {
     case event(PushEvent)
-    /// An event that only a later version knows, by its words.
     case unknown(String)
-    /// So many events were left out, because they were not read in time.
     case missed(Int)
-    /// What came of a decision about this message.
     case decided(id: Int64, MessageDecision)
-    /// How many messages of this installation were taken over; `nil` where it is not known.
+    /// The number of adopted messages of this installation; `nil` where there was no adoption.
     case adopted(formerID: String, Int?)
-    /// Why what was asked could not be done; `id` of the message that it was about.
+    /// The reason why a request failed; `id` is the request's message.
     case failed(id: Int64?, reason: String)
 
     package init?(line: [UInt8]) {
@@ -70,7 +66,7 @@ package enum ControlReply: Sendable {
         }
     }
 
-    /// `nil` for an event that is not told.
+    /// `nil` for an event that clients do not get.
     package var line: [UInt8]? {
         switch self {
         case .event(let event): event.controlValue.map { JSONValue.line(["event": $0]) }
@@ -87,7 +83,6 @@ package enum ControlReply: Sendable {
 }
 
 extension JSONValue {
-    /// An object of the members that have a value, on a line of its own.
     fileprivate static func line(_ members: KeyValuePairs<String, (any JSONConvertible)?>) -> [UInt8] {
         Array((JSONValue.object(present: members).text + "\n").utf8)
     }
@@ -95,13 +90,13 @@ extension JSONValue {
 
 /// Takes lines out of a stream of bytes.
 package struct ControlLines {
-    /// No request and no event is longer.
+    /// The most bytes of a request or an event.
     static let maximumBytes = 65_536
     private var pending: [UInt8] = []
 
     package init() {}
 
-    /// The lines that `bytes` completes; `nil` when one is longer than any that is sent.
+    /// The lines that `bytes` completes; `nil` when the unfinished rest exceeds ``maximumBytes``.
     package mutating func take(_ bytes: some Collection<UInt8>) -> [[UInt8]]? {
         self.pending += bytes
         var lines: [[UInt8]] = []

@@ -1,12 +1,12 @@
 import Glibc
 
-/// Tells other processes of the same user what the agents of a runtime go through, and does for them what only the process
-/// that holds the inbox can do.
+/// Serves other processes of the same user: it reports the events of a runtime's agents, and does the work that only
+/// the holder of the inbox can do.
 ///
-/// It runs on a thread of its own, so that it also answers while the loop is busy. Who does not read what is told misses
-/// some of it, and is told how much; nobody holds an agent up.
+/// It runs on a thread of its own, so that it also answers while the loop is busy. A client that does not read misses
+/// events, and learns how many; no client holds an agent up.
 final class ControlServer: Sendable {
-    /// Does what is asked; the reply may come on any thread.
+    /// Carries out a request; the reply may come on any thread.
     typealias Perform = @Sendable (ControlRequest, @escaping @Sendable (ControlReply) -> Void) -> Void
 
     struct Client {
@@ -14,9 +14,9 @@ final class ControlServer: Sendable {
         var isWatching = false
         var missed = 0
 
-        /// Tells an event, or counts it as missed: when too much waits, and when the line is longer than any that is read.
+        /// Appends an event, or counts it as missed: when too much waits, and when the line is too long.
         ///
-        /// - Parameter bare: the line without payload, which leaves room for what the message comes to.
+        /// - Parameter bare: the line without payload, which leaves room for the message's further events.
         mutating func tell(_ line: [UInt8], bare: () -> [UInt8]? = { nil }) {
             let isTight = self.outbox.count + line.count > ControlServer.outboxLimit / 2
             let line = isTight ? bare() ?? line : line
@@ -35,13 +35,12 @@ final class ControlServer: Sendable {
 
     struct State {
         var clients: [Int: Client] = [:]
-        /// Of the agents that run.
         var hubs: [ObjectIdentifier: EventHub] = [:]
 
         var isWatched: Bool { self.clients.values.contains { $0.isWatching } }
 
-        /// Tells whoever watches. Under the lock that the agents' threads wait for: an outbox grows where it is, since a
-        /// client that is held meanwhile would have all of it copied.
+        /// Reports to all watchers. The agents' threads wait for this lock. An outbox grows in place: to hold a client
+        /// in a variable meanwhile would copy all of it.
         mutating func tell(_ line: [UInt8], bare: () -> [UInt8]?) {
             for number in Array(self.clients.keys) where self.clients[number]?.isWatching == true {
                 self.clients[number]?.tell(line, bare: bare)
@@ -49,7 +48,7 @@ final class ControlServer: Sendable {
         }
     }
 
-    /// How much waits for a client at most, in bytes; what it asked for itself comes on top of it.
+    /// The most bytes that wait for a client; the replies to its own requests come on top.
     private static let outboxLimit = 1 << 20
 
     let state = Locked(State())
@@ -60,7 +59,7 @@ final class ControlServer: Sendable {
     /// The link that announces the directory to programs on this machine, and the agents that need it.
     private let announcement = Locked<(hubs: Set<ObjectIdentifier>, link: ReceiverLink?)>(([], nil))
 
-    /// Listens in a state directory whose lock is held.
+    /// Listens in a state directory. The caller holds the directory's lock.
     init(directory: String, perform: @escaping Perform) throws(FileError) {
         let path = ControlSocket.path(in: directory)
         self.directory = directory
@@ -73,7 +72,7 @@ final class ControlServer: Sendable {
         }
     }
 
-    /// Ends the thread and takes the socket away. Any number of times.
+    /// Ends the thread and removes the socket. Further calls do nothing.
     func stop() {
         guard self.thread.stop() else { return }
         unlink(ControlSocket.path(in: self.directory))
@@ -83,9 +82,9 @@ final class ControlServer: Sendable {
 
     // MARK: - Agents
 
-    /// Tells what this agent goes through, until it is detached.
+    /// Reports this agent's events, until it is detached.
     ///
-    /// - Parameter folder: where the directory is announced as long as there is such an agent.
+    /// - Parameter folder: the folder that announces the directory as long as such an agent is attached.
     func attach(_ hub: EventHub, announcedIn folder: ReceiverFolder? = nil) {
         if let folder {
             self.announcement.withLock { announcement in
@@ -116,8 +115,8 @@ final class ControlServer: Sendable {
         }
     }
 
-    /// Whether another agent is in the same trouble, or still in the one that is over for this agent: a watcher sees the
-    /// agents as one, and they share a store.
+    /// Whether another agent has the same trouble, or still has a trouble that is over for this agent. A watcher sees
+    /// the agents as one, and they share a store.
     private func isKnown(_ event: PushEvent, of hub: EventHub) -> Bool {
         func others() -> [EventHub] { self.state.withLock { $0.hubs.values.filter { $0 !== hub } } }
         return switch event {
@@ -129,7 +128,7 @@ final class ControlServer: Sendable {
 
     private func tell(_ event: PushEvent) {
         let bare = event.withoutPayload.map { ControlReply.event($0) }
-        // What cannot fit is not encoded to find that out.
+        // An event that cannot fit is not encoded to find that out.
         let isTooLong = event.payloadLength > ControlLines.maximumBytes
         guard var line = isTooLong ? bare?.line : ControlReply.event(event).line else { return }
         if line.count > ControlLines.maximumBytes { line = bare?.line ?? line }
@@ -139,7 +138,7 @@ final class ControlServer: Sendable {
 
     // MARK: - Clients
 
-    /// Begins to tell a client, with the state of each connection first.
+    /// Begins to report to a client, first the state of each connection.
     func watch(_ number: Int) {
         let hubs = self.state.withLock { state in
             guard state.clients[number] != nil else { return [EventHub]() }
@@ -148,7 +147,7 @@ final class ControlServer: Sendable {
         }
         for hub in hubs {
             self.listen(to: hub)
-            // What is told twice is true; what has changed in between is told after it.
+            // A repeated state does no harm; a change in between follows it.
             var told: [UInt8]?
             while let line = hub.connectionEvent.flatMap({ ControlReply.event($0).line }), line != told {
                 self.state.withLock { $0.clients[number]?.tell(line) }

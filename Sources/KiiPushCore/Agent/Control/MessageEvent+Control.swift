@@ -1,4 +1,4 @@
-/// A message's events on their way over the control socket. What a handler was called with goes with its event.
+/// A message's events on the control socket. The event of a call carries the handler's arguments.
 extension MessageEvent {
     var controlValue: JSONValue {
         let parts = self.kind.parts
@@ -8,7 +8,7 @@ extension MessageEvent {
         ])
         switch self.call {
         case .handler(let message, let context):
-            // What a handler gets is JSON, and so UTF-8: the text is the payload byte for byte.
+            // A handler receives JSON, and so UTF-8: the text is the payload byte for byte.
             members += JSONMembers(present: [
                 "installation": context.installationID, "receivedAt": context.receivedAt.millisecondsSinceEpoch,
                 "payload": String(decoding: message.payloadBytes, as: UTF8.self),
@@ -19,7 +19,7 @@ extension MessageEvent {
         return .object(members)
     }
 
-    /// `nil` for what is no message's event, or one of a later version.
+    /// `nil` for a value that is no message's event, or an event of a later version.
     init?(controlValue value: JSONValue) {
         guard let id = value["message"]?.int64, let code = value["kind"]?.int64 else { return nil }
         let parts = Kind.Parts(

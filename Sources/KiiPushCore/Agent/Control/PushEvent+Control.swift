@@ -1,4 +1,4 @@
-/// Events as lines of the control socket. Events about the agent's own enrolment and subscriptions are not sent.
+/// Events on the control socket. Events about the agent's own enrolment and subscriptions stay out.
 extension PushEvent {
     var controlValue: JSONValue? {
         switch self {
@@ -60,12 +60,10 @@ extension PushEvent {
         }
     }
 
-    /// The size of the message's payload in bytes; 0 for an event without one.
     var payloadLength: Int {
         if case .message(let event) = self, let message = event.message { message.payloadBytes.count } else { 0 }
     }
 
-    /// `nil` where no payload goes with it.
     var withoutPayload: PushEvent? {
         guard case .message(var event) = self, event.call != nil else { return nil }
         event.call = .omitted

@@ -1,21 +1,20 @@
 import Glibc
 
 /// A folder of links to the state directories of the programs that receive from a cloud on this machine. The cloud
-/// finds the programs by it, and the control socket and the inbox behind each link.
+/// finds the programs through it, with the control socket and the inbox behind each link.
 package struct ReceiverFolder: Sendable {
     /// A program that receives, or that was killed while it did.
     package struct Entry: Sendable, Hashable {
-        /// What people call it: mostly the last component of ``stateDirectory``. No two have one name.
+        /// The name for people: mostly the last component of ``stateDirectory``. No two entries share a name.
         package var name: String
         package var stateDirectory: String
     }
 
     package let path: String
 
-    /// The folder in a directory of this user's, which is made where it is missing.
     package init(in runtimeDirectory: String) { self.path = runtimeDirectory + "/receivers" }
 
-    /// Links to a state directory; `nil` where that cannot be done.
+    /// Makes the folder where it is missing, and links to a state directory; `nil` where that cannot be done.
     func announce(_ stateDirectory: String) -> ReceiverLink? {
         // A folder that cannot be made is none of this user's either.
         try? PrivateFile.makeDirectory(self.path)
@@ -25,14 +24,14 @@ package struct ReceiverFolder: Sendable {
         let digest = SHA256.hexadecimal(Array(target.utf8)).prefix(8)
         for name in ["\(name)", "\(name).\(digest)"] {
             let path = "\(self.path)/\(name)"
-            // A killed process may have left it. Made anew, it is news for who watches the folder.
+            // A killed process may have left the link. Made anew, it is news for watchers of the folder.
             if Directory.resolved(path) == target { unlink(path) }
             if symlink(target, path) == 0 { return ReceiverLink(path: path, target: target) }
         }
         return nil
     }
 
-    /// Who has a link, by name. A link to a directory that is gone is removed.
+    /// The programs with a link, by name. Removes links to directories that are gone.
     package func entries() -> [Entry] {
         guard StateDirectory.isOwn(self.path) else { return [] }
         var entries: [Entry] = []
@@ -48,7 +47,6 @@ package struct ReceiverFolder: Sendable {
     }
 }
 
-/// The link of a program that receives.
 struct ReceiverLink: Sendable {
     fileprivate let path: String
     fileprivate let target: String

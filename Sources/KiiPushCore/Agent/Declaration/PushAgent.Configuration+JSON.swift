@@ -50,7 +50,7 @@ extension SubscriptionTarget {
 }
 
 extension Scope {
-    /// As ``init(_:of:)`` reads it; `nil` for the app, which it is without a word.
+    /// The word that ``init(_:of:)`` reads; `nil` for the app, which needs none.
     fileprivate var word: String? {
         switch self {
         case .app: nil

@@ -28,7 +28,7 @@ extension PushAgent.Configuration {
             self.transport = PushAgent.Transport(rawValue: word) ?? .automatic
         }
         if let isDevelopment = try settings.present("isDevelopment")?.flag() { self.isDevelopment = isDevelopment }
-        // Their own members are not for this library to check.
+        // This library does not check these members.
         self.installationMembers = try settings.present("installationMembers")?.object().value
         if let keepAlive = try settings.present("keepAlive")?.seconds() {
             guard keepAlive <= .seconds(18 * 3600) else {
@@ -84,7 +84,7 @@ extension KiiAccount {
         }
     }
 
-    /// Where what belongs to the account itself lives.
+    /// The scope of the account's own topics and buckets.
     package var own: Scope {
         switch self {
         case .pseudoUser, .user: .user("me")
@@ -115,7 +115,7 @@ extension SubscriptionTarget {
 }
 
 extension Scope {
-    /// A scope as it is written; `me` is that of the account.
+    /// Reads a scope's text; `me` is the account's own scope.
     package init?(_ text: String, of account: KiiAccount) {
         let parts = text.split(separator: ":", maxSplits: 1)
         switch (parts.first, parts.dropFirst().first.map(String.init)) {

@@ -1,9 +1,8 @@
-/// What an agent remembers between runs: who it is, its token, its installation and the broker's endpoint.
+/// An agent's state between runs: its principal, its token, its installation and the broker's endpoint.
 ///
-/// It is kept in one JSON file of mode 0600 per agent. The file holds secrets, and nothing that the cloud could not
-/// give again, except the token of a pseudo user.
+/// One JSON file of mode 0600 per agent, or a row of a database, holds it. The state holds secrets. The cloud could
+/// give all of it again, except the token of a pseudo user.
 package struct AgentState: Sendable, Hashable {
-    /// The app that all of it belongs to.
     var appID: String
     /// ``KiiAccount/fingerprint`` of the account that signed in.
     var account: String
@@ -17,25 +16,27 @@ package struct AgentState: Sendable, Hashable {
     /// Installations that the cloud has replaced. The inbox may hold messages of theirs that no handler has finished.
     package var formerInstallationIDs: [String] = []
     package var endpoint: MQTTEndpoint?
-    /// When the endpoint's time is up, and the cloud is to be asked for it again; `nil` when the cloud did not say.
+    /// When the endpoint expires and the agent asks the cloud for it again; `nil` when the cloud did not say.
     var endpointExpiresAt: Timestamp?
-    /// Whether the broker has been asked to keep a session, so that its absence later on means a loss.
+    /// Whether the agent has opened a session at the broker, so that its absence later on means a loss.
     package var hasSession = false
-    /// Whether a session was left at the broker, with another topic or installation, and its loss has not been told yet.
+    /// Whether a session remained at the broker, with another topic or installation, and the agent has not reported its
+    /// loss yet.
     package var lostSession = false
-    /// The topic's retained message, as ``RetainedMessage`` knows it again; `nil` where none was stored in the inbox file.
+    /// The record by which ``RetainedMessage`` recognises the topic's retained message; `nil` where none is in the
+    /// inbox file.
     var retained: RetainedMessage.Note?
-    /// Whether the agent last used the session with its inbox in a file. A run with the inbox in memory writes nothing to
-    /// the inbox file, which then cannot tell whether the broker still has the session that brought its rows. Where it is
-    /// not known, as after a registration anew, it counts as not.
+    /// Whether the agent last used the session with its inbox in a file. A run with the inbox in memory writes nothing
+    /// to the inbox file. The file then cannot tell whether the broker still has the session that brought its rows.
+    /// Where it is unknown, as after a registration anew, it is `false`.
     var usesInboxFile = false
-    /// Whether the last connection that stood was through a WebSocket, since the broker was not reached otherwise.
+    /// Whether the last connection that stood went through a WebSocket.
     var usesWebSocket = false
 
     /// Whether the agent has had an installation, and so has spoken with its cloud.
     var wasRegistered: Bool { self.installationID != nil || !self.formerInstallationIDs.isEmpty }
 
-    /// Whether both belong to one user or thing, so that the token of the one serves the other.
+    /// Whether both states belong to one user or thing, so that the token of the one serves the other.
     package func isOfSameOwner(as other: AgentState) -> Bool {
         self.principal == other.principal && self.account == other.account && self.issuer == other.issuer
     }
@@ -49,13 +50,13 @@ package struct AgentState: Sendable, Hashable {
         self.leaveSession()
     }
 
-    /// Notes that the broker's session is of no use any more: what it holds will not arrive.
+    /// Notes that the broker's session is of no use any more: its messages will not arrive.
     mutating func leaveSession() {
         self.lostSession = self.lostSession || self.hasSession
         self.hasSession = false
     }
 
-    /// Takes over what does not depend on the principal from the state of the agent's former one.
+    /// Takes over the parts that do not depend on the principal from the state of the agent's former one.
     package mutating func follow(_ former: AgentState) {
         var former = former
         former.leaveInstallation()
@@ -64,7 +65,7 @@ package struct AgentState: Sendable, Hashable {
         self.lostSession = former.lostSession
     }
 
-    /// What may be told to anyone; `nil` while there is no installation or endpoint yet.
+    /// The public part of the state; `nil` while there is no installation or endpoint yet.
     package var registration: Registration? {
         guard let installationID, let endpoint else { return nil }
         return Registration(
@@ -76,10 +77,9 @@ package struct AgentState: Sendable, Hashable {
 // MARK: - The file's format
 
 extension AgentState {
-    /// Raised when an older version of this library could not read the file any more.
+    /// The version rises when older versions of this library can no longer read the file.
     private static let version = 1
 
-    /// Reads the file at ``JSONReader/document``.
     init(_ file: JSONReader<FileError>) throws(FileError) {
         let version: Int = try file.required("version").integer()
         guard version <= AgentState.version else { throw .newerFormat(path: file.document, version: version) }
@@ -108,7 +108,7 @@ extension AgentState {
         self.usesWebSocket = json["usesWebSocket"]?.bool ?? false
         self.retained = json["retained"].flatMap(RetainedMessage.Note.init(stored:))
         if let endpoint = file["endpoint"] { self.endpoint = try MQTTEndpoint(stored: endpoint) }
-        // One that an answer may not have is asked for anew.
+        // An endpoint on file with an unusable topic counts as none, so the agent asks for another one.
         if let topic = self.endpoint?.mqttTopic, !MQTTEndpoint.isUsable(topic: topic) { self.endpoint = nil }
         self.endpointExpiresAt = json["endpointExpiresAt"]?.int64.map { Timestamp(millisecondsSinceEpoch: $0) }
     }
@@ -149,7 +149,7 @@ extension RetainedMessage.Note {
     }
 }
 
-// What the agent connects with. The time to live counts from an answer, and so is kept as the moment that it leads to.
+// The file lacks the time to live, which counts from an answer; `endpointExpiresAt` has the moment of expiry instead.
 extension MQTTEndpoint {
     fileprivate init(stored json: JSONReader<FileError>) throws(FileError) {
         self.init(

@@ -1,23 +1,21 @@
 import Glibc
 
-/// Where one agent's ``AgentState`` is kept: a file, or a row of a database.
+/// The place of one agent's ``AgentState``: a file, or a row of a database.
 package protocol AgentStatePlace: Sendable {
-    /// How a person finds it.
+    /// The name of the place in messages to people.
     var path: String { get }
     /// Reads the state; `nil` when there is none yet.
     func load() throws(FileError) -> AgentState?
-    /// Writes the state, whole or not at all. Called on the loop's thread; `completion` is called there, now or in a later
-    /// turn, in the order of the calls.
+    /// Writes the state, whole or not at all. The loop's thread calls it. `completion` runs on that thread, now or in a
+    /// later turn, in the order of the calls.
     func save(_ state: AgentState, completion: @escaping (Result<Void, FileError>) -> Void)
 }
 
-/// A file that keeps one agent's ``AgentState``.
 package struct AgentStateFile: AgentStatePlace {
     package let path: String
-    /// Why the file cannot be written at the moment; for tests.
+    /// Returns the reason why the file cannot be written at the moment; for tests.
     private let obstacle: @Sendable () -> FileError?
 
-    /// The state file of the agent `name` below a state directory.
     init(stateDirectory: String, name: String, obstacle: @escaping @Sendable () -> FileError? = { nil }) {
         self.path = "\(stateDirectory)/agents/\(name).json"
         self.obstacle = obstacle
@@ -41,8 +39,8 @@ package struct AgentStateFile: AgentStatePlace {
         try PrivateFile.replace(self.path, with: state.json.serialized(.lines))
     }
 
-    /// The installations of all agents of a state directory, those that they had before included; `nil` where one of the files
-    /// cannot be read.
+    /// The present and former installations of all agents of a state directory; `nil` where one of the files cannot be
+    /// read.
     package static func installations(stateDirectory: String) -> Set<String>? {
         guard let files = Directory.names(in: "\(stateDirectory)/agents") else { return errno == ENOENT ? [] : nil }
         var installations: Set<String> = []

@@ -1,15 +1,14 @@
-/// One agent's state, in memory and where it is kept.
+/// One agent's state, in memory and in its place.
 ///
-/// What a full disk keeps from being written is used from memory, told by an event, and written with the next change.
-/// What is read from memory is thereby never older than the file.
+/// If a change cannot be written, as on a full disk, the agent uses it from memory, reports an event, and writes it
+/// with the next change. So the state in memory is never older than the file.
 final class AgentStateStore: Sendable {
     private struct Held {
         var state: AgentState?
         /// Why the file lacks the latest change.
         var failure: FileError?
-        /// Whether the file has any state of this agent.
         var isOnFile = false
-        /// Whether the token was got here and is not on file yet.
+        /// Whether this process obtained the token and has not written it yet.
         var hasNewToken = false
     }
 
@@ -26,23 +25,21 @@ final class AgentStateStore: Sendable {
 
     var path: String { self.place.path }
 
-    /// The state as it is now; `nil` when there is none.
     var current: AgentState? { self.held.withLock { $0.state } }
 
-    /// Why the file lacks the latest change; `nil` when it has it.
     var failure: FileError? { self.held.withLock { $0.failure } }
 
-    /// What is on file; `nil` when nothing is. Changes nothing here.
+    /// Reads the state on file; `nil` when there is none. Leaves the state in memory as it is.
     func read() throws(FileError) -> AgentState? { try self.place.load() }
 
-    /// Takes over what was read, unless there are changes that the file lacks.
+    /// Takes over a state from the file, unless the file lacks changes.
     func adopt(_ state: AgentState?) {
         self.held.withLock { held in
             if held.failure == nil, !held.hasNewToken { held = Held(state: state, isOnFile: state != nil) }
         }
     }
 
-    /// Begins anew. The file stays until there is something to replace it with.
+    /// Discards the state in memory. The file stays until another state replaces it.
     func forget() { self.held.withLock { $0 = Held() } }
 
     /// Takes over a new token, of the principal so far or of another one.
@@ -63,7 +60,7 @@ final class AgentStateStore: Sendable {
         try await self.save()
     }
 
-    /// Changes the state, and the file unless it stays the same.
+    /// Changes the state, and writes it unless the file has it already.
     ///
     /// - Throws: ``PushAgentError/file(_:)`` when nothing of this agent is on file and nothing can be written;
     ///   `TransportError` with code `shutDown`.
@@ -77,12 +74,11 @@ final class AgentStateStore: Sendable {
         }
     }
 
-    /// As ``update(_:)``, on the loop's thread; a failure is told by the event alone.
+    /// Does the same as ``update(_:)`` on the loop's thread; an event alone reports a failure.
     func updateOnLoop(_ change: (inout AgentState) -> Void) {
         if self.apply(change).isChanged { self.write { _ in } }
     }
 
-    /// - Returns: whether the state is another one now, and whether the one before could not be written.
     private func apply(_ change: (inout AgentState) -> Void) -> (isChanged: Bool, isUnsaved: Bool) {
         self.held.withLock { held in
             guard var next = held.state else { return (false, false) }
@@ -92,19 +88,18 @@ final class AgentStateStore: Sendable {
         }
     }
 
-    /// Refuses to go on when nothing of this agent could ever be written.
+    /// Throws when no state of this agent is on file and writing has failed.
     func requireFile() throws(PushAgentError) {
         let failure = self.held.withLock { $0.isOnFile ? nil : $0.failure }
         if let failure { throw .file(failure) }
     }
 
-    /// Writes what the file lacks, if it lacks anything.
     func saveIfNeeded() async throws {
         if self.failure != nil { try await self.save() }
     }
 
-    // On the loop's thread, since writing blocks. What is written is what holds then: of two changes the later one must
-    // not be overwritten by the earlier, or a token that works once is lost.
+    // The loop's thread writes, since writing blocks. It writes the state of that moment: an earlier change must not
+    // overwrite a later one, or a token that works once is lost.
     private func save() async throws {
         let written = OneShot<Result<Void, any Error>>()
         let isAccepted = self.loop.submit { self.write { written.resume($0.mapError { $0 }) } }
@@ -115,13 +110,13 @@ final class AgentStateStore: Sendable {
     private func write(completion: @escaping (Result<Void, FileError>) -> Void) {
         guard var state = self.current else { return completion(.success(())) }
         if !self.held.withLock({ $0.hasNewToken }), let saved = try? self.read(), saved.isOfSameOwner(as: state) {
-            // Another process of this profile may have got a newer one meanwhile.
+            // Another process of this profile may have obtained a newer token meanwhile.
             state.token = saved.token
         }
         self.place.save(state) { [state] result in
             switch result {
             case .success:
-                // One that came while this was being written has its own turn.
+                // A token that came during this write has its own write.
                 self.held.withLock { if $0.state?.token == state.token { $0.hasNewToken = false } }
                 self.note(nil)
             case .failure(let error): self.note(error)

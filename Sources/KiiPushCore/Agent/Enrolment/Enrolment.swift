@@ -1,15 +1,15 @@
 /// Makes an agent known to the cloud and keeps it so: token, installation, broker endpoint.
 ///
-/// Every step is written down before the next is taken, so that a crash in between repeats a step at most and never
-/// leaves a pseudo user behind that nobody has the token of.
+/// It stores each step before it takes the next. So a crash in between repeats a step at most, and never leaves behind
+/// a pseudo user whose token nobody has.
 final class Enrolment: Sendable {
     let client: KiiClient
     private let configuration: PushAgent.Configuration
     let store: AgentStateStore
     private let opened = Locked<KiiSession?>(nil)
-    /// Until when the cloud asked not to be asked for the endpoint.
+    /// The end of the time in which the cloud wants no request for the endpoint (`Retry-After`).
     private let quietUntil = Locked(MonotonicInstant.now())
-    /// How often in a row the cloud refused to tell the endpoint.
+    /// The number of refusals in a row to give the endpoint.
     private let refusals = Locked(0)
     private let refusalsBeforeGivingUp: Int
 
@@ -24,10 +24,11 @@ final class Enrolment: Sendable {
 
     private var account: KiiAccount { self.configuration.account }
 
-    /// The state as it is now; `nil` when there is none, or when it was not loaded.
+    /// The state in memory; `nil` when there is none, or when it was not loaded.
     var current: AgentState? { self.store.current }
 
-    /// What is on file, checked against the configuration; `nil` when nothing is. Changes nothing.
+    /// The state on file, checked against the configuration; `nil` when there is none. Leaves the state in memory as it
+    /// is.
     ///
     /// - Throws: ``PushAgentError/file(_:)``, ``PushAgentError/stateOfAnotherAccount(path:)``.
     func stateOnFile() throws(PushAgentError) -> AgentState? {
@@ -40,17 +41,17 @@ final class Enrolment: Sendable {
         return state
     }
 
-    /// Goes on from what is on file, unless what is in memory is newer.
+    /// Loads the state on file, unless the state in memory is newer.
     func load() throws(PushAgentError) {
         self.store.adopt(try self.stateOnFile())
         let token = self.current?.token
         self.opened.withLock { opened in
-            // The session is kept where it can be: two of them would use a refresh token twice.
+            // The session stays where possible: two sessions would use a refresh token twice.
             if opened?.current != token { opened = nil }
         }
     }
 
-    /// The session of the agent's principal, from what is on file if nothing was loaded.
+    /// The session of the agent's principal. Loads the state on file if nothing was loaded.
     func session() throws(PushAgentError) -> KiiSession {
         if let session = self.opened.withLock({ $0 }) { return session }
         if self.current == nil { self.store.adopt(try self.stateOnFile()) }
@@ -69,8 +70,8 @@ final class Enrolment: Sendable {
         self.opened.withLock { $0 = session }
     }
 
-    /// The installation and its endpoint, from the file if it is there and its time is not up or the cloud wants to be
-    /// left alone, else from the cloud.
+    /// The installation's endpoint: from the file, if it has not expired or the cloud wants no request now, else from
+    /// the cloud.
     ///
     /// - Parameter refreshing: asks the cloud for the endpoint even if one is on file.
     func endpoint(refreshing: Bool = false) async throws -> MQTTEndpoint {
@@ -79,28 +80,29 @@ final class Enrolment: Sendable {
         do {
             return try await self.fetchEndpoint()
         } catch let error as KiiError where error.errorCode == KiiErrorCode.installationNotFound {
-            // Somebody deleted it; POST is an upsert, so this makes at most one.
+            // Somebody deleted the installation; POST is an upsert, so this makes at most one.
             try await self.store.update { $0.leaveInstallation() }
             return try await self.fetchEndpoint()
         } catch {
             let failure = TemporaryFailure(error)
             guard failure != nil || self.mayPass(error) || self.isNoWordOfTheCloud(error) else { throw error }
             if let retryAfter = failure?.retryAfter {
-                // Later rather than sooner, and not together with all the others who were told the same.
+                // The agent asks later rather than sooner, and not together with all the others who got the same
+                // answer.
                 let pause = retryAfter + retryAfter / 10 * Double.random(in: 0...1)
                 self.quietUntil.withLock { $0 = .now() + pause }
             }
-            // The broker is another server than the cloud, and may be there and take what is kept.
+            // The broker is another server than the cloud: it may be there and accept the endpoint on file.
             guard let kept else { throw error }
             return kept
         }
     }
 
-    /// How long the cloud still wants to be left alone about the endpoint, by the last `Retry-After`; zero when it does
-    /// not.
+    /// The time in which the cloud still wants no request for the endpoint, by the last `Retry-After`; zero when it
+    /// accepts one.
     var endpointPause: Duration { max(.zero, self.quietUntil.withLock { $0 } - .now()) }
 
-    /// How long the endpoint is good for, negative once its time is up; `nil` when the cloud did not say.
+    /// The time until the endpoint expires, negative once it has; `nil` when the cloud did not say.
     ///
     /// - Source: `X-MQTT-TTL`, after which Kii's reference says to ask for a new endpoint
     var endpointTimeLeft: Duration? {
@@ -110,10 +112,10 @@ final class Enrolment: Sendable {
         return overflow ? .zero : .milliseconds(left)
     }
 
-    /// Notes that the broker keeps a session from now on. On the loop's thread, since writing blocks.
+    /// Notes that the broker has a session from now on. Runs on the loop's thread, since writing blocks.
     ///
-    /// If writing fails, the report of a session that the broker loses later on is missed, or the next run takes what the
-    /// broker repeats for new messages.
+    /// If writing fails, the agent misses a later loss of the session, or the next run mistakes the broker's
+    /// repetitions for new messages.
     func sessionOpened(withInboxFile: Bool, usesWebSocket: Bool) {
         self.store.updateOnLoop { state in
             state.hasSession = true
@@ -123,9 +125,10 @@ final class Enrolment: Sendable {
         }
     }
 
-    /// The topic's retained message, as far as it is stored; noted on the loop's thread, since writing blocks.
+    /// The topic's retained message, if the inbox has stored it. It writes its notes on the loop's thread, since
+    /// writing blocks.
     ///
-    /// - Parameter ledger: what the inbox has counted.
+    /// - Parameter ledger: returns the inbox's counts.
     func retainedMessage(withInboxFile: Bool, ledger: @escaping () -> MessageLedger) -> RetainedMessage {
         guard withInboxFile else { return RetainedMessage() }
         return RetainedMessage(note: self.current?.retained, ledger: ledger) { [store = self.store] note in
@@ -136,7 +139,7 @@ final class Enrolment: Sendable {
     /// Notes, before CONNECT is sent, that a run with the inbox in memory uses the session.
     func leavesInboxFile() async throws { try await self.store.update { $0.usesInboxFile = false } }
 
-    /// Makes a call with the agent's session. Throws ``PushAgentError/pseudoUserLost(_:)`` too.
+    /// Makes a call with the agent's session. Throws ``PushAgentError/pseudoUserLost(_:)``, too.
     func authorized<Result>(_ body: (KiiSession) async throws -> Result) async throws -> Result {
         do {
             return try await body(self.session())
@@ -147,9 +150,9 @@ final class Enrolment: Sendable {
         }
     }
 
-    /// Whether the cloud refuses what the agent signs in with, so that only a person can help. A refused token is such an
-    /// error where there is nothing to sign in with again: otherwise there was another one, and its owner may not make
-    /// this call.
+    /// Whether the cloud refuses the agent's credentials, so that only a person can help. The refusal of a token counts
+    /// only if the account cannot sign in again. If it can, the agent has tried another token already, and its owner
+    /// may not make this call.
     func refusesCredentials(_ error: any Error) -> Bool {
         switch error {
         case PushAgentError.signInRefused, PushAgentError.pseudoUserLost: true
@@ -159,10 +162,10 @@ final class Enrolment: Sendable {
         }
     }
 
-    /// What to say of a failed request for the endpoint that may pass; `nil` when only a person can help.
+    /// The failure to report when a request for the endpoint has failed; `nil` when only a person can help.
     ///
-    /// A refusal of the token may be a mistake of the cloud's, or of a firewall before it, and a pseudo user has nothing
-    /// else: so the cloud is asked again, until it has refused so many times in a row. Each call counts one.
+    /// The cloud, or a firewall before it, may refuse the token by mistake, and a pseudo user has nothing else. So the
+    /// agent asks again, until the cloud has refused so many times in a row. Each call with such a refusal counts one.
     func temporaryFailure(_ error: any Error) -> TemporaryFailure? {
         if let failure = TemporaryFailure(error) { return failure }
         if self.isNoWordOfTheCloud(error) { return TemporaryFailure(reason: "\(error)") }
@@ -183,8 +186,9 @@ final class Enrolment: Sendable {
         }
     }
 
-    /// Whether a gateway may have answered, and not the cloud: whatever the status, the answer has none of Kii's error codes.
-    /// It counts only once the agent has been registered. Before that, the address may be wrong.
+    /// Whether something other than the cloud may have answered, such as a gateway: whatever the status, the answer has
+    /// none of Kii's error codes. It counts only once the agent has been registered. Before that, the address may be
+    /// wrong.
     private func isNoWordOfTheCloud(_ error: any Error) -> Bool {
         guard let error = error as? KiiError else { return false }
         return !error.isOfCloud && self.current?.wasRegistered ?? false
@@ -210,14 +214,15 @@ extension Enrolment {
         if let id = self.current?.installationID, !self.wantsOtherMembers { return id }
         let members = self.configuration.installationMembers ?? self.current?.installationMembers
         let installation = try await self.authorized { session in
-            // Before the cloud makes anything there has to be a token, and a file that it is in.
+            // Before the cloud makes anything, there has to be a token, and a file that holds it.
             _ = try await session.token()
             try self.store.requireFile()
             return try await session.createInstallation(
                 isDevelopment: self.configuration.isDevelopment, members: members ?? [:])
         }
         try await self.store.update { state in
-            // Somebody deleted it, and this is another one: the inbox may hold messages of the old one.
+            // Somebody deleted the old installation, and this is another one: the inbox may hold messages of the old
+            // one.
             if state.installationID != installation.id {
                 state.leaveInstallation()
                 (state.endpoint, state.endpointExpiresAt) = (nil, nil)
@@ -228,7 +233,6 @@ extension Enrolment {
         return installation.id
     }
 
-    /// Whether the installation on file was made with other members than the configuration has.
     private var wantsOtherMembers: Bool {
         guard let wanted = self.configuration.installationMembers, let current = self.current else { return false }
         return wanted != current.installationMembers
@@ -238,7 +242,7 @@ extension Enrolment {
         let (client, account, store) = (self.client, self.account, self.store)
         return KiiSession(client: client, token: token) {
             if let current = store.current {
-                // Another process of this profile may have got the next token meanwhile.
+                // Another process of this profile may have obtained the next token meanwhile.
                 if store.failure == nil, let saved = try? store.read(), saved.isOfSameOwner(as: current),
                     saved.token.token != current.token.token
                 {

@@ -23,8 +23,8 @@ extension KiiAccount {
         }
     }
 
-    /// Whether there is anything to sign in with once the account has a token: a pseudo user has that token alone, and
-    /// without a password the token does until the cloud refuses it.
+    /// Whether the account can sign in once more when it has a token. A pseudo user has that token alone. Without a
+    /// password, the token serves until the cloud refuses it.
     var canSignInAgain: Bool {
         switch self {
         case .pseudoUser: false
@@ -34,7 +34,7 @@ extension KiiAccount {
 }
 
 extension UserRegistration {
-    /// A user who is to sign in by `name`, in any of the forms that signing in takes.
+    /// A user who signs in by `name`, in any of the forms of a sign-in.
     fileprivate init(name: String, password: Secret) {
         if name.hasPrefix("EMAIL:") {
             self.init(emailAddress: String(name.dropFirst("EMAIL:".count)), password: password)

@@ -1,14 +1,12 @@
-/// One subscription that the cloud has not confirmed yet.
 package struct PendingSubscription: Sendable {
-    /// The pauses of an agent.
+    /// An agent's pauses after failures that do not pass by themselves.
     package static let pauses = Backoff(from: .seconds(5), upTo: .seconds(300))
 
     package let target: SubscriptionTarget
-    /// When it is tried next.
     package private(set) var due: MonotonicInstant
-    /// After failures that may pass by themselves.
+    /// Delays after failures that may pass by themselves.
     private var reconnect: ReconnectPolicy
-    /// After all other failures. A person has to act, at an unknown time, so there is no hurry.
+    /// Delays after all other failures. A person has to act, at an unknown time, so there is no hurry.
     private var retry: Backoff
     /// The number of consecutive refusals of the agent's credentials.
     package private(set) var refusals = 0
@@ -23,10 +21,10 @@ package struct PendingSubscription: Sendable {
         self.retry = retry
     }
 
-    /// Notes a failure, and when to try again: the topic may be made, the right granted and the machine mended while the
-    /// agent runs. Returns what to say of it.
+    /// Notes a failure, and returns its reason and the delay before the next attempt. Lasting failures are worth a
+    /// retry, too: while the agent runs, a person may make the topic, grant the right or mend the machine.
     ///
-    /// - Parameter isRefusal: whether the cloud refuses what the agent signs in with.
+    /// - Parameter isRefusal: whether the cloud refuses the agent's credentials.
     package mutating func failed(
         _ error: any Error, isRefusal: Bool = false, now: MonotonicInstant
     ) -> (reason: String, delay: Duration) {

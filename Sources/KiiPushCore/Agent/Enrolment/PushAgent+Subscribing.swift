@@ -7,15 +7,15 @@ extension PushAgent {
         }
     }
 
-    /// Sees to it that the cloud knows every subscription. Returns when it does.
+    /// Makes every subscription known to the cloud, and returns when all are.
     ///
-    /// - Throws: `CancellationError`; what says that the cloud refuses what the agent signs in with time after time, see
-    ///   ``Enrolment/refusesCredentials(_:)``.
+    /// - Throws: `CancellationError`; the cloud's refusal of the agent's credentials, once a retry is of no more use,
+    ///   see ``Enrolment/refusesCredentials(_:)``.
     func keepSubscribed() async throws {
         var pending = self.configuration.subscriptions.map { target in
             PendingSubscription(target, reconnect: self.reconnect, retry: self.subscriptionRetry, now: .now())
         }
-        // One call at a time; one that has to wait does not hold up the others.
+        // It makes one call at a time; a subscription that has to wait does not hold up the others.
         while let index = pending.indices.min(by: { pending[$0].due < pending[$1].due }) {
             let target = pending[index].target
             do {

@@ -1,4 +1,4 @@
-/// Lines of JSON that tell of what happens: `kii-push listen --json` writes them, and programs in other languages are told.
+/// Lines of JSON about events: `kii-push listen --json` writes them, and programs in other languages receive them.
 package enum EventLine {
     /// An object with `v`, `type` and the members that `write` adds, on one line and without its end.
     package static func bytes(_ type: String, _ write: (inout JSONObjectWriter) -> Void) -> [UInt8] {
@@ -11,11 +11,11 @@ package enum EventLine {
 }
 
 extension PushEvent {
-    /// What is told of the event; `nil` of one that is for people alone.
+    /// The line for the event; `nil` for an event that is for people alone.
     ///
     /// - Parameters:
-    ///   - installationID: whose connection it is, where that is known.
-    ///   - time: when a state began.
+    ///   - installationID: the installation of the connection, where it is known.
+    ///   - time: the beginning of a state.
     package func line(of installationID: String?, at time: Timestamp = .now()) -> [UInt8]? {
         switch self {
         case .message(let event):
@@ -37,7 +37,6 @@ extension PushEvent.Connection {
     }
     package var qualityOfService: Int { self.guarantee == .atLeastOnce ? 1 : 0 }
 
-    /// What a line tells of a connection that carries messages.
     package func members(of installationID: String?, at time: Timestamp) -> JSONMembers {
         JSONMembers(present: [
             "state": "connected", "at": time.description, "installation": installationID, "url": self.url,

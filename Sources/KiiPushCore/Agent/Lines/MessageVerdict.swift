@@ -1,8 +1,7 @@
-/// What became of a message, or of an attempt, in words that programs rely on.
+/// The result of a message, or of an attempt, in words that programs rely on.
 package struct MessageVerdict: Sendable {
-    /// The result in one word.
     package let word: String
-    /// What people are told beside the word.
+    /// The text for people beside the word.
     package let detail: String?
     private let details: JSONMembers
 
@@ -15,15 +14,15 @@ package struct MessageVerdict: Sendable {
     /// An answer that counted.
     package init(_ result: FetchResult, attempt: Int) { self.init(result.word, nil, ["attempt": attempt]) }
 
-    /// A message that was given up on, of which nothing more is known.
+    /// A dead letter whose history is unknown.
     package init(dead reason: DeadLetterReason) { self.init("dead", "\(reason); kept in the inbox") }
 
-    /// A message that the user is being shown.
+    /// A message that the user sees now.
     package static let presented = MessageVerdict("presented")
 
-    /// `nil` for an event that is no answer.
+    /// Makes the verdict of an event; `nil` for an event that is no answer.
     ///
-    /// - Parameter tellsCause: whether people are told why an attempt failed. Default: yes.
+    /// - Parameter tellsCause: whether ``detail`` says why an attempt failed. Default: yes.
     package init?(_ event: MessageEvent, tellsCause: Bool = true) {
         switch event.kind {
         case .done(_, let attempt, isLate: true):
@@ -50,7 +49,6 @@ package struct MessageVerdict: Sendable {
         }
     }
 
-    /// What a line tells of it.
     package func members(of messageID: Int64, at time: Timestamp, after elapsed: Duration? = nil) -> JSONMembers {
         JSONMembers(present: [
             "id": messageID, "result": self.word, "at": time.description, "elapsed_ms": elapsed?.milliseconds,

@@ -1,5 +1,5 @@
 extension ReceivedMessage {
-    /// What a line tells of a message that is handed to a handler.
+    /// Writes the members of a line that hands the message to a handler.
     package func describe(_ context: DeliveryContext, in line: inout JSONObjectWriter) {
         line.add("id", context.messageID)
         line.add("attempt", Int64(context.attempt))
@@ -72,7 +72,7 @@ extension SubscriptionTarget {
 }
 
 extension Scope {
-    /// As it is written on a command line and in lines of JSON.
+    /// The text on a command line and in lines of JSON.
     package var text: String {
         switch self {
         case .app: "app"

@@ -1,8 +1,7 @@
-/// What is in the way of messages, or not any more, in words that programs rely on.
+/// An obstacle to messages, or its end, in words that programs rely on.
 package struct StateNote: Sendable {
-    /// The state in a few words.
     package let state: String
-    /// Why; `nil` for what is good news.
+    /// The reason of an obstacle; `nil` for good news.
     package let reason: String?
     package let retryIn: Duration?
 
@@ -10,7 +9,8 @@ package struct StateNote: Sendable {
         (self.state, self.reason, self.retryIn) = (state, reason, retryIn)
     }
 
-    /// `nil` for an event that is about a message, that says how a connection comes about, or that is for people alone.
+    /// Makes the note of an event; `nil` for an event about a message or about the making of a connection, and for an
+    /// event that is for people alone.
     package init?(_ event: PushEvent) {
         switch event {
         case .disconnected(let reason, let retryIn): self.init("offline", reason, retryIn: retryIn)
@@ -30,12 +30,11 @@ package struct StateNote: Sendable {
             self.init("not subscribed", "\(topic.scope.text(of: topic.id)): \(reason)", retryIn: retryIn)
         case .subscriptionFailed(.bucket(let bucket), let reason, let retryIn):
             self.init("not subscribed", "bucket \(bucket.scope.text(of: bucket.id)): \(reason)", retryIn: retryIn)
-        // Without a default, so that no event of later is forgotten.
+        // There is no default, so that the compiler asks about every new event.
         case .registered, .connecting, .connected, .subscribed, .message, .stopping: return nil
         }
     }
 
-    /// What a line tells of it.
     package func members(at time: Timestamp) -> JSONMembers {
         JSONMembers(present: [
             "state": self.state, "at": time.description, "reason": self.reason,

@@ -1,20 +1,20 @@
-/// How much waits to be stored and handled, and whether reading from the network stops for that. Loop thread only.
+/// Counts the bytes that wait to be stored and handled, and decides whether reading from the network stops. Loop thread
+/// only.
 package struct BackPressure {
-    /// How much is kept before reading from the network stops. What is kept in memory counts as what it takes there:
+    /// The limits at which reading from the network stops. A message in memory counts as the memory that it takes:
     /// ``MemoryStore/memory(of:)``.
     package struct Limits: Sendable {
-        /// Received and not stored: in one turn, or because the store cannot be written.
+        /// Bytes that were received and not stored: in one turn, or because the store cannot be written.
         package var unstoredBytes: Int64
-        /// Waiting for a handler, received in this turn or stored.
+        /// Bytes that wait for a handler, received in this turn or stored.
         package var pendingBytes: Int64
 
         package init(unstoredBytes: Int64, pendingBytes: Int64) {
             (self.unstoredBytes, self.pendingBytes) = (unstoredBytes, pendingBytes)
         }
 
-        /// For a store on a disk.
         package static let file = Limits(unstoredBytes: 8 << 20, pendingBytes: 1 << 30)
-        /// For a store in memory, where nothing that waits is stored.
+        /// The limits for a store in memory, where nothing that waits is on a disk.
         package static let memory = Limits(unstoredBytes: 8 << 20, pendingBytes: 8 << 20)
     }
 
@@ -23,7 +23,8 @@ package struct BackPressure {
     var unstoredBytes: Int64 = 0
     private(set) var isReadingPaused = false
     var deadLetters = DeadLetterWatch()
-    /// What waits for agents that do not run, as of the last look, which holds as long as these two do.
+    /// The bytes that wait for agents that do not run; cached, valid until the running agents or the backlog's revision
+    /// change.
     private var idle: (running: Set<Int64>, revision: Int, bytes: Int64)?
 
     init(limits: Limits, running: @escaping () -> Set<Int64>) {
@@ -33,13 +34,14 @@ package struct BackPressure {
 
     private func pendingLimit(_ store: any Store) -> Int64 { min(self.limits.pendingBytes, store.pendingShare) }
 
-    /// Bytes that wait for the handlers of agents that run. What waits for others must not keep these from receiving.
+    /// The bytes that wait for handlers of running agents. Messages for other agents must not keep these from
+    /// receiving.
     private mutating func pendingBytes(_ store: any Store) -> Int64 {
         let all = store.pendingBytes
         guard all > self.pendingLimit(store) / 10 * 9 else { return all }
         let (running, revision) = (self.running(), store.backlogRevision)
         if let idle, idle.running == running, idle.revision == revision { return all - idle.bytes }
-        // What cannot be read now counts as waiting for somebody, and is read again in the next turn.
+        // Bytes that cannot be read now count as waiting for a running agent; the next turn reads them again.
         guard let bytes = try? store.pendingBytes(besides: running) else { return all }
         self.idle = (running, revision, bytes)
         return all - bytes

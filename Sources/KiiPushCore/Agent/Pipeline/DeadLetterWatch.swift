@@ -1,15 +1,16 @@
-/// What agents are told of the dead letters in their inbox.
+/// Reports to agents about the dead letters in their inbox.
 struct DeadLetterWatch {
-    /// How often removals are told.
+    /// The shortest time between two reports of removals.
     private static let interval: Duration = .seconds(60)
 
-    /// Which installations' agents know that dead letters stop reading; `nil` while they do not.
+    /// The installations whose agents know that dead letters stop reading; `nil` while reading goes on.
     private var told: Set<Int64>?
-    /// How many removals nobody knows of yet.
+    /// The number of removals that nobody knows of yet.
     private var removals = 0
     private var removalsToldAt: MonotonicInstant?
 
-    /// Whether there are too many dead letters to read from the network. Agents that begin meanwhile are told, too.
+    /// Whether there are too many dead letters to read from the network. Agents that begin meanwhile get the report,
+    /// too.
     mutating func stopReading(
         _ stock: DeadLetterStock?, of running: () -> Set<Int64>, report: (PushEvent) -> Void
     ) -> Bool {

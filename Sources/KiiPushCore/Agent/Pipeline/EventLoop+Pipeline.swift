@@ -1,16 +1,16 @@
 extension EventLoop {
-    /// What has the loop take another turn: an empty command is enough, and the turn collects the answers.
+    /// Makes the loop take another turn: an empty command is enough, and the turn collects the answers.
     package var waking: @Sendable () -> Void { { [weak self] in _ = self?.submit {} } }
 
-    /// Has a pipeline work in every turn, and gives the claim to it. On the loop's thread.
+    /// Makes a pipeline work in every turn of the loop, and confines it to the loop. On the loop's thread.
     package func drive(_ pipeline: Pipeline) -> LoopIsolated<Pipeline> {
         self.setTurnDelegate(pipeline)
         return LoopIsolated(confining: pipeline, to: self)
     }
 
-    /// Waits until it has come to the event, or until the deadline or the loop's end.
+    /// Waits for the event, or until the deadline or the loop's end.
     ///
-    /// - Returns: whether it has come to that.
+    /// - Returns: whether the event came.
     package func wait(
         for event: Wait.Event, in pipeline: LoopIsolated<Pipeline>, until deadline: MonotonicInstant
     ) async -> Bool {
@@ -20,7 +20,7 @@ extension EventLoop {
         return await hasCome.value()
     }
 
-    /// Has `question` asked on the loop's thread, and waits for the answer, in whichever turn it comes.
+    /// Asks `question` on the loop's thread, and waits for the answer, in whichever turn it comes.
     ///
     /// - Throws: ``InboxError``; ``TransportError`` with code `shutDown` where the loop ends before the answer, too.
     func ask<Answer: Sendable>(

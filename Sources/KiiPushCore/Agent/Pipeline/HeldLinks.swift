@@ -1,8 +1,8 @@
-/// Links that wait until the store has written what it was told of them. Loop thread only.
+/// Links that wait until the store has written its notes about them. Loop thread only.
 struct HeldLinks {
-    /// For the next commit.
+    /// The links that wait for the next commit.
     private var waiting: [BrokerLink] = []
-    /// For the one that is under way.
+    /// The links that wait for the commit that is under way.
     private var carried: [BrokerLink] = []
     private var free: [BrokerLink] = []
 
@@ -18,9 +18,9 @@ struct HeldLinks {
         self.carried = []
     }
 
-    /// Those that may go on.
+    /// Returns the links that may go on.
     ///
-    /// - Parameter hasMore: whether the store was told something that no commit has taken yet.
+    /// - Parameter hasMore: whether the store has notes that no commit has taken yet.
     mutating func take(hasMore: Bool) -> [BrokerLink] {
         if !hasMore {
             self.free += self.waiting

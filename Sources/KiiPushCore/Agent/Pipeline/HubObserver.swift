@@ -1,27 +1,26 @@
-/// Tells each agent what happened to its messages.
+/// Reports to each agent the events of its messages.
 package struct HubObserver {
     let hubs: Locked<[Int64: EventHub]>
     let keeping: Keeping
-    /// How many listen to these hubs.
     let listeners: Locked<Int>
 
     package init(hubs: Locked<[Int64: EventHub]>, keeping: Keeping, listeners: Locked<Int>) {
         (self.hubs, self.keeping, self.listeners) = (hubs, keeping, listeners)
     }
 
-    /// Whether anybody hears of events, so that they are worth being made.
+    /// Whether anybody listens; if not, nobody needs to make events.
     var isListening: Bool { self.listeners.withLock { $0 } > 0 }
     var running: Set<Int64> { self.hubs.withLock { Set($0.keys) } }
 
     /// The place of stored messages; `elsewhere`: the agent's ``MessageFeed`` keeps them.
     package enum Keeping: Sendable { case file, memory, elsewhere }
 
-    /// These things happened, in this order.
+    /// Reports these events, in this order.
     ///
-    /// - Parameter handlers: those of the agents that run.
+    /// - Parameter handlers: the handlers of the running agents.
     func tell(_ notes: [DeliveryNote], at now: Timestamp, handlers: [Int64: DeliveryAttachment]) {
         let known = self.hubs.withLock { $0 }
-        // They come in runs of one installation, mostly with no listener.
+        // The notes come in runs of one installation, mostly with no listener.
         var latest: (installation: Int64, hub: EventHub?)?
         let notes = notes.span
         for index in notes.indices {
@@ -49,7 +48,7 @@ package struct HubObserver {
 }
 
 extension MessageEvent {
-    /// The same with what the handler was called with, for who has no handler; `nil` where none was.
+    /// The event with the handler's arguments, for a listener without a handler; `nil` where no handler was called.
     fileprivate func telling(_ note: DeliveryNote, _ installationID: String?) -> PushEvent? {
         guard case .started(let attempt) = self.kind, let queued = note.message, let installationID,
             case .message(let message) = queued.content

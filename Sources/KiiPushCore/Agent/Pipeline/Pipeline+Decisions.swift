@@ -1,6 +1,5 @@
-/// What a person decides about messages. Delivery goes on while the store works on it.
+/// Decisions by people about messages. Delivery goes on while the store works on a decision.
 extension Pipeline {
-    /// Carries out a decision about a message, now.
     func decide(
         _ decision: PushRuntime.Decision, _ messageID: Int64, onlyDead: Bool = false,
         completion: @escaping StoreCompletion<MessageDecision>
@@ -8,7 +7,7 @@ extension Pipeline {
         self.store.standing(of: messageID) { answer in
             switch answer {
             case .failure(let error): completion(.failure(error))
-            // Of one whose installation is unknown nobody knows who may have it.
+            // Without a known installation, nobody knows who may have the message.
             case .success(let standing?)
             where (!onlyDead || standing.state == .dead) && (decision == .drop || standing.hasInstallation):
                 self.decide(decision, messageID, standing, completion)
@@ -26,7 +25,7 @@ extension Pipeline {
         let end = { (answer: Result<Int64?, InboxError>) in
             completion(self.ended(decision, messageID, standing.installation, answer))
         }
-        // First: where the store refuses, delivery goes on with what it has.
+        // The store comes first: if it refuses, delivery goes on with its state as it is.
         switch decision {
         case .drop: self.store.drop(messageID) { end($0.map { nil }) }
         case .retry where standing.state == .waiting: end(.success(nil))
@@ -34,7 +33,7 @@ extension Pipeline {
         }
     }
 
-    /// - Parameter answer: what the store said to the decision; with the source of a message that it made wait.
+    /// - Parameter answer: the store's answer, with the source of a message that now waits again.
     private func ended(
         _ decision: PushRuntime.Decision, _ messageID: Int64, _ installation: Int64,
         _ answer: Result<Int64?, InboxError>
@@ -43,7 +42,7 @@ extension Pipeline {
         self.takeTurn()
         return answer.map { source in
             if let time = self.runningTime(of: messageID) {
-                // It was called meanwhile, and must not be called by the side of that.
+                // The message's handler was called meanwhile; a second call must not run beside that one.
                 self.turn.changes.insert(contentsOf: withheld, at: 0)
                 guard decision == .retry else { return .carriedOut }
                 self.turn.changes.append(
@@ -62,17 +61,17 @@ extension Pipeline {
         }
     }
 
-    /// For how long its handler has been running; a call that has not come to it yet loses it.
+    /// The time that the message's handler has been running. A call that has not come to the message yet loses it.
     private func runningTime(of messageID: Int64) -> Duration? {
-        // What the store has answered before is known first: the message may be of it.
+        // Earlier answers of the store come first: they may be about this message.
         self.followCommitted()
         self.collectAnswers(closing: messageID)
         if let call = self.scheduler.callHolding(messageID) { self.cut(call) }
         return self.scheduler.runningSince(messageID).map { self.clock() - $0 }
     }
 
-    /// Keeps back what delivery says of messages that somebody decides about: the store would write it after the
-    /// decision, which it is older than.
+    /// Holds back delivery's changes to messages that somebody decides about. They are older than the decision, and the
+    /// store would write them after it.
     func withholdChanges() {
         guard !self.withheld.isEmpty else { return }
         for change in self.turn.changes { self.withheld[change.sequence]?.append(change) }

@@ -1,36 +1,37 @@
 package struct Wait {
     package enum Event: Sendable {
-        /// No call of this installation runs any more, `nil`: of any.
+        /// No call of this installation runs any more; `nil`: no call at all.
         case calls(of: Int64?)
-        /// Everything that was handed in is written.
+        /// Everything that was submitted before is written.
         case writing
     }
 
     let event: Event
-    /// How many commits are written when all is that was handed in before, if each writes a whole turn.
+    /// The pipeline's count of commits at which everything submitted before is written, if each commit writes a whole
+    /// turn.
     let commits: Int
     let deadline: MonotonicInstant
     let done: @Sendable (Bool) -> Void
 }
 
-/// When workers are to be looked after.
 struct Staffing {
-    /// How long a worker is left alone with what waits, before another one is woken.
+    /// The time that the awake workers get for waiting calls before the pipeline wakes another one.
     static let interval: Duration = .milliseconds(1)
 
     var isDue = false
-    /// When another worker is woken. On the loop's clock: threads take their time whatever delivery goes by.
+    /// When the pipeline wakes another worker, by the loop's clock: threads take real time whatever clock delivery
+    /// uses.
     var next: MonotonicInstant?
-    /// When a thread is asked for again, on delivery's clock.
+    /// When the pipeline tries again to get a thread, by delivery's clock.
     var retryAt: MonotonicInstant?
-    /// That the system gives no thread was told.
+    /// Whether the agents know that the system gives no thread.
     var isStalled = false
 }
 
 // MARK: - Agents
 
 extension Pipeline {
-    /// Delivers the messages of an installation, those that the store holds first.
+    /// Delivers the messages of an installation, stored messages first.
     package func attach(installation: Int64, id: String, receiver: any Receiver) {
         let attachment = DeliveryAttachment(id: id, receiver: receiver)
         self.attachments[installation] = attachment
@@ -38,7 +39,7 @@ extension Pipeline {
         self.takeTurn()
     }
 
-    /// Calls that run go on, and their answers count.
+    /// Delivers no more messages of an installation. Running calls go on, and their answers count.
     package func detach(installation: Int64) {
         self.attachments[installation] = nil
         self.scheduler.detached(installation)
@@ -46,14 +47,14 @@ extension Pipeline {
         self.takeTurn()
     }
 
-    /// Starts nothing any more. Calls that run go on, and their answers count.
+    /// Starts nothing any more. Running calls go on, and their answers count.
     package func drain() {
         self.scheduler.drain()
         self.declineClaims { _ in true }
         self.takeTurn()
     }
 
-    /// `done` is called on the loop's thread: at the event, at the deadline or at the loop's end.
+    /// Calls `done` on the loop's thread: at the event, at the deadline or at the loop's end.
     func wait(for event: Wait.Event, until deadline: MonotonicInstant, done: @escaping @Sendable (Bool) -> Void) {
         let commits = self.commits + (self.turn.isEmpty ? 0 : 1) + (self.isCommitUnderWay ? 1 : 0)
         self.waits.append(Wait(event: event, commits: commits, deadline: deadline, done: done))
@@ -76,7 +77,7 @@ extension Pipeline {
         self.takeTurn()
     }
 
-    /// Messages that an earlier run has shown cannot be shown now: they are delivered.
+    /// Delivers messages that an earlier run has presented and that cannot be presented now.
     func unpresented(_ sequences: [Int64], installation: Int64) {
         self.turn.changes += sequences.map {
             MessageChange(sequence: $0, installation: installation, verdict: .unpresented)
@@ -84,14 +85,14 @@ extension Pipeline {
         self.takeTurn()
     }
 
-    /// Has the loop take a turn after this one.
+    /// Makes the loop take a turn after this one.
     func takeTurn() { self.alarm.set(for: self.loop.now) }
 }
 
 // MARK: - In every turn
 
 extension Pipeline {
-    /// - Parameter sequence: a message that somebody decides about: late answers to it do not count from now on.
+    /// - Parameter sequence: a message that somebody decides about: its late answers do not count from now on.
     func collectAnswers(closing sequence: Int64? = nil) {
         self.workers.box.take(into: &self.posts, closing: sequence)
         self.handle(self.posts)
@@ -144,8 +145,8 @@ extension Pipeline {
         }
     }
 
-    /// A late success does not count for a message that the user has opened meanwhile, or where what is given up on is
-    /// gone.
+    /// Whether a late success counts. It does not when the user has opened the message meanwhile, nor for the last
+    /// attempt where the store keeps no dead letters.
     private func mayEndLate(_ message: QueuedMessage) -> Bool {
         !self.scheduler.isOpened(message.sequence)
             && (self.store.keepsDeadLetters || message.attempts + 1 < self.scheduler.configuration.maximumAttempts)
@@ -171,7 +172,7 @@ extension Pipeline {
             for stall in output.stalls where stall != nil || !self.staff.isStalled {
                 self.report(.change(of: .handling, stall?.description))
             }
-            // What a call gave back may start at once, and what was handed out may have to be cut.
+            // The messages of cut calls may start at once, and new calls may need a cut.
             if output.cuts.isEmpty, output.calls.isEmpty { break }
         }
         if self.workers.queue.setPlaces(self.scheduler.runningLimit) { self.staff.isDue = true }
@@ -197,7 +198,7 @@ extension Pipeline {
         self.report(.change(of: .reading, answer.failure))
     }
 
-    /// Tells what became of damaged files as soon as an agent runs that can be told.
+    /// Reports damaged files as soon as an agent runs that can take the report.
     func tellNotices() {
         let notices = self.store.notices
         guard !notices.isEmpty, !self.pressure.running().isEmpty else { return }
@@ -209,7 +210,7 @@ extension Pipeline {
         self.store.removeNotices()
     }
 
-    /// Tells what happened, and sees to it that the next turn comes in time.
+    /// Reports the turn's events, and makes sure that the next turn comes in time.
     func finishTurn(at now: MonotonicInstant) {
         if !self.notes.isEmpty {
             self.observer.tell(self.notes, at: self.loop.clocks.calendar, handlers: self.attachments)
@@ -226,15 +227,15 @@ extension Pipeline {
         for wait in self.waits { next = .earlier(next, wait.deadline) }
         if !isAwaited { next = .earlier(next, now + Pipeline.answersKept) }
         if let next { self.alarm.set(for: self.loop.now + max(next - now, .zero)) }
-        // The alarm keeps its earliest time alone, and any turn may have used that up.
+        // The alarm holds only its earliest time, and any turn may have used that up.
         if let retryAt { self.alarm.set(for: max(retryAt, self.loop.now)) }
     }
 
-    /// How long answers lie that nobody waits for.
+    /// The longest time that an answer lies if nobody waits for it.
     private static let answersKept: Duration = .milliseconds(10)
 
-    /// Whether a row, a broker, a source or a person waits for an answer. Otherwise it is taken in the next turn, or a
-    /// little later.
+    /// Whether a row, a broker, a source or a person waits for an answer. If not, the next turn takes it, or a slightly
+    /// later one.
     private var awaitsAnswers: Bool {
         self.store.isDurable || self.hasGates || self.scheduler.isIdle || self.scheduler.isObserved
             || !self.waits.isEmpty || self.scheduler.hasQueues
@@ -278,7 +279,7 @@ extension Pipeline {
                 case .calls(let installation?): self.scheduler.isIdle(installation)
                 case .calls(nil): self.scheduler.isIdle
                 case .writing:
-                    // A store on the other side of a network writes all the time, and a turn as a whole.
+                    // A store on the other side of a network writes all the time, and each turn as a whole.
                     self.withheld.isEmpty
                         && (self.turn.isEmpty && !self.isCommitUnderWay
                             || self.isCommitUnderWay && self.commits >= wait.commits)

@@ -1,14 +1,14 @@
-/// The only place that decides and writes. What was received and what handlers answered is stored in one transaction;
-/// then it is acknowledged, and the next calls are handed to workers.
+/// The only place that decides and writes. One transaction stores the received messages and the handlers' answers. Then
+/// the pipeline acknowledges messages, and hands the next calls to workers.
 ///
-/// Lives on the loop thread. Only what a commit has returned for is acknowledged, so a failed commit costs time and
-/// never a message: the turn is kept, verdicts included, and tried again every second.
+/// Lives on the loop thread. It acknowledges nothing before the commit has returned, so a failed commit costs time and
+/// never a message. It keeps that turn, verdicts included, and tries it again every second.
 package final class Pipeline: TurnDelegate {
     /// An acknowledgement that waits for a message's outcome.
     private struct Gate {
         let link: any MessageLink
         let ticket: UInt64
-        /// A broker may send a message again before it was acknowledged, and each time has an acknowledgement.
+        /// A broker may repeat a message before its acknowledgement, and each time expects one.
         var repetitions: [Gate] = []
     }
 
@@ -22,33 +22,33 @@ package final class Pipeline: TurnDelegate {
     package internal(set) var scheduler: Scheduler
     var attachments: [Int64: DeliveryAttachment] = [:]
     var turn = Turn()
-    /// What this turn has committed, in parts where the store has little room.
+    /// This turn's commits: several where the store has little room.
     private var committed: [(turn: Turn, outcome: TurnOutcome)] = []
     private(set) var commitState = CommitState.written
     private(set) var commits = 0
     private var reports: StorageReports
     private var hasMadeRoom = false
-    /// What is not written yet of messages that somebody decides about; see ``withholdChanges()``.
+    /// Unwritten changes to messages that somebody decides about; see ``withholdChanges()``.
     var withheld: [Int64: [MessageChange]] = [:]
-    /// What ends the wait for an answer that the store has not given.
+    /// Ends the wait for an answer that the store has not given.
     var questions: [ObjectIdentifier: () -> Void] = [:]
     var notes: [DeliveryNote] = []
-    /// Taken and handled in every turn; kept for its memory.
+    /// The posts of one turn. The array stays, so that the next turn reuses its memory.
     var posts: [AnswerBox.Post] = []
     var waits: [Wait] = []
     var pressure: BackPressure
     private(set) var retryAt: MonotonicInstant?
     private var links: [ObjectIdentifier: BrokerLink] = [:]
     private var gates = SequenceMap<Gate>()
-    /// Those that this turn has given something to send: a gateway has thousands that are silent.
+    /// The links with something to send after this turn: a gateway has thousands of silent ones.
     private var toFlush: [any MessageLink] = []
-    /// By installation: the number of its last connection. It is not known from the making of a link or of a connection
+    /// The number of the last connection, by installation. It is absent from the making of a link or of a connection
     /// until CONNECT is sent.
     var connections: [Int64: Int64] = [:]
     private var timersFired: [BrokerLink] = []
     private var held = HeldLinks()
     let alarm: TurnAlarm
-    /// When the store wants to be looked after. Set until that was done.
+    /// When the store wants upkeep. It stays set until the upkeep is done.
     private let upkeep: TurnAlarm
     private var isUpkeepDue = true
     var staff = Staffing()
@@ -58,7 +58,6 @@ package final class Pipeline: TurnDelegate {
 
     private static let retryInterval: Duration = .seconds(1)
 
-    /// A pipeline over any store. Made on the loop's thread.
     package init(
         store: any Store, on loop: any Loop, configuration: DeliveryConfiguration, limits: BackPressure.Limits,
         clock: @escaping @Sendable () -> MonotonicInstant, observer: HubObserver,
@@ -90,14 +89,13 @@ package final class Pipeline: TurnDelegate {
 
     func remove(_ link: BrokerLink) { self.links[ObjectIdentifier(link)] = nil }
 
-    /// Looks at the link's clock when all that this turn received is read: an answer that lies in the socket is not
-    /// missing.
+    /// Plans a look at the link's clock after this turn's reading: an answer that lies in the socket is not missing.
     func timerFired(_ link: BrokerLink) { self.timersFired.append(link) }
 
-    /// Calls ``BrokerLink/goOn()`` once the store has written everything it was told.
+    /// Calls ``BrokerLink/goOn()`` once the store has written all of its notes.
     func hold(_ link: BrokerLink) { self.held.add(link) }
 
-    /// Connections are asked whether they still stand; retries keep their delays.
+    /// Tests whether connections still stand; retries keep their delays.
     package func clocksJumped(_ jump: ClockJump) {
         if jump.calendarMoved != .zero { self.store.calendarMoved(by: jump.calendarMoved) }
         guard jump.slept > .zero else { return }
@@ -106,15 +104,14 @@ package final class Pipeline: TurnDelegate {
         self.scheduler.machineSlept(at: self.clock())
     }
 
-    /// Whether the turn has brought as much as may be kept. While reading is paused nothing comes that could be put
-    /// off.
+    /// Whether the turn has reached the limits. `false` while reading is paused: nothing comes then that could wait.
     package var isSated: Bool { !self.pressure.isReadingPaused && self.pressure.isOverLimit(self.store) }
 
     var hasGates: Bool { self.gates.count > 0 }
     package var isReadingPaused: Bool { self.pressure.isReadingPaused }
 
-    /// A broker writes a message at a time, and the loop would wake for each. So what follows closely on others gets a
-    /// moment to gather; a message that comes alone waits for nothing.
+    /// A broker writes a message at a time, and the loop would wake for each. So messages that follow closely on others
+    /// get a moment to gather; a message that comes alone waits for nothing.
     package var pauseBeforeNextTurn: Duration { self.gathering.pause }
 
     // MARK: - The turn
@@ -137,7 +134,7 @@ package final class Pipeline: TurnDelegate {
             !self.turn.isEmpty || self.store.hasMoreToWrite || self.isUpkeepDue || self.upkeep.isDue
                 || self.retryAt != nil
         else {
-            // An agent may have begun or ended, with what waits for it.
+            // An agent may have begun or ended, which changes the bytes that count.
             if self.pressure.isReadingPaused || self.pressure.isOverLimit(self.store) { self.applyBackPressure() }
             return
         }
@@ -170,7 +167,7 @@ package final class Pipeline: TurnDelegate {
         if self.commitState == .underWay { self.reports.waits(since: self.loop.now) }
     }
 
-    /// Called now, or in a later turn: a store may be on the other side of a network.
+    /// Handles the end of a commit, now or in a later turn: a store may be on the other side of a network.
     private func partEnded(_ part: Turn, _ result: Result<TurnOutcome, InboxError>) {
         self.reports.answered()
         switch result {
@@ -192,7 +189,7 @@ package final class Pipeline: TurnDelegate {
                 self.commitState = .written
             } else {
                 self.commitState = error.isFinal ? .lost : .failed
-                // Without room for messages verdicts may be written all the same, which make some.
+                // Without room for messages, verdicts may be written all the same, and make some.
                 let isOfArrivals = error.kind == .full && !part.arrivals.isEmpty && part.changes.isEmpty
                 self.scheduler.isStoreFailing = !isOfArrivals
                 self.commitFailed(error)
@@ -204,7 +201,8 @@ package final class Pipeline: TurnDelegate {
         self.pressure.unstoredBytes = self.turn.arrivals.reduce(0) { $0 + MemoryStore.memory(of: $1.bytes) }
     }
 
-    /// What the scheduler has no room for is stored as waiting and read back later.
+    /// Marks the messages that the scheduler has room for. The others are stored as waiting; the scheduler reads them
+    /// later.
     private func admit(_ arrivals: inout [Arrival]) {
         for index in arrivals.indices {
             guard let source = arrivals[index].source else { continue }
@@ -214,7 +212,7 @@ package final class Pipeline: TurnDelegate {
 
     private func takeBack(_ part: Turn) {
         for arrival in part.arrivals {
-            // Not those of `links`: a connection that brought something may be gone.
+            // These links may be missing in `links`: a connection that brought a message may be gone.
             arrival.link.forgetAbsorptions()
             guard arrival.isInHand, let source = arrival.source else { continue }
             self.scheduler.released(source, bytes: arrival.bytes)
@@ -235,12 +233,12 @@ package final class Pipeline: TurnDelegate {
         self.countUnstored()
         if self.reports.fails(error.description) { self.report(.trouble(.storing, reason: error.description)) }
         self.retryAt = self.loop.now + Pipeline.retryInterval
-        // Asked for anew when the store works: an agent may stop meanwhile.
+        // The scheduler claims them anew when the store works: an agent may stop meanwhile.
         self.declineClaims { _ in true }
     }
 
-    /// Nobody takes what these ask for. Marked as in hand, it would look to the next process as if this one had ended
-    /// of it.
+    /// Withdraws claims that nobody will take. Marked as in hand, such a message would look to the next process as if
+    /// the message had ended this process.
     func declineClaims(where isDeclined: (StoreClaim) -> Bool) {
         let declined = self.turn.claims.filter(isDeclined)
         guard !declined.isEmpty else { return }
@@ -297,7 +295,7 @@ package final class Pipeline: TurnDelegate {
                 self.scheduler.refused(sequence, installation: arrival.link.installation, reason)
             }
             arrival.link.stored(sequence, arrival)
-            // Nothing is owed for a message of QoS 0.
+            // A message of QoS 0 gets no acknowledgement.
             guard arrival.message.ticket != nil else { return }
             self.openGate(of: arrival, sequence: sequence, isFinal: isFinal)
             guard self.store.isDurable, arrival.link.stillCarries(arrival) else { return }
@@ -310,7 +308,7 @@ package final class Pipeline: TurnDelegate {
         }
     }
 
-    /// Has the store looked after also when nothing else happens: in the next turn, while there is more to do.
+    /// Plans the store's upkeep even when nothing else happens: in the next turn, while there is more to do.
     private func plan(upkeepIn pause: Duration?) {
         self.isUpkeepDue = false
         if self.upkeep.isDue { self.upkeep.reset() }
@@ -322,7 +320,7 @@ package final class Pipeline: TurnDelegate {
     private func openGate(of arrival: Arrival, sequence: Int64, isFinal: Bool) {
         guard let ticket = arrival.message.ticket else { return }
         if self.store.isDurable {
-            // All that the turn received is stored, so everything up to the last one may go at once.
+            // All messages of the turn are stored, so everything up to the last one may go at once.
             arrival.link.acknowledgeThrough(ticket)
         } else if isFinal {
             arrival.link.acknowledge(ticket)
@@ -372,10 +370,9 @@ package final class Pipeline: TurnDelegate {
 
     // MARK: - The end
 
-    /// What could not be written a moment ago is tried once more.
     package func loopEnds() {
         self.isLastTurn = true
-        // What is under way makes room for what else there is.
+        // The commit that is under way makes room for the rest.
         self.store.settle()
         self.followCommitted()
     }
@@ -385,7 +382,7 @@ package final class Pipeline: TurnDelegate {
         self.release()
     }
 
-    /// Lets go of the links, which hold the pipeline: otherwise the inbox stays open while a message of theirs waits.
+    /// Releases the links, which hold the pipeline: otherwise the inbox stays open while a message of theirs waits.
     package func release() {
         self.turn = Turn()
         self.withheld = [:]

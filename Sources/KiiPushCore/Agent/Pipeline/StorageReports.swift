@@ -1,25 +1,24 @@
-/// What agents are told of a store that does not write: why, once for each reason, and when it writes again. A store on the
-/// other side of a network may also leave a commit without an answer. Loop thread only.
+/// Reports to agents about a store that does not write: each reason once, and the recovery. A store on the other side
+/// of a network may also leave a commit without an answer. Loop thread only.
 struct StorageReports {
-    /// So long an answer may take.
+    /// A commit without an answer for so long is worth a report.
     private static let patience: Duration = .seconds(5)
     private static let silence =
         "inbox: committing has taken more than 5 s; check that the database answers; nothing is acknowledged until it does"
 
     private let alarm: TurnAlarm
-    /// When the commit began that is not answered.
+    /// When the unanswered commit began.
     private var began: MonotonicInstant?
     private var told: String?
 
     init(_ loop: any Loop) { self.alarm = TurnAlarm(loop) }
 
-    /// A commit was not answered at once.
     mutating func waits(since now: MonotonicInstant) {
         self.began = now
         self.alarm.set(for: now + StorageReports.patience)
     }
 
-    /// Why there is something to tell of a commit that is not answered, if there is.
+    /// The reason to report for an unanswered commit; `nil` for none.
     mutating func silence(at now: MonotonicInstant) -> String? {
         guard let began, now - began >= StorageReports.patience, self.told == nil else { return nil }
         self.told = StorageReports.silence
@@ -28,12 +27,12 @@ struct StorageReports {
 
     mutating func answered() { self.began = nil }
 
-    /// Whether this reason was not told yet.
+    /// Notes a failure. Returns whether its reason differs from the last report.
     mutating func fails(_ reason: String) -> Bool {
         defer { self.told = reason }
         return self.told != reason
     }
 
-    /// Whether something was told before.
+    /// Notes the recovery. Returns whether a failure was reported before.
     mutating func recovers() -> Bool { self.told.take() != nil }
 }

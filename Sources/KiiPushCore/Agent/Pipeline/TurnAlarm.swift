@@ -1,13 +1,12 @@
-/// Whether messages come in pieces that are too small for a turn each.
+/// Decides whether messages come in pieces that are too small for a turn each.
 struct Gathering {
-    /// A turn with as many messages is worth its wake-up.
+    /// A turn with so many messages is worth its wake-up.
     private static let enough = 64
-    /// What follows after a longer silence comes alone.
+    /// A message after a longer silence counts as coming alone.
     private static let silence: Duration = .microseconds(300)
     private static let pause: Duration = .microseconds(50)
 
     private var last: MonotonicInstant?
-    /// How long to wait for what follows.
     private(set) var pause = Duration.zero
 
     mutating func received(_ count: Int, at now: MonotonicInstant) {
@@ -18,7 +17,7 @@ struct Gathering {
     }
 }
 
-/// Has the loop take a turn at a time, although nothing happens then. Loop thread only.
+/// Makes the loop take a turn at a given time, although nothing happens then. Loop thread only.
 final class TurnAlarm {
     private let loop: any Loop
     private var timer: (id: TimerID, deadline: MonotonicInstant)?
@@ -27,7 +26,7 @@ final class TurnAlarm {
 
     init(_ loop: any Loop) { self.loop = loop }
 
-    /// Has a turn taken at `deadline`, unless one is to be taken before.
+    /// Plans a turn at `deadline`, unless an earlier one is planned.
     func set(for deadline: MonotonicInstant) {
         if let timer {
             guard deadline < timer.deadline else { return }

@@ -2,8 +2,8 @@ import Glibc
 
 /// Looks into the inbox of a state directory that another process may be receiving with. Changes nothing.
 ///
-/// It reads what is stored at the moment of each call, and disturbs nobody. It is for one thread at a time, and each
-/// call reads the disk.
+/// Each call reads the disk, sees the inbox as stored at that moment, and disturbs nobody. The reader is for one thread
+/// at a time.
 package final class InboxReader {
     private let inbox: Inbox
     private let path: String
@@ -25,8 +25,8 @@ package final class InboxReader {
         self.inbox = inbox
     }
 
-    /// What has become of every message. Stored messages that the file does not know, since it is an older copy or lost the
-    /// end of its log, count as ``MessageLedger/lost``.
+    /// The counts of all messages by outcome. Stored messages that the file does not know count as
+    /// ``MessageLedger/lost``: the file may be an older copy, or have lost the end of its log.
     ///
     /// - Throws: ``InboxAccessError/unusable(path:reason:)``, ``InboxAccessError/damaged(path:reason:)``.
     package func ledger() throws(InboxAccessError) -> MessageLedger {
@@ -42,7 +42,7 @@ package final class InboxReader {
         }
     }
 
-    /// Looks at every message, up to its payload, and whether the file holds all that were stored. It takes about a
+    /// Checks every message, except for its payload, and whether the file holds all stored messages. It takes about a
     /// second for a million messages.
     ///
     /// - Throws: ``InboxAccessError/damaged(path:reason:)`` where messages cannot be read or are missing; the agent that
@@ -55,12 +55,11 @@ package final class InboxReader {
         }
     }
 
-    /// The messages that were given up on, in the order of their reception, without what happened to them before
-    /// (``MessageRecord/events``).
+    /// The dead letters, in the order of their reception, without their earlier events (``MessageRecord/events``).
     ///
     /// - Parameters:
     ///   - messageID: lists the messages with a greater number. Default: all.
-    ///   - limit: how many at most, 1 or more. Default 100; each may hold a payload of 256 KiB.
+    ///   - limit: the most records, 1 or more. Default 100; each may hold a payload of 256 KiB.
     /// - Throws: ``InboxAccessError/unusable(path:reason:)``, ``InboxAccessError/damaged(path:reason:)``.
     package func deadLetters(after messageID: Int64 = 0, limit: Int = 100) throws(InboxAccessError) -> [MessageRecord] {
         try self.read { inbox throws(InboxError) in
@@ -68,7 +67,7 @@ package final class InboxReader {
         }
     }
 
-    /// How many dead letters there are, and how many there may be by the bounds of the program that receives.
+    /// The number of dead letters, and its limit by the bounds of the program that receives.
     package func deadLetterStock(
         bounds: PushRuntime.Bounds = PushRuntime.Bounds()
     ) throws(InboxAccessError) -> DeadLetterStock {
@@ -79,13 +78,13 @@ package final class InboxReader {
         }
     }
 
-    /// Messages in any of these states, in the order of their reception. While a program receives with the inbox, some may
-    /// have moved on by the time that they are read; ``MessageRecord/state`` is the newer.
+    /// Messages in any of these states, in the order of their reception. While a program receives with the inbox, a
+    /// message may have moved on before it is read; its ``MessageRecord/state`` is the newer one.
     ///
     /// - Parameters:
     ///   - standings: the states. Default: all.
     ///   - messageID: lists the messages with a greater number. Default: all.
-    ///   - limit: how many at most, 1 or more. Default 100; each may hold a payload of 256 KiB.
+    ///   - limit: the most records, 1 or more. Default 100; each may hold a payload of 256 KiB.
     /// - Throws: ``InboxAccessError/unusable(path:reason:)``, ``InboxAccessError/damaged(path:reason:)``.
     package func messages(
         _ standings: Set<MessageRecord.Standing> = Set(MessageRecord.Standing.allCases), after messageID: Int64 = 0,
@@ -95,7 +94,7 @@ package final class InboxReader {
             var records: [MessageRecord] = []
             let states = Set(standings.map { RowState($0) })
             for sequence in try inbox.sequences(states, after: messageID, limit: max(1, limit)) {
-                // One that is not there any more is no message of this inbox.
+                // A message without a record is gone from this inbox.
                 if let record = try inbox.record(sequence) { records.append(record) }
             }
             return records
@@ -105,10 +104,11 @@ package final class InboxReader {
     /// One message's life.
     ///
     /// - Parameter messageID: its number, as in ``DeliveryContext/messageID``.
-    /// - Throws: ``InboxAccessError``: `neverReceived` for a number that was not given out yet, `removed` for a message
-    ///   that is not kept any more.
+    /// - Throws: ``InboxAccessError``: `neverReceived` for a number that no message has yet, `removed` for a message
+    ///   that the inbox no longer has.
     package func trace(of messageID: Int64) throws(InboxAccessError) -> MessageRecord {
-        // The last number first: a message that comes between the two reads is then found, and not taken for removed.
+        // The last number comes first: a message that arrives between the two reads then counts as found, not as
+        // removed.
         let found = try self.read { inbox throws(InboxError) in
             (last: try inbox.lastSequence(), record: try inbox.record(messageID))
         }
@@ -117,23 +117,24 @@ package final class InboxReader {
         throw wasGivenOut ? .removed(messageID: messageID) : .neverReceived(messageID: messageID, last: found.last)
     }
 
-    /// The unfinished messages of installations that no agent of the state directory receives as or has taken over. Empty
-    /// if an agent's state file cannot be read: its installation is not known then.
+    /// The unfinished messages of installations that no agent of the state directory receives as or has taken over.
+    /// Empty if an agent's state file cannot be read: its installation is unknown then.
     package func stranded() throws(InboxAccessError) -> [StrandedMessages] {
         guard let current = AgentStateFile.installations(stateDirectory: self.stateDirectory) else { return [] }
         return try self.read { inbox throws(InboxError) in try inbox.stranded(besides: current) }
     }
 
-    /// The number of the message that came last, 0 for none.
+    /// The number of the last message, 0 for none.
     package func lastMessageID() throws(InboxAccessError) -> Int64 {
         try self.read { inbox throws(InboxError) in try inbox.lastSequence() }
     }
 
-    /// `nil` where there is no file, and was none.
+    /// Returns `nil` where there is no file, and never was.
     private static func open(_ path: String) throws(InboxError) -> Inbox? {
         var configuration = Inbox.Configuration()
         configuration.isReadOnly = true
-        // Not opened to find out: closing a descriptor would drop the locks of this process's own connections.
+        // It does not open the file to find out: closing a descriptor would drop the locks of this process's own
+        // connections.
         let isMissing = try InboxNames.keep(of: path, within: configuration.busyTimeout) {
             var status = stat()
             return stat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR)
@@ -155,26 +156,25 @@ package final class InboxReader {
     }
 }
 
-/// Why an inbox, or a message in it, could not be read, or the process that receives with it did not do what it was asked.
+/// The reason why an inbox, or a message in it, could not be read, or why the receiving process did not carry out a
+/// request.
 package enum InboxAccessError: Error, Sendable, Hashable, CustomStringConvertible {
     /// There is no inbox file: nothing was received here, or with the inbox in memory.
     case missing(path: String)
-    /// A later version of this library wrote the file.
     case newerVersion(path: String, version: Int)
     /// The file is damaged, or is no inbox.
     case damaged(path: String, reason: String)
-    /// The file could not be read now.
     case unusable(path: String, reason: String)
-    /// No message was ever given this number; the last one that was is `last`, 0 for none.
+    /// No message has this number yet; the last number is `last`, 0 for none.
     case neverReceived(messageID: Int64, last: Int64)
-    /// The message was received, and is not kept any more: it was done for longer than done messages are kept, or was
+    /// The message was received, and is gone: it was done for longer than the inbox keeps done messages, or was
     /// dropped.
     case removed(messageID: Int64)
-    /// The process that receives ended, or stopped receiving, before it answered.
+    /// The receiving process ended, or stopped receiving, before it answered.
     case ended
-    /// The process that receives has not answered in time: it is stopped, or too many ask it at once.
+    /// The receiving process has not answered in time: it is stopped, or too many clients ask it at once.
     case silent
-    /// The process that receives could not, for this reason.
+    /// The request could not be carried out, for this reason.
     case refused(reason: String)
 
     init(_ error: InboxError, path: String) {

@@ -1,28 +1,28 @@
 import Glibc
 
-/// Keeps an installation for one process, and in it for one agent, for as long as it lives.
+/// Reserves an installation for one process, and for one agent in it, as long as this object lives.
 ///
-/// Each installation is one byte of one of 64 files, and who has locked that byte has the installation: a gateway with ten
-/// thousand of them has 64 files open for their locks. In one file alone the kernel would walk a list of ten thousand for
-/// each of them (0.9 s in all, measured; in 64 files: 16 ms).
+/// Each installation is one byte of one of 64 files, and the holder of the lock on that byte has the installation. So a
+/// gateway with ten thousand installations has 64 files open for their locks. In one file the kernel would walk a list
+/// of ten thousand locks for each of them (0.9 s in all, measured; in 64 files: 16 ms).
 ///
-/// The locks are those of POSIX (`fcntl(2)`, `F_SETLK`), which end with the process, however it ends, and of which the
-/// kernel tells the holder's process ID. Two traps come with them: they do not keep two holders in one process apart, and
-/// closing any descriptor of a file gives up all that the process holds in it. ``LockTable`` sees to both; whatever else is
-/// in the process has no business with these files.
+/// The locks are those of POSIX (`fcntl(2)`, `F_SETLK`). They end with the process, however it ends, and the kernel
+/// names the holder's process ID. They have two traps: they do not keep two holders in one process apart, and closing
+/// any descriptor of a file releases all of the process's locks in it. ``LockTable`` handles both; other code of the
+/// process must not touch these files.
 ///
-/// Two installations whose IDs hash to the same byte would be taken for one; among ten thousand the chance of that is less
+/// Two installations whose IDs hash to the same byte would share a lock. Among ten thousand the chance of that is less
 /// than one in a hundred billion.
 final class InstallationLock: Sendable {
     private static let table = Locked(LockTable())
 
     private let place: LockTable.Place
 
-    /// Takes the lock of `installationID` among those in `directory`, or says who has it.
+    /// Takes the lock of `installationID` in `directory`, or throws an error with the holder.
     ///
     /// - Throws: ``PushAgentError/installationInUse(installationID:processID:)`` or ``PushAgentError/file(_:)``.
     init(installationID: String, directory: String) throws(PushAgentError) {
-        // FNV-1a, since every process has to come to the same place: Swift's own hash has another seed in each.
+        // FNV-1a, since every process has to find the same place: Swift's own hash has another seed in each.
         let hash = installationID.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { hash, byte in
             (hash ^ UInt64(byte)) &* 0x100_0000_01b3
         }
@@ -35,9 +35,8 @@ final class InstallationLock: Sendable {
     deinit { InstallationLock.table.withLock { [place] in $0.giveUp(place) } }
 }
 
-/// The bytes that this process has locked, and in which files.
+/// The bytes that this process has locked, with their files.
 private struct LockTable {
-    /// One byte of one file.
     struct Place: Hashable {
         fileprivate var path: String
         fileprivate var offset: Int64
@@ -55,13 +54,13 @@ private struct LockTable {
     }
 
     private struct Held {
-        /// All that are open of the file: to close one would give up the locks.
+        /// All open descriptors of the file: closing one would release the locks.
         var descriptors: [FileDescriptor]
         var offsets: Set<Int64> = []
     }
 
     private var held: [File: Held] = [:]
-    /// By path, so that one is refused to a second holder also when its file was replaced meanwhile.
+    /// By path, so that a second holder gets an error even after somebody has replaced the file.
     private var files: [Place: File] = [:]
 
     mutating func take(
@@ -97,7 +96,7 @@ private struct LockTable {
         self.closeIfUnused(file)
     }
 
-    /// Has the file open that is at `path` now: another one, if somebody has replaced it.
+    /// Opens the file that is at `path` now: another one, if somebody has replaced it.
     private mutating func open(_ path: String) throws(PushAgentError) -> (File, descriptor: Int32) {
         var status = stat()
         if lstat(path, &status) == 0, let descriptor = self.held[File(status)]?.descriptors.first?.number {
@@ -110,7 +109,7 @@ private struct LockTable {
         } catch {
             throw .file(error)
         }
-        // What cleans up /tmp leaves a file alone that somebody has locked in this other way (tmpfiles.d(5)).
+        // Cleaners of /tmp leave a file alone that has a lock of this other kind (tmpfiles.d(5)).
         _ = flock(opened.number, LOCK_SH | LOCK_NB)
         self.held[File(status), default: Held(descriptors: [])].descriptors.append(opened)
         return (File(status), opened.number)

@@ -1,35 +1,35 @@
 extension PushRuntime {
-    /// How much a runtime keeps, and where. What is beyond a bound stays on the disk or at the broker; only of messages that
-    /// nobody can handle is the oldest dropped (``deadLetters``).
+    /// The limits of a runtime's storage. Messages beyond a limit stay on the disk or at the broker. The inbox drops
+    /// only messages that nobody can handle, the oldest first (``deadLetters``).
     ///
-    /// On a disk with little room, an inbox file keeps less: an eighth of the room (what is free and what its files take)
-    /// of handled messages, a quarter of messages that wait, an eighth of dead letters.
+    /// On a disk with little room, an inbox file keeps less. It takes an eighth of the room (the free space and its own
+    /// files) for handled messages, a quarter for waiting messages, and an eighth for dead letters.
     public struct Bounds: Sendable, Hashable {
-        /// How long a message that was handled is kept in the inbox file, so that a redelivery is recognised. More than
-        /// zero. Default 24 h.
+        /// The time that a handled message stays in the inbox file, so that the inbox recognises a redelivery. More
+        /// than zero. Default 24 h.
         public var handledKeptFor = Duration.seconds(24 * 3600)
-        /// How many bytes of handled messages are kept in the inbox file at most; the oldest go first. Zero or more.
-        /// Default 64 MiB.
+        /// The most bytes of handled messages in the inbox file; the oldest go first. Zero or more. Default 64 MiB.
         public var handledKeptBytes: Int64 = 64 << 20
-        /// How many messages wait for a handler in memory; the others are read from the inbox file when there is room.
-        /// 4 to 1,000,000, with an inbox in memory of no account. Default 1,000.
+        /// The most messages that wait for a handler in memory. The scheduler reads the others from the inbox file when
+        /// there is room. 4 to 1,000,000; no effect with an inbox in memory. Default 1,000.
         package var messagesInMemory = 1000
-        /// How many bytes of payload and topic these may have together. 1 MiB at least, with an inbox in memory of no
-        /// account. Default 16 MiB.
+        /// The most bytes of payload and topic of these messages together. 1 MiB at least; no effect with an inbox in
+        /// memory. Default 16 MiB.
         package var bytesInMemory = 16 << 20
-        /// From how many bytes of messages that wait for a handler reading from the network stops, so that the broker keeps
-        /// what follows. A message counts as its payload, its topic, and what is kept with them: 64 bytes in a file, 1 KiB
-        /// in memory. More than zero. Default: 1 GiB in a file, 8 MiB in memory.
+        /// The bytes of messages waiting for a handler above which reading from the network stops, so that the broker
+        /// keeps further messages. A message counts as its payload, its topic, and its record: 64 bytes in a file, 1
+        /// KiB in memory. More than zero. Default: 1 GiB in a file, 8 MiB in memory.
         public var waitingBytes: Int64?
-        /// From how many dead letters in the inbox file reading from the network stops, until some of them are retried or
-        /// dropped. Undecodable and oversized messages and those on an unexpected topic take half of it at most, so they
-        /// never stop reading: the oldest of them make room for the newest. 2 or more. Default 100,000.
+        /// The number of dead letters in the inbox file at which reading from the network stops, until somebody retries
+        /// or drops some. Undecodable and oversized messages, and messages on an unexpected topic, take half of it at
+        /// most. They never stop reading: the oldest of them make room for the newest. 2 or more. Default 100,000.
         ///
-        /// With an inbox in memory, which keeps no dead letters, this and ``deadLetterBytes`` are of no account.
+        /// An inbox in memory keeps no dead letters, so this and ``deadLetterBytes`` have no effect.
         public var deadLetters = 100_000
-        /// From how many bytes of dead letters reading stops, likewise. When undecodable and oversized messages and those on
-        /// an unexpected topic take half of it, only the first 8 KiB of each further one are kept, with its length and its
-        /// SHA-256 digest. More than zero. Default 256 MiB; at most an eighth of the room on the disk.
+        /// The bytes of dead letters at which reading stops, in the same way. Undecodable and oversized messages, and
+        /// messages on an unexpected topic, may take half of it. Then the inbox keeps only the first 8 KiB of each
+        /// further one, with its length and its SHA-256 digest. More than zero. Default 256 MiB; at most an eighth of
+        /// the room on the disk.
         public var deadLetterBytes: Int64 = 256 << 20
 
         package init() {}
@@ -37,7 +37,6 @@ extension PushRuntime {
 }
 
 extension PushRuntime.Configuration {
-    /// The longest pause between two attempts that can be asked for.
     private static let longestRetryDelay: Duration = .seconds(7 * 24 * 3600)
 
     func validate() throws(PushAgentError) {
@@ -84,14 +83,14 @@ extension PushRuntime.Configuration {
         delivery.deadline = self.environment.handlerDeadline
         delivery.isStrictlyOrdered = self.isStrictlyOrdered
         if let delays = self.retryDelays { delivery.retryDelays = delays }
-        // What is not on a disk is in memory anyway, so nothing is gained by keeping it from delivery.
+        // Messages that are not on a disk are in memory anyway, so withholding them from delivery would gain nothing.
         delivery.messagesInMemory = self.inbox == .memory ? 65_536 : self.bounds.messagesInMemory
         delivery.bytesInMemory = self.inbox == .memory ? nil : self.bounds.bytesInMemory
         return delivery
     }
 
-    /// No retry is due later than this; one that seems to be was written before the clock was set back, or with other
-    /// pauses.
+    /// The longest time until a retry is due. A retry that seems to be due later was written before the clock was set
+    /// back, or with other pauses.
     package var longestRetryDelay: Duration { (self.delivery.retryDelays.max() ?? .zero) + .seconds(3600) }
 
     package var inboxFile: KiiPushCore.Inbox.Configuration {

@@ -1,37 +1,37 @@
-/// What came of a decision about a message of the inbox.
+/// The outcome of a decision about a message of the inbox.
 package enum MessageDecision: Sendable, Hashable {
     case carriedOut
     /// The message's handler has been running for so long; nothing was changed.
     case running(for: Duration)
-    /// There is no such message, or, to be tried again, nobody knows whom it is for; nothing was changed.
+    /// There is no such message, or nobody knows who may have it again; nothing was changed.
     case notFound
 }
 
 extension PushRuntime {
-    /// What can be decided about a message. These words stand on the control socket.
+    /// A decision about a message. The control socket uses these words.
     package enum Decision: String, Sendable { case retry, drop }
 
-    /// Has a message tried again now, wherever it stands: one that waits for its next attempt does not wait any longer, and
-    /// any other is handled as if it had just been received, with all its attempts before it and whatever its topic. An
-    /// agent that receives as its installation is handed it at once; otherwise it waits for one that does.
+    /// Tries a message again now, whatever its state. A message that waits for its next attempt waits no longer. Any
+    /// other is handled as if it had just been received, with all its attempts before it and whatever its topic. An
+    /// agent that receives as its installation gets it at once; otherwise it waits for such an agent.
     ///
-    /// - Returns: what came of it. ``MessageDecision/notFound`` as well with the inbox in memory, which keeps nothing.
+    /// - Returns: the outcome. ``MessageDecision/notFound`` as well with the inbox in memory, which keeps nothing.
     /// - Throws: As ``retryDeadLetter(_:)``.
     @discardableResult
     package func retry(_ messageID: Int64) async throws -> MessageDecision { try await self.decide(.retry, messageID) }
 
-    /// Removes a message for good, wherever it stands. The ledger counts it as ``MessageLedger/dropped`` from then on, but
-    /// for one that was done.
+    /// Removes a message for good, whatever its state. From then on the ledger counts it as ``MessageLedger/dropped``,
+    /// unless it was done.
     ///
     /// - Throws: As ``retryDeadLetter(_:)``.
     @discardableResult
     package func drop(_ messageID: Int64) async throws -> MessageDecision { try await self.decide(.drop, messageID) }
 
-    /// Has an installation handle the messages of another one that nobody receives as any more. At once, if its agent runs;
-    /// else from its next run on. Those of another installation of the same user or thing need no decision.
+    /// Assigns the messages of an installation that nobody receives as any more to another one: at once if its agent
+    /// runs, else from its next run on. Messages of another installation of the same user or thing need no decision.
     ///
-    /// - Returns: how many messages that are neither done nor given up on there are; `nil` where the inbox does not know one
-    ///   of the two, or an agent of this runtime receives as the former.
+    /// - Returns: the number of these messages that are neither done nor dead letters. `nil` where the inbox does not
+    ///   know one of the two, where both are the same, or where an agent of this runtime receives as the former.
     /// - Throws: As ``retryDeadLetter(_:)``.
     package func adopt(_ formerID: String, by installationID: String) async throws -> Int? {
         try await self.withPipeline { [adopters = self.adopters] pipeline, completion in
@@ -55,8 +55,8 @@ extension PushRuntime {
         }
     }
 
-    /// Does for another process what it asks for; the answer comes on the loop's thread, or not at all when the runtime
-    /// ends.
+    /// Carries out a request of another process. The answer comes on the loop's thread, or not at all when the runtime
+    /// ends; an early refusal comes on the calling thread.
     func perform(_ request: ControlRequest, _ reply: @escaping @Sendable (ControlReply) -> Void) {
         let fail = { @Sendable (reason: String) in reply(.failed(id: request.messageID, reason: reason)) }
         guard let core = self.opened else { return fail("the process is about to begin, or to end; try again") }

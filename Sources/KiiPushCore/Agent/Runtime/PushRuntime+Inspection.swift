@@ -1,17 +1,17 @@
 extension PushRuntime {
-    /// How a connection came about, or how far it got.
+    /// A report about a connection, or about how far it got.
     package typealias Inspection = ConnectionReport
 
-    /// How far a connection got, `nil` when libcurl did not even begin or the task was cancelled; and why not farther, `nil`
-    /// when all went well.
+    /// The report says how far a connection got; `nil` when libcurl did not even begin or the task was cancelled. The
+    /// failure says why it got no farther; `nil` when all went well.
     package typealias Finding = (report: Inspection?, failure: TransportError?)
 
     /// Connects to a server as the agents do, with their proxy and their trust, says nothing, and closes.
     ///
-    /// That is one connection without TLS, and one with it where it is asked for. A server whose certificate is not trusted
-    /// is connected to twice more, to find out whether it is the name alone, and to read the certificate.
+    /// It makes one connection without TLS, and one with TLS if `usesTLS`. If it does not trust a server's certificate,
+    /// it connects twice more: to find out whether only the name is wrong, and to read the certificate.
     package func inspect(host: String, port: UInt16, usesTLS: Bool) async throws -> Finding {
-        // By itself first: of a handshake that fails libcurl does not tell how far the connection had come.
+        // TCP alone comes first: after a failed handshake libcurl does not say how far the connection had come.
         var (report, failure) = try await Self.inspect(.tcp(host: host, port: port), on: self.loop)
         guard usesTLS, failure == nil else { return (report, failure) }
         let target = StreamTarget.tls(host: host, port: port)
@@ -43,13 +43,12 @@ extension PushRuntime {
     private static func inspect(_ target: StreamTarget, on loop: EventLoop) async throws -> Finding {
         let delegate = InspectedStream()
         try await loop.run { _ = loop.openStream(target, isInspected: true, delegate: delegate) }
-        // A loop that ends closes its streams, and tells their owners.
+        // A loop that ends closes its streams and reports that to their delegates.
         let late = TransportError(.timedOut, detail: "no connection came about in time")
         return await delegate.finding.value(onCancel: (nil, late))
     }
 }
 
-/// Closes a connection as soon as it stands.
 private final class InspectedStream: ByteStreamDelegate, Sendable {
     let finding = OneShot<PushRuntime.Finding>()
 

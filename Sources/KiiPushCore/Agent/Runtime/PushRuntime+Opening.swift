@@ -1,11 +1,11 @@
 import Glibc
 
 extension PushRuntime {
-    /// The inbox, the lock and delivery; made by the first agent that asks.
+    /// Returns the inbox, the lock and delivery. The first caller makes them.
     ///
     /// - Throws: ``PushAgentError``.
     func open() async throws -> Core {
-        // The loop's thread is the one place where two callers cannot be at the same time.
+        // Two callers cannot be on the loop's thread at the same time.
         guard let shared = self.shared else { return try await self.loop.run { [self] in try self.openOnLoop() } }
         if let core = self.opened { return core }
         let opened = OneShot<Result<Core, any Error>>()
@@ -29,7 +29,6 @@ extension PushRuntime {
         }
     }
 
-    /// Answers all who wait for the store.
     func finishOpening(_ core: Result<Core, any Error>) {
         let opening = self.opening.withLock { opening in
             defer { opening = [] }
@@ -54,7 +53,7 @@ extension PushRuntime {
     private func makeCore(of store: (any Store)?, _ directoryLock: FileLock?, _ events: inout [PushEvent]) -> Core {
         var lock = directoryLock
         let control = lock == nil ? nil : self.openControlSocket(&events)
-        // What keeps no file has no other use for it.
+        // Without a file store or a control socket, the lock has no other use.
         if !(store is FileStore), control == nil { lock = nil }
         let pipeline = Pipeline(
             on: self.loop, inbox: store, configuration: self.configuration, hubs: self.hubs, listeners: self.listeners,
@@ -67,7 +66,7 @@ extension PushRuntime {
         return core
     }
 
-    /// Receiving is worth more than being watched: without a socket it goes on.
+    /// Opens the control socket. Receiving is worth more than being watched, so the runtime goes on without one.
     private func openControlSocket(_ events: inout [PushEvent]) -> ControlServer? {
         guard self.configuration.hasControlSocket else { return nil }
         do throws(FileError) {
@@ -80,7 +79,7 @@ extension PushRuntime {
         }
     }
 
-    /// Without an inbox file the directory is needed for the control socket alone.
+    /// Locks the directory for the control socket. Without an inbox file it has no other use.
     private func lockForControlSocket(_ events: inout [PushEvent]) -> FileLock? {
         guard self.configuration.hasControlSocket else { return nil }
         do throws(PushAgentError) {
@@ -109,8 +108,8 @@ extension PushRuntime {
         do throws(PushAgentError) {
             lock = try self.lockDirectory()
         } catch {
-            // The smaller promise, where the directory is not this user's to write. For anything else the larger one is not
-            // given up: it passes, or a person can help.
+            // If this user cannot write the directory, the inbox in memory has to do, with its smaller promise. Any
+            // other failure passes, or a person can help, so the larger promise stays.
             guard case .file(let file) = error, file.forbidsWriting else { throw error }
             let promise =
                 "until the next start less is promised: what the handler gives up on is not kept, and what is unanswered "
@@ -128,7 +127,6 @@ extension PushRuntime {
 }
 
 extension PushAgentError {
-    /// Why the inbox in a directory cannot be used.
     init(_ error: InboxError, in directory: String) {
         let path = StateDirectory.inboxFile(in: directory)
         if case .newerVersion(let version) = error.kind {
@@ -141,7 +139,7 @@ extension PushAgentError {
 }
 
 extension InboxError {
-    /// The `errno` value that says what the machine or the process is short of; 0 when that is not why it failed.
+    /// The `errno` value of the resource that the machine or the process is short of; 0 for another reason of failure.
     fileprivate var missingResource: Int32 {
         switch self.kind {
         case .full: self.systemError == EDQUOT ? EDQUOT : ENOSPC

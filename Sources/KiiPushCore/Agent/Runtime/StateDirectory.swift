@@ -1,6 +1,6 @@
 import Glibc
 
-/// Where an agent keeps its inbox, its lock and its tokens.
+/// The directory of a runtime's inbox, its lock and its tokens.
 package enum StateDirectory {
     /// The directory by convention: `$STATE_DIRECTORY` (set by systemd), else `$XDG_STATE_HOME/kii-push`, else
     /// `~/.local/state/kii-push`; `nil` when none of them is known.
@@ -16,18 +16,18 @@ package enum StateDirectory {
     static func inboxFile(in directory: String) -> String { directory + "/inbox.sqlite" }
 
     /// The directory of the installations' locks, made where it is missing: a directory of this user's in `/tmp`. All
-    /// processes of a user have to come to the same one, so it depends on no variable: a login session has
+    /// processes of a user have to find the same one, so it depends on no variable: a login session has
     /// `$XDG_RUNTIME_DIR`, and cron has not.
     ///
-    /// In `/tmp` another user may have made the directory first, and could then hold the locks, or have them written over
-    /// files of this user. One that is not this user's alone is not used, but the state directory, of which two processes
-    /// are kept apart anyway. Two with different ones and one installation knock each other off at the broker, which their
-    /// agents tell.
+    /// In `/tmp` another user may have made the directory first, and could then hold the locks, or redirect them to
+    /// overwrite files of this user. If it is not this user's alone, the locks are in the state directory, which keeps
+    /// its own processes apart anyway. Two processes with different state directories and one installation then knock
+    /// each other off at the broker, and their agents report that.
     ///
-    /// - Parameter shared: where anybody may make directories: `/tmp`.
+    /// - Parameter shared: a directory in which anybody may make directories: `/tmp`.
     package static func locks(shared: String, in stateDirectory: String) throws(FileError) -> String {
         var directory = "\(shared)/kii-push-\(geteuid())"
-        // What another user put in its place may be no directory at all.
+        // Another user may have put something else in its place.
         try? PrivateFile.makeDirectory(directory)
         if !StateDirectory.isOwn(directory) { directory = stateDirectory }
         directory += "/installations"
@@ -35,8 +35,8 @@ package enum StateDirectory {
         return directory
     }
 
-    /// Whether it is a directory that is this user's alone. After it was made: who comes later cannot change that, since
-    /// what lies in `/tmp` only its owner may replace.
+    /// Whether `directory` is a directory of this user's alone. Call it after making the directory: nobody can change
+    /// the answer later, since only the owner can replace an entry of `/tmp`.
     static func isOwn(_ directory: String) -> Bool {
         var status = stat()
         return lstat(directory, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && status.st_uid == geteuid()
@@ -44,7 +44,7 @@ package enum StateDirectory {
     }
 }
 
-/// Where programs of one user find each other while they run.
+/// The directory where programs of one user find each other while they run.
 package enum RuntimeDirectory {
     /// The directory by convention: `$XDG_RUNTIME_DIR/kii-push`, else one of this user's in `/tmp`.
     package static func standard(environment: (String) -> String? = environmentVariable) -> String {
