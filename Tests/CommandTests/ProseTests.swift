@@ -1,5 +1,4 @@
 import Foundation
-import TestSupport
 import TestTraits
 import Testing
 
@@ -21,7 +20,10 @@ import Testing
         }
         for (path, text) in files { try text.write(toFile: "\(tree)/\(path)", atomically: true, encoding: .utf8) }
         try FileManager.default.copyItem(atPath: Self.script.path, toPath: "\(tree)/script/prose")
-        return try RunningTool(["\(tree)/script/prose"] + words, environment: tool.environment).waitForExit()
+        // The tool removes its home with itself.
+        return try withExtendedLifetime(tool) {
+            try RunningTool(["\(tree)/script/prose"] + words, environment: tool.environment).waitForExit()
+        }
     }
 
     /// The numbers of sentences, relative clauses, passives and pointers in a room's row of the table.
