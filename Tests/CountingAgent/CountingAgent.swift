@@ -22,6 +22,7 @@ struct CountingAgent {
         let app = KiiApp(appID: options["app"], appKey: Secret(String(cString: key)), baseURL: options["url"])
         var configuration = PushAgent.Configuration(app: app, account: .pseudoUser)
         configuration.usesTLS = options.number("tls") == 1
+        configuration.transport = options.number("websocket") == 1 ? .webSocket : .tcp
         configuration.keepAlive = .seconds(options.number("keepalive") ?? 60)
         // Back at once: with the delays that are kind to a cloud, forty cuts would take an hour.
         var reconnect = ReconnectPolicy.Configuration()

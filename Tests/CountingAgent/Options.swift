@@ -4,8 +4,8 @@ import Glibc
 struct Options: Sendable {
     private static let required = ["state", "log", "events", "url", "app", "ca", "inbox"]
     private static let optional = [
-        // Whether to use TLS (1), seconds of keepalive, handlers at once, the seed of the work's lengths.
-        "tls", "keepalive", "handlers", "seed",
+        // Whether to use TLS (1), whether to use WebSocket (1), seconds of keepalive, handlers at once, the seed of the work's lengths.
+        "tls", "websocket", "keepalive", "handlers", "seed",
         // The message that kills the process; every how many messages one fails at first, or takes `slow-ms`, and the
         // path of the files that say which have done so, where each is to do so once.
         "poison", "fails", "slow", "slow-ms", "slow-once",

@@ -20,7 +20,8 @@ struct FaultRunner {
             let name = kind.map { "\(scenario.name), \($0.name)" } ?? scenario.name
             complain("script/faults: \(name)")
             do {
-                let outcome = try await scenario.run(with: kind, seed: options.seed)
+                let outcome = try await scenario.run(
+                    with: kind, usesWebSocket: options.usesWebSocket, seed: options.seed)
                 table.add(outcome)
                 if kind == nil { problems += outcome.failures.map { "\(name): \($0)" } }
             } catch let error as LeftOut {

@@ -4,11 +4,14 @@ import KiiPushCore
 /// What the command line asks for.
 struct RunnerOptions {
     static let usage = """
-        usage: script/faults [--quick] [--seed N] [--peer|--peer-qos2 NAME=PROGRAM[,ARGUMENT...]]... [SCENARIO ...]
+        usage: script/faults [--quick] [--seed N] [--transport tcp|websocket]
+                             [--peer|--peer-qos2 NAME=PROGRAM[,ARGUMENT...]]... [SCENARIO ...]
         scenarios: \(Scenario.all(.full).map(\.name).joined(separator: " "))
         """
 
     private(set) var seed: UInt64 = 1
+    /// Whether our agent connects through a WebSocket.
+    private(set) var usesWebSocket = false
     /// The scenarios in their order, each with the client that it is played with; ours where none is named.
     private(set) var runs: [(Scenario, ReceiverKind?)] = []
 
@@ -24,6 +27,9 @@ struct RunnerOptions {
             case "--seed":
                 guard let seed = rest.popFirst().flatMap({ UInt64($0) }) else { return nil }
                 self.seed = seed
+            case "--transport":
+                guard let name = rest.popFirst(), ["tcp", "websocket"].contains(name) else { return nil }
+                self.usesWebSocket = name == "websocket"
             case "--peer", "--peer-qos2":
                 let qos: QoS = argument == "--peer" ? .atLeastOnce : .exactlyOnce
                 guard let peer = rest.popFirst().flatMap({ RunnerOptions.peer($0, qos) }) else { return nil }

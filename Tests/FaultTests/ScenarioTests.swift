@@ -25,6 +25,15 @@ private func expectNothingLost(_ outcome: Outcome) {
     }
 }
 
+/// Kills, cuts and the broker's death, with the agent behind a WebSocket.
+@Suite struct WebSocketScenarioTests {
+    @Test(arguments: ["kill", "tls", "cut", "split", "broker"])
+    func nothingIsLost(name: String) async throws {
+        let scenario = try #require(Scenario.all(.quick).first { $0.name == name })
+        expectNothingLost(try await scenario.run(usesWebSocket: true, seed: 1))
+    }
+}
+
 /// The scenarios of `script/brokers` with the broker that is there: a mosquitto with settings of its own choosing.
 @Suite struct BrokerScenarioTests {
     @Test(arguments: Scenario.forBrokers(.quick).map(\.name))

@@ -131,7 +131,7 @@ package struct BrokerConnections: Sendable {
         if text.hasPrefix("New connection from ") {
             // `ADDRESS on port PORT.`
             let words = text.split(separator: " ")
-            if words.count == 6, words[5] == "\(self.tlsPort)." { self.unnamed.insert(words[3]) }
+            if words.count == 7, words[6] == "\(self.tlsPort)." { self.unnamed.insert(words[3]) }
         } else if text.hasPrefix("New client connected from ") {
             // `ADDRESS as CLIENT (p2, c1, k60, u'NAME').`
             guard let id = text.firstRange(bytesOf: " as "), let details = text.lastRange(bytesOf: " (p"),

@@ -16,14 +16,15 @@ package final class PacketProxy<Observer: ProxyObserver>: Sendable {
 
     /// Begins to listen. Resets each connection until ``forward(to:)`` names the broker's port.
     ///
-    /// - Parameter port: the required port; 0 takes `preferred` if it is free, else any.
-    package convenience init(
-        port: UInt16 = 0, preferred: UInt16 = 0, observer: Observer
-    ) throws(EmulatorError) {
-        try self.init([ProxyListener(.tcp, on: port, preferred: preferred)], observer: observer)
+    /// - Parameter transports: the ways to it, each with a free port; none has TLS.
+    package convenience init(_ transports: [BrokerTransport], observer: Observer) throws(EmulatorError) {
+        let listeners = try transports.map { transport throws(EmulatorError) in
+            try ProxyListener(transport, on: 0, preferred: 0)
+        }
+        try self.init(listeners, observer: observer)
     }
 
-    /// Like ``init(port:preferred:observer:)``, with a port for each transport.
+    /// Does the same on listeners that stand.
     init(_ listeners: [ProxyListener], observer: Observer) throws(EmulatorError) {
         // A client has to be able to read why its WebSocket ends.
         let closing = listeners.contains { $0.transport.isWebSocket } ? try ClosingConnections() : nil
@@ -43,7 +44,7 @@ package final class PacketProxy<Observer: ProxyObserver>: Sendable {
     package var port: UInt16 { self.port(for: .tcp) }
 
     /// The port for receivers; 0 for none.
-    func port(for transport: BrokerTransport) -> UInt16 { self.ports[transport] ?? 0 }
+    package func port(for transport: BrokerTransport) -> UInt16 { self.ports[transport] ?? 0 }
 
     /// Closes everything and ends the thread; blocks for a moment. Only the first call does anything.
     package func stop() {

@@ -17,6 +17,7 @@ package final class FaultBench: Sendable {
     package let seed: UInt64
     /// What the receiver's state is on, where that is ``Disk/forgetful``.
     let powerDisk: PowerDisk?
+    private let usesWebSocket: Bool
     private let cloud: AgentReceiver.Cloud
     private let source: any MessageSource
 
@@ -36,6 +37,8 @@ package final class FaultBench: Sendable {
         package var persistence = BrokerPersistence.everySecond
         /// What the session subscribes with, and what messages are delivered with then.
         package var qos = QoS.atLeastOnce
+        /// Whether our agent connects through a WebSocket.
+        package var usesWebSocket = false
 
         package init() {}
     }
@@ -67,15 +70,17 @@ package final class FaultBench: Sendable {
             }
             var configuration = Emulator.Configuration.patient(in: directory)
             configuration.brokerPersistence = setup.persistence
-            configuration.advertisedBrokerPorts = BrokerPorts(tcp: proxy.port, tls: secureProxy.port)
+            configuration.advertisedBrokerPorts = BrokerPorts(
+                tcp: proxy.port, tls: secureProxy.port, webSocket: proxy.port(for: .webSocket),
+                webSocketTLS: secureProxy.port)
             configuration.upgradesQoS = setup.qos == .exactlyOnce
             let emulator = try await Emulator.start(configuration)
             await proxy.forward(to: emulator.mqttPort)
-            await secureProxy.forward(to: emulator.mqttTLSPort)
+            await secureProxy.forward(to: setup.usesWebSocket ? emulator.webSocketTLSPort : emulator.mqttTLSPort)
             do {
                 let bench = try await FaultBench(
                     emulator: emulator, proxy: proxy, secureProxy: secureProxy, directory: directory, seed: seed,
-                    powerDisk: powerDisk)
+                    usesWebSocket: setup.usesWebSocket, powerDisk: powerDisk)
                 // The agent, which registered, asks for no more than QoS 1.
                 if setup.qos == .exactlyOnce {
                     try await self.subscribe(to: bench.endpoint, setup.qos, port: emulator.mqttPort)
@@ -93,8 +98,9 @@ package final class FaultBench: Sendable {
 
     init(
         proxy: FaultProxy, secureProxy: FaultProxy, directory: String, endpoint: MQTTEndpoint, seed: UInt64,
-        cloud: AgentReceiver.Cloud, source: any MessageSource, powerDisk: PowerDisk? = nil
+        usesWebSocket: Bool = false, cloud: AgentReceiver.Cloud, source: any MessageSource, powerDisk: PowerDisk? = nil
     ) {
+        self.usesWebSocket = usesWebSocket
         self.powerDisk = powerDisk
         self.proxy = proxy
         self.secureProxy = secureProxy
@@ -111,7 +117,7 @@ package final class FaultBench: Sendable {
     /// Registers a user who receives.
     private convenience init(
         emulator: Emulator, proxy: FaultProxy, secureProxy: FaultProxy, directory: String, seed: UInt64,
-        powerDisk: PowerDisk?
+        usesWebSocket: Bool, powerDisk: PowerDisk?
     ) async throws {
         let runtime = try emulator.runtime(FaultBench.state(in: directory))
         var configuration = PushAgent.Configuration(app: emulator.app, account: .pseudoUser)
@@ -125,7 +131,7 @@ package final class FaultBench: Sendable {
         let sender = try await Sender(emulator: emulator, userID: registration.principal.id)
         self.init(
             proxy: proxy, secureProxy: secureProxy, directory: directory, endpoint: endpoint, seed: seed,
-            cloud: AgentReceiver.Cloud(emulator),
+            usesWebSocket: usesWebSocket, cloud: AgentReceiver.Cloud(emulator),
             source: EmulatorSource(emulator: emulator, sender: sender, topic: endpoint.mqttTopic),
             powerDisk: powerDisk)
     }
@@ -147,7 +153,9 @@ package final class FaultBench: Sendable {
     ///
     /// - Parameter state: its state directory; `nil` for that of the user who receives.
     package func agent(_ settings: AgentReceiver.Settings = .init(), state: String? = nil) -> AgentReceiver {
-        AgentReceiver(
+        var settings = settings
+        settings.usesWebSocket = self.usesWebSocket
+        return AgentReceiver(
             settings, cloud: self.cloud, state: state ?? self.state, on: self.powerDisk, directory: self.directory,
             seed: self.seed)
     }

@@ -5,7 +5,7 @@ package import KiiPushEmulator
 package typealias FaultProxy = PacketProxy<TrafficObserver>
 
 extension PacketProxy where Observer == TrafficObserver {
-    package convenience init() throws { try self.init(observer: TrafficObserver()) }
+    package convenience init() throws { try self.init([.tcp, .webSocket], observer: TrafficObserver()) }
 
     /// What has passed so far.
     package var traffic: Traffic { self.observer.traffic.withLock { $0 } }

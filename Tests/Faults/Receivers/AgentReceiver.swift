@@ -11,6 +11,7 @@ package struct AgentReceiver: Receiver {
         /// `file` or `memory`.
         package var inbox = "file"
         package var usesTLS = false
+        package var usesWebSocket = false
         package var work = WorkTime.standard
         package var keepAliveSeconds = 60
         package var concurrentHandlers = 4
@@ -119,7 +120,8 @@ package struct AgentReceiver: Receiver {
         var arguments = [
             "state=\(state)", "log=\(self.log)", "events=\(self.events)", "url=\(cloud.baseURL)",
             "app=\(cloud.appID)", "ca=\(cloud.certificateAuthorityFile)", "inbox=\(settings.inbox)",
-            "tls=\(settings.usesTLS ? 1 : 0)", "keepalive=\(settings.keepAliveSeconds)",
+            "tls=\(settings.usesTLS ? 1 : 0)", "websocket=\(settings.usesWebSocket ? 1 : 0)",
+            "keepalive=\(settings.keepAliveSeconds)",
             "handlers=\(settings.concurrentHandlers)", "seed=\(seed)",
         ]
         if let poison = settings.poison { arguments.append("poison=\(poison)") }

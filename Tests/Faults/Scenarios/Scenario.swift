@@ -28,11 +28,15 @@ package struct Scenario: Sendable {
 
     /// Plays it with our agent, or with another client.
     ///
+    /// - Parameter usesWebSocket: whether our agent connects through a WebSocket.
     /// - Throws: ``LeftOut`` where it cannot be played, or when it could not be played to its end.
-    package func run(with other: ReceiverKind? = nil, seed: UInt64) async throws -> Outcome {
+    package func run(
+        with other: ReceiverKind? = nil, usesWebSocket: Bool = false, seed: UInt64
+    ) async throws -> Outcome {
         let kind = other ?? self.kind
         var setup = self.setup
         setup.qos = kind.qos
+        setup.usesWebSocket = usesWebSocket
         return try await FaultBench.with(seed: seed, setup: setup) { try await self.play(on: $0, kind) }
     }
 
