@@ -91,7 +91,7 @@ let package = Package(
         example("ExactlyOnce", "KiiPushPostgres"),
         .executableTarget(
             name: "kii-push-bench",
-            dependencies: ["KiiPushCore", "KiiPushPostgres", "SeededNumbers"],
+            dependencies: ["KiiPushCore", "KiiPushEmulator", "KiiPushPostgres", "SeededNumbers"],
             path: "Benchmarks/kii-push-bench"),
         .executableTarget(name: "foundation-decode", path: "Benchmarks/foundation-decode"),
         .target(name: "Contract", dependencies: ["KiiPushCore"], path: "Tests/Contract"),

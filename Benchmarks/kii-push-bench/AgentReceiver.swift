@@ -41,18 +41,19 @@ enum AgentReceiver {
     }
 
     /// Makes a state directory with what an earlier run would have left in it: an endpoint at `port`.
-    static func makeStateDirectory(in folder: String, port: Int) throws -> String {
+    static func makeStateDirectory(in folder: String, port: Int, isWebSocket: Bool = false) throws -> String {
         let directory = "\(folder)/agent-\(port)"
         for path in [directory, "\(directory)/agents"] where mkdir(path, 0o700) != 0 {
             throw ChildProcess.Failure(description: "cannot make \(path)")
         }
         let path = "\(directory)/agents/default.json"
+        let ports = isWebSocket ? "\"portWS\":\(port)" : "\"portTCP\":\(port),\"portSSL\":\(port)"
         try write(
             """
             {"version":1,"appID":"bench","account":"pseudo-user","principalType":"user","principalID":"u",
             "accessToken":"t","issuer":"http://127.0.0.1:9",
             "installationID":"bench-\(port)","hasSession":false,"endpoint":{
-            "installationID":"bench-\(port)","host":"127.0.0.1","portTCP":\(port),"portSSL":\(port),
+            "installationID":"bench-\(port)","host":"127.0.0.1",\(ports),
             "mqttTopic":"\(Workbench.topic)","username":"u","password":"p"}}
             """,
             to: path

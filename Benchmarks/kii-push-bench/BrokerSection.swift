@@ -1,5 +1,7 @@
+import Dispatch
 import Glibc
 import KiiPushCore
+import KiiPushEmulator
 
 /// Through a real mosquitto: the broker is the bottleneck there, and what is compared is what a receiver costs.
 enum BrokerSection {
@@ -23,6 +25,32 @@ enum BrokerSection {
             )
             self.report(results, qos: qos, into: &report)
         }
+        try self.compareWebSocket(bench, count: count, into: &report)
+    }
+
+    /// The agent behind a proxy that passes TCP on as it is, and behind the same one that takes MQTT out of a WebSocket.
+    private static func compareWebSocket(_ bench: Workbench, count: Int, into report: inout Report) throws {
+        let title = "through mosquitto and a proxy, QoS 1, 200 B, through a WebSocket"
+        let contenders = [BrokerTransport.tcp, .webSocket].map { transport in
+            let agent = Receiver(name: transport.text) { run in
+                let directory = try AgentReceiver.makeStateDirectory(
+                    in: bench.folder, port: run.port, isWebSocket: transport == .webSocket)
+                return bench.own(["agent", "memory", directory, "\(run.count)"])
+            }
+            return Contender(name: agent.name, count: count) {
+                try self.sample(bench, agent, count: count, qos: 1, behind: transport)
+            }
+        }
+        let results = try report.compare(title, isPlotted: false, contenders, repetitions: bench.repetitions)
+        let (ours, plain) = (results[BrokerTransport.webSocket.text, "cpu"], results[BrokerTransport.tcp.text, "cpu"])
+        report.add(
+            "\(title), user + system CPU a message",
+            ours: Shown.microseconds(ours),
+            against: "TCP \(Shown.microseconds(plain))",
+            ratio: Shown.ratio(ours / plain),
+            target: "<= 1.3x",
+            reached: ours / plain <= 1.3
+        )
     }
 
     private static func report(_ results: Results, qos: Int, into report: inout Report) {
@@ -58,7 +86,10 @@ enum BrokerSection {
         )
     }
 
-    private static func sample(_ bench: Workbench, _ receiver: Receiver, count: Int, qos: Int) throws -> Sample {
+    /// - Parameter transport: the way to a proxy in front of the broker; `nil` for no proxy.
+    private static func sample(
+        _ bench: Workbench, _ receiver: Receiver, count: Int, qos: Int, behind transport: BrokerTransport? = nil
+    ) throws -> Sample {
         let port = try freePort()
         let configuration = bench.program("mosquitto.conf")
         try write(
@@ -76,12 +107,23 @@ enum BrokerSection {
         )
         // Ended some day, so that nobody waits for ever for a receiver that does not subscribe.
         let broker = try ChildProcess(["timeout", "240", "mosquitto", "-c", configuration], readsErrors: true)
+        let relay = try transport.map { transport in try PacketProxy([transport], observer: Relay()) }
+        let receiverPort = relay.flatMap { relay in transport.map { Int(relay.port(for: $0)) } } ?? port
         defer {
+            relay?.stop()
             broker.end()
-            Workbench.remove("\(bench.folder)/agent-\(port)")
+            Workbench.remove("\(bench.folder)/agent-\(receiverPort)")
         }
         try waitUntilListening(port)
-        let command = try receiver.command(.init(port: port, count: count, qos: qos))
+        if let relay, let brokerPort = UInt16(exactly: port) {
+            let isReady = DispatchSemaphore(value: 0)
+            Task {
+                await relay.forward(to: brokerPort)
+                isReady.signal()
+            }
+            isReady.wait()
+        }
+        let command = try receiver.command(.init(port: receiverPort, count: count, qos: qos))
         let subscriber = try MeasuredProcess(command, bench, discardsOutput: receiver.discardsOutput)
         // No receiver but ours says that it has subscribed; the broker says it of all of them.
         while let line = broker.nextLine(), !line.contains(bytesOf: Workbench.topic) { continue }
@@ -98,4 +140,11 @@ enum BrokerSection {
         sample["rate"] = Double(count) / seconds
         return sample
     }
+}
+
+/// A proxy that does nothing to what passes.
+private final class Relay: ProxyObserver {
+    func connected() -> Int { 0 }
+    func ended(_ connection: Int, byCut: Bool) {}
+    func passed(_ packet: ProxyPacket, _ direction: Direction, connection: Int, copies: Int) {}
 }
