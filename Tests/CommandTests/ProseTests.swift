@@ -22,7 +22,7 @@ import Testing
         try FileManager.default.copyItem(atPath: Self.script.path, toPath: "\(tree)/script/prose")
         // The tool removes its home with itself.
         return try withExtendedLifetime(tool) {
-            try RunningTool(["\(tree)/script/prose"] + words, environment: tool.environment).waitForExit()
+            try RunningTool(["bash", "\(tree)/script/prose"] + words, environment: tool.environment).waitForExit()
         }
     }
 

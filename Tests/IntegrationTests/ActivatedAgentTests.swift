@@ -318,7 +318,7 @@ import Testing
                     if case .notice(.launchIgnored, _, _) = $0 { true } else { false }
                 }
                 guard case .notice(_, let reason, _)? = event else { return }
-                #expect(reason.contains("'feed: .activator'") && reason.hasSuffix(" without KII_PUSH_LAUNCH_FD"))
+                #expect(reason.contains("feed of KiiPushActivation") && reason.hasSuffix(" without KII_PUSH_LAUNCH_FD"))
             }
         }
     }
