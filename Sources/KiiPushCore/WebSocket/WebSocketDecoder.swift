@@ -106,7 +106,12 @@ extension WebSocketDecoder {
         let lengthBytes = length == 126 ? 2 : length == 127 ? 8 : 0
         let size = 2 + lengthBytes + (isMasked ? 4 : 0)
         guard bytes.count >= size else { return nil }
-        if lengthBytes > 0 { length = bytes[2..<2 + lengthBytes].reduce(0) { $0 << 8 | UInt64($1) } }
+        if lengthBytes > 0 {
+            length = bytes[2..<2 + lengthBytes].reduce(0) { $0 << 8 | UInt64($1) }
+            guard length >= (lengthBytes == 2 ? 126 : 65_536) else {
+                return self.fail("a frame whose length has more bytes than it needs")
+            }
+        }
         let maximum = Self.maximumMessageBytes - (opcode.isControl ? 0 : self.fragmentBytes ?? 0)
         guard length <= UInt64(maximum) else {
             let rest = self.fragmentBytes == nil ? "" : " after \(self.fragmentBytes ?? 0) of the same message"

@@ -28,6 +28,7 @@ package struct WebSocketInvitation: Sendable {
             return Self.refusal(404, "MQTT over WebSocket is at \(self.path).")
         }
         let fields = self.head.fields()
+        guard fields.list("Host").count == 1 else { return Self.refusal(400, "The request has to name one Host.") }
         guard fields.list("Upgrade", has: "websocket"), fields.list("Connection", has: "upgrade") else {
             return Self.refusal(426, "This is for WebSocket clients: ask with Upgrade: websocket.")
         }
@@ -59,11 +60,12 @@ package struct WebSocketInvitation: Sendable {
             431: "Request Header Fields Too Large", 503: "Service Unavailable",
         ]
         let body = sentence + "\n"
-        // RFC 9110 section 15.5.22 requires Upgrade with 426; RFC 6455 section 4.4, the version.
-        let upgrade = status == 426 ? "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n" : ""
+        // RFC 9110 requires Allow with 405 (section 15.5.6) and Upgrade with 426 (15.5.22); RFC 6455 section 4.4
+        // requires the version.
+        let required = [405: "Allow: GET\r\n", 426: "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"]
         let answer = """
             HTTP/1.1 \(status) \(reasons[status] ?? "")\r
-            \(upgrade)Content-Type: text/plain\r
+            \(required[status] ?? "")Content-Type: text/plain\r
             Content-Length: \(body.utf8.count)\r
             Connection: close\r
             \r

@@ -6,7 +6,7 @@ import Testing
 @Suite struct TransportChoiceTests {
     /// The letters of the transports that one connection after another uses.
     private static func letters(
-        _ transport: PushAgent.Transport, ports: String, remembers: Bool = false, reached: [Bool]
+        _ transport: PushAgent.Transport, ports: String, remembers: Bool = false, reached: [Bool?]
     ) -> String {
         var configuration = PushAgent.Configuration(
             app: KiiApp(appID: "a", appKey: "k", baseURL: "https://c/api"), account: .pseudoUser)
@@ -29,6 +29,8 @@ import Testing
             (.automatic, "TW", false, "", "T"), (.automatic, "TW", false, "---", "TTTW"),
             (.automatic, "TW", false, "--+--", "TTTTTT"), (.automatic, "TW", false, "---+++", "TTTWWWW"),
             (.automatic, "TW", false, "---+-", "TTTWWT"), (.automatic, "TW", false, "--------", "TTTWTTTWT"),
+            // Offline: the name is not found.
+            (.automatic, "TW", false, "--????-", "TTTTTTTW"), (.automatic, "TW", true, "???", "WWWW"),
             (.automatic, "TW", true, "++", "WWW"), (.automatic, "TW", true, "----", "WTTTW"),
             (.automatic, "T", false, "-----", "TTTTTT"), (.automatic, "T", true, "----", "TTTTT"),
             (.automatic, "W", false, "---", "WWWW"), (.tcp, "TW", true, "----", "TTTTT"),
@@ -37,7 +39,16 @@ import Testing
     func theNextPortFollowsFromWhatWasReached(
         transport: PushAgent.Transport, ports: String, remembers: Bool, reached: String, letters: String
     ) {
-        let result = Self.letters(transport, ports: ports, remembers: remembers, reached: reached.map { $0 == "+" })
+        let result = Self.letters(
+            transport, ports: ports, remembers: remembers, reached: reached.map { $0 == "?" ? nil : $0 == "+" })
         #expect(result == letters)
+    }
+
+    @Test(arguments: [(.nameNotResolved, nil), (.timedOut, false)] as [(TransportError.Code, Bool?)])
+    func aNameThatIsNotFoundSaysNothingAboutThePort(code: TransportError.Code, wasReached: Bool?) {
+        let end = BrokerLink.End(
+            cause: .transport(TransportError(code, detail: "")), connectedFor: nil, hadSession: false,
+            wasSubscribed: false, wasProbing: false)
+        #expect(end.wasReached == wasReached)
     }
 }

@@ -93,6 +93,10 @@ import Testing
         (.client, [0x08, 0], "a fragmented close frame", 1002),
         (.client, [0x89, 126, 0, 126], "a ping frame of more than 125 bytes", 1002),
         (.client, [0x8A, 127, 0, 0, 0, 0, 0, 0, 0, 1], "a pong frame of more than 125 bytes", 1002),
+        // Section 5.2: the minimal number of bytes.
+        (.client, [0x82, 126, 0, 125], "a frame whose length has more bytes than it needs", 1002),
+        (.server, [0x82, 0xFE, 0, 0, 0, 0, 0, 0], "a frame whose length has more bytes than it needs", 1002),
+        (.client, [0x82, 127, 0, 0, 0, 0, 0, 0, 255, 255], "a frame whose length has more bytes than it needs", 1002),
         (.client, [0x80, 1, 1], "a continuation of nothing", 1002),
         (.client, [0x02, 1, 1, 0x82, 1, 2], "a message within another one", 1002),
         (

@@ -139,6 +139,7 @@ import Testing
         ("GET /mqtt HTTP/1.1", "POST /mqtt HTTP/1.1", "405 Method Not Allowed"),
         ("GET /mqtt HTTP/1.1", "GET /chat HTTP/1.1", "404 Not Found"),
         ("GET /mqtt HTTP/1.1", "\u{16}\u{3}\u{1}", "400 Bad Request"),
+        ("Host: ", "X-Host: ", "400 Bad Request"), ("Host: ", "Host: other\r\nHost: ", "400 Bad Request"),
         ("Upgrade: websocket", "Accept: */*", "426 Upgrade Required"),
         ("Version: 13", "Version: 8", "426 Upgrade Required"),
         ("Key: dGhl", "Key: dGh", "400 Bad Request"), ("Protocol: mqtt", "Protocol: chat", "400 Bad Request"),
@@ -153,7 +154,10 @@ import Testing
             Issue.record("not refused")
             return
         }
-        #expect(String(decoding: answer, as: UTF8.self).hasPrefix("HTTP/1.1 \(status)\r\n"))
+        let text = String(decoding: answer, as: UTF8.self)
+        #expect(text.hasPrefix("HTTP/1.1 \(status)\r\n"))
+        // RFC 9110 section 15.5.6.
+        #expect(text.contains("\r\nAllow: GET\r\n") == status.hasPrefix("405"))
     }
 
     @Test(arguments: [

@@ -118,11 +118,11 @@ final class AgentSession: Sendable {
         try self.begin(endpoint)
         var outcome = await self.outcome(untilConnected: true)
         // This is a single attempt, so it takes the other port at once.
-        if case .end(let end) = outcome, !end.wasReached, self.choice.withLock({ $0.turn(at: endpoint) }) {
+        if case .end(let end) = outcome, end.wasReached == false, self.choice.withLock({ $0.turn(at: endpoint) }) {
             try self.begin(endpoint)
             let other = await self.outcome(untilConnected: true)
             // Where neither is reached, the first says more: the other only stands in for it.
-            if case .end(let end) = other, !end.wasReached {} else { outcome = other }
+            if case .end(let end) = other, end.wasReached != true {} else { outcome = other }
         }
         if case .connected = outcome { await body() }
         try await self.loop.run { [link = self.link] in link.value.disconnect() }

@@ -27,11 +27,13 @@ extension BrokerLink.End {
         }
     }
 
-    /// Whether the broker itself has answered, and not only its network, or a server in front of it.
-    var wasReached: Bool {
+    /// Whether the broker itself has answered, and not only its network, or a server in front of it. `nil` if its name
+    /// was not found, which says nothing about the port.
+    var wasReached: Bool? {
         if self.connectedFor != nil { return true }
         return switch self.cause {
         case .session(.connectionRefused), .session(.subscriptionRefused), .session(.unsendable): true
+        case .transport(let error) where error.code == .nameNotResolved: nil
         case .session, .transport: false
         }
     }

@@ -46,8 +46,9 @@ struct TransportChoice: Sendable {
 
     /// Notes that a connection to this endpoint has ended.
     ///
-    /// - Parameter wasReached: whether the broker had answered.
-    mutating func ended(at endpoint: MQTTEndpoint, wasReached: Bool) {
+    /// - Parameter wasReached: whether the broker had answered; `nil` if the attempt says nothing about the port.
+    mutating func ended(at endpoint: MQTTEndpoint, wasReached: Bool?) {
+        guard let wasReached else { return }
         self.unreached = wasReached ? 0 : self.unreached + 1
         guard self.unreached >= (self.usesWebSocket(at: endpoint) ? 1 : Self.attempts) else { return }
         _ = self.turn(at: endpoint)
