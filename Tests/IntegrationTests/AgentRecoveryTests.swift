@@ -205,7 +205,7 @@ import Testing
             let agent = PushAgent(runtime: runtime, configuration: configuration, handler: RecordingHandler())
             for work in [{ _ = try await agent.register() }, { try await agent.run() }] {
                 let error = await #expect(throws: KiiInputError.self) { try await work() }
-                #expect(error?.description.hasPrefix("fields at /userID cannot be used: ") == true)
+                #expect(error?.description.hasPrefix(#"fields at "/userID" cannot be used: "#) == true)
             }
             await runtime.shutdown()
         }

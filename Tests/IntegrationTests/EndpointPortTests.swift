@@ -25,7 +25,7 @@ import Testing
                 runtime: runtime, configuration: .init(app: emulator.app, account: .pseudoUser),
                 handler: RecordingHandler(), reconnect: .quick)
             try await agent.register()
-            try self.setPorts([("portSSL", nil)], in: "\(directory)/agent")
+            try self.setPorts([("portSSL", nil), ("portWSS", nil)], in: "\(directory)/agent")
             #expect(try agent.registration()?.portSSL == nil)
             let events = agent.events
             try await whileRunning(agent) {

@@ -1,7 +1,7 @@
-/// The error codes of Kii that the library distinguishes, in the server's spelling. `Documentation/coverage.md` lists
+/// The codes of Kii's refusals that the library tells apart, as the server spells them. `Documentation/coverage.md` has
 /// every code.
 package enum KiiErrorCode {
-    /// 401: the principal may not do this, or the token is invalid.
+    /// 401: the principal may not do this, or the token is not one.
     package static let unauthorized = "UNAUTHORIZED"
     /// 400: no such user or thing, or the password is wrong.
     package static let invalidGrant = "invalid_grant"
@@ -22,40 +22,56 @@ package enum KiiErrorCode {
     /// 403: the app has been disabled.
     package static let appDisabled = "APP_DISABLED"
 
-    // Status 404
-    /// No app has this ID at this site.
+    /// 404: no app has this ID at this site.
     package static let appNotFound = "APP_NOT_FOUND"
+    /// 404: there is no such user.
     package static let userNotFound = "USER_NOT_FOUND"
+    /// 404: there is no such thing.
     package static let thingNotFound = "THING_NOT_FOUND"
+    /// 404: there is no such group.
     package static let groupNotFound = "GROUP_NOT_FOUND"
+    /// 404: there is no such bucket.
     package static let bucketNotFound = "BUCKET_NOT_FOUND"
+    /// 404: there is no such object.
     package static let objectNotFound = "OBJECT_NOT_FOUND"
-    /// The bucket has no such filter; also Kii's answer for a missing bucket.
+    /// 404: the bucket has no such filter; Kii's answer for a missing bucket as well.
     package static let filterNotFound = "FILTER_NOT_FOUND"
+    /// 404: there is no such topic.
     package static let topicNotFound = "TOPIC_NOT_FOUND"
-    /// The principal is not subscribed.
+    /// 404: the principal is not subscribed.
     package static let pushSubscriptionNotFound = "PUSH_SUBSCRIPTION_NOT_FOUND"
+    /// 404: there is no such installation.
     package static let installationNotFound = "INSTALLATION_NOT_FOUND"
+    /// 404: the installation has no MQTT endpoint.
     package static let mqttEndpointNotFound = "MQTT_ENDPOINT_NOT_FOUND"
+    /// 404: there is no such access control entry.
     package static let aclNotFound = "ACL_NOT_FOUND"
+    /// 404: the app has no GCM key.
     package static let gcmKeyNotFound = "GCMKEY_NOT_FOUND"
+    /// 404: the app has no APNs key.
     package static let apnsKeyNotFound = "APNSKEY_NOT_FOUND"
+    /// 404: the app has no JPush key.
     package static let jpushKeyNotFound = "JPUSHKEY_NOT_FOUND"
 
-    // Status 409
-    /// A user has this name, address or number already.
+    /// 409: a user has this name, address or number already.
     package static let userAlreadyExists = "USER_ALREADY_EXISTS"
-    /// A thing has this vendor thing ID already.
+    /// 409: a thing has this vendor thing ID already.
     package static let thingAlreadyExists = "THING_ALREADY_EXISTS"
+    /// 409: the topic is there already.
     package static let topicAlreadyExists = "TOPIC_ALREADY_EXISTS"
+    /// 409: the principal is subscribed already.
     package static let pushSubscriptionAlreadyExists = "PUSH_SUBSCRIPTION_ALREADY_EXISTS"
+    /// 409: the access control entry is there already.
     package static let aclAlreadyExists = "ACL_ALREADY_EXISTS"
 
-    // Status 503
-    /// The installation exists, but the cloud still makes its MQTT endpoint.
+    /// 503: the installation is there and its MQTT endpoint is still being made.
     package static let mqttEndpointNotReady = "MQTT_ENDPOINT_NOT_READY"
+    /// 503: something is locked.
     package static let lockFailed = "LOCK_FAILED"
+    /// 503: a query took too long.
     package static let queryTimeout = "QUERY_TIMEOUT"
+    /// 503: a resource is not available for the moment.
     package static let resourceTemporarilyUnavailable = "RESOURCE_TEMPORARILY_UNAVAILABLE"
+    /// 503: the cloud is not available for the moment.
     package static let temporaryUnavailableError = "TEMPORARY_UNAVAILABLE_ERROR"
 }
