@@ -46,8 +46,13 @@ extension Inbox {
     }
 
     /// With `empties`, waits for readers, and then cuts the log off.
+    ///
+    /// The log grows while a reader keeps it out of the file, and may take all the room on the disk. So the file takes
+    /// the room at once that it needs for the log and the next transaction. Later there may be none.
     func writeLog(emptying empties: Bool) throws(InboxError) {
         let result = try self.connection.checkpoint(empties ? SQLITE_CHECKPOINT_TRUNCATE : SQLITE_CHECKPOINT_PASSIVE)
         self.log.wasWritten(frames: result.frames, written: result.written, inVain: empties && result.isBusy)
+        guard result.isBusy || result.written < result.frames else { return }
+        try self.connection.lengthenFile(by: self.shares.transactionBytes ?? InboxShares.mostInScarcity)
     }
 }

@@ -75,6 +75,23 @@ final class SQLiteConnection {
         return (frames, written, isBusy)
     }
 
+    /// Makes the file at least `bytes` longer than the database, so that writing the log into it takes no room. SQLite
+    /// cuts off the surplus when it has written all of the log.
+    func lengthenFile(by bytes: Int64) throws(InboxError) {
+        let step = "making room to write the log into the file"
+        let pages = try self.integer("PRAGMA page_count", step: step) ?? 0
+        var length = pages * 4096 + bytes
+        // Without chunks SQLite leaves the file as it is. With them it would also lengthen it at every other time.
+        var (chunk, none): (Int32, Int32) = (4096, 0)
+        sqlite3_file_control(self.raw, nil, SQLITE_FCNTL_CHUNK_SIZE, &chunk)
+        defer { sqlite3_file_control(self.raw, nil, SQLITE_FCNTL_CHUNK_SIZE, &none) }
+        let code = sqlite3_file_control(self.raw, nil, SQLITE_FCNTL_SIZE_HINT, &length)
+        guard code != SQLITE_OK else { return }
+        var systemError: Int32 = 0
+        sqlite3_file_control(self.raw, nil, SQLITE_FCNTL_LAST_ERRNO, &systemError)
+        throw InboxError(extendedCode: code, systemError: systemError, step: step)
+    }
+
     func setBusyTimeout(milliseconds: Int32) throws(InboxError) {
         try self.check(sqlite3_busy_timeout(self.raw, milliseconds), "setting the busy timeout")
     }

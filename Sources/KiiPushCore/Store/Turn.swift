@@ -80,7 +80,8 @@ package struct Turn {
     private static let changeBytes: Int64 = 4096
 
     /// Takes the first part of the turn, which writes about `bytes`; `nil`: all of it. Changes come first, since they
-    /// free room. Each claim is a part of its own: the store limits the rows that it takes in hand.
+    /// free room. Claims come before arrivals: when arrivals have no room, handling stored messages makes some. Each
+    /// claim is a part of its own: the store limits the rows that it takes in hand.
     mutating func takePart(of bytes: Int64?) -> Turn {
         guard let bytes else {
             defer { self = Turn() }
@@ -90,6 +91,8 @@ package struct Turn {
         if !self.changes.isEmpty {
             part.changes = Array(self.changes.prefix(Int(max(bytes / Turn.changeBytes, 1))))
             self.changes.removeFirst(part.changes.count)
+        } else if !self.claims.isEmpty {
+            part.claims = [self.claims.removeFirst()]
         } else if !self.arrivals.isEmpty {
             var left = bytes
             let count = self.arrivals.firstIndex { arrival in
@@ -98,8 +101,6 @@ package struct Turn {
             }
             part.arrivals = Array(self.arrivals.prefix(count ?? self.arrivals.count))
             self.arrivals.removeFirst(part.arrivals.count)
-        } else if !self.claims.isEmpty {
-            part.claims = [self.claims.removeFirst()]
         }
         return part
     }

@@ -155,6 +155,7 @@ final class FlakyStore: ImmediateStore {
 
     var isDurable: Bool { self.store.isDurable }
     var pendingBytes: Int64 { self.store.pendingBytes }
+    var commitBytes: Int64? { self.takesNoArrivals ? 4096 : nil }
 
     func fail(times: Int, _ kind: InboxError.Kind = .io) {
         self.failures = Array(repeating: InboxError(kind, step: "testing"), count: times)

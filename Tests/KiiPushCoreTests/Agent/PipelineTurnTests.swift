@@ -266,6 +266,24 @@ import Testing
         #expect(line.called.entries == [1])
     }
 
+    /// Otherwise nothing would make room for these.
+    @Test func whatWaitsInTheStoreIsHandledThoughThereIsNoRoomForMessages() {
+        let loop = ManualLoop()
+        let journal = JournalStore(loop.clock)
+        let store = FlakyStore(journal)
+        let line = TestPipeline(store, on: loop)
+        store.takesNoArrivals = true
+        line.receive(on: TestLink(), ticket: 1)
+        loop.turns()
+        journal.insert([.push(1)])
+        line.pipeline.appeared(.push(1))
+        for _ in 1...3 {
+            line.advance(.seconds(1))
+            line.work()
+        }
+        #expect(line.called.entries == [1])
+    }
+
     // MARK: - Back-pressure
 
     @Test func readingStopsWhileTooMuchWaitsForAHandler() {

@@ -72,6 +72,23 @@ import Testing
         #expect(try Self.size(fixture.path + "-wal") < 300 << 10)
     }
 
+    /// The log may have all the rest when the reader goes.
+    @Test func theFileHasRoomForALogThatAReaderKeepsOutOfIt() throws {
+        let fixture = try InboxFixture()
+        let inbox = try fixture.open { $0.busyTimeout = .zero }
+        inbox.shares = InboxShares(of: 2 << 20)
+        try inbox.insert([.sample()])
+        let reader = try SQLiteFile(fixture.path, for: .reading)
+        try reader.execute("BEGIN")
+        #expect(try reader.integer("SELECT count(*) FROM message") == 1)
+        for _ in 1...100 { try inbox.insert([.sample(bytes: 3000)]) }
+        try reader.execute("COMMIT")
+        let needed = try reader.integer("PRAGMA page_count") * 4096
+        #expect(try Int64(Self.size(fixture.path)) >= needed + (32 << 10))
+        _ = try inbox.makeRoom(within: .seconds(600))
+        #expect(try Int64(Self.size(fixture.path)) == needed)
+    }
+
     @Test func aReserveStandsBesideTheInboxUntilItIsGivenUp() throws {
         let fixture = try InboxFixture(name: "inbox.sqlite")
         _ = try fixture.open()

@@ -99,30 +99,6 @@ import Testing
         #expect(journal.contents.turns == 1)
     }
 
-    @Test func aSignalIsATurnWithoutNews() throws {
-        signal(SIGURG) { _ in }
-        defer { signal(SIGURG, SIG_DFL) }
-        let journal = PollTurns()
-        let thread = PollThread<Int>(name: "kii-test")
-        let handle = Monitor<pthread_t?>(nil)
-        try thread.start {
-            handle.withLock { $0 = pthread_self() }
-            handle.signal()
-            return RecordingLoop(journal) { _ in PollWait() }
-        }
-        let interrupted = handle.wait { $0.map { .leave($0) } ?? .sleep(until: nil) }
-        // A signal that comes before the wait ends none.
-        while journal.contents.turns < 2 {
-            pthread_kill(interrupted, SIGURG)
-            sched_yield()
-        }
-        #expect(journal.contents.messages == [])
-        #expect(thread.send(1))
-        journal.wait { $0.messages == [1] }
-        thread.stop()
-        thread.join()
-    }
-
     @Test func aThreadThatIsCancelledNeverStarts() throws {
         let journal = PollTurns()
         let thread = PollThread<Int>(name: "kii-test")
