@@ -11,7 +11,7 @@ final class LaunchStore: ImmediateStore {
 
     // This process acknowledges no message.
     var isDurable: Bool { true }
-    /// The activator keeps them, and accepts a late success.
+    /// The activator keeps dead letters, and accepts a late success.
     var keepsDeadLetters: Bool { true }
     var pendingBytes: Int64 { 0 }
 

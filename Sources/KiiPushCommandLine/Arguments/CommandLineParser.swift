@@ -23,7 +23,7 @@ struct CommandLineParser {
         let (command, own) = try Self.command(below: tool, for: behind)
         let rest = profile + own
         if let program = command.configuration.program { return .pass(OtherProgram(name: program), Array(rest)) }
-        // Asking for help wins over whatever else is wrong with the line.
+        // After a known command, asking for help wins over whatever else is wrong with the line.
         let isAsked = rest.prefix { $0 != "--" }.contains { $0 == "-h" || $0 == "--help" }
         if isAsked || (words.isEmpty && command.isGroup) {
             return .show(HelpText(command: command, width: self.width).text)

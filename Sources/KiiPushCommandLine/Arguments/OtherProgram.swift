@@ -59,7 +59,8 @@ package struct OtherProgram {
         return String(decoding: line.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self)
     }
 
-    /// Starts the program; its end of the pair is closed here when this returns, so that the other one ends with it.
+    /// Starts the program with one end of a pair as its output, and returns the other end. This process closes the
+    /// program's end on return, so that the returned end reads its end when the program has ended.
     private static func askVersion(of path: String) throws -> (output: FileDescriptor, program: ChildProcess) {
         let (own, output) = try FileDescriptor.connectedPair()
         var launch = ChildProcess.Launch([path, "--version"])

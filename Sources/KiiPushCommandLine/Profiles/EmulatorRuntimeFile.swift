@@ -1,7 +1,7 @@
 package import KiiPushCore
 
-/// The file in which a running emulator publishes its address and credentials, so that the cloud needs no
-/// configuration.
+/// The file in which a running emulator publishes its address and credentials, so that the commands find this cloud
+/// without configuration.
 package struct EmulatorRuntimeFile: Sendable {
     package let app: KiiApp
     package let admin: AdminCredentials

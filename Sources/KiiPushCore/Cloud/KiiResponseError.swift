@@ -15,7 +15,7 @@ public struct KiiResponseError: Error, Sendable, Hashable, CustomStringConvertib
         /// The topic may not belong to one installation alone. It has a wildcard or U+0000, begins with `$`, or is
         /// longer than 1,024 bytes.
         case unusableTopic
-        /// A string exceeds `maximum` bytes of UTF-8, which is more than Kii sends.
+        /// A string is longer than `maximum` bytes of UTF-8; see ``KiiFields/maximumTextBytes``.
         case tooLong(maximum: Int)
         /// A number is too small or too large for its purpose.
         case outOfRange

@@ -126,7 +126,8 @@ package final class Worker {
         if !self.hasCall, !self.isThread, self.takeLeave() { self.queue.leave() }
     }
 
-    /// Whether the worker must give up the place of the last call: true once.
+    /// Whether the worker has yet to give up the place of the last call. The next question gets `false`, so that it
+    /// gives the place up once.
     func takeLeave() -> Bool {
         defer { self.hasLeft = false }
         return self.hasLeft

@@ -9,7 +9,7 @@ struct InboxPruning {
     var sweepCursor: Int64 = 0
     var nextSweep = Timestamp(millisecondsSinceEpoch: .min)
 
-    /// The next sweep restarts the search, which then finds rows beyond this limit.
+    /// The most rows in ``passed``. The search finds further ones when the next sweep begins it anew.
     private static let passedLimit = 10_000
 
     mutating func becameDone(_ sequence: Int64) {

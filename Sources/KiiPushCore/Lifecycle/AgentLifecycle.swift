@@ -138,7 +138,8 @@ public final class AgentLifecycle: Sendable {
     package func received(_ opening: OpeningTracker.Opening, isUserOpened: Bool) {
         // If the program is active already, no later call would use up the opening.
         self.update { core in
-            // The user's opening brings the program to the foreground, unless it stayed in the background.
+            // A message that the user opened counts as received in state `inactive`, even if the program is active. In
+            // the background it does not: there the opening did not bring the program to the foreground.
             let state: LifecycleState = isUserOpened && core.state != .background ? .inactive : core.state
             core.tracker.received(opening, state: state, isUserOpened: isUserOpened)
         }

@@ -58,7 +58,7 @@ package struct OpeningTracker: Sendable {
         guard self.known.insert(Key(installationID: opening.installationID, messageID: id)).inserted else {
             return false
         }
-        // The launch did not name the installation, so the first message with the number is the launch's.
+        // A launch may not name the installation (key `nil`). Then the first opening with its number is that launch's.
         guard opening.installationID != nil else { return true }
         return self.known.remove(Key(installationID: nil, messageID: id)) == nil
     }

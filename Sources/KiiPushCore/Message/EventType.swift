@@ -65,7 +65,7 @@ public enum MessageOrigin: Sendable, Hashable {
     }
 }
 
-/// The kind of bucket: the field `bucketType`. It ignores letter case, since Kii's SDKs differ in it.
+/// The kind of bucket: the field `bucketType`. `rw` and `sync` match in any letter case, since Kii's SDKs differ in it.
 package enum BucketType: Sendable, Hashable {
     /// `rw`: an ordinary bucket.
     case readWrite

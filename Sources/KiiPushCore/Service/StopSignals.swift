@@ -57,7 +57,7 @@ package final class StopSignals: Sendable {
         }
     }
 
-    /// The further signals as they come. They ask for something other than an end.
+    /// The signals of `asks`, as they come. They do not end the process.
     package var asks: AsyncStream<Int32> { self.asked.stream }
 
     /// The first signal; `nil` when the task was cancelled before one came.

@@ -175,7 +175,7 @@ extension PollLoop {
 /// The descriptors and the deadline that a ``PollLoop`` waits for.
 package struct PollWait {
     fileprivate var entries: [pollfd] = []
-    /// The latest start of the next turn; `nil` for no limit.
+    /// The time at which the next turn begins at the latest; `nil` for no limit.
     package var deadline: MonotonicInstant?
 
     package init(until deadline: MonotonicInstant? = nil) { self.deadline = deadline }

@@ -10,9 +10,10 @@ final class BrokerConnection {
 
     private init(socket: FileDescriptor) { self.socket = socket }
 
-    /// Connects and logs in, by default with a clean session. Blocks at most `patience` milliseconds.
+    /// Connects and logs in, by default with a clean session. Once connected, blocks at most `patience` milliseconds.
     ///
-    /// - Returns: `nil` when nobody listens, the answer does not come in time, or the broker refuses.
+    /// - Returns: `nil` when nobody listens, the connection breaks, the answer does not come in time, or the broker
+    ///   refuses.
     static func open(
         port: UInt16, credential: BrokerCredential, clientID: String, cleanSession: Bool = true, patience: Int32
     ) throws(EmulatorError) -> BrokerConnection? {

@@ -86,8 +86,8 @@ package struct VerdictJoin: Sendable {
         self.firstNumber += count
     }
 
-    /// Reads an event of a receiver's message. Returns the deliveries that are now complete. Events of a message have
-    /// to come in the receiver's order.
+    /// Reads an event of a receiver's message. Returns the deliveries that are now complete, and held ones of old
+    /// messages that made room. Events of a message have to come in the receiver's order.
     package mutating func take(_ event: MessageEvent, of receiver: String) -> [MessageDelivery] {
         let key = Key(receiver: receiver, messageID: event.messageID)
         let told = self.messages[key] == nil ? self.makeRoom(for: key) : []

@@ -56,7 +56,8 @@ struct FleetPlan {
     var agentCount: Int { self.agents.count }
     /// Whether shards have to come or go, so that the lease should be renewed soon.
     var isUnsettled: Bool {
-        // Shares are rounded up, so one gateway may have fewer shards, by up to the number of gateways.
+        // Shares are rounded up, so together they may exceed the shards, by less than the number of gateways. One
+        // gateway may lack them all.
         self.shards.count < self.share - self.gateways
             || self.shards.values.contains { $0.isLeaving || !$0.isRead && !$0.isRefused }
     }

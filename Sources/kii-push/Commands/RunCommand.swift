@@ -57,8 +57,8 @@ struct RunCommand: ParsableCommand {
         var session = try await self.session(service, nil, isFirst: true)
         // Only now: registering may take minutes, and until here a signal ends it at once.
         let signals = try StopSignals.ofCommand(asks: [SIGHUP, SIGUSR1])
-        // Before the socket: a second 'run' then reports the receiving process, and not the socket in use. The session
-        // reports other trouble with the state.
+        // Before the metrics' socket is made: a second 'run' then reports the receiving process, and not the socket in
+        // use. The session reports other trouble with the state.
         do {
             _ = try await session.runtime.ledger()
         } catch let error as PushAgentError {

@@ -4,7 +4,8 @@ package struct BackPressure {
     /// The limits at which reading from the network stops. A message in memory counts as the memory that it takes:
     /// ``MemoryStore/memory(of:)``.
     package struct Limits: Sendable {
-        /// Bytes that were received and not stored: in one turn, or because the store cannot be written.
+        /// The limit for bytes that are not stored yet: received in this turn, or earlier while the store could not be
+        /// written.
         package var unstoredBytes: Int64
         /// Bytes that wait for a handler, received in this turn or stored.
         package var pendingBytes: Int64

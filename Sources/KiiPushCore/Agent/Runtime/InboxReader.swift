@@ -43,7 +43,7 @@ package final class InboxReader {
     }
 
     /// Checks every message, except for its payload, and whether the file holds all stored messages. It takes about a
-    /// second for a million messages.
+    /// second for a million messages, twice that if they wait.
     ///
     /// - Throws: ``InboxAccessError/damaged(path:reason:)`` where messages cannot be read or are missing; the agent that
     ///   starts next moves such a file aside. ``InboxAccessError/unusable(path:reason:)``.

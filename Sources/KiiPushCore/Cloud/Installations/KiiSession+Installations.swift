@@ -119,7 +119,7 @@ extension JSONValue {
 }
 
 extension Principal {
-    /// The field for its ID; the raw value is the name in a body or a query.
+    /// The field for the principal's ID; its raw value is the ID's name in a body or a query.
     fileprivate var field: KiiInputError.Field {
         switch self {
         case .user: .userID

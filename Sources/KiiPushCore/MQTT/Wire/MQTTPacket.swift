@@ -197,7 +197,7 @@ package struct MQTTConnack: Sendable, Hashable {
         let flags = try body.takeByte(at: &position)
         self.code = ConnackCode(rawValue: try body.takeByte(at: &position))
         try body.requireEnd(at: position)
-        // 3.2.2.1; MQTT 3.1, 3.2: "reserved values, not used"
+        // MQTT 3.1.1, 3.2.2.1: bits 7 to 1 are 0. MQTT 3.1, 3.2, ignores the byte: "reserved values, not used".
         guard version == .v3_1 || flags & 0xFE == 0 else { throw MQTTError(.acknowledgeFlags(flags)) }
         self.sessionPresent = version == .v3_1_1 && flags == 1
     }

@@ -5,7 +5,7 @@ enum PushNetwork: String, CaseIterable, Sendable {
     case gcm, fcm, apns, jpush, mqtt
 
     /// The installations that the network reaches. Google's old and new network reach the same ones; the new one has
-    /// priority.
+    /// priority, since its case comes later.
     var deviceType: InstallationRecord.DeviceType {
         switch self {
         case .gcm, .fcm: .android
