@@ -217,9 +217,9 @@ struct Ceiling {
         Ceiling("Sources/KiiPushCore/Delivery", [.bytes: 95_395, .types: 76]),
         Ceiling("Sources/KiiPushCore/Store", [.bytes: 44_203, .types: 23]),
         Ceiling("Sources/KiiPushCore/Lifecycle", [.bytes: 15_944, .types: 19]),
-        Ceiling("Sources/KiiPushCore/Agent", [.bytes: 193_187, .types: 102]),
+        Ceiling("Sources/KiiPushCore/Agent", [.bytes: 193_268, .types: 102]),
         Ceiling("Sources/KiiPushCore/Service", [.bytes: 12_806, .types: 11]),
-        Ceiling("Sources/KiiPushCore", [.bytes: 855_418, .types: 549, .publicDeclarations: 504]),
+        Ceiling("Sources/KiiPushCore", [.bytes: 855_433, .types: 549, .publicDeclarations: 504]),
         Ceiling("Sources/KiiPushActivation", [.bytes: 41_545, .types: 27]),
         Ceiling("Sources/KiiPushDesktop", [.bytes: 24_735, .types: 19]),
         Ceiling("Sources/KiiPushPostgres", [.bytes: 172_658, .types: 54]),
@@ -229,7 +229,7 @@ struct Ceiling {
         Ceiling("Sources/kii-push-emulator", [.bytes: 13_038, .types: 3]),
         Ceiling("Sources/kii-push-gateway", [.bytes: 33_798, .types: 28]),
         Ceiling("Sources/KiiPushC", [.bytes: 36_439, .types: 12]),
-        Ceiling("Sources", [.bytes: 1_930_771, .types: 1_121, .errorTypes: 20]),
+        Ceiling("Sources", [.bytes: 1_930_786, .types: 1_121, .errorTypes: 20]),
     ]
 
     /// What to do if the folder has `count`, or `nil` for nothing. 5 % are left free, lest each change move a ceiling.

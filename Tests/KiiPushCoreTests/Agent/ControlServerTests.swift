@@ -216,6 +216,19 @@ import Testing
         }
     }
 
+    /// It would wait for an answer for ever.
+    @Test func afterItsEndNobodyIsInTheListenersQueue() throws {
+        try withTemporaryDirectory { directory in
+            let server = try ControlServer(directory: directory) { _, _ in }
+            let path = ControlSocket.path(in: directory)
+            #expect(link(path, path + ".other") == 0)
+            server.stop()
+            #expect(rename(path + ".other", path) == 0)
+            #expect(try ControlClient(stateDirectory: directory) == nil)
+            withExtendedLifetime(server) {}
+        }
+    }
+
     @Test func takesThePlaceOfASocketThatWasLeft() throws {
         try withTemporaryDirectory { directory in
             _ = try ControlSocket.listen(in: directory)

@@ -24,9 +24,10 @@ import Testing
         }
     }
 
-    /// The next bytes of a client's frames.
-    private static func receive(_ connection: LoopbackConnection, _ decoder: inout WebSocketDecoder) -> [UInt8] {
+    /// The next bytes of a client's frames; `nil` when the client is gone.
+    private static func receive(_ connection: LoopbackConnection, _ decoder: inout WebSocketDecoder) -> [UInt8]? {
         var bytes = connection.read()
+        guard !bytes.isEmpty else { return nil }
         return bytes.withUnsafeMutableBytes { Array(decoder.decode($0)) }
     }
 
@@ -35,8 +36,7 @@ import Testing
             guard Self.accept(connection) else { return }
             var decoder = WebSocketDecoder(role: .server)
             var random = SeededGenerator(seed: 7)
-            while decoder.end == nil {
-                let bytes = Self.receive(connection, &decoder)
+            while decoder.end == nil, let bytes = Self.receive(connection, &decoder) {
                 var start = 0
                 var answer: [UInt8] = []
                 while start < bytes.count {

@@ -37,6 +37,9 @@ final class ControlLoop: PollLoop {
     }
 
     func end(_ unread: [Void]) {
+        // A client that connects anew at once has to be refused. It would wait for ever in the listener's queue.
+        self.server.listener.shutDown(.both)
+        while self.server.listener.accept() != nil {}
         // The last requests get no answer; the end of the connection says so.
         for number in Array(self.links.keys) { self.end(number) }
     }
