@@ -279,8 +279,10 @@ class InspectorCase(unittest.TestCase):
             all.find((one) => one.textContent === arguments[0]).click()""", text)
 
     def part(self, name):
-        """Shows a part of the message."""
-        self.find(f"kii-message [data-name={name}]").click()
+        """Shows a part of the message, once the message is there."""
+        selector = f"kii-message [data-name={name}]"
+        self.until(lambda: self.driver.find_elements(By.CSS_SELECTOR, selector), f"the message has {name}")
+        self.find(selector).click()
 
     def fill(self, selector, text):
         field = self.find(selector)
