@@ -27,5 +27,5 @@ package struct ResponseHead {
         return true
     }
 
-    package func fields() -> [HTTPField] { self.lines.withUnsafeBytes { [HTTPField](lines: $0) } }
+    package func fields() -> [HTTPField] { self.lines.withUnsafeBufferPointer { [HTTPField](lines: $0) } }
 }

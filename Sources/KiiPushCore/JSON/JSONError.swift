@@ -40,13 +40,8 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
         (self.code, self.byteOffset, self.pointer) = (code, byteOffset, pointer)
     }
 
-    /// An error without its pointer, which takes time to find; ``located(in:)`` adds it.
+    /// An error of the document as a whole.
     init(_ code: Code, at byteOffset: Int) { self.init(code: code, byteOffset: byteOffset, pointer: JSONPointer()) }
-
-    func located(in bytes: [UInt8]) -> JSONError {
-        let pointer = JSONPointer(leadingTo: self.byteOffset, in: bytes)
-        return JSONError(code: self.code, byteOffset: self.byteOffset, pointer: pointer)
-    }
 
     /// One line that completes "the document is …": the rule, the place, and what to do about it.
     public var description: String {

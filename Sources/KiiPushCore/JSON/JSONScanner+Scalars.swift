@@ -8,7 +8,7 @@ struct JSONStringRange {
 extension JSONScanner {
     /// Passes a string whose opening quote is at the position; returns the range between the quotes.
     @inline(__always)
-    mutating func skipString() throws(JSONError) -> JSONStringRange {
+    mutating func skipString() throws(JSONFault) -> JSONStringRange {
         let start = self.position + 1
         var position = start
         // Short ASCII runs, eight bytes a step; usually the closing quote ends them.
@@ -30,7 +30,7 @@ extension JSONScanner {
     }
 
     /// The slow path of ``skipString()``: escapes, characters beyond ASCII and the document's last bytes.
-    private mutating func skipRestOfString(start: Int) throws(JSONError) -> JSONStringRange {
+    private mutating func skipRestOfString(start: Int) throws(JSONFault) -> JSONStringRange {
         var isEscaped = false
         while let byte = self.current {
             switch byte {
@@ -41,21 +41,21 @@ extension JSONScanner {
                 isEscaped = true
                 try self.skipEscape()
             case 0x00..<0x20:
-                throw JSONError(.controlCharacter, at: self.position)
+                throw JSONFault(.controlCharacter, at: self.position)
             case 0x20..<0x80:
                 self.position += 1
             default:
                 try self.skipMultibyteCharacter(lead: byte)
             }
         }
-        throw JSONError(.unexpectedEnd, at: self.end)
+        throw JSONFault(.unexpectedEnd, at: self.end)
     }
 
     /// RFC 8259 section 7. After a `\u` escape of a high surrogate there must be one of a low surrogate.
-    private mutating func skipEscape() throws(JSONError) {
+    private mutating func skipEscape() throws(JSONFault) {
         let start = self.position
         self.position += 1
-        guard let letter = self.current else { throw JSONError(.unexpectedEnd, at: self.position) }
+        guard let letter = self.current else { throw JSONFault(.unexpectedEnd, at: self.position) }
         switch letter {
         case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"), UInt8(ascii: "b"), UInt8(ascii: "f"),
             UInt8(ascii: "n"), UInt8(ascii: "r"), UInt8(ascii: "t"):
@@ -64,33 +64,33 @@ extension JSONScanner {
             let unit = try self.skipHexadecimalUnit(escape: start)
             switch unit {
             case 0xDC00...0xDFFF:
-                throw JSONError(.loneSurrogate, at: start)
+                throw JSONFault(.loneSurrogate, at: start)
             case 0xD800...0xDBFF:
                 guard self.position + 1 < self.end else {
                     throw self.position == self.end
-                        ? JSONError(.unexpectedEnd, at: self.end) : JSONError(.loneSurrogate, at: start)
+                        ? JSONFault(.unexpectedEnd, at: self.end) : JSONFault(.loneSurrogate, at: start)
                 }
                 guard self.base[self.position] == UInt8(ascii: "\\"),
                     self.base[self.position + 1] == UInt8(ascii: "u")
-                else { throw JSONError(.loneSurrogate, at: start) }
+                else { throw JSONFault(.loneSurrogate, at: start) }
                 let second = self.position
                 self.position += 1
                 guard case 0xDC00...0xDFFF = try self.skipHexadecimalUnit(escape: second) else {
-                    throw JSONError(.loneSurrogate, at: start)
+                    throw JSONFault(.loneSurrogate, at: start)
                 }
             default: break
             }
         default:
-            throw JSONError(.invalidEscape, at: start)
+            throw JSONFault(.invalidEscape, at: start)
         }
     }
 
-    private mutating func skipHexadecimalUnit(escape: Int) throws(JSONError) -> UInt32 {
+    private mutating func skipHexadecimalUnit(escape: Int) throws(JSONFault) -> UInt32 {
         var unit: UInt32 = 0
         for offset in 1...4 {
-            guard self.position + offset < self.end else { throw JSONError(.unexpectedEnd, at: self.end) }
+            guard self.position + offset < self.end else { throw JSONFault(.unexpectedEnd, at: self.end) }
             guard let digit = hexadecimalValue(self.base[self.position + offset]) else {
-                throw JSONError(.invalidEscape, at: escape)
+                throw JSONFault(.invalidEscape, at: escape)
             }
             unit = unit << 4 | UInt32(digit)
         }
@@ -99,7 +99,7 @@ extension JSONScanner {
     }
 
     /// RFC 3629 section 4: no overlong forms, no surrogates, nothing above U+10FFFF.
-    private mutating func skipMultibyteCharacter(lead: UInt8) throws(JSONError) {
+    private mutating func skipMultibyteCharacter(lead: UInt8) throws(JSONFault) {
         let length: Int
         let second: ClosedRange<UInt8>
         switch lead {
@@ -110,25 +110,25 @@ extension JSONScanner {
         case 0xF0: (length, second) = (4, 0x90...0xBF)
         case 0xF1...0xF3: (length, second) = (4, 0x80...0xBF)
         case 0xF4: (length, second) = (4, 0x80...0x8F)
-        default: throw JSONError(.invalidUTF8, at: self.position)
+        default: throw JSONFault(.invalidUTF8, at: self.position)
         }
         guard self.position + length <= self.end, second.contains(self.base[self.position + 1]) else {
-            throw JSONError(.invalidUTF8, at: self.position)
+            throw JSONFault(.invalidUTF8, at: self.position)
         }
         for offset in 2..<max(length, 2) where self.base[self.position + offset] & 0xC0 != 0x80 {
-            throw JSONError(.invalidUTF8, at: self.position)
+            throw JSONFault(.invalidUTF8, at: self.position)
         }
         self.position += length
     }
 
     /// RFC 8259 section 6: an optional minus, an integer without leading zeros, a fraction, an exponent.
     @inline(__always)
-    mutating func skipNumber() throws(JSONError) {
+    mutating func skipNumber() throws(JSONFault) {
         let start = self.position
         if self.base[self.position] == UInt8(ascii: "-") { self.position += 1 }
         if self.current == UInt8(ascii: "0") {
             self.position += 1
-            if let byte = self.current, isDigit(byte) { throw JSONError(.invalidNumber, at: start) }
+            if let byte = self.current, isDigit(byte) { throw JSONFault(.invalidNumber, at: start) }
         } else {
             try self.skipDigits(of: start)
         }
@@ -144,12 +144,12 @@ extension JSONScanner {
     }
 
     @inline(__always)
-    private mutating func skipDigits(of number: Int) throws(JSONError) {
+    private mutating func skipDigits(of number: Int) throws(JSONFault) {
         let start = self.position
         while self.position < self.end, isDigit(self.base[self.position]) { self.position += 1 }
         guard self.position > start else {
             throw self.position == self.end
-                ? JSONError(.unexpectedEnd, at: self.end) : JSONError(.invalidNumber, at: number)
+                ? JSONFault(.unexpectedEnd, at: self.end) : JSONFault(.invalidNumber, at: number)
         }
     }
 }

@@ -1,3 +1,21 @@
+/// The scanner's error: a code and an offset, which registers return. ``JSONError`` adds the pointer, which takes time
+/// to find.
+struct JSONFault: Error {
+    let code: JSONError.Code
+    let byteOffset: Int
+
+    init(_ code: JSONError.Code, at byteOffset: Int) {
+        self.code = code
+        self.byteOffset = byteOffset
+    }
+
+    /// The error with the pointer to its place in the document.
+    func located(in bytes: [UInt8]) -> JSONError {
+        let pointer = JSONPointer(leadingTo: self.byteOffset, in: bytes)
+        return JSONError(code: self.code, byteOffset: self.byteOffset, pointer: pointer)
+    }
+}
+
 /// Reads bytes once, from left to right, and accepts only RFC 8259. It builds no values; its caller records where
 /// values start and end.
 ///
@@ -27,23 +45,23 @@ struct JSONScanner {
     }
 
     /// Skips the white space before the document's value.
-    mutating func beginDocument() throws(JSONError) {
+    mutating func beginDocument() throws(JSONFault) {
         // RFC 8259 section 8.1 forbids sending a byte order mark and lets a parser refuse it.
         if self.end >= 3, self.base[0] == 0xEF, self.base[1] == 0xBB, self.base[2] == 0xBF {
-            throw JSONError(.byteOrderMark, at: 0)
+            throw JSONFault(.byteOrderMark, at: 0)
         }
         self.skipWhitespace()
-        guard self.position < self.end else { throw JSONError(.empty, at: self.position) }
+        guard self.position < self.end else { throw JSONFault(.empty, at: self.position) }
     }
 
-    mutating func endDocument() throws(JSONError) {
+    mutating func endDocument() throws(JSONFault) {
         self.skipWhitespace()
-        guard self.position == self.end else { throw JSONError(.trailingBytes, at: self.position) }
+        guard self.position == self.end else { throw JSONFault(.trailingBytes, at: self.position) }
     }
 
     /// Passes one whole value and checks all of it. At most `levels` (64 or fewer) arrays and objects may nest.
     @inline(__always)
-    mutating func skipValue(levels: Int) throws(JSONError) {
+    mutating func skipValue(levels: Int) throws(JSONFault) {
         // Most values are strings, which need no tracking.
         if self.current == UInt8(ascii: "\"") {
             _ = try self.skipString()
@@ -53,7 +71,7 @@ struct JSONScanner {
     }
 
     /// Passes one whole value of any kind. One bit for each level tracks nesting without recursion.
-    private mutating func skipNestedValue(levels: Int) throws(JSONError) {
+    private mutating func skipNestedValue(levels: Int) throws(JSONFault) {
         var objects: UInt64 = 0
         var depth = 0
         repeat {
@@ -64,7 +82,7 @@ struct JSONScanner {
             case UInt8(ascii: "-"), UInt8(ascii: "0")...UInt8(ascii: "9"):
                 try self.skipNumber()
             case UInt8(ascii: "{"), UInt8(ascii: "["):
-                guard depth < levels else { throw JSONError(.tooDeep, at: self.position) }
+                guard depth < levels else { throw JSONFault(.tooDeep, at: self.position) }
                 let isObject = byte == UInt8(ascii: "{")
                 self.position += 1
                 self.skipWhitespace()
@@ -88,7 +106,7 @@ struct JSONScanner {
 
     /// After a value: closes the containers that end here, and stops before the next value or at depth 0.
     @inline(__always)
-    private mutating func leaveFinishedContainers(depth: inout Int, objects: inout UInt64) throws(JSONError) {
+    private mutating func leaveFinishedContainers(depth: inout Int, objects: inout UInt64) throws(JSONFault) {
         while depth > 0 {
             let isObject = objects & 1 == 1
             self.skipWhitespace()
@@ -106,7 +124,7 @@ struct JSONScanner {
 
     /// Passes a key, its colon and the white space around it; returns the range between the quotes.
     @inline(__always)
-    mutating func skipKey() throws(JSONError) -> JSONStringRange {
+    mutating func skipKey() throws(JSONFault) -> JSONStringRange {
         guard self.current == UInt8(ascii: "\"") else { throw self.unexpected }
         let key = try self.skipString()
         self.skipWhitespace()
@@ -115,17 +133,17 @@ struct JSONScanner {
         return key
     }
 
-    private mutating func skipLiteral(_ literal: StaticString) throws(JSONError) {
+    private mutating func skipLiteral(_ literal: StaticString) throws(JSONFault) {
         for index in 0..<literal.utf8CodeUnitCount { try self.skip(literal.utf8Start[index]) }
     }
 
     @inline(__always)
-    private mutating func skip(_ byte: UInt8) throws(JSONError) {
+    private mutating func skip(_ byte: UInt8) throws(JSONFault) {
         guard self.current == byte else { throw self.unexpected }
         self.position += 1
     }
 
-    private var unexpected: JSONError {
-        JSONError(self.position < self.end ? .unexpectedByte : .unexpectedEnd, at: self.position)
+    private var unexpected: JSONFault {
+        JSONFault(self.position < self.end ? .unexpectedByte : .unexpectedEnd, at: self.position)
     }
 }

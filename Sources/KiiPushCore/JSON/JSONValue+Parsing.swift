@@ -10,9 +10,9 @@ extension JSONValue {
         guard bytes.count <= limits.maximumBytes else {
             throw JSONError(.tooLarge, at: limits.maximumBytes)
         }
-        do throws(JSONError) {
-            let range = try bytes.withUnsafeBufferPointer { buffer throws(JSONError) -> Range<Int> in
-                guard let base = buffer.baseAddress else { throw JSONError(.empty, at: 0) }
+        do throws(JSONFault) {
+            let range = try bytes.withUnsafeBufferPointer { buffer throws(JSONFault) -> Range<Int> in
+                guard let base = buffer.baseAddress else { throw JSONFault(.empty, at: 0) }
                 var scanner = JSONScanner(base: base, count: buffer.count)
                 try scanner.beginDocument()
                 let start = scanner.position

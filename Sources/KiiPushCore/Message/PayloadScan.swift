@@ -19,9 +19,9 @@ struct PayloadScan {
         guard bytes.count <= limit else {
             throw .malformed(JSONError(.tooLarge, at: limit))
         }
-        do throws(JSONError) {
-            try bytes.withUnsafeBufferPointer { buffer throws(JSONError) in
-                guard let base = buffer.baseAddress else { throw JSONError(.empty, at: 0) }
+        do throws(JSONFault) {
+            try bytes.withUnsafeBufferPointer { buffer throws(JSONFault) in
+                guard let base = buffer.baseAddress else { throw JSONFault(.empty, at: 0) }
                 var scanner = JSONScanner(base: base, count: buffer.count)
                 try scanner.beginDocument()
                 // The code below diagnoses other values, outside the hot path.
@@ -50,7 +50,7 @@ struct PayloadScan {
     }
 
     @inline(__always)
-    private mutating func readObject(_ scanner: inout JSONScanner, in bytes: [UInt8]) throws(JSONError) {
+    private mutating func readObject(_ scanner: inout JSONScanner, in bytes: [UInt8]) throws(JSONFault) {
         let start = scanner.position
         scanner.position += 1
         scanner.skipWhitespace()
@@ -69,8 +69,8 @@ struct PayloadScan {
                 scanner.position += 1
                 scanner.skipWhitespace()
             case UInt8(ascii: "}"): isLast = true
-            case nil: throw JSONError(.unexpectedEnd, at: scanner.position)
-            default: throw JSONError(.unexpectedByte, at: scanner.position)
+            case nil: throw JSONFault(.unexpectedEnd, at: scanner.position)
+            default: throw JSONFault(.unexpectedByte, at: scanner.position)
             }
         }
         scanner.position += 1

@@ -14,7 +14,7 @@ package struct HTTPField: Sendable, Hashable {
 
 extension [HTTPField] {
     /// Reads header lines (RFC 9112 section 5). Drops lines without a colon.
-    package init(lines: UnsafeRawBufferPointer) {
+    package init(lines: UnsafeBufferPointer<UInt8>) {
         self = []
         for line in lines.split(separator: UInt8(ascii: "\n")) {
             if line.first == UInt8(ascii: " ") || line.first == UInt8(ascii: "\t") {
@@ -27,7 +27,7 @@ extension [HTTPField] {
         }
     }
 
-    private static func text(_ bytes: Slice<UnsafeRawBufferPointer>) -> String {
+    private static func text(_ bytes: Slice<UnsafeBufferPointer<UInt8>>) -> String {
         let isText: (UInt8) -> Bool = { !$0.isOne(of: " \t\r") }
         guard let first = bytes.firstIndex(where: isText), let last = bytes.lastIndex(where: isText) else { return "" }
         return String(decoding: bytes[first...last], as: UTF8.self)

@@ -33,9 +33,9 @@ struct HandshakeHead: Sendable {
     var mayBeHTTP: Bool { zip(self.bytes, "HTTP/1.".utf8).allSatisfy { $0 == $1 } }
 
     func fields() -> [HTTPField] {
-        self.bytes.withUnsafeBytes { bytes in
+        self.bytes.withUnsafeBufferPointer { bytes in
             let lines = bytes.drop { $0 != UInt8(ascii: "\n") }
-            return [HTTPField](lines: UnsafeRawBufferPointer(rebasing: lines))
+            return [HTTPField](lines: UnsafeBufferPointer(rebasing: lines))
         }
     }
 }
