@@ -17,8 +17,8 @@ extension DesktopPresenter {
         /// The program's text for a key (`loc-key`, `title-loc-key`, `subtitle-loc-key`, `action-loc-key`) and its
         /// arguments (`loc-args` and so on). `nil` shows the key itself. Default: always `nil`.
         public var localizedText: @Sendable (_ key: String, _ arguments: [String]) -> String? = { _, _ in nil }
-        /// The alert of a message, as in `NotificationPresenter.alert(for:)`. Set it to make alerts from the data of
-        /// messages that have none, such as those of Kii's own cloud. Default: the alert of the payload's `aps`.
+        /// The alert of a message, as in `NotificationPresenter.alert(for:)`. Set it to make an alert from a message's
+        /// data if its payload has no alert, as with Kii's own cloud. Default: the alert of the payload's `aps`.
         public var alert: @Sendable (ReceivedMessage) -> NotificationAlert? = { $0.content?.alert }
         /// A message's collapse ID. A notification replaces one on the screen with the same ID and installation, and
         /// the replaced message ends without data. For Apple the ID is a request header, `apns-collapse-id`; payloads

@@ -7,7 +7,7 @@ public struct EmulatorError: Error, Sendable, CustomStringConvertible {
     public enum Code: Sendable, Hashable {
         /// Another emulator uses the same directory; its process ID if known.
         case directoryInUse(pid: Int32?)
-        /// A required port is taken.
+        /// Another program has a required port.
         case portInUse(UInt16)
         /// A program that the emulator runs (`mosquitto`, `mosquitto_passwd`, `setpriv`, `openssl`) is not installed.
         case programNotFound(String)

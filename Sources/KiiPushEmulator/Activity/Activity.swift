@@ -54,7 +54,7 @@ package struct AnsweredRequest: Sendable {
     package var messages: [SentMessage]
 }
 
-/// The facts by which a person recognizes a message. Each delivery carries a copy, since the log may have dropped the
+/// A person recognizes a message by these facts. Each delivery carries a copy, since the log may have dropped the
 /// message's request.
 package struct MessageLabel: Sendable, Hashable {
     /// The `pushMessageID`.

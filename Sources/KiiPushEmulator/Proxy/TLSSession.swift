@@ -2,7 +2,10 @@ import CGnuTLS
 import Glibc
 import KiiPushCore
 
-/// The emulator's TLS certificate and key. GnuTLS only reads the credentials once they are made.
+/// The emulator's TLS certificate and key.
+// Unchecked Sendable. Proof: the pointer is a constant, and `init` alone changes the credentials, before another thread
+// can have them. Sessions only read them, which several threads may do (GnuTLS manual, "Thread safety"). The thread that
+// releases the last reference frees them; each session holds one (`TLSSession.identity`).
 final class TLSIdentity: @unchecked Sendable {
     fileprivate let credentials: gnutls_certificate_credentials_t
 

@@ -9,7 +9,7 @@ package struct FleetBacklog: Sendable, Hashable {
     package var messages: [Int64: Int64] = [:]
     /// Age of the oldest waiting message, by its gateway's clock.
     package var lag = Duration.zero
-    /// Number of messages that were given up and are kept.
+    /// Number of dead letters that the store keeps.
     package var deadLetters: Int64 = 0
 }
 

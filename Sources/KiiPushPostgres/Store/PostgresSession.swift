@@ -116,9 +116,9 @@ package final class PostgresSession: Sendable {
 /// A gateway's settings for its database.
 package struct PostgresConfiguration: Sendable {
     package var target: String
-    /// The name by which the database recognizes the gateway.
+    /// The gateway's name in the database.
     package var gateway: String
-    /// How long the gateway keeps its shards after a renewal.
+    /// The time for which a renewal keeps the gateway's shards.
     package var lease: Duration = .seconds(10)
     package var keepsDoneFor: Duration = .seconds(24 * 3600)
     package var keepsDead = InboxCounts.Tally(rows: 100_000, bytes: 256 << 20)

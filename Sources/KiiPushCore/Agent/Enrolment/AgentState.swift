@@ -23,8 +23,7 @@ package struct AgentState: Sendable, Hashable {
     /// Whether a session remained at the broker, with another topic or installation, and the agent has not reported its
     /// loss yet.
     package var lostSession = false
-    /// The record by which ``RetainedMessage`` recognises the topic's retained message; `nil` where none is in the
-    /// inbox file.
+    /// ``RetainedMessage`` recognises the topic's retained message by this record. `nil` if the inbox file has none.
     var retained: RetainedMessage.Note?
     /// Whether the agent last used the session with its inbox in a file. A run with the inbox in memory writes nothing
     /// to the inbox file. The file then cannot tell whether the broker still has the session that brought its rows.

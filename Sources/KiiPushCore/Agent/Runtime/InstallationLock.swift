@@ -6,7 +6,7 @@ import Glibc
 /// gateway with ten thousand installations has 64 files open for their locks. In one file the kernel would walk a list
 /// of ten thousand locks for each of them (0.9 s in all, measured; in 64 files: 16 ms).
 ///
-/// The locks are those of POSIX (`fcntl(2)`, `F_SETLK`). They end with the process, however it ends, and the kernel
+/// The locks are POSIX locks (`fcntl(2)`, `F_SETLK`). They end with the process, however it ends, and the kernel
 /// names the holder's process ID. They have two traps: they do not keep two holders in one process apart, and closing
 /// any descriptor of a file releases all of the process's locks in it. ``LockTable`` handles both; other code of the
 /// process must not touch these files.
