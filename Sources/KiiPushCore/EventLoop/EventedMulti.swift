@@ -9,8 +9,8 @@ final class EventedMulti {
     private(set) var deadline: MonotonicInstant?
     // Whether libcurl ran since the last `advance`, and may have finished a handle.
     private var hasMoved = false
-    // Whether libcurl has given up a socket since the last reset.
-    private var hasLetGo = false
+    // The handles whose sockets libcurl gives up in the timer call that runs; `nil` outside one.
+    private var socketless: [UnsafeMutableRawPointer]?
     /// Called when ``advance(at:)`` has work, at once or at the ``deadline``.
     var stirred: () -> Void = {}
 
@@ -22,8 +22,8 @@ final class EventedMulti {
         self.sockets = sockets
         // Safe to escape: libcurl calls back only from inside calls made here, and `deinit` destroys the multi handle.
         let context = Unmanaged.passUnretained(self).toOpaque()
-        let socketChanged: curl_socket_callback = { _, descriptor, what, context, _ in
-            EventedMulti.of(context)?.socketChanged(descriptor, what)
+        let socketChanged: curl_socket_callback = { easy, descriptor, what, context, _ in
+            EventedMulti.of(context)?.socketChanged(descriptor, what, of: easy)
             return 0
         }
         let timerChanged: curl_multi_timer_callback = { _, milliseconds, context in
@@ -66,9 +66,10 @@ final class EventedMulti {
     func advance(at now: MonotonicInstant) -> Bool {
         if let deadline = self.deadline, deadline <= now {
             self.deadline = nil
-            self.hasLetGo = false
+            self.socketless = []
             self.move(ccurl_socket_timeout(), 0)
-            if self.hasLetGo { self.moveAll() }
+            self.socketless?.forEach(EventedMulti.requestCall)
+            self.socketless = nil
         }
         defer { self.hasMoved = false }
         return self.hasMoved
@@ -90,18 +91,20 @@ final class EventedMulti {
         curl_multi_socket_action(self.raw, descriptor, actions, &running)
     }
 
-    /// Makes libcurl check every handle.
+    /// Makes libcurl request a call for `easy` at once.
     ///
-    /// When an address times out, libcurl 7.88 gives it up and tries the name's next one only in the following call. It
-    /// has no socket then, and requests that call only for the end of the connect timeout (curl's issue 11920).
-    private func moveAll() {
-        var running: Int32 = 0
-        curl_multi_socket_all(self.raw, &running)
+    /// When an address times out, libcurl 7.88 closes its socket, and tries the name's next address only in the next
+    /// call for the handle. It requests that call for the end of the connect timeout (curl's issue 11920). The end of a
+    /// pause requests it at once. `curl_multi_socket_all` would forget the calls that it requested for other handles.
+    private static func requestCall(for easy: UnsafeMutableRawPointer) {
+        // Both fail for a handle that has no connection, and needs no call.
+        curl_easy_pause(easy, CURLPAUSE_RECV)
+        curl_easy_pause(easy, CURLPAUSE_CONT)
     }
 
-    private func socketChanged(_ descriptor: Int32, _ what: Int32) {
+    private func socketChanged(_ descriptor: Int32, _ what: Int32, of easy: UnsafeMutableRawPointer?) {
         guard what != CURL_POLL_REMOVE else {
-            self.hasLetGo = true
+            if let easy { self.socketless?.append(easy) }
             return self.sockets.release(descriptor)
         }
         var interest: Epoll.Interest = 0

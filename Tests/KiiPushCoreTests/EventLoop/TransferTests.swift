@@ -194,6 +194,34 @@ import Testing
         #expect(server.connectionCount <= 64)
     }
 
+    /// libcurl 7.88 forgets a transfer that waits for a connection if a call for all handles runs in between.
+    @Test func noTransferWaitsForeverForAConnectionAfterATimeout() async throws {
+        let server = try LoopbackServer.http { _ in response() }
+        let silent = try LoopbackServer { $0.waitForEnd() }
+        defer {
+            server.stop()
+            silent.stop()
+        }
+        var configuration = EventLoop.Configuration()
+        configuration.connectTimeout = .seconds(600)
+        configuration.maximumConnectionsPerHost = 8
+        let loop = try EventLoop(configuration: configuration)
+        let request = HTTPRequest(method: "GET", url: server.url, timeout: .seconds(20))
+        let unanswered = HTTPRequest(method: "GET", url: silent.url, timeout: .milliseconds(2))
+        // The order of the transfers decides; without the cure, one of the first 100 waves fails.
+        for _ in 0..<150 {
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                group.addTask { _ = try? await loop.perform(unanswered) }
+                for _ in 0..<60 {
+                    group.addTask {
+                        for _ in 0..<5 { _ = try await loop.perform(request) }
+                    }
+                }
+                try await group.waitForAll()
+            }
+        }
+    }
+
     @Test func refusedPortIsConnectionRefused() async throws {
         let port = try LoopbackServer.refusedPort()
         let error = await self.error(HTTPRequest.patient(method: "GET", url: "http://127.0.0.1:\(port)/"))
