@@ -7,18 +7,6 @@ import Testing
 
 /// MQTT over WebSocket: what clients put on the wire, and what they hear.
 @Suite(.ownThreads) struct WebSocketTests {
-    /// What Kii's Go client, thing-node and JavaScript SDK look for in an endpoint.
-    @Test func theEndpointNamesBothPorts() async throws {
-        try await withEmulator { client in
-            let (id, token) = try await client.installation()
-            let endpoint = try await client.call("GET", "installations/\(id)/mqtt-endpoint", token: token).json
-            #expect(endpoint["portWS"]?.int64 == Int64(client.emulator.webSocketPort))
-            #expect(endpoint["portWSS"]?.int64 == Int64(client.emulator.webSocketTLSPort))
-            let ports = ["portTCP", "portSSL", "portWS", "portWSS"].compactMap { endpoint[$0]?.int64 }
-            #expect(Set(ports).count == 4 && !ports.contains(0))
-        }
-    }
-
     @Test(arguments: [false, true]) func aPushArrives(tls: Bool) async throws {
         try await withEmulator { client in
             client.emulator.activity.follow()
