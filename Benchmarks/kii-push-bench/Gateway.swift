@@ -151,7 +151,7 @@ final class Gateway {
 
 extension ChildProcess {
     /// What the program says about a line of its input.
-    fileprivate func answer(to line: String) throws -> Sample {
+    func answer(to line: String) throws -> Sample {
         self.say(line)
         return try self.nextAnswer()
     }

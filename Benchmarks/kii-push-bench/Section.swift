@@ -13,6 +13,7 @@ enum Section: String, CaseIterable {
     case fleet
     case gateway
     case growth
+    case flash
     case idle
     case postgres
 
@@ -34,6 +35,7 @@ enum Section: String, CaseIterable {
         case .fleet: try FleetSection.run(bench, into: &report)
         case .gateway: try GatewaySection.run(bench, into: &report)
         case .growth: try GrowthSection.run(bench, into: &report)
+        case .flash: try FlashSection.run(bench, into: &report)
         case .idle: try IdleSection.run(bench, into: &report)
         case .postgres: try PostgresSection.run(bench, into: &report)
         }

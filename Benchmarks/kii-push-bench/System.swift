@@ -43,6 +43,13 @@ func residentBytes(of process: String = "self") -> Double { statusBytes("VmRSS:"
 /// The most that a process has ever had resident, in bytes.
 func peakBytes(of process: String) -> Double { statusBytes("VmHWM:", of: process) }
 
+/// The bytes that a process has caused to be written to a disk, without the file system's own (`write_bytes` of proc(5)).
+func writtenBytes(by process: Int32) -> Double {
+    let text = (try? readFile("/proc/\(process)/io")).map { String(decoding: $0, as: UTF8.self) } ?? ""
+    let line = text.split(separator: "\n").first { $0.hasPrefix("write_bytes: ") }
+    return line?.split(separator: " ").last.flatMap { Double($0) } ?? .nan
+}
+
 private func statusBytes(_ name: String, of process: String) -> Double {
     let text = (try? readFile("/proc/\(process)/status")).map { String(decoding: $0, as: UTF8.self) } ?? ""
     let line = text.split(separator: "\n").first { $0.hasPrefix(name) }
