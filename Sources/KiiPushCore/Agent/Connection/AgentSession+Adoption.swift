@@ -1,6 +1,5 @@
 extension AgentSession {
-    /// Takes over the messages of other installations of the same user or thing. Otherwise they would wait for an
-    /// installation that nobody receives as any more.
+    /// Adopts stored messages of the same user's or thing's other installations, if no agent receives for them.
     func takeOver() async throws {
         let (key, runtime) = (self.installation.key, self.agent.runtime)
         do {
@@ -9,21 +8,19 @@ extension AgentSession {
             }
             for adoption in adoptions { self.note(adoption) }
         } catch let error as InboxError {
-            // The messages have waited already; the next start adopts them.
+            // The next start adopts the messages.
             if [.full, .locked, .io, .away].contains(error.kind) { return }
             throw PushAgentError(error, in: runtime.configuration.stateDirectory)
         }
     }
 
-    /// Takes over the messages of another installation, by a person's decision, while this session runs.
     func adopted(_ adoption: Adoption) {
         guard self.note(adoption) else { return }
         self.attach(adoption.key, adoption.id)
         Task { await self.agent.presentAgain([(adoption.key, adoption.id)], self.core) }
     }
 
-    /// Hands the messages of an installation to this agent's handler from now on. If another agent receives as an adopted
-    /// installation by now, that agent keeps its messages.
+    /// Delivers an installation's messages to this agent's handler, unless another agent already receives for it.
     func attach(_ key: Int64, _ id: String) {
         let (hub, isOwn, receiver) = (self.agent.hub, key == self.installation.key, self.agent.receiver)
         let isMine = self.agent.runtime.hubs.withLock { hubs in
@@ -36,7 +33,6 @@ extension AgentSession {
         self.loop.submit { [core] in core.pipeline.value.attach(installation: key, id: id, receiver: receiver) }
     }
 
-    /// The installations whose messages this agent's handler receives.
     var attached: [(key: Int64, id: String)] {
         let hub = self.agent.hub
         let hubs = self.agent.runtime.hubs.withLock { $0 }

@@ -1,41 +1,33 @@
-/// One agent's reception, from its first connection to its stop.
+/// Receives for one agent, from its first connection to its stop.
 final class AgentSession: Sendable {
     enum Outcome: Sendable {
         case end(BrokerLink.End)
-        /// The agent has to stop; the connection still stands.
         case stopped
-        /// The subscription stands; only for a caller that waits for it.
+        /// The broker has accepted the subscription.
         case connected
-        /// The endpoint has expired; the connection still stands.
+        /// The endpoint has expired. The connection is still open.
         case expired
     }
 
     private struct Connection {
         var end: BrokerLink.End?
-        /// Whether the subscription stands.
         var isUp = false
         var waiting: OneShot<Outcome>?
-        /// Whether ``waiting`` also waits for the subscription.
         var waitsForUp = false
     }
 
     let agent: PushAgent
     let core: PushRuntime.Core
     let loop: EventLoop
-    /// The store's key of the installation.
     let installation: (key: Int64, id: String)
-    /// This installation and its predecessors, whose messages are delivered to the end.
+    /// This installation, and others whose stored messages the agent also delivers.
     let installations: Locked<[(key: Int64, id: String)]>
     private let link: LoopIsolated<BrokerLink>
     private let connection = Locked(Connection())
-    /// Whether the broker has accepted a connection since the agent began to receive.
     private let hasConnected = Locked(false)
     private let choice: Locked<TransportChoice>
 
-    /// Waits until the store has written everything so far, and makes the link to the broker, without a connection yet.
-    ///
-    /// - Throws: ``PushAgentError/inbox(reason:)``, ``PushAgentError/file(_:)``; `CancellationError`; `TransportError` with
-    ///   code `shutDown`.
+    /// Prepares the link to the broker, without a connection yet.
     init(agent: PushAgent, core: PushRuntime.Core, endpoint: MQTTEndpoint) async throws {
         self.agent = agent
         self.core = core
@@ -48,7 +40,7 @@ final class AgentSession: Sendable {
         var configuration = MQTTSession.Configuration(
             clientID: endpoint.mqttTopic, topicFilter: endpoint.mqttTopic, keepAlive: agent.configuration.keepAlive,
             connectTimeout: settings.environment.connectTimeout, pingTimeout: settings.environment.pingTimeout)
-        // The loss of a session under another topic counts, too: its messages will not arrive.
+        // If the agent's topic changed, the messages in the old topic's session are lost, too.
         configuration.expectsSession = enrolment.current.map { $0.hasSession || $0.lostSession } ?? false
         if !core.isDurable { try await enrolment.leavesInboxFile() }
         let voidsEarlierRows = core.isDurable && enrolment.current?.usesInboxFile != true
@@ -61,14 +53,14 @@ final class AgentSession: Sendable {
             }
             installations.append((own, endpoint.installationID))
             for id in former where id != endpoint.installationID {
-                // A former installation keeps the owner on record.
+                // With `nil`, the store keeps the owner that it has on record.
                 do {
                     let key = try await loop.ask(core.pipeline) {
                         $0.store.installation(id: id, of: nil, agent: name, completion: $1)
                     }
                     installations.append((key, id))
                 } catch let error as InboxError where error.kind == .ofAnother {
-                    // Another agent handles its messages by now.
+                    // Another agent now handles this installation's messages.
                 }
             }
             let report = { @Sendable (event: PushEvent) in
@@ -82,8 +74,8 @@ final class AgentSession: Sendable {
                 }
                 hub.emit(event)
             }
-            // The broker may repeat messages of an earlier connection. The agent recognises a repetition only if the
-            // message is stored.
+            // The broker may repeat messages of an earlier connection. The agent can recognise a repeated message only
+            // if the store has written the first copy.
             while !(await agent.runtime.writes(within: .seconds(1))) {
                 try await loop.run {}
                 try await Task.sleep(for: .milliseconds(100))
@@ -109,19 +101,18 @@ final class AgentSession: Sendable {
         self.installations = Locked(installations)
     }
 
-    /// Connects, waits for the subscription, and disconnects, so that the broker keeps a session.
+    /// Connects, waits for the subscription, and disconnects. The broker then keeps a session for the agent.
     ///
-    /// - Returns: how the connection ended, if it ended before the subscription stood.
-    /// - Throws: ``PushAgentError/noUsablePort(usesTLS:usesWebSocket:)``; `CancellationError`; `TransportError` with code `shutDown`.
+    /// - Returns: how the connection ended, if it ended before the subscription.
     func openOnce(_ endpoint: MQTTEndpoint, whileConnected body: () async -> Void = {}) async throws -> BrokerLink.End?
     {
         try self.begin(endpoint)
         var outcome = await self.outcome(untilConnected: true)
-        // This is a single attempt, so it takes the other port at once.
+        // There is no later attempt, so this one tries the other port at once.
         if case .end(let end) = outcome, end.wasReached == false, self.choice.withLock({ $0.turn(at: endpoint) }) {
             try self.begin(endpoint)
             let other = await self.outcome(untilConnected: true)
-            // Where neither is reached, the first says more: the other only stands in for it.
+            // If neither port reaches the broker, the result is the failure at the first port.
             if case .end(let end) = other, end.wasReached != true {} else { outcome = other }
         }
         if case .connected = outcome { await body() }
@@ -133,11 +124,11 @@ final class AgentSession: Sendable {
         }
     }
 
-    /// Receives until cancelled, or until the cloud names another installation or topic.
+    /// Receives until the task is cancelled, or until the cloud names another installation or topic.
     ///
-    /// - Parameter policy: the history of losses; the next session goes on with it.
-    /// - Returns: the other endpoint; `nil` when the agent is to stop.
-    /// - Throws: ``PushAgentError``, or an error of the cloud's that will not pass. The agent has stopped then, too.
+    /// - Parameter policy: the history of lost connections, for this session and the next.
+    /// - Returns: the other endpoint; `nil` if the task was cancelled.
+    /// - Throws: ``PushAgentError``, or a lasting error of the cloud, after the agent has stopped.
     func run(_ first: MQTTEndpoint, policy: inout ReconnectPolicy) async throws -> MQTTEndpoint? {
         self.agent.link.withLock { [link = self.link] in $0 = link }
         defer { self.agent.link.withLock { $0 = nil } }
@@ -145,7 +136,7 @@ final class AgentSession: Sendable {
         self.agent.desk.beginRestoring()
         let installations = self.installations.withLock { $0 }
         for (key, id) in installations { self.attach(key, id) }
-        // In this turn the hub gets the events that happened before it was there.
+        // This turn of the loop reports earlier events to the agent's event hub.
         self.loop.submit {}
         let id = self.installation.id
         let runtime = self.agent.runtime
@@ -153,7 +144,6 @@ final class AgentSession: Sendable {
         defer {
             runtime.adopters.withLock { $0[id] = nil }
             for (key, _) in self.attached {
-                // In this turn the other agents may find that fewer messages wait.
                 self.loop.submit { [core] in core.pipeline.value.detach(installation: key) }
                 runtime.hubs.withLock { $0[key] = nil }
             }
@@ -167,7 +157,7 @@ final class AgentSession: Sendable {
                 return other
             }
         } catch is CancellationError {
-            // Wherever the cancellation was noticed, it is the same request to stop.
+            // A cancelled task asks the agent to stop.
         } catch {
             await self.stop()
             throw error
@@ -176,13 +166,11 @@ final class AgentSession: Sendable {
         return nil
     }
 
-    /// Keeps a connection until there is a reason to end.
-    ///
-    /// - Returns: the other endpoint that the cloud named; `nil` when the agent is to stop.
     private func receive(_ first: MQTTEndpoint, policy: inout ReconnectPolicy) async throws -> MQTTEndpoint? {
         var endpoint = first
         var isFetched = false
-        // The number of times in a row that the broker refused a subscription that the cloud then confirmed.
+        // The number of times in a row that the broker refused the subscription and the cloud then named the same
+        // endpoint.
         var confirmedRefusals = 0
         let (hub, waits) = (self.agent.hub, self.agent.runtime.waits)
         while true {
@@ -195,17 +183,17 @@ final class AgentSession: Sendable {
             guard case .end(let end) = outcome, !end.isOfShutdown else { return nil }
             self.choice.withLock { $0.ended(at: endpoint, wasReached: end.wasReached) }
             if end.connectedFor != nil { self.hasConnected.withLock { $0 = true } }
-            // Somebody may be replacing a configuration that once worked.
+            // If a connection worked before, a person may be replacing the files, so the agent retries.
             if let error = end.configurationError, !self.hasConnected.withLock({ $0 }) { throw error }
             if !end.refusesSubscription { confirmedRefusals = 0 }
             let mark = waits.mark
             let decision = try await self.decision(after: end, at: endpoint, &policy)
             if let takeover = decision.takeover { hub.emit(.notice(.takenOver, reason: takeover)) }
-            // An endpoint from the file may be long out of date, so the agent asks the cloud once.
+            // The endpoint on file may be out of date. If the first connection fails, the agent asks the cloud.
             let refreshes =
                 decision.refreshesEndpoint || (!isFetched && end.connectedFor == nil) || self.isExpired
             var reason = end.reason(decision.pattern)
-            // The agent asks for a new endpoint at once, and reports the result together with the refusal.
+            // If the agent asks for a new endpoint at once, one event later reports the refusal and the answer.
             var isTold = !(end.refusesEndpoint && decision.delay == .zero)
             if isTold { hub.emit(.disconnected(reason: reason, retryIn: decision.delay)) }
             try await waits.pass(decision, policy, since: mark)
@@ -227,12 +215,13 @@ final class AgentSession: Sendable {
                         throw PushAgentError.subscriptionRefused
                     }
                 } else {
-                    // The broker is another server than the cloud: the agent tries it meanwhile.
+                    // The cloud gave no endpoint. The broker is another server, so the agent retries the endpoint that
+                    // it has.
                     reason = isTold ? answer.reason : "\(reason); \(answer.reason)"
                     isTold = false
                 }
             }
-            // The same endpoint would be refused again.
+            // The broker would refuse the unchanged endpoint again, so this retry is not immediate.
             let pause = decision.delay == .zero ? policy.nothingNew() : .zero
             if !isTold || pause > .zero { hub.emit(.disconnected(reason: reason, retryIn: pause)) }
             try await waits.pass(pause, since: waits.mark)
@@ -241,18 +230,16 @@ final class AgentSession: Sendable {
 
     private var isExpired: Bool { self.agent.enrolment.endpointTimeLeft.map { $0 <= .zero } ?? false }
 
-    /// Waits for the end of the connection. Whenever the endpoint expires, it asks the cloud meanwhile: the broker may
-    /// go on to serve a topic that gets no more messages.
+    /// Waits for the end of the connection. If the endpoint expires meanwhile, asks the cloud for the new one: the
+    /// broker may keep an expired topic open although no more messages arrive on it.
     ///
-    /// - Parameter endpoint: the endpoint of the connection; afterwards the last one that the cloud named.
-    /// - Returns: how the connection ended, or, while it still stands, the other endpoint that the cloud named.
+    /// - Returns: the end, or the other endpoint from the cloud while the connection is open.
     private func outcome(of endpoint: inout MQTTEndpoint) async throws -> (Outcome, other: MQTTEndpoint?) {
-        // The pauses hold even for a cloud that names endpoints which have expired already.
+        // The pauses between requests grow even if the cloud names endpoints that have already expired.
         var policy = ReconnectPolicy(configuration: self.agent.reconnect)
         var pause = Duration.zero
         while true {
-            // The mark comes before the look at the calendar, so that the wait misses no change of the calendar in
-            // between.
+            // The mark precedes the reading of the calendar, so the wait notices every later change of the calendar.
             let mark = self.agent.runtime.waits.mark
             let left = self.agent.enrolment.endpointTimeLeft
             let wanted = max(pause, self.agent.enrolment.endpointPause)
@@ -267,14 +254,13 @@ final class AgentSession: Sendable {
         }
     }
 
-    /// Asks the cloud for the endpoint. Without an endpoint, the reason says why the cloud gives none now.
     private func askForEndpoint() async throws -> (endpoint: MQTTEndpoint?, reason: String) {
         do {
             return (try await self.agent.enrolment.endpoint(refreshing: true), "")
         } catch let error as TransportError
             where error.code == .invalidConfiguration && error.curlCode != nil && self.hasConnected.withLock({ $0 })
         {
-            // The same as for the broker: somebody may be replacing certificates that worked.
+            // A person may be replacing certificates that worked.
             return (nil, error.description)
         } catch {
             guard let failure = self.agent.enrolment.temporaryFailure(error) else { throw error }
@@ -303,8 +289,9 @@ final class AgentSession: Sendable {
         }
     }
 
-    /// Waits for the end of the connection, for the task's cancellation, and for the subscription if `untilConnected`.
-    /// It also waits for the expiry of the endpoint, counted from `mark`: a jump of the clocks ends that wait early.
+    /// Waits for the end of the connection or the cancellation of the task, and for the subscription if
+    /// `untilConnected`. With `timeLeft`, the wait ends at the latest when that time since `mark` has passed, or when
+    /// the clocks jump.
     private func outcome(
         untilConnected: Bool = false, expiringIn timeLeft: Duration? = nil,
         since mark: InterruptibleWaits.Mark = .init()
@@ -318,7 +305,6 @@ final class AgentSession: Sendable {
             return nil
         }
         if let early { return early }
-        // A loop that has ended calls nobody back.
         if !self.loop.submit({}) { outcome.resume(.stopped) }
         async let _: Void = {
             guard let timeLeft else { return }
@@ -328,40 +314,36 @@ final class AgentSession: Sendable {
         return await outcome.value(onCancel: .stopped)
     }
 
-    /// Stops gracefully: it takes no more messages, running handlers finish, and their answers are stored and
-    /// acknowledged.
     private func stop() async {
         let link = self.link
         let grace = self.agent.runtime.configuration.shutdownGrace
-        // Messages that are adopted from here on are for the next run.
+        // The next run handles messages that this agent adopts from now on.
         self.agent.runtime.adopters.withLock { $0[self.installation.id] = { _ in } }
-        // The loop may be gone already, if the whole runtime was shut down; then there is nothing left to say.
+        // These calls fail if the whole runtime was shut down. Nothing is left to do then.
         _ = try? await self.loop.run { link.value.stopReading() }
         let installations = self.attached
         _ = try? await self.loop.run { [core] in
             for (key, _) in installations { core.pipeline.value.detach(installation: key) }
         }
-        // In this turn delivery takes back the messages that no handler has started.
+        // In this turn of the loop, delivery withdraws the messages that no handler has started.
         try? await self.loop.run {}
-        // The event comes when no handler starts any more, so that a handler may hold its answer back until then.
+        // No handler starts after this event, so a handler may wait for the event before it answers.
         self.agent.hub.emit(.stopping)
         let began = MonotonicInstant.now()
         for (key, _) in installations {
             await self.agent.runtime.wait(for: .calls(of: key), within: max(.zero, grace - (.now() - began)))
         }
-        // A store that cannot be written must not hold up the stop; that loses a verdict, not a message.
+        // If the store cannot write, the stop goes on. The agent may lose an answer, but no message.
         await self.agent.runtime.wait(for: .writing, within: grace)
         _ = try? await self.loop.run { link.value.disconnect() }
     }
 }
 
 extension MQTTEndpoint {
-    /// Whether both endpoints have one MQTT session: another topic, or another installation, is another session.
     fileprivate func isSamePlace(as other: MQTTEndpoint) -> Bool {
         self.installationID == other.installationID && self.mqttTopic == other.mqttTopic
     }
 
-    /// Whether the broker would answer both alike, as long as nothing changes there.
     fileprivate func isSameAccess(as other: MQTTEndpoint) -> Bool {
         self.host == other.host && self.portTCP == other.portTCP && self.portSSL == other.portSSL
             && self.portWS == other.portWS && self.portWSS == other.portWSS

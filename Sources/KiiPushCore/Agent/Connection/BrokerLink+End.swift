@@ -6,19 +6,17 @@ extension BrokerLink {
         }
 
         package var cause: Cause
-        /// The time since SUBACK, or since the first message that the broker sent ahead of it. `nil` if neither came.
+        /// The time since SUBACK, or since the first message if it came earlier. `nil` if neither came.
         package var connectedFor: Duration?
-        /// Whether the broker had kept the session of the connection before, or cannot say.
+        /// Whether the broker had kept the earlier session, or did not say.
         package var hadSession: Bool
         var wasSubscribed: Bool
-        /// Whether the machine had slept and the broker said nothing since: then the sleep was the cause of any end.
+        /// Whether the machine had slept, and the broker was silent since. The sleep then caused the end.
         var wasProbing: Bool
     }
 }
 
 extension BrokerLink.End {
-    /// Whether the broker refused the endpoint's credentials (CONNACK) or its topic (SUBACK). The endpoint is perhaps
-    /// out of date.
     var refusesEndpoint: Bool {
         switch self.cause {
         case .session(.connectionRefused(let code)): code.refusesCredentials
@@ -27,8 +25,7 @@ extension BrokerLink.End {
         }
     }
 
-    /// Whether the broker itself has answered, and not only its network, or a server in front of it. `nil` if its name
-    /// was not found, which says nothing about the port.
+    /// Whether the broker itself answered, and not only a server in front of it. `nil` if the host name was not found.
     var wasReached: Bool? {
         if self.connectedFor != nil { return true }
         return switch self.cause {
@@ -42,9 +39,8 @@ extension BrokerLink.End {
         if case .session(.subscriptionRefused) = self.cause { true } else { false }
     }
 
-    /// The transport's complaint about settings that it cannot work with, such as an authority file without
-    /// certificates. A finding of libcurl is about this side's settings. A finding of this library is about the
-    /// endpoint's host, which the cloud may correct.
+    /// libcurl's error about this side's settings, such as an authority file without certificates. `nil` for an invalid
+    /// host in the endpoint, which the cloud may correct.
     var configurationError: TransportError? {
         guard case .transport(let error) = self.cause, error.curlCode != nil else { return nil }
         return error.code == .invalidConfiguration ? error : nil
@@ -63,7 +59,7 @@ extension BrokerLink.End {
         case .session(.timedOut) where self.connectedFor != nil: .noticedHere
         case .session: .attemptFailed
         case .transport where self.connectedFor == nil: .attemptFailed
-        // Messages came without SUBACK: a slow link, and no sign of another receiver.
+        // Messages came without SUBACK. The link is slow; there is no sign of another receiver.
         case .transport where !self.wasSubscribed: .noticedHere
         case .transport(let error) where error.code == .webSocketFailed: .protocolBroken
         case .transport(let error): error.code == .connectionLost ? .closedByPeer : .noticedHere
@@ -98,7 +94,6 @@ extension BrokerLink.End {
         }
     }
 
-    /// The error that ``PushAgent/register(replacing:)`` throws.
     var error: any Error {
         switch self.cause {
         case .transport(let error): error

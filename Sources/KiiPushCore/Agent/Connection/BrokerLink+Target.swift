@@ -15,7 +15,6 @@ extension BrokerLink {
             self.port = port
         }
 
-        /// The same host and port as plain TCP, without TLS or WebSocket.
         var bare: StreamTarget { .tcp(host: self.endpoint.host, port: self.port) }
 
         var stream: StreamTarget {

@@ -1,13 +1,9 @@
-/// One agent's link to its broker: the MQTT session, and the connection that carries it at the moment.
-///
-/// Lives on the loop thread. It moves bytes between a ``ByteStream`` and an ``MQTTSession`` and hands messages to the
-/// ``Pipeline``, which stores and retries them, and has workers call the handlers.
+/// One agent's MQTT session with its broker, and the present connection. Only the loop's thread uses it.
 package final class BrokerLink: ByteStreamDelegate, MessageLink {
-    /// The most unsent bytes for a broker that does not read. A broker that reads stays below: it waits for the
-    /// acknowledgements of at most 65,535 packets, of 4 bytes each.
+    /// The limit of unsent bytes. A broker that reads needs far fewer: 65,535 acknowledgements of 4 bytes at most.
     private static let unsentLimit = 1 << 20
 
-    /// The longest wait for the answer to a PINGREQ after a sleep of the machine: 5 s. Tests set a longer one.
+    /// The time limit for the answer to a PINGREQ after a sleep of the machine. Default 5 s.
     private let probeLimit: Duration
     package let installation: Int64
     package let topic: String
@@ -17,7 +13,6 @@ package final class BrokerLink: ByteStreamDelegate, MessageLink {
     private let report: (PushEvent) -> Void
     private var session: MQTTSession
     private var filter: RedeliveryFilter
-    /// Set before the first connection.
     var retained = RetainedMessage()
     private var output = MQTTSession.Output()
     private var stream: (any ByteStream)?
@@ -25,25 +20,21 @@ package final class BrokerLink: ByteStreamDelegate, MessageLink {
     private var ended: ((End) -> Void)?
     private var sessionEnd: MQTTSession.Event?
     private var connectedAt: MonotonicInstant?
-    /// The time of SUBACK, or of the first message ahead of it.
+    /// The time of SUBACK, or of the first message if it came earlier.
     private var goodSince: MonotonicInstant?
     private var hadSession = false
-    /// Whether the store has the note that the broker repeats no earlier row: the answer to CONNECT is not known yet.
+    /// Whether the store holds the note that ``streamDidConnect(_:)`` explains.
     private var isInDoubt = false
-    /// Whether CONNECT waits until the store has written that note.
     private var isHeld = false
-    /// Whether the link takes no more messages, however few wait.
     private var isStopping = false
-    /// Whether the machine has slept, and the broker has said nothing since.
+    /// Whether the broker has been silent since the machine last slept.
     private var isProbing = false
     private var timer: (id: TimerID, deadline: MonotonicInstant)?
     private var absorbedInTurn: Set<Int64> = []
-    /// The rows of this turn's messages of QoS 2, by packet identifier.
     private var insertedInTurn: [UInt16: Int64] = [:]
     private var storedThrough: UInt64?
     package var isQueuedForFlush = false
     private let connectionBase: Int64
-    /// The number of the connection that stands; `nil` without one, also while the next is being made.
     private var openConnection: Int64?
 
     init(
@@ -62,14 +53,13 @@ package final class BrokerLink: ByteStreamDelegate, MessageLink {
         self.report = report
     }
 
-    /// The number of the present connection, larger than that of any before it, in this process or an earlier one.
+    /// Larger than the number of every earlier connection, also in earlier processes.
     private var connection: Int64 { self.connectionBase + Int64(self.session.generation) }
 }
 
 // MARK: - For the agent
 
 extension BrokerLink {
-    /// Begins a connection. Calls `ended` once, at its end.
     package func connect(to target: Target, ended: @escaping (End) -> Void) {
         self.target = target
         self.ended = ended
@@ -85,20 +75,18 @@ extension BrokerLink {
         self.pipeline.add(self)
     }
 
-    /// The time since the link last heard the broker, on the connection that stands. `nil` without one, and while it
-    /// reads nothing.
+    /// The time since the broker's last bytes. `nil` without a connection, and while reading is paused.
     var silence: Duration? {
         guard self.connectedAt != nil, let stream, !stream.isPaused else { return nil }
         return self.session.lastReceived.map { self.loop.now - $0 }
     }
 
-    /// Takes no more messages, for good. Meanwhile it keeps the connection alive and acknowledges finished messages.
+    /// Stops reading for good. The link still keeps the connection alive and acknowledges finished messages.
     package func stopReading() {
         self.isStopping = true
         self.setReadingPaused(true)
     }
 
-    /// Sends DISCONNECT after all due acknowledgements, and closes.
     package func disconnect() {
         guard let stream else { return }
         self.session.disconnect(into: &self.output)
@@ -111,9 +99,9 @@ extension BrokerLink {
 // MARK: - For the pipeline
 
 extension BrokerLink {
-    /// The stored row that this message may repeat; the bytes decide whether it does.
+    /// Finds the stored row that this message may repeat. The caller must compare the payloads.
     package func redeliveryCandidate(of arrival: Arrival) -> Int64? {
-        // The broker repeats no message of QoS 0.
+        // A broker never repeats a message of QoS 0.
         guard let packetID = arrival.message.packetID else { return nil }
         if arrival.message.isUnreleased, let row = self.insertedInTurn[packetID] { return row }
         let first = self.session.firstUnacknowledgedTicket
@@ -124,16 +112,14 @@ extension BrokerLink {
         return row
     }
 
-    /// Notes, until the turn is committed or has failed, that this turn has repeated a row.
+    /// Notes, until the turn's commit succeeds or fails, that a message of this turn repeats the row.
     package func absorbs(_ row: Int64) { self.absorbedInTurn.insert(row) }
 
-    /// Notes, until then, that a message of QoS 2 becomes this row.
+    /// Notes, until the turn's commit succeeds or fails, that a QoS 2 message becomes this row.
     package func inserted(_ row: Int64, _ arrival: Arrival) {
         if let packetID = arrival.message.packetID { self.insertedInTurn[packetID] = row }
     }
 
-    /// Discards the notes of ``absorbs(_:)`` and ``inserted(_:_:)``: the commit failed, and the turn's work comes
-    /// again.
     package func forgetAbsorptions() {
         self.absorbedInTurn.removeAll()
         self.insertedInTurn.removeAll()
@@ -151,21 +137,19 @@ extension BrokerLink {
         self.filter.absorbed(sequence: row, by: arrival.message)
     }
 
-    /// Whether the installation's last connection brought this message, and no other has begun since. The state of a
-    /// later connection says nothing about an earlier one's messages, and its session may be another one.
+    /// Whether the message came over the installation's latest connection. Another connection may have another session.
     package func isLatest(_ arrival: Arrival) -> Bool {
         self.pipeline.connections[self.installation] == arrival.connection
     }
 
-    /// Whether the connection that brought a message stands, so that its acknowledgement can leave.
     package func stillCarries(_ arrival: Arrival) -> Bool { arrival.connection == self.openConnection }
 
-    /// Allows one acknowledgement. It ignores a ticket of an earlier connection: that message comes again.
+    /// Ignores a ticket of an earlier connection, because the broker repeats that message.
     package func acknowledge(_ ticket: UInt64) {
         self.session.acknowledge(ticket: ticket, into: &self.output)
     }
 
-    /// Allows the acknowledgements of everything received up to this ticket, with the next ``flush()``.
+    /// Acknowledges every message up to this ticket, with the next ``flush()``.
     package func acknowledgeThrough(_ ticket: UInt64) { self.storedThrough = ticket }
 
     package func flush() {
@@ -179,9 +163,7 @@ extension BrokerLink {
         if !self.endIfUnread() { self.setTimer() }
     }
 
-    /// Ends a connection whose broker sends and never reads: the answers would take up all memory.
-    ///
-    /// - Returns: whether it ended the connection.
+    /// Ends the connection if the broker sends but never reads: the unsent answers would fill the memory.
     private func endIfUnread() -> Bool {
         guard let stream, stream.unsentBytes > BrokerLink.unsentLimit else { return false }
         stream.close()
@@ -190,7 +172,7 @@ extension BrokerLink {
         return true
     }
 
-    /// Pauses or resumes reading. Until the first message or SUBACK it reads everything.
+    /// Before SUBACK and the first message, the link ignores a wish to pause.
     func setReadingPaused(_ isWanted: Bool) {
         let isPaused = isWanted && self.goodSince != nil || self.isStopping
         guard let stream, stream.isPaused != isPaused else { return }
@@ -203,10 +185,12 @@ extension BrokerLink {
 // MARK: - From the stream
 
 extension BrokerLink {
-    /// On CONNECT the broker may begin a new session, and this process may end before it reads the answer. The next
-    /// process then reads "session present". It could mistake a new message for a repetition, by its packet identifier
-    /// and bytes, and drop it. So the store first writes that the broker repeats no earlier row. It revokes that when
-    /// the session is known to be the same. A message twice is better than a message lost.
+    /// Before CONNECT, the store notes that the broker will repeat no earlier row.
+    ///
+    /// The broker may begin a new session, and this process may end before it reads CONNACK. The next process would
+    /// then read "session present" from the broker. It could take a new message for a repetition, because packet
+    /// identifier and bytes are the same, and drop it. The link revokes the note when it knows that the session is the
+    /// old one. A repeated message is better than a lost one.
     package func streamDidConnect(_ stream: any ByteStream) {
         let store = self.pipeline.store
         self.pipeline.connections[self.installation] = nil
@@ -219,7 +203,7 @@ extension BrokerLink {
         self.pipeline.hold(self)
     }
 
-    /// Continues after the store has written everything.
+    /// Sends CONNECT after the store has written everything.
     func goOn() {
         guard self.isHeld else { return }
         self.isHeld = false
@@ -247,7 +231,6 @@ extension BrokerLink {
         self.finish(self.sessionEnd.map { .session($0) } ?? .transport(self.naming(error)))
     }
 
-    /// The error with the broker's address, since a reader may think of the cloud's address first.
     private func naming(_ error: TransportError) -> TransportError {
         guard let target = self.target else { return error }
         var error = error
@@ -257,12 +240,12 @@ extension BrokerLink {
 
     private func perform() {
         for event in self.output.events { self.handle(event) }
-        // CONNACK shows whether the session is the same; a refused client has begun none.
+        // CONNACK has told whether the session is the old one. A refused client has no new session.
         if self.isInDoubt, !self.isHeld, !self.session.hasUnansweredConnect { self.saveProven() }
         if !self.output.messages.isEmpty {
             if self.goodSince == nil {
                 self.goodSince = self.loop.now
-                // Ahead of SUBACK only a kept session brings messages.
+                // Before SUBACK, a broker sends messages only from a kept session.
                 self.hadSession = true
                 if self.pipeline.isReadingPaused { self.setReadingPaused(true) }
             }
@@ -328,7 +311,7 @@ extension BrokerLink {
 
     private func saveProven() {
         self.isInDoubt = false
-        // A filter without rows does not know which rows an earlier process has proven.
+        // A filter without rows would overwrite the progress that an earlier process stored.
         guard self.filter.lastSequence > 0 else { return }
         self.pipeline.store.proven(installation: self.installation, through: self.filter.provenSequence)
     }
@@ -344,7 +327,6 @@ extension BrokerLink {
 
     private func clear() {
         self.session.transportClosed()
-        // The next connection's stream reads until the link pauses it.
         self.session.readingPaused(false, now: self.loop.now)
         self.pipeline.remove(self)
         self.output.removeAll()
@@ -359,8 +341,7 @@ extension BrokerLink {
         self.timer = nil
     }
 
-    // There is one timer at a time. A deadline may move with every message, so a timer that fires up to 1 s early
-    // stays. But an answer removes its deadline, and then the timer moves: nobody should wake up for it.
+    // There is one timer. It may fire up to 1 s before the deadline, so that not every message moves the timer.
     private func setTimer() {
         guard let deadline = self.session.nextDeadline else { return }
         if let timer, timer.deadline <= deadline, deadline - timer.deadline < .seconds(1) { return }
@@ -373,7 +354,7 @@ extension BrokerLink {
         self.timer = (id, deadline)
     }
 
-    /// Tests the connection after a sleep of the machine: the broker may have given up meanwhile.
+    /// Sends a PINGREQ after a sleep of the machine, because the broker may have ended the connection meanwhile.
     func wokeUp() {
         guard self.connectedAt != nil else { return }
         self.isProbing = true
@@ -381,7 +362,7 @@ extension BrokerLink {
         self.perform()
     }
 
-    /// Handles the timer, after this turn's bytes have been read.
+    /// Checks the session's deadlines, after this turn's bytes: an answer that has arrived counts.
     func lookAtClock() {
         self.session.timerFired(now: self.loop.now, into: &self.output)
         self.perform()

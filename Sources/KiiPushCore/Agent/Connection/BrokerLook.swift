@@ -1,8 +1,8 @@
-/// A bare connection to a broker that has just closed another one, which shows whether the broker itself is still there.
+/// A TCP connection that tests whether a broker still runs after it closed an MQTT connection.
 ///
-/// Another receiver that takes over leaves the broker where it was. A broker that restarts refuses the connection. A
-/// load balancer in front of it refuses it as well, or closes it again at once. This connection carries nothing, so no
-/// receiver notices it. Lives on the loop's thread.
+/// If another receiver took over, the broker still accepts connections. A broker that restarts refuses the connection.
+/// A load balancer in front of it refuses the connection, too, or closes it at once. The test sends nothing, so it
+/// disturbs no receiver.
 final class BrokerLook: ByteStreamDelegate {
     private let loop: any Loop
     private let patience: Duration
@@ -10,7 +10,7 @@ final class BrokerLook: ByteStreamDelegate {
     private var timer: TimerID?
 
     /// - Parameters:
-    ///   - patience: the time for which a running broker keeps the connection.
+    ///   - patience: the broker runs if the connection stays open for this time.
     ///   - answer: called once, unless the loop ends before.
     private init(on loop: any Loop, patience: Duration, answer: @escaping @Sendable (_ isThere: Bool) -> Void) {
         (self.loop, self.patience, self.answer) = (loop, patience, answer)
@@ -40,7 +40,7 @@ final class BrokerLook: ByteStreamDelegate {
 }
 
 extension AgentSession {
-    /// Decides about the next attempt. Before the policy reports another receiver, the agent checks that the broker is there.
+    /// Decides about the next attempt. Tests whether the broker still runs before the policy reports another receiver.
     func decision(
         after end: BrokerLink.End, at endpoint: MQTTEndpoint, _ policy: inout ReconnectPolicy
     ) async throws -> ReconnectPolicy.Decision {
@@ -53,14 +53,12 @@ extension AgentSession {
             end.loss, connectedFor: end.connectedFor, hadSession: end.hadSession, brokerIsGone: true)
     }
 
-    /// Whether a broker takes a bare connection, and keeps it for as long as the shortest delay before an attempt, 1 s.
     private func isThere(_ target: BrokerLink.Target) async -> Bool {
         let isThere = OneShot<Bool>()
         let patience = self.agent.reconnect.baseDelay
         let isAccepted = self.loop.submit { [loop = self.loop] in
             BrokerLook.begin(at: target, on: loop, patience: patience) { isThere.resume($0) }
         }
-        // A loop that has ended cannot look.
         if !isAccepted { isThere.resume(true) }
         async let _: Void = {
             try? await Task.sleep(for: self.agent.runtime.configuration.environment.connectTimeout + patience)

@@ -1,21 +1,17 @@
-/// The pattern of a row of connections that the broker accepted and then closed.
+/// Finds out why a broker accepts connections and then closes them, from several closures in a row.
 ///
-/// A broker that gets a second CONNECT with the same client ID closes the first connection, [MQTT-3.1.4-2], and MQTT
-/// 3.1.1 has no word for why. So two receivers on one installation knock each other off for ever. Each sees only that
-/// its connection is closed. The broker accepts the next one at once, with the session in place. It closes that again
-/// as soon as the other receiver is back, which is within seconds.
+/// A broker that gets a second CONNECT with the same client ID closes the first connection ([MQTT-3.1.4-2]). MQTT 3.1.1
+/// gives no reason. Two receivers of one installation therefore close each other's connections without end. Each
+/// receiver reconnects and finds its session, until the other receiver reconnects a few seconds later.
 ///
-/// Several such closures in a row are evidence. These are no evidence:
-/// - the end of a connection that stood: a broker restarts, and a link breaks, at any time;
-/// - a broker that refuses in between, has lost the session, or is gone right after the last closure (``BrokerLook``).
-///
-/// A broker that kicks its client closes within a moment. A limit on the way (a load balancer's) ends connections after
-/// the same time each time. Pure: no clock.
+/// Several short connections in a row show another receiver. The count starts again in two cases:
+/// - A connection lasted for `stableAfter`: brokers restart and links break at any time.
+/// - The broker may have restarted: an attempt failed, or the session was lost.
 package struct ClosurePattern: Sendable {
     package struct Configuration: Sendable, Hashable {
-        /// The number of closures in a row, of connections that did not stand, that show another receiver.
+        /// The number of short connections, closed by the broker in a row, that show another receiver.
         package var closures = 5
-        /// A connection that lasts less than this was not taken over: another receiver waits before it comes back.
+        /// The broker itself closes within this time. Another receiver waits longer before it reconnects.
         package var kickedWithin: Duration = .milliseconds(500)
         /// The number of connections in a row that make a pattern: all closed within ``kickedWithin``, or after the
         /// same time.
@@ -26,13 +22,14 @@ package struct ClosurePattern: Sendable {
 
     package enum Kind: Sendable, Hashable {
         case unclear
-        /// The broker accepts the client and closes within a moment, so many times in a row.
+        /// The broker accepted and closed this number of connections in a row, each within
+        /// ``Configuration/kickedWithin``.
         case kicked(times: Int)
-        /// Something ends each connection after this time, such as a limit of a load balancer.
+        /// Each connection ends after this time, such as a limit of a load balancer.
         case timeLimit(Duration)
         case takenOver
 
-        /// Whether the broker closes because of this very client, so that an earlier return only makes it worse.
+        /// Whether the broker closes because of this client. A quicker reconnect would make it worse.
         package var isAgainstUs: Bool {
             switch self {
             case .unclear, .timeLimit: false
@@ -43,15 +40,14 @@ package struct ClosurePattern: Sendable {
 
     private let configuration: Configuration
     private let stableAfter: Duration
-    /// The number of closures in a row of connections that did not stand.
     private var closures = 0
     private var closuresTook = Duration.zero
     private var kicks = 0
-    /// The lifetimes of the last connections that the broker closed in a row.
+    /// Only of connections that lasted for ``stableAfter``.
     private var lifetimes: [Duration] = []
     package private(set) var isTakenOver = false
 
-    /// - Parameter stableAfter: a connection that lasts at least so long has stood.
+    /// - Parameter stableAfter: a connection that lasts less is short.
     package init(configuration: Configuration = Configuration(), stableAfter: Duration = .seconds(30)) {
         self.configuration = configuration
         self.stableAfter = stableAfter
@@ -63,9 +59,9 @@ package struct ClosurePattern: Sendable {
         return self.timeLimit.map { .timeLimit($0) } ?? .unclear
     }
 
-    /// Notes that the broker closed a connection whose subscription stood for `lifetime`.
+    /// Notes that the broker closed a connection, `lifetime` after SUBACK.
     ///
-    /// - Parameter hadSession: whether the broker had kept the session of the connection before, or cannot say.
+    /// - Parameter hadSession: whether the broker had kept the earlier session, or did not say.
     /// - Returns: the evidence and the remedy, if this closure is the first that shows another receiver.
     package mutating func closed(after lifetime: Duration, hadSession: Bool) -> String? {
         guard lifetime < self.stableAfter else {
@@ -94,13 +90,11 @@ package struct ClosurePattern: Sendable {
             + "installation, for one receiver: stop the other one, or receive as another user or thing"
     }
 
-    /// Notes that a connection ended in another way, after `lifetime`, or that none came about: the broker restarts, or
-    /// the network is bad.
+    /// Notes a connection that ended in another way, or a failed attempt (`nil`).
     package mutating func endedOtherwise(after lifetime: Duration?) {
         if !self.isTakenOver || lifetime.map({ $0 >= self.stableAfter }) ?? false { self.forget() }
     }
 
-    /// Notes the pause before the next connection.
     package mutating func paused(_ pause: Duration) {
         if self.closures > 0 { self.closuresTook += pause }
     }

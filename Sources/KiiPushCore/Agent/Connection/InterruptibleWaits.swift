@@ -1,8 +1,8 @@
-/// Timed waits that end early when the machine's clocks jump. Any thread may use them.
+/// Timed waits that end early when the machine's clocks jump.
 ///
-/// A task's sleep may or may not count the time in which the machine is asleep, and ignores the calendar.
+/// `Task.sleep` may not count the time in which the machine sleeps, and ignores changes of the calendar.
 final class InterruptibleWaits: Sendable {
-    /// A moment in the history of jumps. All later jumps count, also those before the wait begins.
+    /// A moment before a wait. The wait notices every clock jump since this moment.
     struct Mark: Sendable {
         fileprivate var jumps = 0
         fileprivate var slept = Duration.zero
@@ -20,7 +20,6 @@ final class InterruptibleWaits: Sendable {
 
     var mark: Mark { self.state.withLock { Mark(jumps: $0.jumps, slept: $0.slept) } }
 
-    /// Waits until `time` is over, the clocks have jumped since `mark`, or the task is cancelled.
     func wait(_ time: Duration, since mark: Mark) async {
         let end = OneShot<Void>()
         let id: Int? = self.state.withLock { state in
@@ -32,16 +31,17 @@ final class InterruptibleWaits: Sendable {
         guard let id else { return }
         defer { self.state.withLock { $0.waiting[id] = nil } }
         async let _: Void = {
-            // A longer wait is as good as for ever, and its end may exceed the clock's range.
+            // A longer sleep could exceed the clock's range.
             try? await Task.sleep(for: min(time, .seconds(86_400 * 365)))
             end.resume(())
         }()
         await end.value(onCancel: ())
     }
 
-    /// Waits for `time` from `mark` on; the machine may sleep meanwhile. Throws `CancellationError` alone.
+    /// Waits for `time` from `mark` on, counting sleeps of the machine. Throws only `CancellationError`.
     ///
-    /// - Parameter afterSleep: returns the rest of the wait after a sleep, from the rest with the sleep counted.
+    /// - Parameter afterSleep: called after a sleep of the machine with the remaining time; returns the time still to
+    ///   wait.
     func pass(_ time: Duration, since mark: Mark, afterSleep: (Duration) -> Duration = { $0 }) async throws {
         var mark = mark
         var left = time
@@ -56,7 +56,6 @@ final class InterruptibleWaits: Sendable {
         }
     }
 
-    /// Waits for a policy's delay, or less of it after a sleep of the machine that makes the rest useless.
     func pass(_ decision: ReconnectPolicy.Decision, _ policy: ReconnectPolicy, since mark: Mark) async throws {
         try await self.pass(
             decision.delay, since: mark,

@@ -1,30 +1,25 @@
-/// The topic's retained message, as the broker last brought it.
+/// Recognises the topic's retained message when the broker sends it again.
 ///
-/// A broker brings it anew after every SUBSCRIBE ([MQTT-3.8.4-3]), so a reconnect alone is no news. Within one session,
-/// a retained message with the same bytes is the same message again.
+/// A broker sends the retained message after every SUBSCRIBE ([MQTT-3.8.4-3]). Within one session, a retained message
+/// with the same bytes is the same message.
 struct RetainedMessage {
-    /// The digest that identifies it, and the counts of the inbox when it was stored there.
     struct Note: Sendable, Hashable {
-        /// A digest of topic and payload.
         var digest: String
         var stored: Int64
         var lost: Int64
 
-        /// Whether an inbox with these counts has lost no message since: it is the same inbox, or has taken over the
-        /// messages of the former one.
+        /// Whether the inbox has lost no message since the note.
         fileprivate func holds(in ledger: MessageLedger) -> Bool {
             ledger.received - ledger.duplicates >= self.stored && ledger.lost == self.lost
         }
     }
 
-    /// `nil` before the session's first retained message.
     private var note: Note?
-    /// Whether the connection's first retained message is still to come. A later one is news: some broker marks live
-    /// messages, too.
+    /// Whether the connection's first retained message is still to come. A later one is new: some brokers also mark
+    /// live messages as retained.
     private var isExpected = false
     private let ledger: () -> MessageLedger
-    /// Called with the note of another message once that is stored, or with `nil` when the former one's record may be
-    /// gone.
+    /// Called with the note of a newly stored message, or with `nil` if the inbox may have lost the noted message.
     private let changed: (Note?) -> Void
 
     init(
@@ -37,8 +32,7 @@ struct RetainedMessage {
 
     mutating func connectionBegan() { self.isExpected = true }
 
-    /// Whether `message` is the same message again. A redelivery of an unacknowledged message (DUP) is for the
-    /// ``RedeliveryFilter``: perhaps nobody has handled it yet.
+    /// Whether the noted message came again. A message with DUP does not count: perhaps no handler has finished it.
     mutating func isRepeated(by message: MQTTSession.InboundMessage) -> Bool {
         guard self.isExpected, message.retain, !message.duplicate, !message.isUnreleased else { return false }
         self.isExpected = false
@@ -56,11 +50,10 @@ struct RetainedMessage {
         self.changed(note)
     }
 
-    /// Notes that the broker may have a new session, whose first retained message the agent must handle.
+    /// The agent must handle the first retained message of a new session.
     mutating func sessionMayBeNew() { self.note = nil }
 
-    /// Forgets the note if a damaged inbox was replaced, or somebody removed it: the message itself may be gone
-    /// unhandled.
+    /// If somebody removed or replaced the inbox, the noted message may be lost.
     private mutating func forgetIfGone() {
         guard let note, !note.holds(in: self.ledger()) else { return }
         self.note = nil

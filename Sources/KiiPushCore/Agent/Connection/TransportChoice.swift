@@ -1,28 +1,26 @@
 extension PushAgent {
-    /// The transport of MQTT to the broker.
+    /// The transport between the agent and the broker.
     public enum Transport: String, Sendable, Hashable, CaseIterable {
-        /// TCP, with or without TLS. After three attempts in a row that do not reach the broker, the agent takes the
-        /// endpoint's port for WebSocket, if there is one. After one such attempt there, it goes back to TCP.
+        /// TCP or WebSocket, with or without TLS. The agent begins with the transport of its last connection, at first
+        /// TCP. After three attempts in a row that do not reach the broker, it uses the endpoint's port for WebSocket,
+        /// if there is one. After one such attempt over WebSocket, it uses TCP again.
         case automatic
-        /// TCP, with or without TLS, alone.
+        /// Only TCP, with or without TLS.
         case tcp
-        /// WebSocket, with or without TLS, alone: for networks that let nothing but the web pass.
+        /// Only WebSocket, with or without TLS, for networks that allow only web traffic.
         case webSocket
     }
 }
 
-/// The choice among an endpoint's ports, from one connection to the next.
 struct TransportChoice: Sendable {
-    /// The number of attempts in a row by TCP that do not reach the broker before the agent takes the other port.
+    /// The number of TCP attempts in a row that do not reach the broker before the agent uses WebSocket.
     private static let attempts = 3
 
     private let transport: PushAgent.Transport
     private let usesTLS: Bool
-    /// Whether `automatic` uses WebSocket now.
     private var prefersWebSocket: Bool
     private var unreached = 0
 
-    /// - Parameter remembersWebSocket: whether the last connection that stood was through a WebSocket.
     init(_ configuration: PushAgent.Configuration, remembersWebSocket: Bool) {
         self.transport = configuration.transport
         self.usesTLS = configuration.usesTLS
@@ -44,9 +42,9 @@ struct TransportChoice: Sendable {
         endpoint.port(usesTLS: self.usesTLS, usesWebSocket: self.usesWebSocket(at: endpoint)) != nil
     }
 
-    /// Notes that a connection to this endpoint has ended.
+    /// Notes the end of a connection to this endpoint.
     ///
-    /// - Parameter wasReached: whether the broker had answered; `nil` if the attempt says nothing about the port.
+    /// - Parameter wasReached: whether the broker answered; `nil` if the attempt says nothing about the port.
     mutating func ended(at endpoint: MQTTEndpoint, wasReached: Bool?) {
         guard let wasReached else { return }
         self.unreached = wasReached ? 0 : self.unreached + 1
@@ -54,7 +52,6 @@ struct TransportChoice: Sendable {
         _ = self.turn(at: endpoint)
     }
 
-    /// Takes the other port. Returns whether there is one.
     mutating func turn(at endpoint: MQTTEndpoint) -> Bool {
         guard self.transport == .automatic else { return false }
         let isWebSocket = self.usesWebSocket(at: endpoint)
