@@ -1,11 +1,11 @@
 import Glibc
 
-/// Asks the process that receives with a state directory, over its control socket
+/// Asks the process that receives with a state directory, over the process's control socket
 /// (``PushRuntime/Configuration/hasControlSocket``).
 ///
-/// Each object has one purpose: to decide about messages, call after call, or to watch. The calls block until the other
-/// process answers; ``watch()`` does not. After a call without an answer (``InboxAccessError/silent``) every further
-/// call throws the same, since a late answer would pass for the answer to the next call.
+/// Use one client either for decisions about messages or to watch, never for both. All calls except ``watch()`` block
+/// until the other process answers. After a timeout (``InboxAccessError/silent``), every later call fails as well: the
+/// late answer could otherwise pass for the answer to a later call.
 package final class ControlClient: Sendable {
     private let socket: FileDescriptor
     private let patience: Duration
@@ -14,15 +14,14 @@ package final class ControlClient: Sendable {
     private struct Inbound {
         var lines = ControlLines()
         var unread: [[UInt8]] = []
-        /// Whether an answer is still due that nobody waits for.
+        /// Whether a call timed out, so that a late answer may still come.
         var isSilent = false
     }
 
     /// Connects to the control socket.
     ///
-    /// - Parameter patience: the longest time for each call.
-    /// - Returns: `nil` where nobody listens: no process receives with the directory, or its process has no control
-    ///   socket.
+    /// - Parameter patience: the time limit of each call.
+    /// - Returns: `nil` if no process receives with the directory, or if that process has no control socket.
     package init?(stateDirectory: String, patience: Duration = ControlSocket.patience) throws(FileError) {
         do throws(FileError) {
             self.socket = try ControlSocket.connect(in: stateDirectory, patience: patience)
@@ -33,40 +32,39 @@ package final class ControlClient: Sendable {
         self.patience = patience
     }
 
-    /// Has a message tried again now; see ``PushRuntime/retry(_:)``.
+    /// See ``PushRuntime/retry(_:)``.
     package func retry(_ messageID: Int64) throws(InboxAccessError) -> MessageDecision {
         try self.decide(.retry, messageID)
     }
 
-    /// Removes a message for good; see ``PushRuntime/drop(_:)``.
+    /// See ``PushRuntime/drop(_:)``.
     package func drop(_ messageID: Int64) throws(InboxAccessError) -> MessageDecision {
         try self.decide(.drop, messageID)
     }
 
-    /// Has an installation handle the messages of another one; see ``PushRuntime/adopt(_:by:)``.
+    /// See ``PushRuntime/adopt(_:by:)``.
     package func adopt(_ formerID: String, by installationID: String) throws(InboxAccessError) -> Int? {
         try self.answer(to: .adopt(formerID: formerID, installationID: installationID)) { reply in
             if case .adopted(formerID, let count) = reply { .some(count) } else { nil }
         }
     }
 
-    /// Asks for the events of the process's agents from now on, after the states of their connections.
+    /// Asks for the state of each agent's connection, and then for all events. Call it once.
     ///
-    /// The sequence ends when the process does, when it shuts its runtime down, or when the reading task is cancelled.
-    /// Call it once.
+    /// The sequence ends when the process ends, when the process shuts its runtime down, or when the reading task is
+    /// cancelled.
     package func watch() throws(InboxAccessError) -> ControlNotices {
         try self.ask(.watch)
         let notices = Result { () throws(SystemError) in try ControlNotices(self) }
         return try notices.mapError { InboxAccessError.refused(reason: $0.description) }.get()
     }
 
-    /// Makes the same request as ``watch()``, and reads on the calling thread until the end.
+    /// Makes the same request as ``watch()``, and reads on the calling thread until the connection ends.
     package func watch(_ body: (ControlNotice) -> Void) throws(InboxAccessError) {
         try self.ask(.watch)
         while let notice = self.nextNotice() { body(notice) }
     }
 
-    /// Ends the connection, so that its reader finds the end.
     package func interrupt() { self.socket.shutDown(.both) }
 
     private func decide(
@@ -77,7 +75,7 @@ package final class ControlClient: Sendable {
         }
     }
 
-    /// Sends a request, and waits for the reply that `read` accepts as the answer.
+    /// Sends a request, and waits for the reply that `read` accepts.
     private func answer<Answer>(
         to request: ControlRequest, _ read: (ControlReply) -> Answer?
     ) throws(InboxAccessError) -> Answer {
@@ -85,7 +83,7 @@ package final class ControlClient: Sendable {
         try self.ask(request)
         while true {
             let reply = try self.nextReply()
-            // A request that the process did not understand has no number; a failure without one can only be its reply.
+            // The process answers a malformed request without a number.
             if case .failed(let id, let reason) = reply, id == nil || id == request.messageID {
                 throw .refused(reason: reason)
             }
@@ -93,7 +91,6 @@ package final class ControlClient: Sendable {
         }
     }
 
-    /// The error for a call without an answer; the client is of no further use.
     private func silence() -> InboxAccessError {
         self.inbound.withLock { $0.isSilent = true }
         return .silent
@@ -110,7 +107,7 @@ package final class ControlClient: Sendable {
         }
     }
 
-    /// Waits for a reply. It skips unknown replies: a later version sends them.
+    /// Skips unknown replies: a later version of the library may send them.
     func nextReply() throws(InboxAccessError) -> ControlReply {
         while true {
             while let line = self.inbound.withLock({ $0.unread.isEmpty ? nil : $0.unread.removeFirst() }) {

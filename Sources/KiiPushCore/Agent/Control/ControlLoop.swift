@@ -1,6 +1,6 @@
 import Glibc
 
-/// The work of the control server's thread: takes connections, reads requests, writes replies.
+/// Accepts connections, reads requests and writes replies, on the control server's thread.
 final class ControlLoop: PollLoop {
     private struct Link {
         var socket: FileDescriptor
@@ -8,14 +8,13 @@ final class ControlLoop: PollLoop {
         var unsent: [UInt8] = []
     }
 
-    /// The most clients at once. It bounds the memory of their outboxes.
+    /// The most clients at once. The limit bounds the memory of their outboxes.
     private static let linkLimit = 16
 
     private let server: ControlServer
     private var links: [Int: Link] = [:]
     private var lastNumber = 0
-    /// Whether the system gave no descriptor for the next connection. The others go on, and the loop tries again after
-    /// a moment.
+    /// Whether accept(2) failed for lack of a descriptor.
     private var isShort = false
     private var chunk = [UInt8](repeating: 0, count: 16_384)
 
@@ -27,26 +26,27 @@ final class ControlLoop: PollLoop {
         if readable.contains(self.server.listener.number) { self.accept() }
         for number in Array(self.links.keys) { self.write(number) }
         var wait = PollWait(until: self.isShort ? .now() + .milliseconds(100) : nil)
-        // With as many connections as there may be, the next one waits in the kernel.
+        // At the limit, further connections wait in the kernel.
         if !self.isShort, self.links.count < ControlLoop.linkLimit { wait.watch(self.server.listener.number) }
         for link in self.links.values {
-            // No request is read from a client that does not read its replies: they would pile up without end.
+            // If a client does not read its replies, the loop reads no more of its requests. The replies would fill the
+            // memory.
             wait.watch(link.socket.number, reading: link.unsent.isEmpty, writing: !link.unsent.isEmpty)
         }
         return wait
     }
 
     func end(_ unread: [Void]) {
-        // A client that connects anew at once has to be refused. It would wait for ever in the listener's queue.
+        // A client that connects now must fail. Otherwise it would wait for ever in the listener's queue.
         self.server.listener.shutDown(.both)
         while self.server.listener.accept() != nil {}
-        // The last requests get no answer; the end of the connection says so.
+        // The last requests get no answer. Their clients see the end of the connection.
         for number in Array(self.links.keys) { self.end(number) }
     }
 
     private func accept() {
         guard let socket = self.server.listener.accept() else {
-            // accept(2) failed for want of a descriptor. The listener rests for a moment: poll(2) would spin.
+            // Without a free descriptor, poll(2) would return at once again and again. The loop pauses the listener.
             self.isShort = errno != EAGAIN && errno != ECONNABORTED && errno != EINTR
             return
         }
@@ -87,7 +87,7 @@ final class ControlLoop: PollLoop {
             }
             link.unsent.removeFirst(count)
         }
-        // A reply may have come after the outbox was emptied, and its wake-up is used up: POLLOUT sends it.
+        // A reply may have arrived after the outbox was emptied. Nothing else would wake the loop for that reply.
         if link.unsent.isEmpty { link.unsent = self.takeOutbox(number) }
         self.links[number] = link
     }
@@ -96,7 +96,7 @@ final class ControlLoop: PollLoop {
         self.server.state.withLock { state in
             let bytes = state.clients[number]?.outbox ?? []
             state.clients[number]?.outbox = []
-            // The count goes out even when nothing more happens.
+            // A client learns its number of missed events even if no further event follows.
             guard let missed = state.clients[number]?.missed, missed > 0 else { return bytes }
             state.clients[number]?.missed = 0
             return bytes + (ControlReply.missed(missed).line ?? [])

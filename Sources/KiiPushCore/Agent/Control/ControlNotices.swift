@@ -1,24 +1,22 @@
-/// The notices of a receiving process about its agents, in the order of the events.
-///
-/// The sequence reads nothing ahead: a slow reader misses events, and learns how many. It has one reader.
+/// The events of another process's agents, in order. A slow reader misses events, and learns their number. The sequence
+/// has one reader.
 package typealias ControlNotices = AsyncStream<ControlNotice>
 
-/// A notice about an agent. New cases may be added.
 package enum ControlNotice: Sendable {
     /// An event of an agent, or the present state of its connection.
     case event(PushEvent)
-    /// An event that only a later version knows, by its words.
+    /// The name of an event that only a later version of the library knows.
     case unknown(String)
-    /// The number of events that were left out, because the reader was too slow.
+    /// The number of events that the reader missed because it was too slow.
     case missed(Int)
 }
 
 extension ControlNotices {
-    /// The notices of `client`. A thread of their own reads one for each request.
+    /// A thread reads one notice for each request of the stream.
     init(_ client: ControlClient) throws(SystemError) {
         let thread = PollThread<OneShot<ControlNotice?>>(name: "kii-control", watchesDescriptors: false)
         try thread.start { NoticeReader(client: client) }
-        // The fuse burns when the stream has ended, or nobody holds it.
+        // The stream releases this object when the stream ends or nobody holds it.
         let end = Fuse {
             thread.stop()
             client.interrupt()
@@ -51,7 +49,7 @@ private struct NoticeReader: PollLoop {
 }
 
 extension ControlClient {
-    /// Reads until a notice comes; `nil` at the end, and when the other process refuses the request.
+    /// Waits for a notice. Returns `nil` at the end, and if the other process refuses the request.
     func nextNotice() -> ControlNotice? {
         while let reply = try? self.nextReply() {
             switch reply {

@@ -1,11 +1,9 @@
-/// A request to the receiving process, as a line with one JSON object. Each gets a line as its answer, in any order.
+/// A request to the receiving process: a line with one JSON object. The process answers each request with a line, in
+/// any order.
 package enum ControlRequest: Hashable, Sendable {
-    /// Asks for every event from now on, and first the state of the connection. ``ControlReply/event(_:)`` lines answer
-    /// it.
+    /// Asks for the state of each connection, and then for all events (``ControlReply/event(_:)``).
     case watch
-    /// ``PushRuntime/decide(_:_:onlyDead:)``.
     case decide(PushRuntime.Decision, Int64)
-    /// ``PushRuntime/adopt(_:by:)``.
     case adopt(formerID: String, installationID: String)
 
     package var messageID: Int64? { if case .decide(_, let id) = self { id } else { nil } }
@@ -39,9 +37,9 @@ package enum ControlReply: Sendable {
     case unknown(String)
     case missed(Int)
     case decided(id: Int64, MessageDecision)
-    /// The number of adopted messages of this installation; `nil` where there was no adoption.
+    /// The number of adopted messages of this installation; `nil` if the process could not adopt them.
     case adopted(formerID: String, Int?)
-    /// The reason why a request failed; `id` is the request's message.
+    /// `id` is the message of the failed request.
     case failed(id: Int64?, reason: String)
 
     package init?(line: [UInt8]) {
@@ -88,15 +86,15 @@ extension JSONValue {
     }
 }
 
-/// Takes lines out of a stream of bytes.
+/// Splits a stream of bytes into lines.
 package struct ControlLines {
-    /// The most bytes of a request or an event.
+    /// The limit of a request or an event.
     static let maximumBytes = 65_536
     private var pending: [UInt8] = []
 
     package init() {}
 
-    /// The lines that `bytes` completes; `nil` when the unfinished rest exceeds ``maximumBytes``.
+    /// Returns the lines that `bytes` completes; `nil` if the unfinished line exceeds ``maximumBytes``.
     package mutating func take(_ bytes: some Collection<UInt8>) -> [[UInt8]]? {
         self.pending += bytes
         var lines: [[UInt8]] = []

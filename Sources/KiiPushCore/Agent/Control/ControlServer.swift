@@ -1,12 +1,12 @@
 import Glibc
 
-/// Serves other processes of the same user: it reports the events of a runtime's agents, and does the work that only
-/// the holder of the inbox can do.
+/// Serves other processes of the same user, over the control socket: reports agents' events, and carries out requests
+/// that need the inbox.
 ///
-/// It runs on a thread of its own, so that it also answers while the loop is busy. A client that does not read misses
-/// events, and learns how many; no client holds an agent up.
+/// The server has its own thread, so it also answers while the event loop is busy. No client delays an agent: a client
+/// that reads too slowly misses events, and learns their number.
 final class ControlServer: Sendable {
-    /// Carries out a request; the reply may come on any thread.
+    /// Carries out a request. The reply may come on any thread.
     typealias Perform = @Sendable (ControlRequest, @escaping @Sendable (ControlReply) -> Void) -> Void
 
     struct Client {
@@ -14,9 +14,9 @@ final class ControlServer: Sendable {
         var isWatching = false
         var missed = 0
 
-        /// Appends an event, or counts it as missed: when too much waits, and when the line is too long.
+        /// Appends an event to the outbox, or counts the event as missed if there is no room or its line is too long.
         ///
-        /// - Parameter bare: the line without payload, which leaves room for the message's further events.
+        /// - Parameter bare: the event's line without the message's payload, for an outbox that is half full.
         mutating func tell(_ line: [UInt8], bare: () -> [UInt8]? = { nil }) {
             let isTight = self.outbox.count + line.count > ControlServer.outboxLimit / 2
             let line = isTight ? bare() ?? line : line
@@ -39,8 +39,7 @@ final class ControlServer: Sendable {
 
         var isWatched: Bool { self.clients.values.contains { $0.isWatching } }
 
-        /// Reports to all watchers. The agents' threads wait for this lock. An outbox grows in place: to hold a client
-        /// in a variable meanwhile would copy all of it.
+        /// Agents' threads wait for this lock. The outbox is changed in place, because a copy would take too long.
         mutating func tell(_ line: [UInt8], bare: () -> [UInt8]?) {
             for number in Array(self.clients.keys) where self.clients[number]?.isWatching == true {
                 self.clients[number]?.tell(line, bare: bare)
@@ -48,7 +47,7 @@ final class ControlServer: Sendable {
         }
     }
 
-    /// The most bytes that wait for a client; the replies to its own requests come on top.
+    /// The limit of waiting events for a client, in bytes. Replies to requests come on top.
     private static let outboxLimit = 1 << 20
 
     let state = Locked(State())
@@ -56,10 +55,10 @@ final class ControlServer: Sendable {
     let listener: FileDescriptor
     private let directory: String
     private let thread = PollThread<Void>(name: "kii-control")
-    /// The link that announces the directory to programs on this machine, and the agents that need it.
+    /// The link that announces the state directory to programs on this machine, and the agents that need the link.
     private let announcement = Locked<(hubs: Set<ObjectIdentifier>, link: ReceiverLink?)>(([], nil))
 
-    /// Listens in a state directory. The caller holds the directory's lock.
+    /// The caller holds the directory's lock.
     init(directory: String, perform: @escaping Perform) throws(FileError) {
         let path = ControlSocket.path(in: directory)
         self.directory = directory
@@ -72,7 +71,7 @@ final class ControlServer: Sendable {
         }
     }
 
-    /// Ends the thread and removes the socket. Further calls do nothing.
+    /// Ends the thread and removes the socket. Later calls do nothing.
     func stop() {
         guard self.thread.stop() else { return }
         unlink(ControlSocket.path(in: self.directory))
@@ -82,9 +81,9 @@ final class ControlServer: Sendable {
 
     // MARK: - Agents
 
-    /// Reports this agent's events, until it is detached.
+    /// Reports this agent's events until ``detach(_:)``.
     ///
-    /// - Parameter folder: the folder that announces the directory as long as such an agent is attached.
+    /// - Parameter folder: announces the state directory while such an agent is attached.
     func attach(_ hub: EventHub, announcedIn folder: ReceiverFolder? = nil) {
         if let folder {
             self.announcement.withLock { announcement in
@@ -115,8 +114,8 @@ final class ControlServer: Sendable {
         }
     }
 
-    /// Whether another agent has the same trouble, or still has a trouble that is over for this agent. A watcher sees
-    /// the agents as one, and they share a store.
+    /// Whether another agent has already reported the same trouble, or still has the trouble that ends for this agent.
+    /// The agents share a store, so a watcher would see one trouble several times.
     private func isKnown(_ event: PushEvent, of hub: EventHub) -> Bool {
         func others() -> [EventHub] { self.state.withLock { $0.hubs.values.filter { $0 !== hub } } }
         return switch event {
@@ -128,7 +127,7 @@ final class ControlServer: Sendable {
 
     private func tell(_ event: PushEvent) {
         let bare = event.withoutPayload.map { ControlReply.event($0) }
-        // An event that cannot fit is not encoded to find that out.
+        // The payload alone may exceed the limit. The server then does not encode it.
         let isTooLong = event.payloadLength > ControlLines.maximumBytes
         guard var line = isTooLong ? bare?.line : ControlReply.event(event).line else { return }
         if line.count > ControlLines.maximumBytes { line = bare?.line ?? line }
@@ -138,7 +137,6 @@ final class ControlServer: Sendable {
 
     // MARK: - Clients
 
-    /// Begins to report to a client, first the state of each connection.
     func watch(_ number: Int) {
         let hubs = self.state.withLock { state in
             guard state.clients[number] != nil else { return [EventHub]() }
@@ -147,7 +145,7 @@ final class ControlServer: Sendable {
         }
         for hub in hubs {
             self.listen(to: hub)
-            // A repeated state does no harm; a change in between follows it.
+            // An event may change the state in between. A repeated state does no harm.
             var told: [UInt8]?
             while let line = hub.connectionEvent.flatMap({ ControlReply.event($0).line }), line != told {
                 self.state.withLock { $0.clients[number]?.tell(line) }

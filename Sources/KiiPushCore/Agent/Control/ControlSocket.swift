@@ -1,16 +1,15 @@
 import Glibc
 
-/// The unix socket in a state directory by which other processes of the same user reach the process that receives with
-/// it.
+/// The unix socket in a state directory. Over it, processes of the same user reach the process that receives with the
+/// directory.
 enum ControlSocket {
-    /// The default time that a client waits for an answer.
+    /// The default time limit of a client's call.
     static let patience = Duration.seconds(30)
 
-    /// The socket's path. The directory has mode 0700, the socket 0600.
+    /// The directory has mode 0700, the socket 0600.
     static func path(in directory: String) -> String { directory + "/control.sock" }
 
-    /// Makes the socket and listens. Only the holder of the directory's lock may call it: it replaces an earlier
-    /// process's socket.
+    /// Replaces the socket of an earlier process, so the caller must hold the directory's lock.
     static func listen(in directory: String) throws(FileError) -> FileDescriptor {
         let path = ControlSocket.path(in: directory)
         unlink(path)
@@ -19,15 +18,15 @@ enum ControlSocket {
             guard Glibc.chmod(path, 0o600) == 0 else { return "chmod" }
             return Glibc.listen(descriptor, 16) == 0 ? nil : "listen on"
         }
-        // A client that gives up between poll and accept must not make accept wait.
+        // accept(2) must not block if a client gives up after poll(2).
         socket.makeNonBlocking()
         return socket
     }
 
     /// Connects to the listening process.
     ///
-    /// - Parameter patience: the longest time for the process to accept, and to take later requests.
-    /// - Throws: ``FileError``: `ENOENT` or `ECONNREFUSED` where no process listens.
+    /// - Parameter patience: the time limit of the connection and of each later request.
+    /// - Throws: ``FileError`` with `ENOENT` or `ECONNREFUSED` if no process listens.
     static func connect(
         in directory: String, patience: Duration = ControlSocket.patience
     ) throws(FileError) -> FileDescriptor {
@@ -42,15 +41,15 @@ enum ControlSocket {
         _ body: (Int32, UnsafePointer<sockaddr>, socklen_t) -> String?
     ) throws(FileError) -> FileDescriptor {
         let path = ControlSocket.path(in: directory)
-        // unix(7): an address holds 108 bytes, and a state directory's path may be longer; the path of its descriptor
-        // is not.
+        // unix(7): an address holds 108 bytes. The path of the state directory may be longer; the path of its
+        // descriptor is short.
         guard let parent = FileDescriptor(opening: directory, O_RDONLY | O_DIRECTORY) else {
             throw .system(path: directory, operation: "open", code: errno)
         }
         guard let socket = FileDescriptor(socket: AF_UNIX) else {
             throw .system(path: path, operation: "make", code: errno)
         }
-        // A stopped process, or one with its limit of clients, must not block connect(2) for ever.
+        // connect(2) must not block for ever if the process is stopped or has too many clients.
         socket.limit(SO_SNDTIMEO, to: patience)
         let address = sockaddr_un(ControlSocket.path(in: "/proc/self/fd/\(parent.number)").utf8)
         let failed = withExtendedLifetime(parent) { address.withAddress { body(socket.number, $0, $1) } }

@@ -1,4 +1,4 @@
-/// A message's events on the control socket. The event of a call carries the handler's arguments.
+/// The JSON form of a message's events on the control socket. The event of a handler call contains the message.
 extension MessageEvent {
     var controlValue: JSONValue {
         let parts = self.kind.parts
@@ -8,7 +8,7 @@ extension MessageEvent {
         ])
         switch self.call {
         case .handler(let message, let context):
-            // A handler receives JSON, and so UTF-8: the text is the payload byte for byte.
+            // A handler receives JSON, which is UTF-8, so the text equals the payload byte for byte.
             members += JSONMembers(present: [
                 "installation": context.installationID, "receivedAt": context.receivedAt.millisecondsSinceEpoch,
                 "payload": String(decoding: message.payloadBytes, as: UTF8.self),
@@ -19,7 +19,7 @@ extension MessageEvent {
         return .object(members)
     }
 
-    /// `nil` for a value that is no message's event, or an event of a later version.
+    /// `nil` if `value` is no event of a message, or an event of a later version.
     init?(controlValue value: JSONValue) {
         guard let id = value["message"]?.int64, let code = value["kind"]?.int64 else { return nil }
         let parts = Kind.Parts(

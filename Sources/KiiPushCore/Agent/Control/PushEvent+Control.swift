@@ -1,4 +1,4 @@
-/// Events on the control socket. Events about the agent's own enrolment and subscriptions stay out.
+/// The JSON form of events on the control socket. There is no form for registrations and subscriptions.
 extension PushEvent {
     var controlValue: JSONValue? {
         switch self {
@@ -103,6 +103,5 @@ extension JSONValue {
 }
 
 extension Duration {
-    /// In milliseconds.
     var controlValue: JSONValue { JSONValue(self.wholeNanoseconds / 1_000_000) }
 }

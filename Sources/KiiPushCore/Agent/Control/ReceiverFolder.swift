@@ -1,11 +1,11 @@
 import Glibc
 
-/// A folder of links to the state directories of the programs that receive from a cloud on this machine. The cloud
-/// finds the programs through it, with the control socket and the inbox behind each link.
+/// A folder with a link to the state directory of each program that receives on this machine. A local cloud finds the
+/// programs through it.
 package struct ReceiverFolder: Sendable {
-    /// A program that receives, or that was killed while it did.
+    /// A program that receives, or that was killed while it received.
     package struct Entry: Sendable, Hashable {
-        /// The name for people: mostly the last component of ``stateDirectory``. No two entries share a name.
+        /// Unique. Mostly the last component of ``stateDirectory``.
         package var name: String
         package var stateDirectory: String
     }
@@ -14,9 +14,9 @@ package struct ReceiverFolder: Sendable {
 
     package init(in runtimeDirectory: String) { self.path = runtimeDirectory + "/receivers" }
 
-    /// Makes the folder where it is missing, and links to a state directory; `nil` where that cannot be done.
+    /// Adds a link to a state directory. Returns `nil` on failure.
     func announce(_ stateDirectory: String) -> ReceiverLink? {
-        // A folder that cannot be made is none of this user's either.
+        // If this fails, the next check fails, too.
         try? PrivateFile.makeDirectory(self.path)
         guard StateDirectory.isOwn(self.path), let target = Directory.resolved(stateDirectory),
             let name = target.split(separator: "/").last
@@ -24,14 +24,14 @@ package struct ReceiverFolder: Sendable {
         let digest = SHA256.hexadecimal(Array(target.utf8)).prefix(8)
         for name in ["\(name)", "\(name).\(digest)"] {
             let path = "\(self.path)/\(name)"
-            // A killed process may have left the link. Made anew, it is news for watchers of the folder.
+            // A killed process may have left the link. A new link notifies watchers of the folder.
             if Directory.resolved(path) == target { unlink(path) }
             if symlink(target, path) == 0 { return ReceiverLink(path: path, target: target) }
         }
         return nil
     }
 
-    /// The programs with a link, by name. Removes links to directories that are gone.
+    /// The programs with a link, sorted by name. Removes links to deleted directories.
     package func entries() -> [Entry] {
         guard StateDirectory.isOwn(self.path) else { return [] }
         var entries: [Entry] = []
@@ -51,7 +51,7 @@ struct ReceiverLink: Sendable {
     fileprivate let path: String
     fileprivate let target: String
 
-    /// Removes the link, unless another program has it by now.
+    /// Removes the link, unless the link now belongs to another program.
     func withdraw() {
         if Directory.resolved(self.path) ?? self.target == self.target { unlink(self.path) }
     }

@@ -1,5 +1,5 @@
 extension PushAgent.Configuration {
-    /// The declaration as ``init(json:)`` reads it. It holds secrets.
+    /// The input for ``init(json:)``. It contains secrets.
     package var json: JSONValue {
         .object(present: [
             "name": self.name, "app": self.app.declaration,
@@ -50,7 +50,7 @@ extension SubscriptionTarget {
 }
 
 extension Scope {
-    /// The word that ``init(_:of:)`` reads; `nil` for the app, which needs none.
+    /// The input for ``init(_:of:)``; `nil` for the app, which is the default.
     fileprivate var word: String? {
         switch self {
         case .app: nil

@@ -1,5 +1,5 @@
 extension PushAgent.Configuration {
-    /// Reads the declaration of an agent, as other languages and fleets write it.
+    /// Reads an agent's configuration from JSON, for programs in other languages.
     package init(json: String) throws(JSONMemberError) {
         try self.init(JSONDocument(strict: Array(json.utf8)))
     }
@@ -28,7 +28,7 @@ extension PushAgent.Configuration {
             self.transport = PushAgent.Transport(rawValue: word) ?? .automatic
         }
         if let isDevelopment = try settings.present("isDevelopment")?.flag() { self.isDevelopment = isDevelopment }
-        // This library does not check these members.
+        // The library passes these members on unchecked.
         self.installationMembers = try settings.present("installationMembers")?.object().value
         if let keepAlive = try settings.present("keepAlive")?.seconds() {
             guard keepAlive <= .seconds(18 * 3600) else {
@@ -115,7 +115,6 @@ extension SubscriptionTarget {
 }
 
 extension Scope {
-    /// Reads a scope's text; `me` is the account's own scope.
     package init?(_ text: String, of account: KiiAccount) {
         let parts = text.split(separator: ":", maxSplits: 1)
         switch (parts.first, parts.dropFirst().first.map(String.init)) {

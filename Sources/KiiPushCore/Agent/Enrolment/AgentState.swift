@@ -1,41 +1,38 @@
-/// An agent's state between runs: its principal, its token, its installation and the broker's endpoint.
+/// An agent's stored state: principal, token, installation and broker endpoint. It contains secrets.
 ///
-/// One JSON file of mode 0600 per agent, or a row of a database, holds it. The state holds secrets. The cloud could
-/// give all of it again, except the token of a pseudo user.
+/// The state is a JSON file of mode 0600, or a row of a database. If it is lost, the cloud gives all of it again,
+/// except the token of a pseudo user.
 package struct AgentState: Sendable, Hashable {
     var appID: String
-    /// ``KiiAccount/fingerprint`` of the account that signed in.
+    /// The ``KiiAccount/fingerprint`` of the account that signed in.
     var account: String
     var principal: Principal
     var token: AccessToken
     /// The token's issuer (``KiiApp/tokenIssuer``). The agent sends the token to no other server.
     var issuer: String
     package var installationID: String?
-    /// The further members that the installation was made with. They outlive the installation.
+    /// Members of the installation that the configuration adds. A new installation gets them again.
     var installationMembers: JSONValue?
-    /// Installations that the cloud has replaced. The inbox may hold messages of theirs that no handler has finished.
+    /// Earlier installations of this agent. The inbox may hold unfinished messages of theirs.
     package var formerInstallationIDs: [String] = []
     package var endpoint: MQTTEndpoint?
-    /// When the endpoint expires and the agent asks the cloud for it again; `nil` when the cloud did not say.
+    /// `nil` if the cloud gave no time to live.
     var endpointExpiresAt: Timestamp?
-    /// Whether the agent has opened a session at the broker, so that its absence later on means a loss.
+    /// Whether the broker should still have the agent's session.
     package var hasSession = false
-    /// Whether a session remained at the broker, with another topic or installation, and the agent has not reported its
-    /// loss yet.
+    /// Whether the agent has abandoned a session, with another topic or installation, and not yet reported the loss.
     package var lostSession = false
-    /// ``RetainedMessage`` recognises the topic's retained message by this record. `nil` if the inbox file has none.
+    /// ``RetainedMessage`` recognises the topic's retained message by this note.
     var retained: RetainedMessage.Note?
-    /// Whether the agent last used the session with its inbox in a file. A run with the inbox in memory writes nothing
-    /// to the inbox file. The file then cannot tell whether the broker still has the session that brought its rows.
-    /// Where it is unknown, as after a registration anew, it is `false`.
+    /// Whether the last run of this session had its inbox in a file. After a run with the inbox in memory, the broker
+    /// may have a new session, and the file does not know it. Default `false`: unknown.
     var usesInboxFile = false
-    /// Whether the last connection that stood went through a WebSocket.
+    /// Whether the agent's last connection used a WebSocket.
     var usesWebSocket = false
 
-    /// Whether the agent has had an installation, and so has spoken with its cloud.
     var wasRegistered: Bool { self.installationID != nil || !self.formerInstallationIDs.isEmpty }
 
-    /// Whether both states belong to one user or thing, so that the token of the one serves the other.
+    /// Whether both states belong to one user or thing, so that either token serves both.
     package func isOfSameOwner(as other: AgentState) -> Bool {
         self.principal == other.principal && self.account == other.account && self.issuer == other.issuer
     }
@@ -49,13 +46,13 @@ package struct AgentState: Sendable, Hashable {
         self.leaveSession()
     }
 
-    /// Notes that the broker's session is of no use any more: its messages will not arrive.
+    /// Notes that no more messages will arrive from the broker's session.
     mutating func leaveSession() {
         self.lostSession = self.lostSession || self.hasSession
         self.hasSession = false
     }
 
-    /// Takes over the parts that do not depend on the principal from the state of the agent's former one.
+    /// Copies the parts that do not depend on the principal from the agent's state under its former principal.
     package mutating func follow(_ former: AgentState) {
         var former = former
         former.leaveInstallation()
@@ -64,7 +61,6 @@ package struct AgentState: Sendable, Hashable {
         self.lostSession = former.lostSession
     }
 
-    /// The public part of the state; `nil` while there is no installation or endpoint yet.
     package var registration: Registration? {
         guard let installationID, let endpoint else { return nil }
         return Registration(
@@ -76,7 +72,7 @@ package struct AgentState: Sendable, Hashable {
 // MARK: - The file's format
 
 extension AgentState {
-    /// The version rises when older versions of this library can no longer read the file.
+    /// Raise the version when older versions of this library can no longer read the file.
     private static let version = 1
 
     init(_ file: JSONReader<FileError>) throws(FileError) {
@@ -107,7 +103,7 @@ extension AgentState {
         self.usesWebSocket = json["usesWebSocket"]?.bool ?? false
         self.retained = json["retained"].flatMap(RetainedMessage.Note.init(stored:))
         if let endpoint = file["endpoint"] { self.endpoint = try MQTTEndpoint(stored: endpoint) }
-        // An endpoint on file with an unusable topic counts as none, so the agent asks for another one.
+        // If the topic on file is unusable, the agent asks the cloud for another endpoint.
         if let topic = self.endpoint?.mqttTopic, !MQTTEndpoint.isUsable(topic: topic) { self.endpoint = nil }
         self.endpointExpiresAt = json["endpointExpiresAt"]?.int64.map { Timestamp(millisecondsSinceEpoch: $0) }
     }
@@ -133,7 +129,6 @@ extension AgentState {
     }
 }
 
-// The inbox's counts tell whether it has lost anything since it stored the message.
 extension RetainedMessage.Note {
     fileprivate init?(stored json: JSONValue) {
         guard let digest = json["digest"]?.string, let stored = json["stored"]?.int64, let lost = json["lost"]?.int64
@@ -148,7 +143,7 @@ extension RetainedMessage.Note {
     }
 }
 
-// The file lacks the time to live, which counts from an answer; `endpointExpiresAt` has the moment of expiry instead.
+// The time to live counts from the cloud's answer, so the file has the moment of expiry instead (`endpointExpiresAt`).
 extension MQTTEndpoint {
     fileprivate init(stored json: JSONReader<FileError>) throws(FileError) {
         self.init(

@@ -1,19 +1,19 @@
 import Glibc
 
-/// The place of one agent's ``AgentState``: a file, or a row of a database.
+/// The storage of one agent's ``AgentState``: a file, or a row of a database.
 package protocol AgentStatePlace: Sendable {
-    /// The name of the place in messages to people.
+    /// The name of the storage in messages to people.
     var path: String { get }
-    /// Reads the state; `nil` when there is none yet.
+    /// `nil` if there is no state yet.
     func load() throws(FileError) -> AgentState?
-    /// Writes the state, whole or not at all. The loop's thread calls it. `completion` runs on that thread, now or in a
-    /// later turn, in the order of the calls.
+    /// Writes the whole state, or nothing. The caller and `completion` run on the loop's thread. Completions run in the
+    /// order of the calls, at once or in a later turn.
     func save(_ state: AgentState, completion: @escaping (Result<Void, FileError>) -> Void)
 }
 
 package struct AgentStateFile: AgentStatePlace {
     package let path: String
-    /// Returns the reason why the file cannot be written at the moment; for tests.
+    /// Tests return an error here to make writing fail.
     private let obstacle: @Sendable () -> FileError?
 
     init(stateDirectory: String, name: String, obstacle: @escaping @Sendable () -> FileError? = { nil }) {
@@ -39,8 +39,7 @@ package struct AgentStateFile: AgentStatePlace {
         try PrivateFile.replace(self.path, with: state.json.serialized(.lines))
     }
 
-    /// The present and former installations of all agents of a state directory; `nil` where one of the files cannot be
-    /// read.
+    /// The present and former installations of all agents of a state directory; `nil` if a file is unreadable.
     package static func installations(stateDirectory: String) -> Set<String>? {
         guard let files = Directory.names(in: "\(stateDirectory)/agents") else { return errno == ENOENT ? [] : nil }
         var installations: Set<String> = []
@@ -55,7 +54,7 @@ package struct AgentStateFile: AgentStatePlace {
         return installations
     }
 
-    /// Whether `name` can be a file's name: 1 to 64 of letters, digits, `-`, `_`, `.`, not beginning with a dot.
+    /// Whether `name` is 1 to 64 of letters, digits, `-`, `_` and `.`, and begins with no dot.
     package static func isValidName(_ name: String) -> Bool {
         (1...64).contains(name.utf8.count) && name.utf8.first != UInt8(ascii: ".")
             && name.utf8.allSatisfy(\.isKiiNameByte)

@@ -1,14 +1,14 @@
-/// One agent's state, in memory and in its place.
+/// One agent's state in memory and on disk.
 ///
-/// If a change cannot be written, as on a full disk, the agent uses it from memory, reports an event, and writes it
-/// with the next change. So the state in memory is never older than the file.
+/// If a write fails, as on a full disk, the agent reports an event and continues with the state in memory. The next
+/// change writes all of it.
 final class AgentStateStore: Sendable {
     private struct Held {
         var state: AgentState?
-        /// Why the file lacks the latest change.
+        /// The error of the last write, if it failed.
         var failure: FileError?
         var isOnFile = false
-        /// Whether this process obtained the token and has not written it yet.
+        /// Whether this process obtained a token and has not written it yet.
         var hasNewToken = false
     }
 
@@ -29,22 +29,22 @@ final class AgentStateStore: Sendable {
 
     var failure: FileError? { self.held.withLock { $0.failure } }
 
-    /// Reads the state on file; `nil` when there is none. Leaves the state in memory as it is.
+    /// Reads the state on file. The state in memory stays as it is.
     func read() throws(FileError) -> AgentState? { try self.place.load() }
 
-    /// Takes over a state from the file, unless the file lacks changes.
+    /// Replaces the state in memory by the state on file, unless the memory has unwritten changes.
     func adopt(_ state: AgentState?) {
         self.held.withLock { held in
             if held.failure == nil, !held.hasNewToken { held = Held(state: state, isOnFile: state != nil) }
         }
     }
 
-    /// Discards the state in memory. The file stays until another state replaces it.
+    /// Discards the state in memory. The file stays until the next write.
     func forget() { self.held.withLock { $0 = Held() } }
 
-    /// Takes over a new token, of the principal so far or of another one.
+    /// Stores a new token, of the present principal or of another one.
     ///
-    /// - Throws: ``FileError`` when it could not be written; `TransportError` with code `shutDown`.
+    /// - Throws: ``FileError`` if the write fails; `TransportError` with code `shutDown`.
     func take(_ token: AccessToken, of principal: Principal, app: KiiApp, account: String) async throws {
         self.held.withLock { held in
             if held.state?.principal == principal {
@@ -60,10 +60,10 @@ final class AgentStateStore: Sendable {
         try await self.save()
     }
 
-    /// Changes the state, and writes it unless the file has it already.
+    /// Changes the state, and writes it if it changed or an earlier write failed.
     ///
-    /// - Throws: ``PushAgentError/file(_:)`` when nothing of this agent is on file and nothing can be written;
-    ///   `TransportError` with code `shutDown`.
+    /// - Throws: ``PushAgentError/file(_:)`` if the write fails and the agent has no state on file; `TransportError`
+    ///   with code `shutDown`.
     func update(_ change: @Sendable (inout AgentState) -> Void) async throws {
         let (isChanged, isUnsaved) = self.apply(change)
         guard isChanged || isUnsaved else { return }
@@ -74,7 +74,7 @@ final class AgentStateStore: Sendable {
         }
     }
 
-    /// Does the same as ``update(_:)`` on the loop's thread; an event alone reports a failure.
+    /// Changes and writes the state, on the loop's thread. Only an event reports a failure.
     func updateOnLoop(_ change: (inout AgentState) -> Void) {
         if self.apply(change).isChanged { self.write { _ in } }
     }
@@ -88,7 +88,6 @@ final class AgentStateStore: Sendable {
         }
     }
 
-    /// Throws when no state of this agent is on file and writing has failed.
     func requireFile() throws(PushAgentError) {
         let failure = self.held.withLock { $0.isOnFile ? nil : $0.failure }
         if let failure { throw .file(failure) }
@@ -98,8 +97,8 @@ final class AgentStateStore: Sendable {
         if self.failure != nil { try await self.save() }
     }
 
-    // The loop's thread writes, since writing blocks. It writes the state of that moment: an earlier change must not
-    // overwrite a later one, or a token that works once is lost.
+    // The loop's thread writes, because writing blocks. It writes the latest state: an earlier state must not overwrite
+    // a later one, because a refresh token works only once.
     private func save() async throws {
         let written = OneShot<Result<Void, any Error>>()
         let isAccepted = self.loop.submit { self.write { written.resume($0.mapError { $0 }) } }
@@ -110,13 +109,13 @@ final class AgentStateStore: Sendable {
     private func write(completion: @escaping (Result<Void, FileError>) -> Void) {
         guard var state = self.current else { return completion(.success(())) }
         if !self.held.withLock({ $0.hasNewToken }), let saved = try? self.read(), saved.isOfSameOwner(as: state) {
-            // Another process of this profile may have obtained a newer token meanwhile.
+            // Another process with the same state file may have obtained a newer token.
             state.token = saved.token
         }
         self.place.save(state) { [state] result in
             switch result {
             case .success:
-                // A token that came during this write has its own write.
+                // A token that arrived during this write is not on file yet.
                 self.held.withLock { if $0.state?.token == state.token { $0.hasNewToken = false } }
                 self.note(nil)
             case .failure(let error): self.note(error)

@@ -1,15 +1,15 @@
-/// Makes an agent known to the cloud and keeps it so: token, installation, broker endpoint.
+/// Obtains an agent's token, installation and broker endpoint from the cloud, and stores them.
 ///
-/// It stores each step before it takes the next. So a crash in between repeats a step at most, and never leaves behind
-/// a pseudo user whose token nobody has.
+/// Each step is stored before the next one begins. A crash repeats at most one step, and never loses the token of a new
+/// pseudo user.
 final class Enrolment: Sendable {
     let client: KiiClient
     private let configuration: PushAgent.Configuration
     let store: AgentStateStore
     private let opened = Locked<KiiSession?>(nil)
-    /// The end of the time in which the cloud wants no request for the endpoint (`Retry-After`).
+    /// The end of the cloud's last `Retry-After` for the endpoint.
     private let quietUntil = Locked(MonotonicInstant.now())
-    /// The number of refusals in a row to give the endpoint.
+    /// The number of times in a row that the cloud refused to give the endpoint.
     private let refusals = Locked(0)
     private let refusalsBeforeGivingUp: Int
 
@@ -24,11 +24,9 @@ final class Enrolment: Sendable {
 
     private var account: KiiAccount { self.configuration.account }
 
-    /// The state in memory; `nil` when there is none, or when it was not loaded.
     var current: AgentState? { self.store.current }
 
-    /// The state on file, checked against the configuration; `nil` when there is none. Leaves the state in memory as it
-    /// is.
+    /// The state on file; `nil` if there is none. The state in memory stays as it is.
     ///
     /// - Throws: ``PushAgentError/file(_:)``, ``PushAgentError/stateOfAnotherAccount(path:)``.
     func stateOnFile() throws(PushAgentError) -> AgentState? {
@@ -41,12 +39,12 @@ final class Enrolment: Sendable {
         return state
     }
 
-    /// Loads the state on file, unless the state in memory is newer.
+    /// Loads the state on file, unless the memory has unwritten changes.
     func load() throws(PushAgentError) {
         self.store.adopt(try self.stateOnFile())
         let token = self.current?.token
         self.opened.withLock { opened in
-            // The session stays where possible: two sessions would use a refresh token twice.
+            // Keep the session if its token is unchanged: two sessions would use one refresh token twice.
             if opened?.current != token { opened = nil }
         }
     }
@@ -63,46 +61,44 @@ final class Enrolment: Sendable {
         }
     }
 
-    /// Begins anew: the next call signs in as if for the first time.
+    /// Discards token and state: the next call signs in as if for the first time.
     func forget() {
         self.store.forget()
         let session = self.makeSession(nil)
         self.opened.withLock { $0 = session }
     }
 
-    /// The installation's endpoint: from the file, if it has not expired or the cloud wants no request now, else from
-    /// the cloud.
+    /// Returns the installation's endpoint. The endpoint on file serves until it expires, and longer while the cloud's
+    /// `Retry-After` lasts. Otherwise the cloud gives the endpoint.
     ///
-    /// - Parameter refreshing: asks the cloud for the endpoint even if one is on file.
+    /// - Parameter refreshing: asks the cloud even if an endpoint is on file.
     func endpoint(refreshing: Bool = false) async throws -> MQTTEndpoint {
         let kept = refreshing || self.wantsOtherMembers ? nil : self.current?.endpoint
         if let kept, self.endpointTimeLeft ?? .seconds(1) > .zero || self.endpointPause > .zero { return kept }
         do {
             return try await self.fetchEndpoint()
         } catch let error as KiiError where error.errorCode == KiiErrorCode.installationNotFound {
-            // Somebody deleted the installation; POST is an upsert, so this makes at most one.
+            // Somebody deleted the installation. POST is an upsert, so the retry makes at most one installation.
             try await self.store.update { $0.leaveInstallation() }
             return try await self.fetchEndpoint()
         } catch {
             let failure = TemporaryFailure(error)
             guard failure != nil || self.mayPass(error) || self.isNoWordOfTheCloud(error) else { throw error }
             if let retryAfter = failure?.retryAfter {
-                // The agent asks later rather than sooner, and not together with all the others who got the same
-                // answer.
+                // The random share keeps clients with the same `Retry-After` from returning together.
                 let pause = retryAfter + retryAfter / 10 * Double.random(in: 0...1)
                 self.quietUntil.withLock { $0 = .now() + pause }
             }
-            // The broker is another server than the cloud: it may be there and accept the endpoint on file.
+            // The broker is another server than the cloud, and may accept the endpoint on file.
             guard let kept else { throw error }
             return kept
         }
     }
 
-    /// The time in which the cloud still wants no request for the endpoint, by the last `Retry-After`; zero when it
-    /// accepts one.
+    /// The rest of the cloud's last `Retry-After` for the endpoint; zero if the agent may ask.
     var endpointPause: Duration { max(.zero, self.quietUntil.withLock { $0 } - .now()) }
 
-    /// The time until the endpoint expires, negative once it has; `nil` when the cloud did not say.
+    /// The time until the endpoint expires; negative after that, `nil` if the cloud gave no time to live.
     ///
     /// - Source: `X-MQTT-TTL`, after which Kii's reference says to ask for a new endpoint
     var endpointTimeLeft: Duration? {
@@ -112,10 +108,10 @@ final class Enrolment: Sendable {
         return overflow ? .zero : .milliseconds(left)
     }
 
-    /// Notes that the broker has a session from now on. Runs on the loop's thread, since writing blocks.
+    /// Notes that the broker has the agent's session now. Runs on the loop's thread, because writing blocks.
     ///
-    /// If writing fails, the agent misses a later loss of the session, or the next run mistakes the broker's
-    /// repetitions for new messages.
+    /// If the write fails, the agent may not notice a later loss of the session, or the next run may handle repeated
+    /// messages as new ones.
     func sessionOpened(withInboxFile: Bool, usesWebSocket: Bool) {
         self.store.updateOnLoop { state in
             state.hasSession = true
@@ -125,10 +121,6 @@ final class Enrolment: Sendable {
         }
     }
 
-    /// The topic's retained message, if the inbox has stored it. It writes its notes on the loop's thread, since
-    /// writing blocks.
-    ///
-    /// - Parameter ledger: returns the inbox's counts.
     func retainedMessage(withInboxFile: Bool, ledger: @escaping () -> MessageLedger) -> RetainedMessage {
         guard withInboxFile else { return RetainedMessage() }
         return RetainedMessage(note: self.current?.retained, ledger: ledger) { [store = self.store] note in
@@ -136,10 +128,10 @@ final class Enrolment: Sendable {
         }
     }
 
-    /// Notes, before CONNECT is sent, that a run with the inbox in memory uses the session.
+    /// Notes that this run keeps its inbox in memory. Call it before CONNECT.
     func leavesInboxFile() async throws { try await self.store.update { $0.usesInboxFile = false } }
 
-    /// Makes a call with the agent's session. Throws ``PushAgentError/pseudoUserLost(_:)``, too.
+    /// Makes a call with the agent's session. Also throws ``PushAgentError/pseudoUserLost(_:)``.
     func authorized<Result>(_ body: (KiiSession) async throws -> Result) async throws -> Result {
         do {
             return try await body(self.session())
@@ -150,9 +142,8 @@ final class Enrolment: Sendable {
         }
     }
 
-    /// Whether the cloud refuses the agent's credentials, so that only a person can help. The refusal of a token counts
-    /// only if the account cannot sign in again. If it can, the agent has tried another token already, and its owner
-    /// may not make this call.
+    /// Whether the cloud refuses the agent's credentials, so that only a person can help. If the account can sign in
+    /// again, the agent has already tried a new token, and the refusal concerns this call only.
     func refusesCredentials(_ error: any Error) -> Bool {
         switch error {
         case PushAgentError.signInRefused, PushAgentError.pseudoUserLost: true
@@ -162,10 +153,10 @@ final class Enrolment: Sendable {
         }
     }
 
-    /// The failure to report when a request for the endpoint has failed; `nil` when only a person can help.
+    /// Returns the failure to report after a request for the endpoint; `nil` if only a person can help.
     ///
-    /// The cloud, or a firewall before it, may refuse the token by mistake, and a pseudo user has nothing else. So the
-    /// agent asks again, until the cloud has refused so many times in a row. Each call with such a refusal counts one.
+    /// The cloud, or a firewall, may refuse a token by mistake. So the agent asks again until the cloud has refused
+    /// `refusalsBeforeGivingUp` times in a row. Each call with such a refusal counts.
     func temporaryFailure(_ error: any Error) -> TemporaryFailure? {
         if let failure = TemporaryFailure(error) { return failure }
         if self.isNoWordOfTheCloud(error) { return TemporaryFailure(reason: "\(error)") }
@@ -177,7 +168,7 @@ final class Enrolment: Sendable {
         return count < self.refusalsBeforeGivingUp ? TemporaryFailure(reason: "\(error)") : nil
     }
 
-    /// Whether the cloud refuses the token, perhaps by mistake. A refused password is never tried again.
+    /// Whether the cloud refused the token, perhaps by mistake. The agent never retries a refused password.
     func mayPass(_ error: any Error) -> Bool {
         switch error {
         case PushAgentError.pseudoUserLost: true
@@ -186,9 +177,8 @@ final class Enrolment: Sendable {
         }
     }
 
-    /// Whether something other than the cloud may have answered, such as a gateway: whatever the status, the answer has
-    /// none of Kii's error codes. It counts only once the agent has been registered. Before that, the address may be
-    /// wrong.
+    /// Whether something other than the cloud, such as a gateway, may have answered: the answer has none of Kii's error
+    /// codes. Always false before the first registration, because the configured address may be wrong.
     private func isNoWordOfTheCloud(_ error: any Error) -> Bool {
         guard let error = error as? KiiError else { return false }
         return !error.isOfCloud && self.current?.wasRegistered ?? false
@@ -202,7 +192,7 @@ extension Enrolment {
         self.refusals.withLock { $0 = 0 }
         let end = endpoint.timeToLive.map { self.client.now() + $0 }
         try await self.store.update { state in
-            // Another topic is another MQTT session.
+            // Each topic has its own MQTT session.
             if state.endpoint?.mqttTopic != endpoint.mqttTopic { state.leaveSession() }
             state.endpoint = endpoint
             state.endpointExpiresAt = end
@@ -214,15 +204,14 @@ extension Enrolment {
         if let id = self.current?.installationID, !self.wantsOtherMembers { return id }
         let members = self.configuration.installationMembers ?? self.current?.installationMembers
         let installation = try await self.authorized { session in
-            // Before the cloud makes anything, there has to be a token, and a file that holds it.
+            // The token must be on file before the cloud makes an installation.
             _ = try await session.token()
             try self.store.requireFile()
             return try await session.createInstallation(
                 isDevelopment: self.configuration.isDevelopment, members: members ?? [:])
         }
         try await self.store.update { state in
-            // Somebody deleted the old installation, and this is another one: the inbox may hold messages of the old
-            // one.
+            // The inbox may hold messages of the deleted installation.
             if state.installationID != installation.id {
                 state.leaveInstallation()
                 (state.endpoint, state.endpointExpiresAt) = (nil, nil)
@@ -242,7 +231,7 @@ extension Enrolment {
         let (client, account, store) = (self.client, self.account, self.store)
         return KiiSession(client: client, token: token) {
             if let current = store.current {
-                // Another process of this profile may have obtained the next token meanwhile.
+                // Another process with the same state file may have obtained the next token.
                 if store.failure == nil, let saved = try? store.read(), saved.isOfSameOwner(as: current),
                     saved.token.token != current.token.token
                 {

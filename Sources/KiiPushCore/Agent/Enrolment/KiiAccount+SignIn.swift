@@ -1,7 +1,5 @@
 extension KiiAccount {
-    /// Signs in, and registers first where the account says so.
-    ///
-    /// - Throws: See ``KiiClient``.
+    /// Signs in. Registers the account first if the account says so.
     func signIn(with client: KiiClient) async throws -> AccessToken {
         switch self {
         case .pseudoUser:
@@ -23,8 +21,8 @@ extension KiiAccount {
         }
     }
 
-    /// Whether the account can sign in once more when it has a token. A pseudo user has that token alone. Without a
-    /// password, the token serves until the cloud refuses it.
+    /// Whether the account can sign in again while it has a token. A pseudo user, or an account without a password, has
+    /// only its token.
     var canSignInAgain: Bool {
         switch self {
         case .pseudoUser: false
@@ -34,7 +32,7 @@ extension KiiAccount {
 }
 
 extension UserRegistration {
-    /// A user who signs in by `name`, in any of the forms of a sign-in.
+    /// Makes a registration for `name`, which may be a login name, an e-mail address or a phone number.
     fileprivate init(name: String, password: Secret) {
         if name.hasPrefix("EMAIL:") {
             self.init(emailAddress: String(name.dropFirst("EMAIL:".count)), password: password)

@@ -1,17 +1,17 @@
-/// The agent's account in the cloud: it signs the agent in and owns its installation.
+/// The agent's account in the cloud. The account owns the agent's installation.
 public enum KiiAccount: Sendable, Hashable {
-    /// A user without name or password, made on the first registration and kept by its token alone.
+    /// A user without name or password. The agent makes the user at its first registration, and keeps the user's token.
     ///
-    /// Losing the state directory loses the user.
+    /// If the state directory is lost, the user is lost.
     /// - Source: Kii's guide, "pseudo users".
     case pseudoUser
-    /// A user with a login name, e-mail address or phone number. If `createsIfMissing` is set and the name is unknown,
-    /// the agent registers the user first.
+    /// A user with a login name, e-mail address or phone number. If `createsIfMissing` is set and the cloud does not
+    /// know the name, the agent registers the user.
     case user(name: String, password: Secret, createsIfMissing: Bool = false)
-    /// A thing, by its vendor's ID. The agent registers it, with `type`, when the cloud does not know it yet.
+    /// A thing with its vendor's ID. If the cloud does not know the thing, the agent registers it with `type`.
     case thing(vendorThingID: String, password: Secret, type: String? = nil)
 
-    /// Identifies the account in the state file, to notice that another account uses the state directory. No secret.
+    /// Identifies the account in the state file, without secrets. The agent refuses the state of another account.
     var fingerprint: String {
         switch self {
         case .pseudoUser: "pseudo-user"

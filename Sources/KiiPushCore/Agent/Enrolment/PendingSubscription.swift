@@ -1,14 +1,14 @@
 package struct PendingSubscription: Sendable {
-    /// An agent's pauses after failures that do not pass by themselves.
+    /// The default pauses after lasting failures.
     package static let pauses = Backoff(from: .seconds(5), upTo: .seconds(300))
 
     package let target: SubscriptionTarget
     package private(set) var due: MonotonicInstant
-    /// Delays after failures that may pass by themselves.
+    /// Delays after temporary failures.
     private var reconnect: ReconnectPolicy
-    /// Delays after all other failures. A person has to act, at an unknown time, so there is no hurry.
+    /// Delays after lasting failures, which only a person can repair.
     private var retry: Backoff
-    /// The number of consecutive refusals of the agent's credentials.
+    /// The number of times in a row that the cloud refused the agent's credentials.
     package private(set) var refusals = 0
 
     package init(
@@ -21,10 +21,9 @@ package struct PendingSubscription: Sendable {
         self.retry = retry
     }
 
-    /// Notes a failure, and returns its reason and the delay before the next attempt. Lasting failures are worth a
-    /// retry, too: while the agent runs, a person may make the topic, grant the right or mend the machine.
+    /// Notes a failure. The agent retries lasting failures, too: a person may repair the cause while the agent runs.
     ///
-    /// - Parameter isRefusal: whether the cloud refuses the agent's credentials.
+    /// - Parameter isRefusal: whether the cloud refused the agent's credentials.
     package mutating func failed(
         _ error: any Error, isRefusal: Bool = false, now: MonotonicInstant
     ) -> (reason: String, delay: Duration) {

@@ -1,5 +1,5 @@
 extension PushAgent {
-    /// Refuses a configuration whose subscriptions can never be made.
+    /// Rejects a configuration with an impossible subscription.
     func requireUsableConfiguration() throws(KiiInputError) {
         try self.configuration.installationMembers?.requireInstallationMembers()
         for target in self.configuration.subscriptions {
@@ -7,15 +7,14 @@ extension PushAgent {
         }
     }
 
-    /// Makes every subscription known to the cloud, and returns when all are.
+    /// Subscribes to every target of the configuration, with retries. Returns when all are subscribed.
     ///
-    /// - Throws: `CancellationError`; the cloud's refusal of the agent's credentials, once a retry is of no more use,
-    ///   see ``Enrolment/refusesCredentials(_:)``.
+    /// - Throws: `CancellationError`; the cloud's last refusal of the agent's credentials, after too many refusals.
     func keepSubscribed() async throws {
         var pending = self.configuration.subscriptions.map { target in
             PendingSubscription(target, reconnect: self.reconnect, retry: self.subscriptionRetry, now: .now())
         }
-        // It makes one call at a time; a subscription that has to wait does not hold up the others.
+        // One call at a time. A subscription that waits does not delay the others.
         while let index = pending.indices.min(by: { pending[$0].due < pending[$1].due }) {
             let target = pending[index].target
             do {

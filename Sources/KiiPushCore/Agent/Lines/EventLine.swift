@@ -1,6 +1,6 @@
-/// Lines of JSON about events: `kii-push listen --json` writes them, and programs in other languages receive them.
+/// JSON lines about events, for `kii-push listen --json` and for programs in other languages.
 package enum EventLine {
-    /// An object with `v`, `type` and the members that `write` adds, on one line and without its end.
+    /// Returns a line without its end: an object with `v`, `type` and the members that `write` adds.
     package static func bytes(_ type: String, _ write: (inout JSONObjectWriter) -> Void) -> [UInt8] {
         JSONObjectWriter.bytes { line in
             line.add("v", Int64(1))
@@ -11,10 +11,10 @@ package enum EventLine {
 }
 
 extension PushEvent {
-    /// The line for the event; `nil` for an event that is for people alone.
+    /// The event's line; `nil` for an event that is only for people.
     ///
     /// - Parameters:
-    ///   - installationID: the installation of the connection, where it is known.
+    ///   - installationID: the installation of the connection, if known.
     ///   - time: the beginning of a state.
     package func line(of installationID: String?, at time: Timestamp = .now()) -> [UInt8]? {
         switch self {

@@ -1,7 +1,6 @@
-/// The result of a message, or of an attempt, in words that programs rely on.
+/// The result of a message or of an attempt. Programs rely on its words.
 package struct MessageVerdict: Sendable {
     package let word: String
-    /// The text for people beside the word.
     package let detail: String?
     private let details: JSONMembers
 
@@ -11,18 +10,16 @@ package struct MessageVerdict: Sendable {
         (self.word, self.detail, self.details) = (word, detail, JSONMembers(present: members))
     }
 
-    /// An answer that counted.
+    /// An answer in time.
     package init(_ result: FetchResult, attempt: Int) { self.init(result.word, nil, ["attempt": attempt]) }
 
-    /// A dead letter whose history is unknown.
     package init(dead reason: DeadLetterReason) { self.init("dead", "\(reason); kept in the inbox") }
 
-    /// A message that the user sees now.
     package static let presented = MessageVerdict("presented")
 
-    /// Makes the verdict of an event; `nil` for an event that is no answer.
+    /// `nil` if the event is no result.
     ///
-    /// - Parameter tellsCause: whether ``detail`` says why an attempt failed. Default: yes.
+    /// - Parameter tellsCause: whether ``detail`` says why an attempt failed.
     package init?(_ event: MessageEvent, tellsCause: Bool = true) {
         switch event.kind {
         case .done(_, let attempt, isLate: true):
@@ -57,7 +54,6 @@ package struct MessageVerdict: Sendable {
 }
 
 extension FetchResult {
-    /// The name that programs rely on.
     package var word: String {
         switch self {
         case .newData: "newData"

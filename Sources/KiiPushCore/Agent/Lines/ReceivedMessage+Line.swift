@@ -1,5 +1,5 @@
 extension ReceivedMessage {
-    /// Writes the members of a line that hands the message to a handler.
+    /// Writes the members of the line that gives a message to a handler in another process.
     package func describe(_ context: DeliveryContext, in line: inout JSONObjectWriter) {
         line.add("id", context.messageID)
         line.add("attempt", Int64(context.attempt))
@@ -50,7 +50,7 @@ extension MessageSender {
 }
 
 extension ReceivedMessage.Kind {
-    /// The name that programs rely on.
+    /// Programs rely on these names.
     package var name: String {
         switch self {
         case .pushToApp: "pushToApp"
@@ -72,7 +72,6 @@ extension SubscriptionTarget {
 }
 
 extension Scope {
-    /// The text on a command line and in lines of JSON.
     package var text: String {
         switch self {
         case .app: "app"
@@ -82,6 +81,6 @@ extension Scope {
         }
     }
 
-    /// A name in this scope: a scope other than the app's, a slash, the name.
+    /// A name with its scope, such as `user:ID/name`; without prefix in the app's scope.
     package func text(of name: String) -> String { self == .app ? name : "\(self.text)/\(name)" }
 }

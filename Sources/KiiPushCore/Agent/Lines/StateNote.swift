@@ -1,7 +1,7 @@
-/// An obstacle to messages, or its end, in words that programs rely on.
+/// A trouble of the agent, or its end. Programs rely on its words.
 package struct StateNote: Sendable {
     package let state: String
-    /// The reason of an obstacle; `nil` for good news.
+    /// The reason of a trouble; `nil` at its end.
     package let reason: String?
     package let retryIn: Duration?
 
@@ -9,8 +9,7 @@ package struct StateNote: Sendable {
         (self.state, self.reason, self.retryIn) = (state, reason, retryIn)
     }
 
-    /// Makes the note of an event; `nil` for an event about a message or about the making of a connection, and for an
-    /// event that is for people alone.
+    /// `nil` for an event about a message, a registration or a successful step of the connection.
     package init?(_ event: PushEvent) {
         switch event {
         case .disconnected(let reason, let retryIn): self.init("offline", reason, retryIn: retryIn)
@@ -30,7 +29,7 @@ package struct StateNote: Sendable {
             self.init("not subscribed", "\(topic.scope.text(of: topic.id)): \(reason)", retryIn: retryIn)
         case .subscriptionFailed(.bucket(let bucket), let reason, let retryIn):
             self.init("not subscribed", "bucket \(bucket.scope.text(of: bucket.id)): \(reason)", retryIn: retryIn)
-        // There is no default, so that the compiler asks about every new event.
+        // Without a default, the compiler points to this switch when somebody adds an event.
         case .registered, .connecting, .connected, .subscribed, .message, .stopping: return nil
         }
     }
