@@ -1,6 +1,6 @@
 import Glibc
 
-/// Runs agents as a daemon: until SIGTERM or SIGINT, or until an agent stops by itself.
+/// Runs agents as a daemon, until SIGTERM or SIGINT, or until an agent stops by itself.
 ///
 /// ```swift
 /// let end = await PushService([agent]).run()
@@ -8,33 +8,36 @@ import Glibc
 /// exit(end.status)
 /// ```
 ///
-/// This is the only part of the library that handles signals. If systemd's variables are in the environment, it also
+/// No other part of the library handles signals. If systemd's variables are in the environment, the service also
 /// reports the agents' state to systemd (`Type=notify`, `WatchdogSec=`).
 public struct PushService: Sendable {
     private let agents: [PushAgent]
 
-    /// - Parameter agents: at least one. The agents of one process may share a runtime.
+    /// - Parameter agents: at least one. They may share a runtime.
     public init(_ agents: [PushAgent]) { self.agents = agents }
 
-    /// Runs all agents, and stops all of them when one stops. It then shuts their runtimes down: nothing can use the
-    /// runtimes afterwards.
+    /// Runs all agents. If one stops, stops all of them. Then shuts their runtimes down for good.
     ///
     /// SIGTERM, SIGINT and a cancelled task stop gracefully: running handlers get
-    /// ``PushRuntime/Configuration/shutdownGrace``. A second signal ends the process at once with 128 plus its number
-    /// as the status; messages whose handlers ran then are handled again. A signal that was set to be ignored stays
-    /// ignored. When `run` returns, the signals have their former actions again.
+    /// ``PushRuntime/Configuration/shutdownGrace``. A second signal ends the process at once with status 128 plus its
+    /// number. The next run repeats messages whose handlers ran then. A signal that the process ignores stays ignored.
+    /// `run` restores the former signal actions before it returns.
     ///
     /// `run` sends systemd `READY=1` once every agent has been connected, `STATUS=` whenever a connection changes,
-    /// `STOPPING=1`, and `WATCHDOG=1` as long as the agents are alive. An agent is alive on three conditions:
+    /// `STOPPING=1`, and `WATCHDOG=1` while all agents are alive. An agent is alive on three conditions:
     /// - The network thread takes turns.
-    /// - The broker was heard within 100 s (or ``PushAgent/Configuration/keepAlive`` and 40 s, where that is longer),
-    ///   or the agent tries another connection.
+    /// - The broker sent something within 100 s (or ``PushAgent/Configuration/keepAlive`` plus 40 s, if that is
+    ///   longer), or the agent tries another connection.
     /// - No handler is more than 60 s past its deadline.
     ///
-    /// - Returns: the status to exit with, and the error that stopped an agent or came up while stopping (`nil` when
-    ///   the status is 0). The status is 0 after a signal; 75 (`EX_TEMPFAIL`) for a failure that may pass, so that
-    ///   starting again may help; 77 (`EX_NOPERM`) when the cloud refuses an agent's credentials; 78 (`EX_CONFIG`) for
-    ///   anything else that only a person can mend. A unit has `RestartPreventExitStatus=77 78`.
+    /// - Returns: the status to exit with, and the error that stopped an agent or the service (`nil` if the status is
+    ///   0):
+    ///   - 0: a signal or a cancelled task stopped the service.
+    ///   - 75 (`EX_TEMPFAIL`): a temporary failure; another start may help.
+    ///   - 77 (`EX_NOPERM`): the cloud refuses an agent's credentials.
+    ///   - 78 (`EX_CONFIG`): any other failure, which only a person can repair.
+    ///
+    /// Set `RestartPreventExitStatus=77 78` in the systemd unit.
     public func run() async -> (status: Int32, error: (any Error)?) {
         let failure: (any Error)?
         do {
@@ -60,7 +63,7 @@ public struct PushService: Sendable {
             ownProcessID: getpid())
         watch.begin(.init(self.agents) { status.text })
         for (index, agent) in self.agents.enumerated() { agent.observe { status.observe($0, of: index) } }
-        // Until all has ended: stopping may take longer than the watchdog waits.
+        // The watchdog also needs feeding while the agents stop, which may take long.
         async let _ = watch.feed(watchdog)
         let failure = await withTaskGroup(of: (any Error)?.self) { group in
             group.addTask {

@@ -1,6 +1,4 @@
-/// Reports the state of a service to its manager by the protocol of sd_notify(3), without its library.
-///
-/// Without a manager every call does nothing.
+/// Reports a service's state to systemd, by the protocol of sd_notify(3). Without systemd, no call has an effect.
 package final class ServiceNotifier: Sendable {
     private enum Phase: Sendable {
         case starting
@@ -9,7 +7,7 @@ package final class ServiceNotifier: Sendable {
         case stopping
     }
 
-    /// The time for the next attempt itself, beside the pause before it.
+    /// The time limit of a connection attempt, without the pause before it.
     private static let attemptTime = Duration.seconds(60)
 
     private let socket: DatagramSocket?
@@ -19,10 +17,10 @@ package final class ServiceNotifier: Sendable {
         self.socket = path.flatMap { DatagramSocket(path: $0, patience: .milliseconds(100)) }
     }
 
-    /// Reports that a connection stands and messages arrive. Only this makes a starting service ready.
+    /// Reports a working connection. Only this call ends the start of the service.
     package func connected(_ text: String) { self.send([Self.status(text)] + self.becomeReady(fromStart: true)) }
 
-    /// Reports that there is no connection. During the start it also extends the manager's timeout to cover the next
+    /// Reports that there is no connection. During the start, also extends systemd's timeout until after the next
     /// attempt.
     package func offline(_ text: String, retryIn: Duration?) {
         var lines = [Self.status(text)] + self.becomeReady(fromStart: false)
@@ -41,7 +39,7 @@ package final class ServiceNotifier: Sendable {
         self.send((isTold ? ["RELOADING=1", "MONOTONIC_USEC=\(microseconds)"] : []) + ["STATUS=Reloading."])
     }
 
-    /// Reports that nothing was reloaded; the service goes on as before.
+    /// Reports that the reload failed and the service continues unchanged.
     package func reloadFailed(_ text: String) {
         self.send([Self.status(text)] + self.becomeReady(fromStart: false))
     }
@@ -53,7 +51,6 @@ package final class ServiceNotifier: Sendable {
 
     package func feedWatchdog() { self.send(["WATCHDOG=1"]) }
 
-    /// Reports a text; the service's state stays as it is.
     package func status(_ text: String) { self.send([Self.status(text)]) }
 
     private func becomeReady(fromStart: Bool) -> [String] {
@@ -67,7 +64,7 @@ package final class ServiceNotifier: Sendable {
         }
     }
 
-    /// One line, since a newline would begin another message to the manager.
+    /// Replaces newlines, because a newline would begin another message to systemd.
     private static func status(_ text: String) -> String {
         "STATUS=" + text.split(whereSeparator: \.isNewline).joined(separator: " ")
     }

@@ -1,9 +1,8 @@
-/// The state of the connections of a service's agents, for the service manager.
+/// The state of the connections of a service's agents, for systemd.
 final class ServiceStatus: Sendable {
     private struct State {
         /// The indexes of the agents that have not been connected yet.
         var starting: Set<Int>
-        /// Why an agent is not connected, by its index.
         var troubles: [Int: String] = [:]
 
         func text(of count: Int) -> String {
@@ -27,7 +26,7 @@ final class ServiceStatus: Sendable {
 
     func observe(_ event: PushEvent, of index: Int) {
         switch event {
-        // Sent under the lock, so that the manager's last status is the newest one.
+        // Sent under the lock, so that systemd receives the statuses in order.
         case .connected:
             self.state.withLock { state in
                 state.starting.remove(index)

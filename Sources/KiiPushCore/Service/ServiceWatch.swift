@@ -1,13 +1,13 @@
-/// Watches over the agents of a service, and feeds the service manager's watchdog while they are alive.
+/// Feeds systemd's watchdog while a service's agents are alive.
 package final class ServiceWatch: Sendable {
     package struct Watched: Sendable {
         fileprivate let agents: [PushAgent]
         fileprivate let limits: Watchdog.Limits
-        /// Returns the delay of an attempt outside this process beyond its deadline; zero when none is late.
+        /// For attempts outside this process: the longest time past a deadline, or zero.
         fileprivate let overdue: @Sendable () -> Duration
-        /// Returns the status text that replaces the complaint once the agents are alive again.
+        /// The status text for systemd once the agents are alive again.
         fileprivate let status: @Sendable () -> String
-        /// The start of the stop. Its clock stands still while the machine sleeps, as the watchdog's does.
+        /// The beginning of the stop. Like systemd's watchdog, this clock does not count sleeps of the machine.
         fileprivate var endingSince: SuspendingClock.Instant?
 
         package init(
@@ -29,9 +29,7 @@ package final class ServiceWatch: Sendable {
     package func begin(_ watched: Watched) { self.watched.withLock { $0 = watched } }
     package func end() { self.watched.withLock { $0?.endingSince = .now } }
 
-    /// Feeds `watchdog`, if there is one, until the task is cancelled.
-    ///
-    /// - Parameter report: called once with the reason when feeding stops, and with `nil` when it resumes.
+    /// - Parameter report: called with the reason when feeding stops, and with `nil` when feeding resumes.
     package func feed(_ watchdog: Watchdog?, report: (_ complaint: String?) -> Void = { _ in }) async {
         guard let watchdog else { return }
         await watchdog.run(
@@ -43,7 +41,6 @@ package final class ServiceWatch: Sendable {
             },
             recover: {
                 report(nil)
-                // A stopping service has already reported its state.
                 guard let watched = self.watched.withLock({ $0 }), watched.endingSince == nil else { return }
                 self.notifier.status(watched.status())
             })
@@ -53,7 +50,7 @@ package final class ServiceWatch: Sendable {
         guard let watched = self.watched.withLock({ $0 }) else { return nil }
         if let since = watched.endingSince {
             let elapsed = SuspendingClock.now - since
-            // Handlers may take all of their grace, once when the agents stop and once when the runtime does.
+            // Handlers may use their grace twice: when the agents stop, and when the runtime shuts down.
             let grace = watched.agents.map(\.runtime.configuration.shutdownGrace).max() ?? .zero
             let longest = max(Self.longestEnd, grace * 2 + .seconds(30))
             return elapsed > longest ? "it has been stopping for \(elapsed.text)" : nil
@@ -67,7 +64,6 @@ package final class ServiceWatch: Sendable {
             }
             return nil
         } catch {
-            // The stop may have begun meanwhile.
             let isEnding = self.watched.withLock { $0?.endingSince != nil }
             return isEnding ? nil : "the network thread has ended"
         }

@@ -1,7 +1,7 @@
 import Glibc
 
-/// The pipe from the signal handler, which may do almost nothing, to the thread that acts on signals. The descriptors
-/// stay open: a handler may still run on another thread after ``StopSignals/handBack()``.
+/// The signal handler writes to this pipe, and a thread reads it. The pipe stays open, because a handler may still run
+/// on another thread after ``StopSignals/handBack()``.
 private let signalPipe: (read: Int32, write: Int32, code: Int32, process: pid_t) = {
     var descriptors: [Int32] = [-1, -1]
     guard pipe(&descriptors) == 0 else { return (-1, -1, errno, getpid()) }
@@ -10,7 +10,6 @@ private let signalPipe: (read: Int32, write: Int32, code: Int32, process: pid_t)
 }()
 
 private struct SignalState {
-    /// Whether a thread reads the pipe.
     var isRead = false
     var waiting: [(signals: StopSignals, isStopping: Bool)] = []
     var former: [Int32: sigaction] = [:]
@@ -18,7 +17,7 @@ private struct SignalState {
 
 private let signalState = Locked(SignalState())
 
-/// Waits for SIGINT and SIGTERM: the first asks for a graceful end, the second ends the process at once.
+/// Waits for SIGINT and SIGTERM. The first asks for a graceful stop. The second ends the process at once.
 package final class StopSignals: Sendable {
     package typealias ThreadStart = (_ body: @escaping @Sendable () -> Void) throws(SystemError) -> Void
 
@@ -27,13 +26,13 @@ package final class StopSignals: Sendable {
     private let numbers: [Int32]
     private let whenStopped: @Sendable () -> Void
 
-    /// Takes the two signals over until ``handBack()``. A signal that the parent process ignores stays ignored; a shell
-    /// does that with SIGINT for a background job. Each signal reaches all objects that wait at that time.
+    /// Handles both signals until ``handBack()``. A signal that the process ignores stays ignored: a shell lets
+    /// background jobs ignore SIGINT. Each signal reaches all objects that wait.
     ///
     /// - Parameters:
-    ///   - asks: further signals to take over, which end nothing; see ``asks``.
+    ///   - asks: further signals to handle. They stop nothing and arrive in ``asks``.
     ///   - whenStopped: called at the first SIGINT or SIGTERM, on a thread that it must not block.
-    /// - Throws: ``SystemError`` if the system gives no pipe or no thread. The signals then do what they did before.
+    /// - Throws: ``SystemError`` if the system gives no pipe or no thread. The signals then keep their former actions.
     package init(
         asks: [Int32] = [],
         whenStopped: @escaping @Sendable () -> Void = {},
@@ -41,10 +40,9 @@ package final class StopSignals: Sendable {
     ) throws(SystemError) {
         (self.numbers, self.whenStopped) = (asks, whenStopped)
         do throws(SystemError) {
-            // The pipe must exist before the handler can run: the first use of a global is not safe in a handler.
+            // This line makes the pipe. A signal handler must not initialise a global.
             guard signalPipe.read >= 0 else { throw SystemError("no pipe can be made", code: signalPipe.code) }
             try signalState.withLock { state throws(SystemError) in
-                // A second thread would take signals away from the first.
                 if !state.isRead { try startThread { Self.readSignals() } }
                 state.isRead = true
                 state.waiting.append((self, isStopping: false))
@@ -57,17 +55,15 @@ package final class StopSignals: Sendable {
         }
     }
 
-    /// The signals of `asks`, as they come. They do not end the process.
     package var asks: AsyncStream<Int32> { self.asked.stream }
 
-    /// The first signal; `nil` when the task was cancelled before one came.
+    /// The first signal; `nil` if the task is cancelled before.
     package func next() async -> Int32? {
         for await number in self.stops.stream { return number }
         return nil
     }
 
-    /// Stops waiting. When no object waits any more, each signal has its former action again. Without this call the
-    /// process does not get them back.
+    /// Stops waiting. After the last object's call, each signal has its former action again.
     package func handBack() {
         signalState.withLock { state in
             state.waiting.removeAll { $0.signals === self }
@@ -77,35 +73,34 @@ package final class StopSignals: Sendable {
         }
     }
 
-    /// Returns the signal's former action; `nil` for an ignored signal, which stays as it is.
+    /// Returns the signal's former action; `nil` if the process ignores the signal.
     private static func takeOver(_ number: Int32) -> sigaction? {
         var old = sigaction()
         guard sigaction(number, nil, &old) == 0 else { return nil }
-        // A handler is compared by its address: function values have no identity in Swift.
+        // Swift cannot compare function values, so this compares their addresses.
         let isIgnored =
             unsafeBitCast(old.__sigaction_handler.sa_handler, to: Int.self) == unsafeBitCast(SIG_IGN, to: Int.self)
         guard !isIgnored else { return nil }
         var new = sigaction()
         new.__sigaction_handler.sa_handler = { number in
-            // A child that was forked without exec inherits this handler, and its signals are not its parent's.
+            // A child that was forked without exec inherits this handler, but must not use its parent's pipe.
             guard getpid() == signalPipe.process else {
                 signal(number, SIG_DFL)
                 raise(number)
                 return
             }
-            // signal-safety(7) allows write(2) and little else; errno belongs to whoever was interrupted.
+            // signal-safety(7) allows write(2). The interrupted code may still need its errno.
             let interrupted = errno
             var byte = UInt8(truncatingIfNeeded: number)
             _ = write(signalPipe.write, &byte, 1)
             errno = interrupted
         }
-        // Go's threads have small stacks: a Go program crashes unless the handler asks for the alternate stack.
+        // Go's threads have small stacks, so a Go program crashes if a handler runs without the alternate stack.
         new.sa_flags = SA_RESTART | SA_ONSTACK
         sigaction(number, &new, nil)
         return old
     }
 
-    /// Reads the pipe: the first signal goes to the waiting objects, the second ends the process.
     private static func readSignals() {
         var byte: UInt8 = 0
         while true {
@@ -114,7 +109,7 @@ package final class StopSignals: Sendable {
             guard count == 1 else { return }
             let number = Int32(byte)
             let stopped = signalState.withLock { state -> [StopSignals] in
-                // The signal came before ``handBack()``. Sent again, it has its former action.
+                // The signal arrived before ``handBack()``. Repeat the signal for its former action.
                 guard !state.waiting.isEmpty else {
                     kill(getpid(), number)
                     return []

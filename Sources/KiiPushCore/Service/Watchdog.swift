@@ -1,24 +1,19 @@
-/// Feeds the service manager's watchdog for as long as the service is alive.
-///
-/// A service is alive if its network thread takes turns, its standing connections have heard the broker lately, and no
-/// attempt is far past its deadline. A service that is offline and retries is alive.
+/// Feeds systemd's watchdog while the service is alive. An offline service that retries is alive.
 package struct Watchdog: Sendable {
-    /// The limits within which an agent counts as alive.
     package struct Limits: Sendable, Hashable {
-        /// The longest silence of the broker on a connection that stands: the keep-alive interval, the time for the
-        /// broker's answer, and a margin for a busy machine. Default 100 s.
+        /// The longest silence of the broker on an open connection. It covers the keep-alive interval, the broker's
+        /// answer and a margin for a busy machine. Default 100 s.
         package var silence = Duration.seconds(100)
         /// The longest time that an attempt may run past its deadline. Default 60 s.
         package var overdue = Duration.seconds(60)
 
-        /// - Parameter grace: the time that a program has to end after a request; `nil` for the usual 5 s. ``overdue``
-        ///   is then at least twice that time, for the waits before SIGTERM and SIGKILL, and 30 s for a busy machine.
+        /// - Parameter grace: the time that another program gets to end; `nil` for 5 s. ``overdue`` is at least twice
+        ///   that time, for the waits before SIGTERM and SIGKILL, plus 30 s for a busy machine.
         package init(grace: Duration? = nil) {
             if let grace { self.overdue = max(self.overdue, grace * 2 + .seconds(30)) }
         }
 
-        /// The limits for an agent with this keep-alive interval. With zero or less it never asks its broker, and no
-        /// silence is too long.
+        /// Without keep-alive (zero or less), no silence is too long.
         func allowing(keepAlive: Duration) -> Limits {
             var limits = self
             limits.silence = keepAlive > .zero ? max(self.silence, keepAlive + .seconds(40)) : .seconds(Int64.max)
@@ -26,19 +21,18 @@ package struct Watchdog: Sendable {
         }
     }
 
-    /// The time between two feedings: half of the time that the manager has set.
+    /// Half of the time that systemd allows between two feedings.
     package let interval: Duration
 
-    /// Returns `nil` if no manager watches this process: `microseconds` (`$WATCHDOG_USEC`) is absent or no number above
-    /// 1, or `processID` (`$WATCHDOG_PID`) names another process.
+    /// Returns `nil` if systemd does not watch this process: `$WATCHDOG_USEC` (`microseconds`) is absent, invalid or
+    /// below 2, or `$WATCHDOG_PID` (`processID`) names another process.
     package init?(microseconds: String?, processID: String?, ownProcessID: Int32) {
         guard let microseconds = microseconds.flatMap({ Int64($0) }), microseconds > 1 else { return nil }
         guard processID == nil || processID.flatMap({ Int32($0) }) == ownProcessID else { return nil }
         self.interval = .microseconds(microseconds / 2)
     }
 
-    /// Returns why the service counts as not alive; `nil` when all is well. `attemptOverdue` is for attempts outside
-    /// this process.
+    /// Returns why the service is not alive, or `nil`. `attemptOverdue` is for attempts outside this process.
     package func complaint(_ health: AgentHealth, attemptOverdue: Duration, _ limits: Limits) -> String? {
         if let silence = health.brokerSilence, silence > limits.silence {
             return "the broker has not been heard for \(silence.text)"
@@ -48,9 +42,8 @@ package struct Watchdog: Sendable {
         return "a handler is \(overdue.text) over its time"
     }
 
-    /// Feeds the watchdog until the task is cancelled or `pause` throws. It feeds nothing while `check` returns a
-    /// reason, or does not return. It calls `complain` with the first reason alone, and `recover` before it feeds
-    /// again.
+    /// Feeds the watchdog until the task is cancelled or `pause` throws. Feeds nothing while `check` returns a reason
+    /// or does not return. Calls `complain` only with the first reason, and `recover` before the next feeding.
     package func run(
         pause: (Duration) async throws -> Void, check: () async -> String?, feed: () -> Void,
         complain: (String) -> Void, recover: () async -> Void

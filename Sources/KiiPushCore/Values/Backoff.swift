@@ -1,4 +1,4 @@
-/// Pauses between attempts: each is twice the previous one, up to `longest`.
+/// Pauses between attempts. Each pause is twice the previous one, up to `longest`.
 package struct Backoff: Sendable {
     private let first: Duration
     private let longest: Duration
@@ -16,8 +16,7 @@ package struct Backoff: Sendable {
         return pause
     }
 
-    /// The next pause after an attempt that lasted for `duration`. An attempt longer than the longest pause counts as a
-    /// success and resets the pauses.
+    /// Resets the pauses first if the last attempt lasted longer than the longest pause, which counts as a success.
     package mutating func next(after duration: Duration) -> Duration {
         if duration > self.longest { self.reset() }
         return self.next()
@@ -25,7 +24,7 @@ package struct Backoff: Sendable {
 
     /// Half of the next pause plus a random share of the other half, so that many clients do not retry at once.
     ///
-    /// - Parameter jitter: a random number, evenly distributed, from 0 up to, not including, 1.
+    /// - Parameter jitter: a random number from 0 up to, not including, 1.
     package mutating func next(jitter: Double) -> Duration {
         let pause = self.next()
         return pause / 2 + pause / 2 * jitter

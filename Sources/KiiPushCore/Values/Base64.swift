@@ -15,7 +15,7 @@ package enum Base64 {
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Decodes `text`; `nil` when it is not Base64. Accepts missing padding.
+    /// Returns `nil` if `text` is not Base64. Accepts missing padding.
     package static func decode(_ text: String) -> [UInt8]? {
         var bytes: [UInt8] = []
         var bits: UInt32 = 0

@@ -24,7 +24,7 @@ package struct Fifo<Element> {
             self.elements.removeAll(keepingCapacity: self.elements.capacity <= 4096)
             self.head = 0
         } else if self.head >= 64, self.head * 2 >= self.elements.count {
-            // The empty front is at least half of the array, so each element moves once on average.
+            // The free front is at least half of the array, so each element moves once on average.
             self.elements.removeFirst(self.head)
             self.head = 0
         }
@@ -46,7 +46,7 @@ package struct Fifo<Element> {
         return self.popFirst()
     }
 
-    /// Inserts `element` before the first element for which `isAfter` returns true, from the front.
+    /// Inserts `element` before the first element for which `isAfter` returns true.
     mutating func insert(_ element: Element, before isAfter: (Element) -> Bool) {
         var index = self.head
         while index < self.elements.count, let present = self.elements[index], !isAfter(present) { index += 1 }

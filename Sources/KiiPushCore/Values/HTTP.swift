@@ -1,7 +1,6 @@
 /// An HTTP header field. Names compare without regard to case (RFC 9110 section 5.1).
 package struct HTTPField: Sendable, Hashable {
     package var name: String
-    /// The value without surrounding white space.
     package var value: String
 
     package init(_ name: String, _ value: String) { (self.name, self.value) = (name, value) }
@@ -35,18 +34,18 @@ extension [HTTPField] {
 }
 
 package struct HTTPRequest: Sendable {
-    /// The method in upper case, such as `GET`.
+    /// In upper case.
     package var method: String
-    /// The absolute URL, `http` or `https`, already percent-encoded.
+    /// An absolute `http` or `https` URL, already percent-encoded.
     package var url: String
-    /// Header fields in sending order. They may hold credentials: never log them.
+    /// In sending order. Fields may hold credentials: never log them.
     package var fields: [HTTPField]
-    /// The body; `nil` sends none, an empty array sends `Content-Length: 0`.
+    /// `nil` sends no body; an empty array sends `Content-Length: 0`.
     package var body: [UInt8]?
     /// The time limit of the whole exchange. Default 30 s.
     package var timeout: Duration
-    /// The time limit of the body, for a caller that needs only the status and the fields. If it passes, or the body
-    /// breaks off, the response is complete without a body. Default `nil`: the caller needs the body.
+    /// The time limit of the body, for a caller that needs only status and fields. If the body is late or incomplete,
+    /// the response has an empty body. Default `nil`: the caller needs the body.
     package var bodyPatience: Duration?
 
     package init(
@@ -62,7 +61,6 @@ package struct HTTPRequest: Sendable {
 
 package struct HTTPResponse: Sendable {
     package var status: Int
-    /// Header fields of the final response, in order.
     package var fields: [HTTPField]
     package var body: [UInt8]
 
@@ -73,8 +71,7 @@ package struct HTTPResponse: Sendable {
     package func field(_ name: String) -> String? { self.fields.first { $0.isNamed(name) }?.value }
 }
 
-/// Sends an ``HTTPRequest``. The library uses libcurl; tests may supply their own transport.
 package protocol HTTPTransport: Sendable {
-    /// - Throws: ``TransportError`` when no complete response arrived; `CancellationError` when the task was cancelled.
+    /// - Throws: ``TransportError`` if no complete response arrives; `CancellationError`.
     func perform(_ request: HTTPRequest) async throws -> HTTPResponse
 }

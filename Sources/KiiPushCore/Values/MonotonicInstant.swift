@@ -1,5 +1,4 @@
-/// A point on `CLOCK_MONOTONIC`, which never jumps and stops while the machine is suspended. State machines take it as
-/// an argument; the loops that drive them call ``now()``.
+/// A point on `CLOCK_MONOTONIC`, which never jumps and stops while the machine is suspended.
 package struct MonotonicInstant: Sendable, Hashable, Comparable {
     package var nanoseconds: Int64
 
@@ -27,8 +26,7 @@ extension MonotonicInstant? {
 }
 
 extension Duration {
-    /// The duration in nanoseconds, clamped to half the range of `Int64` (about 146 years), so that a sum cannot
-    /// overflow.
+    /// Clamped to half the range of `Int64` (about 146 years), so that a sum of two cannot overflow.
     package var wholeNanoseconds: Int64 {
         let limit = Int64.max / 2
         let (seconds, attoseconds) = self.components
@@ -37,6 +35,6 @@ extension Duration {
         return product + attoseconds / 1_000_000_000
     }
 
-    /// The duration in milliseconds, rounded up so that a timer never fires early.
+    /// Rounded up, so that a timer never fires early.
     package var wholeMillisecondsRoundedUp: Int64 { (self.wholeNanoseconds + 999_999) / 1_000_000 }
 }

@@ -1,4 +1,4 @@
-/// SHA-256 in hexadecimal digits, as `sha256sum` prints it, to identify a message that is not kept whole.
+/// SHA-256 in hexadecimal digits, as `sha256sum` prints it.
 ///
 /// - Source: FIPS 180-4, sections 4.1.2, 5 and 6.2.
 package enum SHA256 {

@@ -1,4 +1,4 @@
-/// The place of a topic or bucket: the whole app, or one user, group or thing.
+/// The owner of a topic or bucket: the app, a user, a group or a thing.
 ///
 /// - Source: Kii's `objectScopeType` and the paths below `/apps/{appID}`.
 public enum Scope: Sendable, Hashable {
@@ -12,11 +12,11 @@ public enum Scope: Sendable, Hashable {
     case thing(String)
 }
 
-/// A named channel with subscribers; a message to it is a push to user.
+/// A Kii topic: a named channel with subscribers. A message to a topic is a push to user.
 ///
-/// This is a Kii topic, not the MQTT topic on which pushes arrive.
+/// It is not the MQTT topic on which pushes arrive.
 public struct Topic: Sendable, Hashable {
-    /// Where the topic lives.
+    /// The owner of the topic.
     public var scope: Scope
     /// The topic's name within its scope: 1 to 64 of `A-Z a-z 0-9 _ -`.
     public var id: String
@@ -24,15 +24,15 @@ public struct Topic: Sendable, Hashable {
     /// Names a topic. The call that uses the topic checks the name.
     public init(_ id: String, in scope: Scope = .app) { (self.scope, self.id) = (scope, id) }
 
-    /// Whether `id` is a name that Kii accepts for a topic: `^[A-Za-z0-9_-]{1,64}$`.
+    /// Kii's rule for topics: `^[A-Za-z0-9_-]{1,64}$`.
     package static func isValidID(_ id: String) -> Bool {
         (1...64).contains(id.utf8.count) && id.utf8.allSatisfy { $0.isLetterOrDigit(or: "_-") }
     }
 }
 
-/// A container of objects whose changes cause pushes (push to app).
+/// A container of objects. Changes of the objects cause pushes (push to app).
 public struct Bucket: Sendable, Hashable {
-    /// Where the bucket lives.
+    /// The owner of the bucket.
     public var scope: Scope
     /// The bucket's name within its scope.
     public var id: String
@@ -52,14 +52,14 @@ public struct ObjectReference: Sendable, Hashable {
     public init(_ id: String, in bucket: Bucket) { (self.bucket, self.id) = (bucket, id) }
 }
 
-/// A user or a thing: it holds tokens, owns installations and subscribes.
+/// A user or a thing, which holds tokens, owns installations and subscribes.
 public enum Principal: Sendable, Hashable {
     /// A user, by `userID`.
     case user(String)
     /// A thing, by `thingID` (`th.…`).
     case thing(String)
 
-    /// The ID without its kind.
+    /// The user's or thing's ID.
     public var id: String {
         switch self {
         case .user(let id), .thing(let id): id

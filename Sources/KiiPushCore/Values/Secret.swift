@@ -1,15 +1,14 @@
-/// A token, password or key that must not reach a log, an error or an argument list.
+/// A token, password or key that must stay out of logs, errors and argument lists.
 ///
-/// Printing always gives `<redacted>`: interpolation, `debugPrint`, `dump` and `Mirror` alike. Only ``reveal()``
-/// returns the text, so a search for that name finds every use.
+/// Interpolation, `debugPrint`, `dump` and `Mirror` give `<redacted>`. Only ``reveal()`` returns the text.
 public struct Secret: Sendable, Hashable, ExpressibleByStringLiteral, CustomStringConvertible, CustomReflectable {
     private let text: String
 
     /// Wraps `text`.
     public init(_ text: String) { self.text = text }
-    /// Wraps a literal; for tests and for values that are public anyway.
+    /// Wraps a literal, for tests and for public values.
     public init(stringLiteral value: String) { self.text = value }
-    /// The secret text, for the code that sends or stores it.
+    /// Returns the secret text.
     public func reveal() -> String { self.text }
 
     /// Always `<redacted>`.

@@ -1,7 +1,7 @@
-/// Values by sequence number, for numbers that mostly come and go in order.
+/// Values by sequence number, faster than a dictionary if consecutive numbers are used together.
 ///
-/// The map stores values in pages of 256 numbers, and remembers the page that changed last. A dictionary hashes every
-/// number; this map hashes once for consecutive accesses to a page. It frees a page with its last value.
+/// The map stores values in pages of 256 numbers, and remembers the page that changed last. A page is freed with its
+/// last value.
 package struct SequenceMap<Value> {
     struct Page {
         var number: Int64
@@ -20,7 +20,7 @@ package struct SequenceMap<Value> {
 
     package init() {}
 
-    /// The value of a number; assigning `nil` removes it.
+    /// Assigning `nil` removes the value.
     package subscript(sequence: Int64) -> Value? {
         get {
             guard let place = self.place(of: sequence >> Self.bits) else { return nil }
@@ -39,7 +39,6 @@ package struct SequenceMap<Value> {
         }
     }
 
-    /// Calls `body` with every number and its value, in no particular order.
     package func forEach(_ body: (Int64, Value) throws -> Void) rethrows {
         for page in self.pages where page.count > 0 {
             for (slot, value) in page.values.enumerated() {

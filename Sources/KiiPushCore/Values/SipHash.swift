@@ -1,6 +1,5 @@
-/// SipHash-2-4 with a 128-bit result: a digest under a secret key.
-///
-/// Without the key nobody can compute a digest, or construct two texts with the same digest.
+/// SipHash-2-4 with a 128-bit result: a digest under a secret key. Without the key, nobody can construct two texts with
+/// the same digest.
 ///
 /// - Source: Aumasson and Bernstein, "SipHash: a fast short-input PRF"; the 128-bit form is that of the reference code
 ///   (github.com/veorq/SipHash)
@@ -11,19 +10,17 @@ package struct SipHash: Sendable {
 
         package static func random() -> Key { Key(low: .random(in: .min ... .max), high: .random(in: .min ... .max)) }
 
-        /// Makes the key from two little-endian numbers; the reference writes it as 16 bytes.
+        /// Two little-endian numbers; the reference writes the key as 16 bytes.
         package init(low: UInt64, high: UInt64) { (self.low, self.high) = (low, high) }
     }
 
     package struct Digest: Sendable, Hashable {
         /// The first eight bytes of the reference's result, as a little-endian number.
         package let low: UInt64
-        /// The last eight bytes.
         package let high: UInt64
     }
 
     private var v0, v1, v2, v3: UInt64
-    /// Bytes that do not fill a word yet, from the lowest.
     private var tail: UInt64 = 0
     private var count = 0
 
@@ -34,7 +31,7 @@ package struct SipHash: Sendable {
         self.v3 = key.high ^ 0x7465_6462_7974_6573
     }
 
-    /// Adds bytes. Splitting them over several calls does not change the digest.
+    /// Splitting the bytes over several calls does not change the digest.
     package mutating func append(_ bytes: UnsafeRawBufferPointer) {
         let shift = UInt64(self.count & 7) * 8
         var offset = 0

@@ -10,16 +10,17 @@ extension UInt8 {
         }
     }
 
-    /// Whether the byte is among `bytes`. A `String` instead would cost many more instructions for each byte.
+    /// A `String` of bytes would cost many more instructions for each byte.
     func isOne(of bytes: StaticString) -> Bool { bytes.withUTF8Buffer { $0.contains(self) } }
 
-    /// Whether the byte may stand in a login name, a vendor thing ID or an object's ID: one of `A-Z a-z 0-9 - _ .`.
+    /// Whether the byte is one of `A-Z a-z 0-9 - _ .`, which Kii allows in login names, vendor thing IDs and object
+    /// IDs.
     var isKiiNameByte: Bool { self.isLetterOrDigit(or: "-_.") }
 }
 
 extension String {
-    /// Whether both texts have the same UTF-8, as MQTT and Kii compare. `==` also equates texts that only look the
-    /// same.
+    /// Whether both texts have the same UTF-8, as MQTT and Kii compare. `==` also equates different encodings of one
+    /// character.
     package func hasBytes(of other: String) -> Bool {
         let (left, right) = (self.utf8, other.utf8)
         guard left.count == right.count else { return false }
@@ -46,8 +47,8 @@ extension String {
     }
 }
 
-/// Searches by bytes. The standard library's searches compare Characters and link its regular expressions, 1.3 MB of a
-/// program. An empty `word` is never found.
+/// Searches by bytes. The standard library's searches would add 1.3 MB to a program, because they link its regular
+/// expressions. An empty `word` is never found.
 extension StringProtocol {
     package func contains(bytesOf word: String) -> Bool { self.firstRange(bytesOf: word) != nil }
 

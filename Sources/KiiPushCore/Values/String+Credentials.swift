@@ -1,6 +1,6 @@
 extension String {
-    /// The text without credentials that have a recognizable form: the user info of URLs, and the value after `Basic`.
-    /// Servers quote them in their answers, and mistyped options contain them.
+    /// The text with `<redacted>` in place of recognizable credentials: the user info of URLs, and the value after
+    /// `Basic`.
     ///
     /// - Source: RFC 3986 section 3.2.1; RFC 7617 section 2
     package var withoutCredentials: String {
@@ -34,7 +34,8 @@ extension String {
             text.dropFirst("basic".utf8.count).first == UInt8(ascii: " ")
         else { return nil }
         let credentials = text.dropFirst("basic ".utf8.count).prefix { $0.isLetterOrDigit(or: "+/=") }
-        // Credentials are an encoded name, colon and password; this excludes "Basic authentication".
+        // Credentials are an encoded name, colon and password. The colon distinguishes them from "Basic
+        // authentication".
         let pair = Base64.decode(String(decoding: credentials, as: UTF8.self))
         return pair?.contains(UInt8(ascii: ":")) == true ? credentials.endIndex : nil
     }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A moment in whole milliseconds since 1970-01-01T00:00:00Z, as Kii sends it.
+/// A moment in whole milliseconds since 1970-01-01T00:00:00Z.
 ///
 /// - Source: Kii's `when`, `modifiedAt`, `w` and `om` fields.
 public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible {
@@ -10,8 +10,7 @@ public struct Timestamp: Sendable, Hashable, Comparable, CustomStringConvertible
     /// Makes a moment from milliseconds since the epoch.
     public init(millisecondsSinceEpoch: Int64) { self.millisecondsSinceEpoch = millisecondsSinceEpoch }
 
-    /// The moment `duration` after this one, to the millisecond. A negative duration goes back. Clamped to the first or
-    /// last moment.
+    /// Clamped to the first or last moment.
     package static func + (moment: Timestamp, duration: Duration) -> Timestamp {
         let (seconds, attoseconds) = duration.components
         let end: Int64 = seconds < 0 ? .min : .max

@@ -1,15 +1,15 @@
-/// The reason why no complete response arrived, or why a connection ended: everything below HTTP and MQTT.
+/// The reason why no complete response arrived, or why a connection ended. It covers everything below HTTP and MQTT.
 public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure, by what a person can do about it.
     public enum Code: Sendable, Hashable {
-        /// The host name has no address (or the proxy's has none).
+        /// The host or proxy name has no address.
         case nameNotResolved
-        /// Nobody accepted the connection: wrong port, server down, or the network is unreachable.
+        /// No server accepted the connection: wrong port, server down, or no network.
         case connectionRefused
         /// The server's certificate is not trusted, has another name, or has expired.
         case certificateNotTrusted
-        /// The server asks for a client certificate, or seems to. TLS 1.2 refuses a client without a certificate in the
-        /// same way as a client with which it shares no protocol.
+        /// The server may require a client certificate. A TLS 1.2 server gives the same answer if it shares no protocol
+        /// with the client.
         case clientCertificateRequired
         /// TLS failed for another reason.
         case tlsFailed
@@ -17,41 +17,37 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
         case webSocketFailed
         /// Time ran out.
         case timedOut
-        /// The other side closed the connection, or it broke.
+        /// The connection broke, or the other side closed it.
         case connectionLost
         /// The response exceeds this client's limit.
         case tooLarge
-        /// The transport cannot use the URL, proxy or file that it got.
+        /// The transport cannot use the given URL, proxy or file.
         case invalidConfiguration
         /// The transport was shut down.
         case shutDown
-        /// Any other failure; the description gives details.
+        /// Another failure. The description gives details.
         case other
     }
 
     /// The kind of failure.
     public var code: Code
-    /// The transport's own words, without credentials. For people and logs, not for comparison.
+    /// The transport's own words, without credentials, for people and logs.
     package var detail: String
     /// libcurl's `CURLcode`, if libcurl failed.
     package var curlCode: Int?
-    /// The call with its cloud's address, or the broker with its address. `nil` when the failure concerns only the
-    /// transport.
+    /// The call or broker with its address. `nil` if the failure concerns only the transport.
     package var subject: String?
-    /// Whether the transport certainly sent nothing of the request, because the connection or the handshake did not
-    /// complete.
+    /// Whether the transport sent nothing of the request, because the connection or handshake failed.
     package var isUnsent = false
-    /// Whether the process had no more file descriptors when the transport failed.
     package var isShortage = false
-    /// Whether the server may have carried out the call despite the failure; repeating it would then carry it out
-    /// twice.
+    /// Whether the server may have carried out the call despite the failure. A repeated call may then act twice.
     public var isInDoubt = false
 
     package init(_ code: Code, detail: String, curlCode: Int? = nil) {
         (self.code, self.detail, self.curlCode) = (code, detail, curlCode)
     }
 
-    /// One line: the subject, the failure, and what to do about it.
+    /// One line: the call or broker, the failure, and advice.
     public var description: String { "\(self.subject.map { "\($0): " } ?? "")\(self.detail); \(self.advice)" }
 
     private var advice: String {

@@ -1,7 +1,6 @@
 import Glibc
 
-/// Asks the process that receives with a state directory, over the process's control socket
-/// (``PushRuntime/Configuration/hasControlSocket``).
+/// Asks the process that receives with a state directory, over its control socket.
 ///
 /// Use one client either for decisions about messages or to watch, never for both. All calls except ``watch()`` block
 /// until the other process answers. After a timeout (``InboxAccessError/silent``), every later call fails as well: the
@@ -32,17 +31,14 @@ package final class ControlClient: Sendable {
         self.patience = patience
     }
 
-    /// See ``PushRuntime/retry(_:)``.
     package func retry(_ messageID: Int64) throws(InboxAccessError) -> MessageDecision {
         try self.decide(.retry, messageID)
     }
 
-    /// See ``PushRuntime/drop(_:)``.
     package func drop(_ messageID: Int64) throws(InboxAccessError) -> MessageDecision {
         try self.decide(.drop, messageID)
     }
 
-    /// See ``PushRuntime/adopt(_:by:)``.
     package func adopt(_ formerID: String, by installationID: String) throws(InboxAccessError) -> Int? {
         try self.answer(to: .adopt(formerID: formerID, installationID: installationID)) { reply in
             if case .adopted(formerID, let count) = reply { .some(count) } else { nil }
@@ -75,7 +71,6 @@ package final class ControlClient: Sendable {
         }
     }
 
-    /// Sends a request, and waits for the reply that `read` accepts.
     private func answer<Answer>(
         to request: ControlRequest, _ read: (ControlReply) -> Answer?
     ) throws(InboxAccessError) -> Answer {
@@ -83,7 +78,7 @@ package final class ControlClient: Sendable {
         try self.ask(request)
         while true {
             let reply = try self.nextReply()
-            // The process answers a malformed request without a number.
+            // The process answers a malformed request without an ID.
             if case .failed(let id, let reason) = reply, id == nil || id == request.messageID {
                 throw .refused(reason: reason)
             }

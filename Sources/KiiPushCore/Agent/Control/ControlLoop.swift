@@ -1,6 +1,5 @@
 import Glibc
 
-/// Accepts connections, reads requests and writes replies, on the control server's thread.
 final class ControlLoop: PollLoop {
     private struct Link {
         var socket: FileDescriptor
@@ -8,7 +7,7 @@ final class ControlLoop: PollLoop {
         var unsent: [UInt8] = []
     }
 
-    /// The most clients at once. The limit bounds the memory of their outboxes.
+    /// Bounds the memory of the clients' outboxes.
     private static let linkLimit = 16
 
     private let server: ControlServer
@@ -26,7 +25,6 @@ final class ControlLoop: PollLoop {
         if readable.contains(self.server.listener.number) { self.accept() }
         for number in Array(self.links.keys) { self.write(number) }
         var wait = PollWait(until: self.isShort ? .now() + .milliseconds(100) : nil)
-        // At the limit, further connections wait in the kernel.
         if !self.isShort, self.links.count < ControlLoop.linkLimit { wait.watch(self.server.listener.number) }
         for link in self.links.values {
             // If a client does not read its replies, the loop reads no more of its requests. The replies would fill the

@@ -12,7 +12,6 @@ package enum ControlNotice: Sendable {
 }
 
 extension ControlNotices {
-    /// A thread reads one notice for each request of the stream.
     init(_ client: ControlClient) throws(SystemError) {
         let thread = PollThread<OneShot<ControlNotice?>>(name: "kii-control", watchesDescriptors: false)
         try thread.start { NoticeReader(client: client) }
@@ -49,7 +48,7 @@ private struct NoticeReader: PollLoop {
 }
 
 extension ControlClient {
-    /// Waits for a notice. Returns `nil` at the end, and if the other process refuses the request.
+    /// Returns `nil` at the end, and if the other process refuses the request.
     func nextNotice() -> ControlNotice? {
         while let reply = try? self.nextReply() {
             switch reply {

@@ -39,7 +39,6 @@ package enum ControlReply: Sendable {
     case decided(id: Int64, MessageDecision)
     /// The number of adopted messages of this installation; `nil` if the process could not adopt them.
     case adopted(formerID: String, Int?)
-    /// `id` is the message of the failed request.
     case failed(id: Int64?, reason: String)
 
     package init?(line: [UInt8]) {
@@ -86,9 +85,7 @@ extension JSONValue {
     }
 }
 
-/// Splits a stream of bytes into lines.
 package struct ControlLines {
-    /// The limit of a request or an event.
     static let maximumBytes = 65_536
     private var pending: [UInt8] = []
 

@@ -6,7 +6,6 @@ import Glibc
 /// The server has its own thread, so it also answers while the event loop is busy. No client delays an agent: a client
 /// that reads too slowly misses events, and learns their number.
 final class ControlServer: Sendable {
-    /// Carries out a request. The reply may come on any thread.
     typealias Perform = @Sendable (ControlRequest, @escaping @Sendable (ControlReply) -> Void) -> Void
 
     struct Client {
@@ -55,7 +54,6 @@ final class ControlServer: Sendable {
     let listener: FileDescriptor
     private let directory: String
     private let thread = PollThread<Void>(name: "kii-control")
-    /// The link that announces the state directory to programs on this machine, and the agents that need the link.
     private let announcement = Locked<(hubs: Set<ObjectIdentifier>, link: ReceiverLink?)>(([], nil))
 
     /// The caller holds the directory's lock.
@@ -71,7 +69,6 @@ final class ControlServer: Sendable {
         }
     }
 
-    /// Ends the thread and removes the socket. Later calls do nothing.
     func stop() {
         guard self.thread.stop() else { return }
         unlink(ControlSocket.path(in: self.directory))
@@ -81,9 +78,6 @@ final class ControlServer: Sendable {
 
     // MARK: - Agents
 
-    /// Reports this agent's events until ``detach(_:)``.
-    ///
-    /// - Parameter folder: announces the state directory while such an agent is attached.
     func attach(_ hub: EventHub, announcedIn folder: ReceiverFolder? = nil) {
         if let folder {
             self.announcement.withLock { announcement in
@@ -127,7 +121,6 @@ final class ControlServer: Sendable {
 
     private func tell(_ event: PushEvent) {
         let bare = event.withoutPayload.map { ControlReply.event($0) }
-        // The payload alone may exceed the limit. The server then does not encode it.
         let isTooLong = event.payloadLength > ControlLines.maximumBytes
         guard var line = isTooLong ? bare?.line : ControlReply.event(event).line else { return }
         if line.count > ControlLines.maximumBytes { line = bare?.line ?? line }

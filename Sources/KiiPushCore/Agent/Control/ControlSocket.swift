@@ -3,7 +3,6 @@ import Glibc
 /// The unix socket in a state directory. Over it, processes of the same user reach the process that receives with the
 /// directory.
 enum ControlSocket {
-    /// The default time limit of a client's call.
     static let patience = Duration.seconds(30)
 
     /// The directory has mode 0700, the socket 0600.
@@ -35,7 +34,6 @@ enum ControlSocket {
         }
     }
 
-    /// - Parameter body: works on a new socket and its address; returns the name of the operation that failed.
     private static func open(
         in directory: String, patience: Duration = ControlSocket.patience,
         _ body: (Int32, UnsafePointer<sockaddr>, socklen_t) -> String?

@@ -16,7 +16,6 @@ package struct ReceiverFolder: Sendable {
 
     /// Adds a link to a state directory. Returns `nil` on failure.
     func announce(_ stateDirectory: String) -> ReceiverLink? {
-        // If this fails, the next check fails, too.
         try? PrivateFile.makeDirectory(self.path)
         guard StateDirectory.isOwn(self.path), let target = Directory.resolved(stateDirectory),
             let name = target.split(separator: "/").last
@@ -51,7 +50,6 @@ struct ReceiverLink: Sendable {
     fileprivate let path: String
     fileprivate let target: String
 
-    /// Removes the link, unless the link now belongs to another program.
     func withdraw() {
         if Directory.resolved(self.path) ?? self.target == self.target { unlink(self.path) }
     }

@@ -1,5 +1,5 @@
 extension PushAgent.Configuration {
-    /// The input for ``init(json:)``. It contains secrets.
+    /// Contains secrets.
     package var json: JSONValue {
         .object(present: [
             "name": self.name, "app": self.app.declaration,
@@ -50,7 +50,6 @@ extension SubscriptionTarget {
 }
 
 extension Scope {
-    /// The input for ``init(_:of:)``; `nil` for the app, which is the default.
     fileprivate var word: String? {
         switch self {
         case .app: nil

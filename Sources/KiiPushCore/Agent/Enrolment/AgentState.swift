@@ -4,7 +4,6 @@
 /// except the token of a pseudo user.
 package struct AgentState: Sendable, Hashable {
     var appID: String
-    /// The ``KiiAccount/fingerprint`` of the account that signed in.
     var account: String
     var principal: Principal
     var token: AccessToken
@@ -22,22 +21,18 @@ package struct AgentState: Sendable, Hashable {
     package var hasSession = false
     /// Whether the agent has abandoned a session, with another topic or installation, and not yet reported the loss.
     package var lostSession = false
-    /// ``RetainedMessage`` recognises the topic's retained message by this note.
     var retained: RetainedMessage.Note?
-    /// Whether the last run of this session had its inbox in a file. After a run with the inbox in memory, the broker
-    /// may have a new session, and the file does not know it. Default `false`: unknown.
+    /// Whether the last run of this session had its inbox in a file. A run with the inbox in memory may have begun a
+    /// new session that the file does not know.
     var usesInboxFile = false
-    /// Whether the agent's last connection used a WebSocket.
     var usesWebSocket = false
 
     var wasRegistered: Bool { self.installationID != nil || !self.formerInstallationIDs.isEmpty }
 
-    /// Whether both states belong to one user or thing, so that either token serves both.
     package func isOfSameOwner(as other: AgentState) -> Bool {
         self.principal == other.principal && self.account == other.account && self.issuer == other.issuer
     }
 
-    /// Notes that the cloud no longer knows the installation.
     package mutating func leaveInstallation() {
         if let id = self.installationID, !self.formerInstallationIDs.contains(id) {
             self.formerInstallationIDs.append(id)

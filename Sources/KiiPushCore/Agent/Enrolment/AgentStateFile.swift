@@ -2,7 +2,7 @@ import Glibc
 
 /// The storage of one agent's ``AgentState``: a file, or a row of a database.
 package protocol AgentStatePlace: Sendable {
-    /// The name of the storage in messages to people.
+    /// For messages to people.
     var path: String { get }
     /// `nil` if there is no state yet.
     func load() throws(FileError) -> AgentState?

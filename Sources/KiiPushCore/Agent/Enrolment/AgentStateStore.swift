@@ -5,7 +5,6 @@
 final class AgentStateStore: Sendable {
     private struct Held {
         var state: AgentState?
-        /// The error of the last write, if it failed.
         var failure: FileError?
         var isOnFile = false
         /// Whether this process obtained a token and has not written it yet.
@@ -29,7 +28,6 @@ final class AgentStateStore: Sendable {
 
     var failure: FileError? { self.held.withLock { $0.failure } }
 
-    /// Reads the state on file. The state in memory stays as it is.
     func read() throws(FileError) -> AgentState? { try self.place.load() }
 
     /// Replaces the state in memory by the state on file, unless the memory has unwritten changes.
@@ -39,12 +37,9 @@ final class AgentStateStore: Sendable {
         }
     }
 
-    /// Discards the state in memory. The file stays until the next write.
     func forget() { self.held.withLock { $0 = Held() } }
 
     /// Stores a new token, of the present principal or of another one.
-    ///
-    /// - Throws: ``FileError`` if the write fails; `TransportError` with code `shutDown`.
     func take(_ token: AccessToken, of principal: Principal, app: KiiApp, account: String) async throws {
         self.held.withLock { held in
             if held.state?.principal == principal {
@@ -74,7 +69,7 @@ final class AgentStateStore: Sendable {
         }
     }
 
-    /// Changes and writes the state, on the loop's thread. Only an event reports a failure.
+    /// Only an event reports a failure.
     func updateOnLoop(_ change: (inout AgentState) -> Void) {
         if self.apply(change).isChanged { self.write { _ in } }
     }

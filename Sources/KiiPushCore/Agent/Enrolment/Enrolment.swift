@@ -9,7 +9,6 @@ final class Enrolment: Sendable {
     private let opened = Locked<KiiSession?>(nil)
     /// The end of the cloud's last `Retry-After` for the endpoint.
     private let quietUntil = Locked(MonotonicInstant.now())
-    /// The number of times in a row that the cloud refused to give the endpoint.
     private let refusals = Locked(0)
     private let refusalsBeforeGivingUp: Int
 
@@ -27,8 +26,6 @@ final class Enrolment: Sendable {
     var current: AgentState? { self.store.current }
 
     /// The state on file; `nil` if there is none. The state in memory stays as it is.
-    ///
-    /// - Throws: ``PushAgentError/file(_:)``, ``PushAgentError/stateOfAnotherAccount(path:)``.
     func stateOnFile() throws(PushAgentError) -> AgentState? {
         let saved = Result { () throws(FileError) in try self.store.read() }
         guard let state = try saved.mapError(PushAgentError.file).get() else { return nil }
@@ -49,7 +46,6 @@ final class Enrolment: Sendable {
         }
     }
 
-    /// The session of the agent's principal. Loads the state on file if nothing was loaded.
     func session() throws(PushAgentError) -> KiiSession {
         if let session = self.opened.withLock({ $0 }) { return session }
         if self.current == nil { self.store.adopt(try self.stateOnFile()) }
@@ -68,10 +64,8 @@ final class Enrolment: Sendable {
         self.opened.withLock { $0 = session }
     }
 
-    /// Returns the installation's endpoint. The endpoint on file serves until it expires, and longer while the cloud's
-    /// `Retry-After` lasts. Otherwise the cloud gives the endpoint.
-    ///
-    /// - Parameter refreshing: asks the cloud even if an endpoint is on file.
+    /// Returns the endpoint on file until it expires, or longer while the cloud's `Retry-After` lasts. Otherwise asks
+    /// the cloud.
     func endpoint(refreshing: Bool = false) async throws -> MQTTEndpoint {
         let kept = refreshing || self.wantsOtherMembers ? nil : self.current?.endpoint
         if let kept, self.endpointTimeLeft ?? .seconds(1) > .zero || self.endpointPause > .zero { return kept }
@@ -95,7 +89,7 @@ final class Enrolment: Sendable {
         }
     }
 
-    /// The rest of the cloud's last `Retry-After` for the endpoint; zero if the agent may ask.
+    /// Zero if the agent may ask the cloud.
     var endpointPause: Duration { max(.zero, self.quietUntil.withLock { $0 } - .now()) }
 
     /// The time until the endpoint expires; negative after that, `nil` if the cloud gave no time to live.
@@ -108,7 +102,7 @@ final class Enrolment: Sendable {
         return overflow ? .zero : .milliseconds(left)
     }
 
-    /// Notes that the broker has the agent's session now. Runs on the loop's thread, because writing blocks.
+    /// Runs on the loop's thread, because writing blocks.
     ///
     /// If the write fails, the agent may not notice a later loss of the session, or the next run may handle repeated
     /// messages as new ones.
@@ -131,7 +125,6 @@ final class Enrolment: Sendable {
     /// Notes that this run keeps its inbox in memory. Call it before CONNECT.
     func leavesInboxFile() async throws { try await self.store.update { $0.usesInboxFile = false } }
 
-    /// Makes a call with the agent's session. Also throws ``PushAgentError/pseudoUserLost(_:)``.
     func authorized<Result>(_ body: (KiiSession) async throws -> Result) async throws -> Result {
         do {
             return try await body(self.session())

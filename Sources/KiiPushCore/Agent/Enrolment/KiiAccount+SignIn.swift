@@ -1,5 +1,4 @@
 extension KiiAccount {
-    /// Signs in. Registers the account first if the account says so.
     func signIn(with client: KiiClient) async throws -> AccessToken {
         switch self {
         case .pseudoUser:
@@ -32,7 +31,6 @@ extension KiiAccount {
 }
 
 extension UserRegistration {
-    /// Makes a registration for `name`, which may be a login name, an e-mail address or a phone number.
     fileprivate init(name: String, password: Secret) {
         if name.hasPrefix("EMAIL:") {
             self.init(emailAddress: String(name.dropFirst("EMAIL:".count)), password: password)

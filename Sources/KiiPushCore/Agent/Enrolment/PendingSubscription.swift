@@ -1,5 +1,5 @@
 package struct PendingSubscription: Sendable {
-    /// The default pauses after lasting failures.
+    /// Pauses after lasting failures.
     package static let pauses = Backoff(from: .seconds(5), upTo: .seconds(300))
 
     package let target: SubscriptionTarget
@@ -8,7 +8,6 @@ package struct PendingSubscription: Sendable {
     private var reconnect: ReconnectPolicy
     /// Delays after lasting failures, which only a person can repair.
     private var retry: Backoff
-    /// The number of times in a row that the cloud refused the agent's credentials.
     package private(set) var refusals = 0
 
     package init(

@@ -1,5 +1,4 @@
 extension PushAgent {
-    /// Rejects a configuration with an impossible subscription.
     func requireUsableConfiguration() throws(KiiInputError) {
         try self.configuration.installationMembers?.requireInstallationMembers()
         for target in self.configuration.subscriptions {
@@ -9,7 +8,7 @@ extension PushAgent {
 
     /// Subscribes to every target of the configuration, with retries. Returns when all are subscribed.
     ///
-    /// - Throws: `CancellationError`; the cloud's last refusal of the agent's credentials, after too many refusals.
+    /// - Throws: `CancellationError`; the cloud's refusal of the agent's credentials, after too many refusals.
     func keepSubscribed() async throws {
         var pending = self.configuration.subscriptions.map { target in
             PendingSubscription(target, reconnect: self.reconnect, retry: self.subscriptionRetry, now: .now())

@@ -11,7 +11,7 @@ package enum EventLine {
 }
 
 extension PushEvent {
-    /// The event's line; `nil` for an event that is only for people.
+    /// `nil` for an event that has no line, such as a subscription.
     ///
     /// - Parameters:
     ///   - installationID: the installation of the connection, if known.

@@ -10,7 +10,6 @@ package struct MessageVerdict: Sendable {
         (self.word, self.detail, self.details) = (word, detail, JSONMembers(present: members))
     }
 
-    /// An answer in time.
     package init(_ result: FetchResult, attempt: Int) { self.init(result.word, nil, ["attempt": attempt]) }
 
     package init(dead reason: DeadLetterReason) { self.init("dead", "\(reason); kept in the inbox") }

@@ -1,7 +1,7 @@
-/// A trouble of the agent, or its end. Programs rely on its words.
+/// A trouble or notice of the agent, or the end of a trouble. Programs rely on its words.
 package struct StateNote: Sendable {
     package let state: String
-    /// The reason of a trouble; `nil` at its end.
+    /// `nil` at the end of a trouble.
     package let reason: String?
     package let retryIn: Duration?
 
