@@ -19,9 +19,9 @@ public struct PushService: Sendable {
     /// Runs all agents. If one stops, stops all of them. Then shuts their runtimes down for good.
     ///
     /// SIGTERM, SIGINT and a cancelled task stop gracefully: running handlers get
-    /// ``PushRuntime/Configuration/shutdownGrace``. A second signal ends the process at once with status 128 plus its
-    /// number. The next run repeats messages whose handlers ran then. A signal that the process ignores stays ignored.
-    /// `run` restores the former signal actions before it returns.
+    /// ``PushRuntime/Configuration/shutdownGrace``. A second signal ends the process at once, with status 128 plus the
+    /// signal's number. The next run then repeats the messages of running handlers. A signal that the process ignores
+    /// stays ignored. `run` restores the former signal actions before it returns.
     ///
     /// `run` sends systemd `READY=1` once every agent has been connected, `STATUS=` whenever a connection changes,
     /// `STOPPING=1`, and `WATCHDOG=1` while all agents are alive. An agent is alive on three conditions:
@@ -30,14 +30,12 @@ public struct PushService: Sendable {
     ///   longer), or the agent tries another connection.
     /// - No handler is more than 60 s past its deadline.
     ///
-    /// - Returns: the status to exit with, and the error that stopped an agent or the service (`nil` if the status is
-    ///   0):
-    ///   - 0: a signal or a cancelled task stopped the service.
-    ///   - 75 (`EX_TEMPFAIL`): a temporary failure; another start may help.
-    ///   - 77 (`EX_NOPERM`): the cloud refuses an agent's credentials.
-    ///   - 78 (`EX_CONFIG`): any other failure, which only a person can repair.
-    ///
     /// Set `RestartPreventExitStatus=77 78` in the systemd unit.
+    ///
+    /// - Returns: the status to exit with, and the error that stopped the service (`nil` if the status is 0). The
+    ///   status is 0 after a signal; 75 (`EX_TEMPFAIL`) after a temporary failure, so that another start may help; 77
+    ///   (`EX_NOPERM`) if the cloud refuses an agent's credentials; 78 (`EX_CONFIG`) after any other failure, which
+    ///   only a person can repair.
     public func run() async -> (status: Int32, error: (any Error)?) {
         let failure: (any Error)?
         do {

@@ -39,7 +39,6 @@ package final class ServiceNotifier: Sendable {
         self.send((isTold ? ["RELOADING=1", "MONOTONIC_USEC=\(microseconds)"] : []) + ["STATUS=Reloading."])
     }
 
-    /// Reports that the reload failed and the service continues unchanged.
     package func reloadFailed(_ text: String) {
         self.send([Self.status(text)] + self.becomeReady(fromStart: false))
     }

@@ -1,7 +1,6 @@
 /// The state of the connections of a service's agents, for systemd.
 final class ServiceStatus: Sendable {
     private struct State {
-        /// The indexes of the agents that have not been connected yet.
         var starting: Set<Int>
         var troubles: [Int: String] = [:]
 

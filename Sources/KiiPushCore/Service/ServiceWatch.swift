@@ -1,4 +1,3 @@
-/// Feeds systemd's watchdog while a service's agents are alive.
 package final class ServiceWatch: Sendable {
     package struct Watched: Sendable {
         fileprivate let agents: [PushAgent]

@@ -40,7 +40,7 @@ package final class StopSignals: Sendable {
     ) throws(SystemError) {
         (self.numbers, self.whenStopped) = (asks, whenStopped)
         do throws(SystemError) {
-            // This line makes the pipe. A signal handler must not initialise a global.
+            // This line initialises the global pipe. A signal handler must not initialise a global.
             guard signalPipe.read >= 0 else { throw SystemError("no pipe can be made", code: signalPipe.code) }
             try signalState.withLock { state throws(SystemError) in
                 if !state.isRead { try startThread { Self.readSignals() } }
@@ -57,7 +57,6 @@ package final class StopSignals: Sendable {
 
     package var asks: AsyncStream<Int32> { self.asked.stream }
 
-    /// The first signal; `nil` if the task is cancelled before.
     package func next() async -> Int32? {
         for await number in self.stops.stream { return number }
         return nil
@@ -73,7 +72,7 @@ package final class StopSignals: Sendable {
         }
     }
 
-    /// Returns the signal's former action; `nil` if the process ignores the signal.
+    /// `nil` if the process ignores the signal.
     private static func takeOver(_ number: Int32) -> sigaction? {
         var old = sigaction()
         guard sigaction(number, nil, &old) == 0 else { return nil }

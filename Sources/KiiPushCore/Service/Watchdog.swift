@@ -21,7 +21,7 @@ package struct Watchdog: Sendable {
         }
     }
 
-    /// Half of the time that systemd allows between two feedings.
+    /// Half of the time that systemd allows.
     package let interval: Duration
 
     /// Returns `nil` if systemd does not watch this process: `$WATCHDOG_USEC` (`microseconds`) is absent, invalid or

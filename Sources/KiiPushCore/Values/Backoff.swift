@@ -16,7 +16,7 @@ package struct Backoff: Sendable {
         return pause
     }
 
-    /// Resets the pauses first if the last attempt lasted longer than the longest pause, which counts as a success.
+    /// If the last attempt lasted longer than the longest pause, it counts as a success and resets the pauses.
     package mutating func next(after duration: Duration) -> Duration {
         if duration > self.longest { self.reset() }
         return self.next()

@@ -34,7 +34,6 @@ extension [HTTPField] {
 }
 
 package struct HTTPRequest: Sendable {
-    /// In upper case.
     package var method: String
     /// An absolute `http` or `https` URL, already percent-encoded.
     package var url: String

@@ -1,7 +1,5 @@
-/// Values by sequence number, faster than a dictionary if consecutive numbers are used together.
-///
-/// The map stores values in pages of 256 numbers, and remembers the page that changed last. A page is freed with its
-/// last value.
+/// A map from sequence numbers to values, faster than a dictionary if consecutive numbers are used together. It keeps
+/// values in pages of 256 numbers, and frees a page with its last value.
 package struct SequenceMap<Value> {
     struct Page {
         var number: Int64
@@ -20,7 +18,6 @@ package struct SequenceMap<Value> {
 
     package init() {}
 
-    /// Assigning `nil` removes the value.
     package subscript(sequence: Int64) -> Value? {
         get {
             guard let place = self.place(of: sequence >> Self.bits) else { return nil }

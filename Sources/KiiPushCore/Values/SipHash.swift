@@ -10,7 +10,7 @@ package struct SipHash: Sendable {
 
         package static func random() -> Key { Key(low: .random(in: .min ... .max), high: .random(in: .min ... .max)) }
 
-        /// Two little-endian numbers; the reference writes the key as 16 bytes.
+        /// The reference writes the key as 16 bytes: two little-endian numbers.
         package init(low: UInt64, high: UInt64) { (self.low, self.high) = (low, high) }
     }
 
@@ -31,7 +31,6 @@ package struct SipHash: Sendable {
         self.v3 = key.high ^ 0x7465_6462_7974_6573
     }
 
-    /// Splitting the bytes over several calls does not change the digest.
     package mutating func append(_ bytes: UnsafeRawBufferPointer) {
         let shift = UInt64(self.count & 7) * 8
         var offset = 0

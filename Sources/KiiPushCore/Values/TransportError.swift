@@ -1,4 +1,4 @@
-/// The reason why no complete response arrived, or why a connection ended. It covers everything below HTTP and MQTT.
+/// The reason why no complete response arrived or a connection ended, below HTTP and MQTT.
 public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure, by what a person can do about it.
     public enum Code: Sendable, Hashable {
@@ -33,9 +33,8 @@ public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible
     public var code: Code
     /// The transport's own words, without credentials, for people and logs.
     package var detail: String
-    /// libcurl's `CURLcode`, if libcurl failed.
     package var curlCode: Int?
-    /// The call or broker with its address. `nil` if the failure concerns only the transport.
+    /// `nil` if the failure concerns only the transport.
     package var subject: String?
     /// Whether the transport sent nothing of the request, because the connection or handshake failed.
     package var isUnsent = false

@@ -1,4 +1,3 @@
-/// Receives for one agent, from its first connection to its stop.
 final class AgentSession: Sendable {
     enum Outcome: Sendable {
         case end(BrokerLink.End)
@@ -317,7 +316,6 @@ final class AgentSession: Sendable {
     private func stop() async {
         let link = self.link
         let grace = self.agent.runtime.configuration.shutdownGrace
-        // The next run handles messages that this agent adopts from now on.
         self.agent.runtime.adopters.withLock { $0[self.installation.id] = { _ in } }
         // These calls fail if the whole runtime was shut down. Nothing is left to do then.
         _ = try? await self.loop.run { link.value.stopReading() }

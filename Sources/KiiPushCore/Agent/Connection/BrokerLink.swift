@@ -27,7 +27,6 @@ package final class BrokerLink: ByteStreamDelegate, MessageLink {
     private var isInDoubt = false
     private var isHeld = false
     private var isStopping = false
-    /// Whether the broker has been silent since the machine last slept.
     private var isProbing = false
     private var timer: (id: TimerID, deadline: MonotonicInstant)?
     private var absorbedInTurn: Set<Int64> = []
@@ -203,7 +202,6 @@ extension BrokerLink {
         self.pipeline.hold(self)
     }
 
-    /// Sends CONNECT after the store has written everything.
     func goOn() {
         guard self.isHeld else { return }
         self.isHeld = false

@@ -9,9 +9,7 @@ final class BrokerLook: ByteStreamDelegate {
     private let answer: @Sendable (_ isThere: Bool) -> Void
     private var timer: TimerID?
 
-    /// - Parameters:
-    ///   - patience: the broker runs if the connection stays open for this time.
-    ///   - answer: called once, unless the loop ends before.
+    /// - Parameter patience: the broker runs if the connection stays open for this time.
     private init(on loop: any Loop, patience: Duration, answer: @escaping @Sendable (_ isThere: Bool) -> Void) {
         (self.loop, self.patience, self.answer) = (loop, patience, answer)
     }

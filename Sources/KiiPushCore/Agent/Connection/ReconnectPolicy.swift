@@ -49,7 +49,6 @@ package struct ReconnectPolicy: Sendable {
         package var refreshesEndpoint: Bool
         package var pattern = ClosurePattern.Kind.unclear
         package var isShortenedBySleep = true
-        /// The evidence of another receiver, if this loss is the first that shows it.
         package var takeover: String?
     }
 

@@ -8,7 +8,6 @@ struct RetainedMessage {
         var stored: Int64
         var lost: Int64
 
-        /// Whether the inbox has lost no message since the note.
         fileprivate func holds(in ledger: MessageLedger) -> Bool {
             ledger.received - ledger.duplicates >= self.stored && ledger.lost == self.lost
         }

@@ -13,7 +13,7 @@ package final class ControlClient: Sendable {
     private struct Inbound {
         var lines = ControlLines()
         var unread: [[UInt8]] = []
-        /// Whether a call timed out, so that a late answer may still come.
+        /// Whether a call timed out. Its late answer may still come.
         var isSilent = false
     }
 
@@ -55,7 +55,7 @@ package final class ControlClient: Sendable {
         return try notices.mapError { InboxAccessError.refused(reason: $0.description) }.get()
     }
 
-    /// Makes the same request as ``watch()``, and reads on the calling thread until the connection ends.
+    /// Blocks the calling thread until the connection ends.
     package func watch(_ body: (ControlNotice) -> Void) throws(InboxAccessError) {
         try self.ask(.watch)
         while let notice = self.nextNotice() { body(notice) }

@@ -3,11 +3,9 @@
 package typealias ControlNotices = AsyncStream<ControlNotice>
 
 package enum ControlNotice: Sendable {
-    /// An event of an agent, or the present state of its connection.
     case event(PushEvent)
     /// The name of an event that only a later version of the library knows.
     case unknown(String)
-    /// The number of events that the reader missed because it was too slow.
     case missed(Int)
 }
 

@@ -63,7 +63,6 @@ package enum ControlReply: Sendable {
         }
     }
 
-    /// `nil` for an event that clients do not get.
     package var line: [UInt8]? {
         switch self {
         case .event(let event): event.controlValue.map { JSONValue.line(["event": $0]) }

@@ -46,7 +46,7 @@ final class ControlServer: Sendable {
         }
     }
 
-    /// The limit of waiting events for a client, in bytes. Replies to requests come on top.
+    /// Events only, in bytes. Replies to requests come on top.
     private static let outboxLimit = 1 << 20
 
     let state = Locked(State())

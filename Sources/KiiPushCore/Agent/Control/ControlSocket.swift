@@ -22,8 +22,6 @@ enum ControlSocket {
         return socket
     }
 
-    /// Connects to the listening process.
-    ///
     /// - Parameter patience: the time limit of the connection and of each later request.
     /// - Throws: ``FileError`` with `ENOENT` or `ECONNREFUSED` if no process listens.
     static func connect(

@@ -3,7 +3,6 @@ import Glibc
 /// A folder with a link to the state directory of each program that receives on this machine. A local cloud finds the
 /// programs through it.
 package struct ReceiverFolder: Sendable {
-    /// A program that receives, or that was killed while it received.
     package struct Entry: Sendable, Hashable {
         /// Unique. Mostly the last component of ``stateDirectory``.
         package var name: String

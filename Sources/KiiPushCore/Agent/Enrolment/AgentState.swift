@@ -7,7 +7,7 @@ package struct AgentState: Sendable, Hashable {
     var account: String
     var principal: Principal
     var token: AccessToken
-    /// The token's issuer (``KiiApp/tokenIssuer``). The agent sends the token to no other server.
+    /// The token's issuer (``KiiApp/tokenIssuer``). No other server gets the token.
     var issuer: String
     package var installationID: String?
     /// Members of the installation that the configuration adds. A new installation gets them again.

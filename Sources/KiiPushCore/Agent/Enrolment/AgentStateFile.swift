@@ -2,7 +2,6 @@ import Glibc
 
 /// The storage of one agent's ``AgentState``: a file, or a row of a database.
 package protocol AgentStatePlace: Sendable {
-    /// For messages to people.
     var path: String { get }
     /// `nil` if there is no state yet.
     func load() throws(FileError) -> AgentState?
@@ -13,7 +12,7 @@ package protocol AgentStatePlace: Sendable {
 
 package struct AgentStateFile: AgentStatePlace {
     package let path: String
-    /// Tests return an error here to make writing fail.
+    /// For tests: an error that makes writing fail.
     private let obstacle: @Sendable () -> FileError?
 
     init(stateDirectory: String, name: String, obstacle: @escaping @Sendable () -> FileError? = { nil }) {

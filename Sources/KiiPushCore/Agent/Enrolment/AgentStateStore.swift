@@ -30,7 +30,7 @@ final class AgentStateStore: Sendable {
 
     func read() throws(FileError) -> AgentState? { try self.place.load() }
 
-    /// Replaces the state in memory by the state on file, unless the memory has unwritten changes.
+    /// Replaces the state in memory, unless the memory has unwritten changes.
     func adopt(_ state: AgentState?) {
         self.held.withLock { held in
             if held.failure == nil, !held.hasNewToken { held = Held(state: state, isOnFile: state != nil) }
@@ -55,10 +55,9 @@ final class AgentStateStore: Sendable {
         try await self.save()
     }
 
-    /// Changes the state, and writes it if it changed or an earlier write failed.
+    /// Changes the state. Writes it if it changed or an earlier write failed.
     ///
-    /// - Throws: ``PushAgentError/file(_:)`` if the write fails and the agent has no state on file; `TransportError`
-    ///   with code `shutDown`.
+    /// - Throws: ``PushAgentError/file(_:)`` if the write fails and the agent has no state on file.
     func update(_ change: @Sendable (inout AgentState) -> Void) async throws {
         let (isChanged, isUnsaved) = self.apply(change)
         guard isChanged || isUnsaved else { return }

@@ -36,7 +36,6 @@ final class Enrolment: Sendable {
         return state
     }
 
-    /// Loads the state on file, unless the memory has unwritten changes.
     func load() throws(PushAgentError) {
         self.store.adopt(try self.stateOnFile())
         let token = self.current?.token
@@ -57,7 +56,6 @@ final class Enrolment: Sendable {
         }
     }
 
-    /// Discards token and state: the next call signs in as if for the first time.
     func forget() {
         self.store.forget()
         let session = self.makeSession(nil)
@@ -146,7 +144,7 @@ final class Enrolment: Sendable {
         }
     }
 
-    /// Returns the failure to report after a request for the endpoint; `nil` if only a person can help.
+    /// `nil` if only a person can help.
     ///
     /// The cloud, or a firewall, may refuse a token by mistake. So the agent asks again until the cloud has refused
     /// `refusalsBeforeGivingUp` times in a row. Each call with such a refusal counts.

@@ -7,8 +7,6 @@ extension PushAgent {
     }
 
     /// Subscribes to every target of the configuration, with retries. Returns when all are subscribed.
-    ///
-    /// - Throws: `CancellationError`; the cloud's refusal of the agent's credentials, after too many refusals.
     func keepSubscribed() async throws {
         var pending = self.configuration.subscriptions.map { target in
             PendingSubscription(target, reconnect: self.reconnect, retry: self.subscriptionRetry, now: .now())
