@@ -17,7 +17,7 @@ package final class ServiceNotifier: Sendable {
         self.socket = path.flatMap { DatagramSocket(path: $0, patience: .milliseconds(100)) }
     }
 
-    /// Reports a working connection. Only this call ends the start of the service.
+    /// Only this call ends the start of the service.
     package func connected(_ text: String) { self.send([Self.status(text)] + self.becomeReady(fromStart: true)) }
 
     /// Reports that there is no connection. During the start, also extends systemd's timeout until after the next

@@ -4,9 +4,8 @@ package final class ServiceWatch: Sendable {
         fileprivate let limits: Watchdog.Limits
         /// For attempts outside this process: the longest time past a deadline, or zero.
         fileprivate let overdue: @Sendable () -> Duration
-        /// The status text for systemd once the agents are alive again.
         fileprivate let status: @Sendable () -> String
-        /// The beginning of the stop. Like systemd's watchdog, this clock does not count sleeps of the machine.
+        /// Like systemd's watchdog, this clock does not count sleeps of the machine.
         fileprivate var endingSince: SuspendingClock.Instant?
 
         package init(

@@ -1,14 +1,14 @@
 /// Feeds systemd's watchdog while the service is alive. An offline service that retries is alive.
 package struct Watchdog: Sendable {
     package struct Limits: Sendable, Hashable {
-        /// The longest silence of the broker on an open connection. It covers the keep-alive interval, the broker's
-        /// answer and a margin for a busy machine. Default 100 s.
+        /// The longest silence of the broker on an open connection. Default 100 s: the keep-alive interval, the
+        /// broker's answer and a margin.
         package var silence = Duration.seconds(100)
         /// The longest time that an attempt may run past its deadline. Default 60 s.
         package var overdue = Duration.seconds(60)
 
         /// - Parameter grace: the time that another program gets to end; `nil` for 5 s. ``overdue`` is at least twice
-        ///   that time, for the waits before SIGTERM and SIGKILL, plus 30 s for a busy machine.
+        ///   that time, plus 30 s for a busy machine.
         package init(grace: Duration? = nil) {
             if let grace { self.overdue = max(self.overdue, grace * 2 + .seconds(30)) }
         }

@@ -24,7 +24,6 @@ public struct Topic: Sendable, Hashable {
     /// Names a topic. The call that uses the topic checks the name.
     public init(_ id: String, in scope: Scope = .app) { (self.scope, self.id) = (scope, id) }
 
-    /// Kii's rule for topics: `^[A-Za-z0-9_-]{1,64}$`.
     package static func isValidID(_ id: String) -> Bool {
         (1...64).contains(id.utf8.count) && id.utf8.allSatisfy { $0.isLetterOrDigit(or: "_-") }
     }

@@ -39,7 +39,7 @@ final class AgentSession: Sendable {
         var configuration = MQTTSession.Configuration(
             clientID: endpoint.mqttTopic, topicFilter: endpoint.mqttTopic, keepAlive: agent.configuration.keepAlive,
             connectTimeout: settings.environment.connectTimeout, pingTimeout: settings.environment.pingTimeout)
-        // If the agent's topic changed, the messages in the old topic's session are lost, too.
+        // `lostSession`: the agent's topic changed, so the messages in the old topic's session are lost.
         configuration.expectsSession = enrolment.current.map { $0.hasSession || $0.lostSession } ?? false
         if !core.isDurable { try await enrolment.leavesInboxFile() }
         let voidsEarlierRows = core.isDurable && enrolment.current?.usesInboxFile != true
@@ -52,7 +52,7 @@ final class AgentSession: Sendable {
             }
             installations.append((own, endpoint.installationID))
             for id in former where id != endpoint.installationID {
-                // With `nil`, the store keeps the owner that it has on record.
+                // With `of: nil`, the store keeps the owner that it has on record.
                 do {
                     let key = try await loop.ask(core.pipeline) {
                         $0.store.installation(id: id, of: nil, agent: name, completion: $1)
@@ -135,7 +135,7 @@ final class AgentSession: Sendable {
         self.agent.desk.beginRestoring()
         let installations = self.installations.withLock { $0 }
         for (key, id) in installations { self.attach(key, id) }
-        // This turn of the loop reports earlier events to the agent's event hub.
+        // Makes the loop take a turn, in which it reports earlier events to the agent's event hub.
         self.loop.submit {}
         let id = self.installation.id
         let runtime = self.agent.runtime
@@ -168,8 +168,7 @@ final class AgentSession: Sendable {
     private func receive(_ first: MQTTEndpoint, policy: inout ReconnectPolicy) async throws -> MQTTEndpoint? {
         var endpoint = first
         var isFetched = false
-        // The number of times in a row that the broker refused the subscription and the cloud then named the same
-        // endpoint.
+        // Refusals of the subscription in a row after which the cloud named the same endpoint.
         var confirmedRefusals = 0
         let (hub, waits) = (self.agent.hub, self.agent.runtime.waits)
         while true {
@@ -182,7 +181,7 @@ final class AgentSession: Sendable {
             guard case .end(let end) = outcome, !end.isOfShutdown else { return nil }
             self.choice.withLock { $0.ended(at: endpoint, wasReached: end.wasReached) }
             if end.connectedFor != nil { self.hasConnected.withLock { $0 = true } }
-            // If a connection worked before, a person may be replacing the files, so the agent retries.
+            // If a connection worked before, a person may be replacing its certificate files, so the agent retries.
             if let error = end.configurationError, !self.hasConnected.withLock({ $0 }) { throw error }
             if !end.refusesSubscription { confirmedRefusals = 0 }
             let mark = waits.mark
@@ -234,11 +233,11 @@ final class AgentSession: Sendable {
     ///
     /// - Returns: the end, or the other endpoint from the cloud while the connection is open.
     private func outcome(of endpoint: inout MQTTEndpoint) async throws -> (Outcome, other: MQTTEndpoint?) {
-        // The pauses between requests grow even if the cloud names endpoints that have already expired.
+        // Pauses grow even if the cloud names endpoints that have already expired.
         var policy = ReconnectPolicy(configuration: self.agent.reconnect)
         var pause = Duration.zero
         while true {
-            // The mark precedes the reading of the calendar, so the wait notices every later change of the calendar.
+            // Take the mark before reading the calendar: the wait then notices every later change of the calendar.
             let mark = self.agent.runtime.waits.mark
             let left = self.agent.enrolment.endpointTimeLeft
             let wanted = max(pause, self.agent.enrolment.endpointPause)
@@ -289,8 +288,8 @@ final class AgentSession: Sendable {
     }
 
     /// Waits for the end of the connection or the cancellation of the task, and for the subscription if
-    /// `untilConnected`. With `timeLeft`, the wait ends at the latest when that time since `mark` has passed, or when
-    /// the clocks jump.
+    /// `untilConnected`. With `timeLeft`, the wait ends when that time since `mark` has passed, or earlier if the
+    /// clocks jump.
     private func outcome(
         untilConnected: Bool = false, expiringIn timeLeft: Duration? = nil,
         since mark: InterruptibleWaits.Mark = .init()
@@ -325,7 +324,7 @@ final class AgentSession: Sendable {
         }
         // In this turn of the loop, delivery withdraws the messages that no handler has started.
         try? await self.loop.run {}
-        // No handler starts after this event, so a handler may wait for the event before it answers.
+        // After this event, no handler starts. A running handler may wait for the event before it answers.
         self.agent.hub.emit(.stopping)
         let began = MonotonicInstant.now()
         for (key, _) in installations {

@@ -8,7 +8,7 @@ extension BrokerLink {
         package var cause: Cause
         /// The time since SUBACK, or since the first message if it came earlier. `nil` if neither came.
         package var connectedFor: Duration?
-        /// Whether the broker had kept the earlier session, or did not say.
+        /// Whether the broker had kept the earlier session, or could not say so (MQTT 3.1).
         package var hadSession: Bool
         var wasSubscribed: Bool
         /// Whether the machine had slept, and the broker was silent since. The sleep then caused the end.

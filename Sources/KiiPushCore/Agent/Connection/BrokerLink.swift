@@ -74,7 +74,7 @@ extension BrokerLink {
         self.pipeline.add(self)
     }
 
-    /// The time since the broker's last bytes. `nil` without a connection, and while reading is paused.
+    /// `nil` without a connection, and while reading is paused.
     var silence: Duration? {
         guard self.connectedAt != nil, let stream, !stream.isPaused else { return nil }
         return self.session.lastReceived.map { self.loop.now - $0 }
@@ -111,10 +111,10 @@ extension BrokerLink {
         return row
     }
 
-    /// Notes, until the turn's commit succeeds or fails, that a message of this turn repeats the row.
+    /// Notes that a message repeats the row. The note lasts until this turn of the loop is committed or fails.
     package func absorbs(_ row: Int64) { self.absorbedInTurn.insert(row) }
 
-    /// Notes, until the turn's commit succeeds or fails, that a QoS 2 message becomes this row.
+    /// Notes that a QoS 2 message becomes this row. The note lasts until this turn of the loop is committed or fails.
     package func inserted(_ row: Int64, _ arrival: Arrival) {
         if let packetID = arrival.message.packetID { self.insertedInTurn[packetID] = row }
     }
@@ -171,7 +171,7 @@ extension BrokerLink {
         return true
     }
 
-    /// Before SUBACK and the first message, the link ignores a wish to pause.
+    /// Until SUBACK or the first message, the link ignores a wish to pause.
     func setReadingPaused(_ isWanted: Bool) {
         let isPaused = isWanted && self.goodSince != nil || self.isStopping
         guard let stream, stream.isPaused != isPaused else { return }
@@ -184,12 +184,12 @@ extension BrokerLink {
 // MARK: - From the stream
 
 extension BrokerLink {
-    /// Before CONNECT, the store notes that the broker will repeat no earlier row.
+    /// Before CONNECT, the store notes that the broker will repeat no stored message.
     ///
-    /// The broker may begin a new session, and this process may end before it reads CONNACK. The next process would
-    /// then read "session present" from the broker. It could take a new message for a repetition, because packet
-    /// identifier and bytes are the same, and drop it. The link revokes the note when it knows that the session is the
-    /// old one. A repeated message is better than a lost one.
+    /// The broker may begin a new session, and this process may end before it reads CONNACK. The next CONNACK then says
+    /// "session present". Without the note, the next process could drop a new message as a repetition, because a stored
+    /// message has the same packet identifier and bytes. If CONNACK shows the old session, the link revokes the note. A
+    /// repeated message is better than a lost one.
     package func streamDidConnect(_ stream: any ByteStream) {
         let store = self.pipeline.store
         self.pipeline.connections[self.installation] = nil
@@ -352,7 +352,7 @@ extension BrokerLink {
         self.timer = (id, deadline)
     }
 
-    /// Sends a PINGREQ after a sleep of the machine, because the broker may have ended the connection meanwhile.
+    /// Sends a PINGREQ after a sleep of the machine, because the broker may have ended the connection.
     func wokeUp() {
         guard self.connectedAt != nil else { return }
         self.isProbing = true
@@ -360,7 +360,8 @@ extension BrokerLink {
         self.perform()
     }
 
-    /// Checks the session's deadlines, after this turn's bytes: an answer that has arrived counts.
+    /// Checks the session's deadlines. The caller has read this turn's bytes before, so an answer that has arrived
+    /// counts.
     func lookAtClock() {
         self.session.timerFired(now: self.loop.now, into: &self.output)
         self.perform()

@@ -1,8 +1,8 @@
 /// Finds out why a broker accepts connections and then closes them, from several closures in a row.
 ///
 /// A broker that gets a second CONNECT with the same client ID closes the first connection ([MQTT-3.1.4-2]). MQTT 3.1.1
-/// gives no reason. Two receivers of one installation therefore close each other's connections without end. Each
-/// receiver reconnects and finds its session, until the other receiver reconnects a few seconds later.
+/// gives no reason. So two receivers of one installation close each other's connections without end: each one
+/// reconnects, finds its session, and loses the connection when the other one reconnects, a few seconds later.
 ///
 /// Several short connections in a row show another receiver. The count starts again in two cases:
 /// - A connection lasted for `stableAfter`: brokers restart and links break at any time.
@@ -11,7 +11,7 @@ package struct ClosurePattern: Sendable {
     package struct Configuration: Sendable, Hashable {
         /// The number of short connections, closed by the broker in a row, that show another receiver.
         package var closures = 5
-        /// The broker itself closes within this time. Another receiver waits longer before it reconnects.
+        /// A broker that rejects this client closes within this time. Another receiver takes longer to reconnect.
         package var kickedWithin: Duration = .milliseconds(500)
         /// The number of connections in a row that make a pattern: all closed within ``kickedWithin``, or after the
         /// same time.
@@ -43,11 +43,11 @@ package struct ClosurePattern: Sendable {
     private var closures = 0
     private var closuresTook = Duration.zero
     private var kicks = 0
-    /// Only of connections that lasted for ``stableAfter``.
+    /// The lifetimes of the last connections, if each lasted for ``stableAfter``.
     private var lifetimes: [Duration] = []
     package private(set) var isTakenOver = false
 
-    /// - Parameter stableAfter: a connection that lasts less is short.
+    /// - Parameter stableAfter: connections that last less are short.
     package init(configuration: Configuration = Configuration(), stableAfter: Duration = .seconds(30)) {
         self.configuration = configuration
         self.stableAfter = stableAfter

@@ -19,12 +19,13 @@ package struct ReconnectPolicy: Sendable {
         package var maximumDelay: Duration = .seconds(120)
         /// A connection that lasts for this time resets the policy.
         package var stableAfter: Duration = .seconds(30)
-        /// The agent asks the cloud for the endpoint again after each such number of failures in a row.
+        /// After each series of this many failures, the agent asks the cloud for the endpoint again.
         package var failuresBeforeRefresh = 3
         /// The agent gives up after this many refusals in a row. Either the broker refuses a subscription that the
         /// cloud confirms, or the cloud refuses the agent's token.
         package var refusalsBeforeGivingUp = 10
-        /// The first delay for another receiver lies between half of this and all of it. Each further delay doubles.
+        /// The first delay for another receiver is between half of this and all of it. Both limits double for each
+        /// further delay.
         package var firstDisputedDelay: Duration = .seconds(30)
         package var maximumDisputedDelay: Duration = .seconds(300)
         package var pattern = ClosurePattern.Configuration()
@@ -33,10 +34,10 @@ package struct ReconnectPolicy: Sendable {
     }
 
     package enum Loss: Sendable, Hashable {
-        /// Only this side noticed the loss: a keepalive without an answer, an unreachable network.
+        /// A keepalive without an answer, or an unreachable network.
         case noticedHere
         case closedByPeer
-        /// The connection failed, or the broker or the cloud answered with a temporary error.
+        /// No connection, or a temporary error of the broker or the cloud.
         case attemptFailed
         /// The broker violated MQTT and would do so again. The delays grow even after a long connection.
         case protocolBroken
@@ -85,7 +86,8 @@ package struct ReconnectPolicy: Sendable {
             self.pattern.endedOtherwise(after: connectedFor)
         }
         decision.pattern = self.pattern.kind
-        // A sleep never shortens `Retry-After`, nor the delay after the broker rejected this client.
+        // A sleep of the machine shortens neither a `Retry-After` nor the delay for another receiver or a rejected
+        // client.
         decision.isShortenedBySleep = retryAfter == nil && !decision.pattern.isAgainstUs
         if !self.pattern.isTakenOver { self.disputed.reset() }
         let wasStable = loss != .protocolBroken && connectedFor.map { $0 >= self.configuration.stableAfter } ?? false
@@ -118,12 +120,11 @@ package struct ReconnectPolicy: Sendable {
         return decision
     }
 
-    /// The delay if the cloud named the same endpoint again.
     package mutating func nothingNew(jitter: Double = .random(in: 0..<1)) -> Duration {
         self.decorrelatedDelay(jitter)
     }
 
-    /// The delay after a sleep of the machine. `left` is the remaining time; the sleep counts as waited.
+    /// The delay after a sleep of the machine. `left` is the remaining time, less the sleep.
     package func delayAfterSleep(left: Duration, jitter: Double = .random(in: 0..<1)) -> Duration {
         min(left, self.configuration.firstDelayAfterOwnLoss * jitter)
     }
@@ -133,7 +134,8 @@ package struct ReconnectPolicy: Sendable {
             loss == .noticedHere
             ? self.configuration.firstDelayAfterOwnLoss : self.configuration.firstDelayAfterPeerLoss
         let delay = limit * jitter
-        // Many agents may retry together. If the broker stays away, their next retries must spread at least as far.
+        // The next delay is up to three times `lastDelay`. If the broker stays away, the retries of many agents must
+        // again spread over `limit`.
         self.lastDelay = max(delay < limit / 5 ? limit / 3 : limit, self.configuration.baseDelay)
         return delay
     }

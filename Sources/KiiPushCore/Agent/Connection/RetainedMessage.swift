@@ -14,8 +14,8 @@ struct RetainedMessage {
     }
 
     private var note: Note?
-    /// Whether the connection's first retained message is still to come. A later one is new: some brokers also mark
-    /// live messages as retained.
+    /// Whether the connection's first retained message is still to come. A later retained message is new: some brokers
+    /// also mark live messages as retained.
     private var isExpected = false
     private let ledger: () -> MessageLedger
     /// Called with the note of a newly stored message, or with `nil` if the inbox may have lost the noted message.
@@ -31,7 +31,7 @@ struct RetainedMessage {
 
     mutating func connectionBegan() { self.isExpected = true }
 
-    /// Whether the noted message came again. A message with DUP does not count: perhaps no handler has finished it.
+    /// Whether `message` is the noted one again. A message with DUP does not count: perhaps no handler has finished it.
     mutating func isRepeated(by message: MQTTSession.InboundMessage) -> Bool {
         guard self.isExpected, message.retain, !message.duplicate, !message.isUnreleased else { return false }
         self.isExpected = false
@@ -49,10 +49,10 @@ struct RetainedMessage {
         self.changed(note)
     }
 
-    /// The agent must handle the first retained message of a new session.
+    /// Forgets the note, because the agent must handle the first retained message of a new session.
     mutating func sessionMayBeNew() { self.note = nil }
 
-    /// If somebody removed or replaced the inbox, the noted message may be lost.
+    /// Forgets the note if somebody removed or replaced the inbox, because the noted message may be lost.
     private mutating func forgetIfGone() {
         guard let note, !note.holds(in: self.ledger()) else { return }
         self.note = nil

@@ -13,7 +13,7 @@ extension PushAgent {
 }
 
 struct TransportChoice: Sendable {
-    /// The limit of TCP attempts in a row that do not reach the broker.
+    /// The number of TCP attempts in a row that do not reach the broker, before the agent uses WebSocket.
     private static let attempts = 3
 
     private let transport: PushAgent.Transport

@@ -1,10 +1,10 @@
 import Glibc
 
-/// Asks the process that receives with a state directory, over its control socket.
+/// A client for the control socket of the process that receives with a state directory.
 ///
-/// Use one client either for decisions about messages or to watch, never for both. All calls except ``watch()`` block
-/// until the other process answers. After a timeout (``InboxAccessError/silent``), every later call fails as well: the
-/// late answer could otherwise pass for the answer to a later call.
+/// Use one client either for decisions about messages or to watch events, never for both. All calls except ``watch()``
+/// block until the other process answers. After a timeout (``InboxAccessError/silent``), every later call fails as
+/// well: the late answer could otherwise pass for the answer to a later call.
 package final class ControlClient: Sendable {
     private let socket: FileDescriptor
     private let patience: Duration
@@ -55,7 +55,6 @@ package final class ControlClient: Sendable {
         return try notices.mapError { InboxAccessError.refused(reason: $0.description) }.get()
     }
 
-    /// Blocks the calling thread until the connection ends.
     package func watch(_ body: (ControlNotice) -> Void) throws(InboxAccessError) {
         try self.ask(.watch)
         while let notice = self.nextNotice() { body(notice) }
@@ -78,7 +77,7 @@ package final class ControlClient: Sendable {
         try self.ask(request)
         while true {
             let reply = try self.nextReply()
-            // The process answers a malformed request without an ID.
+            // The answer to a malformed request has no ID.
             if case .failed(let id, let reason) = reply, id == nil || id == request.messageID {
                 throw .refused(reason: reason)
             }

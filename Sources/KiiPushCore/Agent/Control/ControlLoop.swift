@@ -7,13 +7,12 @@ final class ControlLoop: PollLoop {
         var unsent: [UInt8] = []
     }
 
-    /// Bounds the memory of the clients' outboxes.
+    /// The limit bounds the memory of the clients' outboxes.
     private static let linkLimit = 16
 
     private let server: ControlServer
     private var links: [Int: Link] = [:]
     private var lastNumber = 0
-    /// Whether accept(2) failed for lack of a descriptor.
     private var isShort = false
     private var chunk = [UInt8](repeating: 0, count: 16_384)
 
@@ -35,7 +34,7 @@ final class ControlLoop: PollLoop {
     }
 
     func end(_ unread: [Void]) {
-        // A client that connects now must fail. Otherwise it would wait for ever in the listener's queue.
+        // From now on, connect(2) must fail. Otherwise a new client would wait for ever in the listener's queue.
         self.server.listener.shutDown(.both)
         while self.server.listener.accept() != nil {}
         // The last requests get no answer. Their clients see the end of the connection.
@@ -44,7 +43,7 @@ final class ControlLoop: PollLoop {
 
     private func accept() {
         guard let socket = self.server.listener.accept() else {
-            // Without a free descriptor, poll(2) would return at once again and again. The loop pauses the listener.
+            // The loop pauses the listener. Without a free descriptor, poll(2) would return at once again and again.
             self.isShort = errno != EAGAIN && errno != ECONNABORTED && errno != EINTR
             return
         }

@@ -13,7 +13,7 @@ extension ControlNotices {
     init(_ client: ControlClient) throws(SystemError) {
         let thread = PollThread<OneShot<ControlNotice?>>(name: "kii-control", watchesDescriptors: false)
         try thread.start { NoticeReader(client: client) }
-        // The stream releases this object when the stream ends or nobody holds it.
+        // The closure runs when the stream ends or nobody holds the stream.
         let end = Fuse {
             thread.stop()
             client.interrupt()

@@ -37,7 +37,7 @@ package enum ControlReply: Sendable {
     case unknown(String)
     case missed(Int)
     case decided(id: Int64, MessageDecision)
-    /// The number of adopted messages of this installation; `nil` if the process could not adopt them.
+    /// The number of messages adopted from installation `formerID`; `nil` if the process could not adopt them.
     case adopted(formerID: String, Int?)
     case failed(id: Int64?, reason: String)
 

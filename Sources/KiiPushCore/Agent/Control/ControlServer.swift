@@ -46,7 +46,7 @@ final class ControlServer: Sendable {
         }
     }
 
-    /// Events only, in bytes. Replies to requests come on top.
+    /// In bytes of events. Replies to a client's requests come on top.
     private static let outboxLimit = 1 << 20
 
     let state = Locked(State())
@@ -138,7 +138,7 @@ final class ControlServer: Sendable {
         }
         for hub in hubs {
             self.listen(to: hub)
-            // An event may change the state in between. A repeated state does no harm.
+            // The state may change between reading and sending. The loop then sends the new state, too.
             var told: [UInt8]?
             while let line = hub.connectionEvent.flatMap({ ControlReply.event($0).line }), line != told {
                 self.state.withLock { $0.clients[number]?.tell(line) }

@@ -17,7 +17,7 @@ enum ControlSocket {
             guard Glibc.chmod(path, 0o600) == 0 else { return "chmod" }
             return Glibc.listen(descriptor, 16) == 0 ? nil : "listen on"
         }
-        // accept(2) must not block if a client gives up after poll(2).
+        // A client may give up between poll(2) and accept(2). Then accept(2) must not block.
         socket.makeNonBlocking()
         return socket
     }

@@ -4,7 +4,7 @@ import Glibc
 /// programs through it.
 package struct ReceiverFolder: Sendable {
     package struct Entry: Sendable, Hashable {
-        /// Unique. Mostly the last component of ``stateDirectory``.
+        /// A unique name, mostly the last component of ``stateDirectory``.
         package var name: String
         package var stateDirectory: String
     }

@@ -1,5 +1,5 @@
 extension PushAgent.Configuration {
-    /// Contains secrets.
+    /// The value contains secrets.
     package var json: JSONValue {
         .object(present: [
             "name": self.name, "app": self.app.declaration,

@@ -10,20 +10,20 @@ package struct AgentState: Sendable, Hashable {
     /// The token's issuer (``KiiApp/tokenIssuer``). No other server gets the token.
     var issuer: String
     package var installationID: String?
-    /// Members of the installation that the configuration adds. A new installation gets them again.
+    /// The members that the configuration adds to the installation. A new installation gets them again.
     var installationMembers: JSONValue?
-    /// Earlier installations of this agent. The inbox may hold unfinished messages of theirs.
+    /// Earlier installations of this agent. The inbox may hold their unfinished messages.
     package var formerInstallationIDs: [String] = []
     package var endpoint: MQTTEndpoint?
-    /// `nil` if the cloud gave no time to live.
+    /// The time of expiry; `nil` if the cloud gave no time to live.
     var endpointExpiresAt: Timestamp?
     /// Whether the broker should still have the agent's session.
     package var hasSession = false
     /// Whether the agent has abandoned a session, with another topic or installation, and not yet reported the loss.
     package var lostSession = false
     var retained: RetainedMessage.Note?
-    /// Whether the last run of this session had its inbox in a file. A run with the inbox in memory may have begun a
-    /// new session that the file does not know.
+    /// Whether the last run with this session had its inbox in a file. A run with the inbox in memory may have begun a
+    /// new session that is unknown to the file.
     var usesInboxFile = false
     var usesWebSocket = false
 
@@ -41,13 +41,13 @@ package struct AgentState: Sendable, Hashable {
         self.leaveSession()
     }
 
-    /// Notes that no more messages will arrive from the broker's session.
+    /// Notes that the broker's session is useless: no more messages will arrive from it.
     mutating func leaveSession() {
         self.lostSession = self.lostSession || self.hasSession
         self.hasSession = false
     }
 
-    /// Copies the parts that do not depend on the principal from the agent's state under its former principal.
+    /// Copies the parts that do not depend on the principal. `former` is the agent's state under another principal.
     package mutating func follow(_ former: AgentState) {
         var former = former
         former.leaveInstallation()
@@ -67,7 +67,7 @@ package struct AgentState: Sendable, Hashable {
 // MARK: - The file's format
 
 extension AgentState {
-    /// Raise the version when older versions of this library can no longer read the file.
+    /// A new version means that older versions of this library can no longer read the file.
     private static let version = 1
 
     init(_ file: JSONReader<FileError>) throws(FileError) {

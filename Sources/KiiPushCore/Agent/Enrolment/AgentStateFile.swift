@@ -1,6 +1,6 @@
 import Glibc
 
-/// The storage of one agent's ``AgentState``: a file, or a row of a database.
+/// The storage of an ``AgentState``: a file, or a row of a database.
 package protocol AgentStatePlace: Sendable {
     var path: String { get }
     /// `nil` if there is no state yet.
@@ -12,7 +12,6 @@ package protocol AgentStatePlace: Sendable {
 
 package struct AgentStateFile: AgentStatePlace {
     package let path: String
-    /// For tests: an error that makes writing fail.
     private let obstacle: @Sendable () -> FileError?
 
     init(stateDirectory: String, name: String, obstacle: @escaping @Sendable () -> FileError? = { nil }) {
@@ -53,7 +52,6 @@ package struct AgentStateFile: AgentStatePlace {
         return installations
     }
 
-    /// Whether `name` is 1 to 64 of letters, digits, `-`, `_` and `.`, and begins with no dot.
     package static func isValidName(_ name: String) -> Bool {
         (1...64).contains(name.utf8.count) && name.utf8.first != UInt8(ascii: ".")
             && name.utf8.allSatisfy(\.isKiiNameByte)

@@ -1,7 +1,7 @@
 /// One agent's state in memory and on disk.
 ///
 /// If a write fails, as on a full disk, the agent reports an event and continues with the state in memory. The next
-/// change writes all of it.
+/// change writes the whole state.
 final class AgentStateStore: Sendable {
     private struct Held {
         var state: AgentState?
@@ -68,7 +68,7 @@ final class AgentStateStore: Sendable {
         }
     }
 
-    /// Only an event reports a failure.
+    /// If the write fails, only an event reports it.
     func updateOnLoop(_ change: (inout AgentState) -> Void) {
         if self.apply(change).isChanged { self.write { _ in } }
     }
@@ -91,8 +91,8 @@ final class AgentStateStore: Sendable {
         if self.failure != nil { try await self.save() }
     }
 
-    // The loop's thread writes, because writing blocks. It writes the latest state: an earlier state must not overwrite
-    // a later one, because a refresh token works only once.
+    // The loop's thread writes, because writing blocks. It writes the state of that moment, so that an earlier state
+    // never overwrites a later one. A lost refresh token could not be replaced.
     private func save() async throws {
         let written = OneShot<Result<Void, any Error>>()
         let isAccepted = self.loop.submit { self.write { written.resume($0.mapError { $0 }) } }

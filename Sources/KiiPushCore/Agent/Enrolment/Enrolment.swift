@@ -87,7 +87,7 @@ final class Enrolment: Sendable {
         }
     }
 
-    /// Zero if the agent may ask the cloud.
+    /// The rest of the cloud's last `Retry-After`; zero if the agent may ask now.
     var endpointPause: Duration { max(.zero, self.quietUntil.withLock { $0 } - .now()) }
 
     /// The time until the endpoint expires; negative after that, `nil` if the cloud gave no time to live.
@@ -100,7 +100,7 @@ final class Enrolment: Sendable {
         return overflow ? .zero : .milliseconds(left)
     }
 
-    /// Runs on the loop's thread, because writing blocks.
+    /// Notes that the broker has the agent's session. Runs on the loop's thread, because writing blocks.
     ///
     /// If the write fails, the agent may not notice a later loss of the session, or the next run may handle repeated
     /// messages as new ones.
@@ -144,7 +144,7 @@ final class Enrolment: Sendable {
         }
     }
 
-    /// `nil` if only a person can help.
+    /// The failure to report, if the agent should ask again; `nil` if only a person can help.
     ///
     /// The cloud, or a firewall, may refuse a token by mistake. So the agent asks again until the cloud has refused
     /// `refusalsBeforeGivingUp` times in a row. Each call with such a refusal counts.
@@ -183,7 +183,7 @@ extension Enrolment {
         self.refusals.withLock { $0 = 0 }
         let end = endpoint.timeToLive.map { self.client.now() + $0 }
         try await self.store.update { state in
-            // Each topic has its own MQTT session.
+            // A session belongs to a topic, so the old session is of no more use.
             if state.endpoint?.mqttTopic != endpoint.mqttTopic { state.leaveSession() }
             state.endpoint = endpoint
             state.endpointExpiresAt = end

@@ -11,7 +11,7 @@ public enum KiiAccount: Sendable, Hashable {
     /// A thing with its vendor's ID. If the cloud does not know the thing, the agent registers it with `type`.
     case thing(vendorThingID: String, password: Secret, type: String? = nil)
 
-    /// Identifies the account in the state file, without secrets. The agent refuses the state of another account.
+    /// Identifies the account in the state file, without secrets.
     var fingerprint: String {
         switch self {
         case .pseudoUser: "pseudo-user"

@@ -1,12 +1,12 @@
 package struct PendingSubscription: Sendable {
-    /// Pauses after lasting failures.
+    /// Pauses after failures that only a person can repair.
     package static let pauses = Backoff(from: .seconds(5), upTo: .seconds(300))
 
     package let target: SubscriptionTarget
     package private(set) var due: MonotonicInstant
     /// Delays after temporary failures.
     private var reconnect: ReconnectPolicy
-    /// Delays after lasting failures, which only a person can repair.
+    /// Delays after all other failures.
     private var retry: Backoff
     package private(set) var refusals = 0
 
@@ -20,7 +20,8 @@ package struct PendingSubscription: Sendable {
         self.retry = retry
     }
 
-    /// Notes a failure. The agent retries lasting failures, too: a person may repair the cause while the agent runs.
+    /// Notes a failure. After a lasting failure, the agent retries, too: a person may repair the cause while the agent
+    /// runs.
     ///
     /// - Parameter isRefusal: whether the cloud refused the agent's credentials.
     package mutating func failed(

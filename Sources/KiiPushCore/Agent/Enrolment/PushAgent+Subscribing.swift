@@ -6,7 +6,7 @@ extension PushAgent {
         }
     }
 
-    /// Subscribes to every target of the configuration, with retries. Returns when all are subscribed.
+    /// Returns when the agent is subscribed to every target of the configuration.
     func keepSubscribed() async throws {
         var pending = self.configuration.subscriptions.map { target in
             PendingSubscription(target, reconnect: self.reconnect, retry: self.subscriptionRetry, now: .now())

@@ -11,11 +11,7 @@ package enum EventLine {
 }
 
 extension PushEvent {
-    /// `nil` for an event that has no line, such as a subscription.
-    ///
-    /// - Parameters:
-    ///   - installationID: the installation of the connection, if known.
-    ///   - time: the beginning of a state.
+    /// `nil` for an event that has no line, such as ``PushEvent/subscribed(_:)``. `time` is the beginning of a state.
     package func line(of installationID: String?, at time: Timestamp = .now()) -> [UInt8]? {
         switch self {
         case .message(let event):

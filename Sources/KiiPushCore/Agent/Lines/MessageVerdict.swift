@@ -17,8 +17,6 @@ package struct MessageVerdict: Sendable {
     package static let presented = MessageVerdict("presented")
 
     /// `nil` if the event is no result.
-    ///
-    /// - Parameter tellsCause: whether ``detail`` says why an attempt failed.
     package init?(_ event: MessageEvent, tellsCause: Bool = true) {
         switch event.kind {
         case .done(_, let attempt, isLate: true):

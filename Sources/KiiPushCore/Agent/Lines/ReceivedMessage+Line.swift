@@ -81,6 +81,6 @@ extension Scope {
         }
     }
 
-    /// A name with its scope, such as `user:ID/name`; without prefix in the app's scope.
+    /// A name with its scope, such as `user:ID/name`, or the bare name in the app's scope.
     package func text(of name: String) -> String { self == .app ? name : "\(self.text)/\(name)" }
 }
