@@ -33,9 +33,9 @@ public struct PushService: Sendable {
     /// Set `RestartPreventExitStatus=77 78` in the systemd unit.
     ///
     /// - Returns: the status to exit with, and the error that stopped the service (`nil` if the status is 0). The
-    ///   status is 0 after a signal; 75 (`EX_TEMPFAIL`) after a temporary failure, so that another start may help; 77
-    ///   (`EX_NOPERM`) if the cloud refuses an agent's credentials; 78 (`EX_CONFIG`) after any other failure, which
-    ///   only a person can repair.
+    ///   status is 0 after a graceful stop; 75 (`EX_TEMPFAIL`) after a temporary failure, so that another start may
+    ///   help; 77 (`EX_NOPERM`) if the cloud refuses an agent's credentials; 78 (`EX_CONFIG`) after any other failure,
+    ///   which only a person can repair.
     public func run() async -> (status: Int32, error: (any Error)?) {
         let failure: (any Error)?
         do {

@@ -1,4 +1,3 @@
-/// The state of the connections of a service's agents, for systemd.
 final class ServiceStatus: Sendable {
     private struct State {
         var starting: Set<Int>

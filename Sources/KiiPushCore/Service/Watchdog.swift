@@ -1,4 +1,4 @@
-/// Feeds systemd's watchdog while the service is alive. An offline service that retries is alive.
+/// Feeds systemd's watchdog while the service is alive. A service that is offline and retries counts as alive.
 package struct Watchdog: Sendable {
     package struct Limits: Sendable, Hashable {
         /// The longest silence of the broker on an open connection. Default 100 s: the keep-alive interval, the

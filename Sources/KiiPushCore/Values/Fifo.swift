@@ -46,7 +46,7 @@ package struct Fifo<Element> {
         return self.popFirst()
     }
 
-    /// From the front, before the first element for which `isAfter` returns true.
+    /// Inserts `element` before the first element for which `isAfter` returns true.
     mutating func insert(_ element: Element, before isAfter: (Element) -> Bool) {
         var index = self.head
         while index < self.elements.count, let present = self.elements[index], !isAfter(present) { index += 1 }

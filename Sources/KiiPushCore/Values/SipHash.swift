@@ -10,12 +10,12 @@ package struct SipHash: Sendable {
 
         package static func random() -> Key { Key(low: .random(in: .min ... .max), high: .random(in: .min ... .max)) }
 
-        /// The reference writes the key as 16 bytes: two little-endian numbers.
+        /// The reference code writes the key as 16 bytes: two little-endian numbers.
         package init(low: UInt64, high: UInt64) { (self.low, self.high) = (low, high) }
     }
 
     package struct Digest: Sendable, Hashable {
-        /// The first eight bytes of the reference's result, as a little-endian number.
+        /// The first eight bytes of the reference code's result, as a little-endian number.
         package let low: UInt64
         package let high: UInt64
     }

@@ -1,4 +1,4 @@
-/// The reason why no complete response arrived or a connection ended, below HTTP and MQTT.
+/// A failure below HTTP and MQTT: no complete response arrived, or a connection ended.
 public struct TransportError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The kind of failure, by what a person can do about it.
     public enum Code: Sendable, Hashable {

@@ -26,7 +26,6 @@ final class AgentSession: Sendable {
     private let hasConnected = Locked(false)
     private let choice: Locked<TransportChoice>
 
-    /// Prepares the link to the broker, without a connection yet.
     init(agent: PushAgent, core: PushRuntime.Core, endpoint: MQTTEndpoint) async throws {
         self.agent = agent
         self.core = core
@@ -233,7 +232,7 @@ final class AgentSession: Sendable {
     ///
     /// - Returns: the end, or the other endpoint from the cloud while the connection is open.
     private func outcome(of endpoint: inout MQTTEndpoint) async throws -> (Outcome, other: MQTTEndpoint?) {
-        // Pauses grow even if the cloud names endpoints that have already expired.
+        // The pauses between requests grow even if the cloud names expired endpoints again and again.
         var policy = ReconnectPolicy(configuration: self.agent.reconnect)
         var pause = Duration.zero
         while true {
@@ -258,7 +257,7 @@ final class AgentSession: Sendable {
         } catch let error as TransportError
             where error.code == .invalidConfiguration && error.curlCode != nil && self.hasConnected.withLock({ $0 })
         {
-            // A person may be replacing certificates that worked.
+            // A person may be replacing certificates that worked, so the agent retries.
             return (nil, error.description)
         } catch {
             guard let failure = self.agent.enrolment.temporaryFailure(error) else { throw error }

@@ -52,7 +52,7 @@ package final class BrokerLink: ByteStreamDelegate, MessageLink {
         self.report = report
     }
 
-    /// Larger than the number of every earlier connection, also in earlier processes.
+    /// The present connection's number is larger than that of every earlier connection, also in earlier processes.
     private var connection: Int64 { self.connectionBase + Int64(self.session.generation) }
 }
 
@@ -111,10 +111,10 @@ extension BrokerLink {
         return row
     }
 
-    /// Notes that a message repeats the row. The note lasts until this turn of the loop is committed or fails.
+    /// Notes that a message repeats the row, until the store has committed this turn of the loop, or failed to.
     package func absorbs(_ row: Int64) { self.absorbedInTurn.insert(row) }
 
-    /// Notes that a QoS 2 message becomes this row. The note lasts until this turn of the loop is committed or fails.
+    /// Notes that a QoS 2 message becomes this row. The note has the same lifetime as in ``absorbs(_:)``.
     package func inserted(_ row: Int64, _ arrival: Arrival) {
         if let packetID = arrival.message.packetID { self.insertedInTurn[packetID] = row }
     }
@@ -238,7 +238,8 @@ extension BrokerLink {
 
     private func perform() {
         for event in self.output.events { self.handle(event) }
-        // CONNACK has told whether the session is the old one. A refused client has no new session.
+        // CONNACK shows whether the session is the old one, and a refused client has no new session. So update the
+        // note.
         if self.isInDoubt, !self.isHeld, !self.session.hasUnansweredConnect { self.saveProven() }
         if !self.output.messages.isEmpty {
             if self.goodSince == nil {

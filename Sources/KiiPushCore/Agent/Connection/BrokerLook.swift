@@ -9,7 +9,7 @@ final class BrokerLook: ByteStreamDelegate {
     private let answer: @Sendable (_ isThere: Bool) -> Void
     private var timer: TimerID?
 
-    /// - Parameter patience: the time for which a running broker keeps the connection open.
+    /// - Parameter patience: if the connection stays open for this time, the broker is running.
     private init(on loop: any Loop, patience: Duration, answer: @escaping @Sendable (_ isThere: Bool) -> Void) {
         (self.loop, self.patience, self.answer) = (loop, patience, answer)
     }

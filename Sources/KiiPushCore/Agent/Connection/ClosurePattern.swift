@@ -47,7 +47,7 @@ package struct ClosurePattern: Sendable {
     private var lifetimes: [Duration] = []
     package private(set) var isTakenOver = false
 
-    /// - Parameter stableAfter: connections that last less are short.
+    /// - Parameter stableAfter: a connection is short if it lasts less than this time.
     package init(configuration: Configuration = Configuration(), stableAfter: Duration = .seconds(30)) {
         self.configuration = configuration
         self.stableAfter = stableAfter

@@ -13,7 +13,6 @@ package final class ControlClient: Sendable {
     private struct Inbound {
         var lines = ControlLines()
         var unread: [[UInt8]] = []
-        /// Whether a call timed out. Its late answer may still come.
         var isSilent = false
     }
 

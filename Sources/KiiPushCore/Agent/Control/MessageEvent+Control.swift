@@ -19,7 +19,6 @@ extension MessageEvent {
         return .object(members)
     }
 
-    /// `nil` if `value` is no event of a message, or an event of a later version.
     init?(controlValue value: JSONValue) {
         guard let id = value["message"]?.int64, let code = value["kind"]?.int64 else { return nil }
         let parts = Kind.Parts(

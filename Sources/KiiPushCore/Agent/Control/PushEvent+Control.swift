@@ -1,4 +1,4 @@
-/// The JSON form of events on the control socket. There is no form for registrations and subscriptions.
+/// The JSON form of events on the control socket. The socket carries no events about registrations and subscriptions.
 extension PushEvent {
     var controlValue: JSONValue? {
         switch self {

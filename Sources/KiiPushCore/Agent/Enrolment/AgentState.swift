@@ -19,7 +19,7 @@ package struct AgentState: Sendable, Hashable {
     var endpointExpiresAt: Timestamp?
     /// Whether the broker should still have the agent's session.
     package var hasSession = false
-    /// Whether the agent has abandoned a session, with another topic or installation, and not yet reported the loss.
+    /// Whether the agent lost a session because its topic or installation changed, and has not reported the loss yet.
     package var lostSession = false
     var retained: RetainedMessage.Note?
     /// Whether the last run with this session had its inbox in a file. A run with the inbox in memory may have begun a

@@ -25,7 +25,7 @@ final class Enrolment: Sendable {
 
     var current: AgentState? { self.store.current }
 
-    /// The state on file; `nil` if there is none. The state in memory stays as it is.
+    /// Reads the state on file and checks its account. The state in memory stays as it is.
     func stateOnFile() throws(PushAgentError) -> AgentState? {
         let saved = Result { () throws(FileError) in try self.store.read() }
         guard let state = try saved.mapError(PushAgentError.file).get() else { return nil }
@@ -120,7 +120,7 @@ final class Enrolment: Sendable {
         }
     }
 
-    /// Notes that this run keeps its inbox in memory. Call it before CONNECT.
+    /// Notes that this run keeps its inbox in memory. Call this method before CONNECT.
     func leavesInboxFile() async throws { try await self.store.update { $0.usesInboxFile = false } }
 
     func authorized<Result>(_ body: (KiiSession) async throws -> Result) async throws -> Result {
@@ -202,7 +202,7 @@ extension Enrolment {
                 isDevelopment: self.configuration.isDevelopment, members: members ?? [:])
         }
         try await self.store.update { state in
-            // The inbox may hold messages of the deleted installation.
+            // Keep the deleted installation's ID: the inbox may hold its messages.
             if state.installationID != installation.id {
                 state.leaveInstallation()
                 (state.endpoint, state.endpointExpiresAt) = (nil, nil)

@@ -1,6 +1,6 @@
 /// JSON lines about events, for `kii-push listen --json` and for programs in other languages.
 package enum EventLine {
-    /// Returns a line without its end: an object with `v`, `type` and the members that `write` adds.
+    /// Returns a line without its newline: an object with `v`, `type` and the members that `write` adds.
     package static func bytes(_ type: String, _ write: (inout JSONObjectWriter) -> Void) -> [UInt8] {
         JSONObjectWriter.bytes { line in
             line.add("v", Int64(1))
