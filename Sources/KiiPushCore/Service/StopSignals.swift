@@ -40,7 +40,7 @@ package final class StopSignals: Sendable {
     ) throws(SystemError) {
         (self.numbers, self.whenStopped) = (asks, whenStopped)
         do throws(SystemError) {
-            // This line initialises the global pipe. A signal handler must not initialise a global.
+            // Initialises the global pipe, because a signal handler must not do that.
             guard signalPipe.read >= 0 else { throw SystemError("no pipe can be made", code: signalPipe.code) }
             try signalState.withLock { state throws(SystemError) in
                 if !state.isRead { try startThread { Self.readSignals() } }

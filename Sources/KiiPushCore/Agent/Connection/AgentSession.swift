@@ -106,11 +106,11 @@ final class AgentSession: Sendable {
     {
         try self.begin(endpoint)
         var outcome = await self.outcome(untilConnected: true)
-        // There is no later attempt, so this one tries the other port at once.
+        // This function connects only once, so it tries the other port at once.
         if case .end(let end) = outcome, end.wasReached == false, self.choice.withLock({ $0.turn(at: endpoint) }) {
             try self.begin(endpoint)
             let other = await self.outcome(untilConnected: true)
-            // If neither port reaches the broker, the result is the failure at the first port.
+            // If neither port reaches the broker, return the failure at the first port.
             if case .end(let end) = other, end.wasReached != true {} else { outcome = other }
         }
         if case .connected = outcome { await body() }

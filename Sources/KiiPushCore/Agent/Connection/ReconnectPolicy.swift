@@ -99,7 +99,7 @@ package struct ReconnectPolicy: Sendable {
         self.failures += 1
         if loss == .endpointRefused {
             self.refusals += 1
-            // The cloud usually has a new endpoint.
+            // The cloud usually has a new endpoint, so there is no delay.
             if self.refusals == 1, retryAfter == nil { return decision }
         }
         decision.refreshesEndpoint =
