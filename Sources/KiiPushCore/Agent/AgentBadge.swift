@@ -1,7 +1,6 @@
-/// An agent's badge, in memory and in a file of its own; it reports its changes to listeners.
+/// An agent's badge number, in memory and in a file.
 ///
-/// The file holds the number and the message that has set it. An unreadable file counts as none. If a feed has the
-/// number, there is no file: the feed's process counts, and this badge passes on the numbers that the program sets.
+/// If a ``MessageFeed`` keeps the number, there is no file: the badge forwards the program's numbers to the feed.
 package final class AgentBadge: KeptBadge {
     private struct State {
         var count = BadgeCount()
@@ -16,16 +15,14 @@ package final class AgentBadge: KeptBadge {
         var observers: [@Sendable () -> Void] = []
     }
 
-    /// The time between two writes. A stop of the agent does not wait for it.
     private static let writeInterval: Duration = .seconds(1)
 
     private let path: String
     private let loop: EventLoop
-    /// `nil` unless the feed has the number.
     private let feed: MessageFeed?
     private let hub: EventHub
     private let state = Locked(State())
-    /// One thread writes at a time, so that of two changes the later one stays.
+    /// Held while the file is written, so that an older number never replaces a newer one.
     private let writing = Locked<Void>(())
 
     init(
@@ -63,25 +60,25 @@ package final class AgentBadge: KeptBadge {
     }
 
     func apply(_ badge: NotificationContent.Badge, _ context: DeliveryContext) {
-        // The feed's process has counted the message, and others that never arrive here.
+        // The feed's process counts the messages itself.
         guard self.feed == nil else { return }
         self.change { $0.apply(badge, messageID: context.messageID, receivedAt: context.receivedAt, now: .now()) }
     }
 
     package func set(_ number: Int?) {
         self.change { $0.set(number) }
-        // Sent even if nothing changes here: an older number from the feed may be on its way.
+        // Sent even if the number is the same here: the feed may already have another one.
         self.feed?.setBadge(max(number ?? 0, 0))
     }
 
-    /// Takes over the feed's number.
+    /// Receives a number from the feed.
     package func told(_ number: Int) {
         if self.feed != nil { self.change { $0.set(number) } }
     }
 
     package func onChange(_ body: @escaping @Sendable () -> Void) { self.state.withLock { $0.observers.append(body) } }
 
-    /// Writes unsaved changes now: on the loop's thread, since writing blocks, or on this one if the loop is gone.
+    /// Writes on the loop's thread, since writing blocks; on the caller's thread if the loop has ended.
     func saveIfNeeded() async {
         do { try await self.loop.run { self.write() } } catch { self.write() }
     }
@@ -93,7 +90,7 @@ package final class AgentBadge: KeptBadge {
             body(&state.count)
             guard state.count != before else { return ([@Sendable () -> Void](), false) }
             let isOther = state.count.number != before.number
-            // Under the lock, so that every listener sees the changes in their order; a stream calls nobody.
+            // Yields under the lock, so that every listener gets the changes in order.
             if isOther { for listener in state.listeners.values { listener.yield(state.count.number) } }
             state.isChanged = hasFile
             defer { state.isWritePlanned = hasFile }
@@ -101,8 +98,7 @@ package final class AgentBadge: KeptBadge {
         }
         for observer in observers { observer() }
         guard isToBePlanned else { return }
-        // The timer holds the fuse, which writes when released: at its time, or at once if the loop has ended or ends
-        // before.
+        // The closures own `fuse`, which writes the file when they release it: after the timer, or when the loop ends.
         let fuse = Fuse { [weak self] in self?.write() }
         self.loop.submit { [weak self, loop = self.loop] in
             guard let self else { return }
@@ -131,7 +127,7 @@ package final class AgentBadge: KeptBadge {
             messageID: json?["messageID"]?.int64)
     }
 
-    /// Runs on any thread: the loop, and its clock, may be gone.
+    /// Runs on any thread, also after the loop has ended.
     private func write() {
         do throws(FileError) {
             let isWritten = try self.writing.withLock { _ throws(FileError) in try self.writeAlone() }

@@ -1,34 +1,32 @@
-/// Hands an agent's events to everyone who listens.
+/// Distributes an agent's events.
 ///
-/// Each listener has a buffer of its own that keeps the newest events, so a slow or vanished listener holds nothing up.
-/// An observer gets each event before the next thing happens, and holds up the reporting thread.
+/// Each stream has its own buffer, so a slow reader delays nobody. An observer runs on the thread that reports the
+/// event, and delays it.
 package final class EventHub: Sendable {
     private struct State {
         var nextID = 0
-        // Arrays leave the lock without a copy of their elements.
+        // Arrays: `emit` copies them out of the lock without copying their elements.
         var listeners: [(id: Int, continuation: AsyncStream<PushEvent>.Continuation)] = []
         var observers: [Listener] = []
         var listener: Listener?
         var connectionEvent: PushEvent?
         var troubles: [PushEvent.Trouble: String] = [:]
-        /// The agent's files that cannot be written.
+        /// The paths of files that could not be written.
         var unsaved: Set<String> = []
     }
 
-    /// Called on the thread where the event came about; returns at once.
+    /// Runs on the thread that reports the event.
     package typealias Listener = @Sendable (PushEvent) -> Void
 
     private let state = Locked(State())
-    /// The number of listeners at all hubs of a runtime.
+    /// The number of listeners to all hubs of the runtime.
     private let listeners: Locked<Int>
 
-    /// `listeners` counts the listeners of this hub and others.
     package init(counting listeners: Locked<Int> = Locked(0)) { self.listeners = listeners }
 
-    /// The number of events that a stream keeps for a slow listener; the oldest drop out first.
     static let bufferedEvents = 4096
 
-    /// A new listener's stream. It ends when the hub does.
+    /// A new stream, which ends with the hub.
     func stream() -> AsyncStream<PushEvent> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: PushEvent.self, bufferingPolicy: .bufferingNewest(EventHub.bufferedEvents))
@@ -45,18 +43,17 @@ package final class EventHub: Sendable {
         return stream
     }
 
-    /// Whether anybody listens; if not, nobody needs to make events.
     var hasListeners: Bool {
         self.state.withLock { !$0.listeners.isEmpty || !$0.observers.isEmpty || $0.listener != nil }
     }
 
-    /// Calls `observer` with every event from now on, as long as the hub lives.
+    /// Calls `observer` with every later event, until the hub is released.
     package func observe(_ observer: @escaping Listener) {
         self.state.withLock { $0.observers.append(observer) }
         self.listeners.withLock { $0 += 1 }
     }
 
-    /// A further listener to every event: the control server, while a client watches.
+    /// The control server's listener, while a client of the control socket watches the agent.
     var listener: Listener? {
         get { self.state.withLock { $0.listener } }
         set {
@@ -72,8 +69,8 @@ package final class EventHub: Sendable {
 
     func reason(of trouble: PushEvent.Trouble) -> String? { self.state.withLock { $0.troubles[trouble] } }
 
-    /// Reports why one of the agent's files cannot be written, or with `nil` that it can. The trouble ends with the
-    /// last such file.
+    /// Reports why a file cannot be written, or with `nil` that it was written. The trouble ends when the last such
+    /// file is written.
     func emit(saving path: String, _ failure: FileError?) {
         let isOver = self.state.withLock { state in
             if failure == nil { state.unsaved.remove(path) } else { state.unsaved.insert(path) }
@@ -82,7 +79,7 @@ package final class EventHub: Sendable {
         if isOver || failure != nil { self.emit(.change(of: .saving, failure?.description)) }
     }
 
-    /// - Parameter told: the event for ``listener`` in place of `event`. Default (`nil`): the same.
+    /// - Parameter told: the event for ``listener``; `nil` means `event`.
     func emit(_ event: PushEvent, toListener told: @autoclosure () -> PushEvent? = nil) {
         let (observers, listeners, listener) = self.state.withLock { state in
             switch event {

@@ -1,10 +1,7 @@
-/// The health of an agent, for a watchdog.
 package struct AgentHealth: Sendable, Hashable {
-    /// The silence of the broker on the connection that stands. It lasts at most for the keep-alive interval and the
-    /// wait for the answer to PINGREQ; then the connection counts as lost. `nil` without a connection, and while the
-    /// agent reads nothing because too much waits to be stored.
+    /// The time since the broker last sent anything. `nil` without a connection, and while the agent pauses reading.
     package var brokerSilence: Duration?
-    /// The delay of a handler's call beyond its deadline; zero when none is late.
+    /// The time by which the latest handler call exceeds its deadline; zero if no call is late.
     package var overdue: Duration
 
     package init(brokerSilence: Duration? = nil, overdue: Duration = .zero) {
@@ -14,7 +11,7 @@ package struct AgentHealth: Sendable, Hashable {
 }
 
 extension PushAgent {
-    /// Asks the network thread, which answers in a turn of its own: an answer shows that it takes turns.
+    /// Asks on the loop's thread, so an answer also proves that the loop still runs.
     ///
     /// - Throws: ``TransportError`` with code `shutDown`.
     package func health() async throws -> AgentHealth {

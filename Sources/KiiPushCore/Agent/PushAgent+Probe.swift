@@ -1,5 +1,5 @@
 extension PushAgent {
-    /// The broker's answer to an agent that connects as a test.
+    /// The result of ``probeBroker(whileSubscribed:)``.
     package enum BrokerAnswer: Sendable {
         case subscribed
         /// CONNACK refused the connection, or did not come.
@@ -9,14 +9,13 @@ extension PushAgent {
         case failed(TransportError)
     }
 
-    /// Connects as the agent would, waits for the subscription, runs `body`, and disconnects.
+    /// Connects and subscribes like ``run()``, calls `body`, and disconnects.
     ///
-    /// Meanwhile this process is the receiver of the installation, with all of a receiver's locks: if another process
-    /// holds them, it connects to nothing. The inbox stores messages that the broker delivers meanwhile, for the next
-    /// ``run()``; no handler is called.
+    /// Takes the same locks as ``run()``, and fails if another process holds one. The inbox stores messages that arrive
+    /// meanwhile; the next ``run()`` delivers them.
     ///
-    /// - Throws: ``PushAgentError``, among it `stateDirectoryInUse` and `installationInUse`, and `inbox` where the
-    ///   inbox would be in memory only; ``KiiError`` and ``TransportError`` when the cloud does not give the endpoint.
+    /// - Throws: ``PushAgentError``, with `inbox` if messages would be stored in memory only. ``KiiError`` and
+    ///   ``TransportError`` if the cloud does not return the endpoint.
     package func probeBroker(whileSubscribed body: (PushEvent.Connection) async -> Void) async throws -> BrokerAnswer {
         try await self.exclusively {
             try self.enrolment.load()
@@ -53,11 +52,10 @@ extension PushAgent.BrokerAnswer {
 }
 
 extension PushRuntime {
-    /// Calls `send`, waits until a message that contains `text` is in the inbox, and marks it as done, so that no
-    /// handler ever gets it. For the test message of ``PushAgent/probeBroker(whileSubscribed:)``.
+    /// Calls `send`, waits for a stored message that contains `text`, and marks it as done, so that no handler gets it.
     ///
-    /// - Returns: whether the message came before the task was cancelled.
-    /// - Throws: what `send` throws; ``InboxAccessError``; ``PushAgentError``; `TransportError` with code `shutDown`.
+    /// - Returns: whether the message arrived and the store wrote the mark; `false` if the task is cancelled.
+    /// - Throws: the errors of `send`; ``InboxAccessError``; ``PushAgentError``; `TransportError` with code `shutDown`.
     package func takeMessage(containing text: String, afterSending send: () async throws -> Void) async throws -> Bool {
         _ = try await self.open()
         let reader = try InboxReader(stateDirectory: self.configuration.stateDirectory)

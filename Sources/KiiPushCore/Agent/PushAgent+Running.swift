@@ -1,22 +1,21 @@
 extension PushAgent {
-    /// Makes the agent known to the cloud and has the broker keep a session for it, so that pushes queue from here on.
+    /// Registers the agent with the cloud and opens its session at the broker, so that pushes queue from then on.
     ///
-    /// It signs in, and first makes the pseudo user, user or thing where the account says so. Then it makes or adopts
-    /// the installation, fetches the broker's endpoint, and opens the MQTT session once. It skips the steps that an
-    /// earlier call has taken and that still hold.
+    /// The agent signs in; if the account says so, it first creates the pseudo user, user or thing. It makes or adopts
+    /// the installation, fetches the broker's endpoint, and connects once. It skips steps whose results are on file and
+    /// still valid.
     ///
-    /// - Parameter replacing: discards the registration on file and begins anew. A pseudo user is lost by that. If the
-    ///   user or thing is the same, the next run delivers the messages of the former installation that no handler has
-    ///   finished. Otherwise they wait until `kii-push inbox adopt`. Default: no.
-    /// - Throws: ``PushAgentError``; ``KiiInputError`` for a subscription or an installation that can never be made, before
-    ///   anything is sent; ``TransportError`` and ``KiiError`` when cloud or broker cannot be reached now; `CancellationError`.
+    /// - Parameter replacing: whether to discard the registration on file and begin anew. A pseudo user is then lost.
+    ///   The next run delivers the old installation's unfinished messages if the user or thing stays the same.
+    ///   Otherwise they wait for `kii-push inbox adopt`. Default: no.
+    /// - Throws: ``PushAgentError``; ``KiiInputError`` for an invalid subscription or installation, before any request;
+    ///   ``TransportError`` and ``KiiError`` if the cloud or the broker fails; `CancellationError`.
     @discardableResult
     public func register(replacing: Bool = false) async throws -> Registration {
         try await self.exclusively {
             try self.requireUsableConfiguration()
             if replacing {
-                // Another process may be receiving with this state: this one takes the lock before it discards
-                // anything.
+                // Opening takes the lock: another process may be receiving with this state.
                 _ = try await self.runtime.open()
                 self.enrolment.forget()
             } else {
@@ -39,8 +38,7 @@ extension PushAgent {
         }
     }
 
-    /// Opens the MQTT session of an endpoint once, and closes the connection. Returns the end of a connection that the
-    /// broker refused, or that failed.
+    /// Opens the MQTT session and disconnects. Returns `nil` on success.
     private func openOnce(_ endpoint: MQTTEndpoint) async throws -> BrokerLink.End? {
         let core = try await self.runtime.open()
         let lock = try self.lockInstallation(endpoint)
@@ -48,23 +46,22 @@ extension PushAgent {
         return try await AgentSession(agent: self, core: core, endpoint: endpoint).openOnce(endpoint)
     }
 
-    /// Receives until the task is cancelled: registers where needed, connects, subscribes, hands messages to the
-    /// handler, and reconnects after every loss.
+    /// Receives until the task is cancelled: registers if necessary, connects, subscribes, calls the handler, and
+    /// reconnects after every loss.
     ///
-    /// The agent retries temporary failures of cloud, broker and network without end, and reports them in ``events``.
-    /// It also retries subscriptions that the cloud refuses, such as one to a topic that does not exist yet. The same
-    /// goes for an inbox or a lock that it cannot open for want of disk space or descriptors.
+    /// The agent retries temporary failures of the cloud, the broker and the network without limit, and reports them in
+    /// ``events``. It also retries refused subscriptions, since a topic may not exist yet, and files that it cannot
+    /// open for lack of disk space or descriptors.
     ///
-    /// Cancellation stops gracefully. The agent takes no more messages, running handlers get
-    /// ``PushRuntime/Configuration/shutdownGrace``, their answers are stored, and the agent disconnects from the
-    /// broker.
+    /// Cancellation stops the agent gracefully. It takes no more messages and gives running handlers
+    /// ``PushRuntime/Configuration/shutdownGrace``. Then it stores their answers and disconnects.
     ///
-    /// An agent with a ``MessageFeed`` receives from the feed, and opens neither a connection nor the inbox. It calls
-    /// the handler by the same rules, also for alerts. `run` returns when the feed ends.
+    /// With a ``MessageFeed``, the agent opens neither a connection nor the inbox. It calls the handler by the same
+    /// rules, also for alerts. `run` returns when the feed ends.
     ///
-    /// - Throws: ``PushAgentError``, or a ``KiiError`` that will not pass, when only a person can help;
-    ///   ``KiiInputError`` for a subscription or an installation that can never be made, before anything is sent;
-    ///   errors of the feed. Returns normally when cancelled, and when the runtime is shut down meanwhile.
+    /// - Throws: ``PushAgentError`` or ``KiiError`` for a failure that only a person can mend; ``KiiInputError`` for an
+    ///   invalid subscription or installation, before any request; errors of the feed. Returns normally if the task is
+    ///   cancelled or the runtime is shut down.
     public func run() async throws {
         try await self.exclusively {
             try self.requireUsableConfiguration()
@@ -73,13 +70,13 @@ extension PushAgent {
             do {
                 try await self.receive()
             } catch is CancellationError {
-                // Being cancelled is how a run ends.
+                // Cancellation ends a run normally.
             } catch let error as TransportError where error.code == .shutDown {
-                // The end of the runtime ends a run, too.
+                // So does the end of the runtime.
             } catch {
                 failure = error
             }
-            // This is the last chance to write changes that a full disk kept off the file; the loop may be gone.
+            // The last chance to write changes that could not be written before, for instance on a full disk.
             try? await self.enrolment.store.saveIfNeeded()
             await self.keptBadge.saveIfNeeded()
             if let failure { throw failure }
@@ -103,21 +100,21 @@ extension PushAgent {
         try await self.receive(at: endpoint, core, &policy)
     }
 
-    /// The folder in which a cloud on this machine looks for its receivers; `nil` with another cloud.
+    /// The folder in which a cloud on this machine finds its receivers; `nil` for a cloud elsewhere.
     private var receiverFolder: ReceiverFolder? {
         guard self.configuration.app.origin?.isLoopback ?? false else { return nil }
         let directory = self.runtime.configuration.environment.runtimeDirectory
         return ReceiverFolder(in: directory ?? RuntimeDirectory.standard())
     }
 
-    /// Receives as one installation after another; mostly there is only one.
+    /// Receives as one installation after another, since the cloud may replace the installation.
     private func receive(
         at first: MQTTEndpoint, _ core: PushRuntime.Core, _ policy: inout ReconnectPolicy
     ) async throws {
         var endpoint: MQTTEndpoint? = first
         while let current = endpoint {
             let before = policy
-            // Another installation may belong to another user, so it subscribes anew.
+            // Each installation subscribes anew: the next one may belong to another user.
             (endpoint, policy) = try await withThrowingTaskGroup(of: Reception?.self) { group in
                 group.addTask {
                     var policy = before
@@ -127,7 +124,7 @@ extension PushAgent {
                     try await self.keepSubscribed()
                     return nil
                 }
-                // If one task fails, the other ends: the reception ends gracefully.
+                // Without this, a normal return would wait for the other task.
                 defer { group.cancelAll() }
                 while let ended = try await group.next() {
                     if let reception = ended { return reception }
@@ -137,12 +134,12 @@ extension PushAgent {
         }
     }
 
-    /// The end of the reception as one installation: the endpoint of the next installation, and the policy's new state.
+    /// `endpoint` is the next installation's; `nil` to stop.
     private typealias Reception = (endpoint: MQTTEndpoint?, policy: ReconnectPolicy)
 
-    /// Receives on one topic after another of one installation.
+    /// Receives as one installation, whose topic may change.
     ///
-    /// - Returns: the endpoint of another installation; `nil` when the agent is to stop.
+    /// - Returns: the endpoint of another installation; `nil` to stop.
     private func receiveAsInstallation(
         of first: MQTTEndpoint, _ core: PushRuntime.Core, _ policy: inout ReconnectPolicy
     ) async throws -> MQTTEndpoint? {
@@ -158,7 +155,7 @@ extension PushAgent {
         return endpoint
     }
 
-    /// Returns the endpoint; retries temporary failures until the cloud gives it.
+    /// Returns the endpoint; retries temporary failures.
     private func enrol(_ policy: inout ReconnectPolicy) async throws -> MQTTEndpoint {
         while true {
             do {
@@ -176,7 +173,7 @@ extension PushAgent {
         }
     }
 
-    /// Opens files; retries while disk space or descriptors are short.
+    /// Retries `open` while disk space or descriptors are short.
     private func opening<Result: Sendable>(
         _ policy: inout ReconnectPolicy, _ open: () async throws -> Result
     ) async throws -> Result {
@@ -196,8 +193,8 @@ extension PushAgent {
         try await self.runtime.waits.pass(decision, policy, since: mark)
     }
 
-    /// The lock that keeps two processes of one user from receiving as one installation; `nil` with a shared store,
-    /// which keeps processes on all machines apart.
+    /// Keeps this user's other processes from receiving as the same installation. `nil` with a shared store, which does
+    /// so itself.
     func lockInstallation(_ endpoint: MQTTEndpoint) throws(PushAgentError) -> InstallationLock? {
         guard self.runtime.shared == nil else { return nil }
         let configuration = self.runtime.configuration
@@ -231,7 +228,7 @@ struct TemporaryFailure {
             self.reason = "\(error)"
             self.retryAfter = error.retryAfter
         case let error as KiiResponseError:
-            // The answer is not the cloud's: it is a proxy's error page, or a network asks for a sign-in.
+            // A proxy's error page, or a network's sign-in page.
             self.reason = "\(error)"
         default: return nil
         }

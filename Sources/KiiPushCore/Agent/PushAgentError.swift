@@ -1,39 +1,39 @@
 import Glibc
 
-/// The reason why an agent cannot register or run. The agent retries temporary failures and does not throw them.
+/// The reason why an agent cannot register or run.
 public enum PushAgentError: Error, Sendable, CustomStringConvertible {
     /// A setting has an invalid value.
     case invalidConfiguration(setting: String, reason: String)
-    /// Another process uses this state directory; `processID` is `nil` where it could not be read.
+    /// Another process uses the state directory; `processID` is `nil` if it is unknown.
     case stateDirectoryInUse(path: String, processID: Int?)
-    /// Another process of this user receives as this installation; a second receiver would knock it off.
+    /// Another process of this user receives as this installation. The broker would disconnect one of two receivers.
     case installationInUse(installationID: String, processID: Int?)
     /// The agent is running already.
     case alreadyRunning
-    /// The agent's ``MessageFeed`` has no messages for it.
+    /// The agent's ``MessageFeed`` cannot deliver messages.
     case feed(reason: String)
-    /// The state belongs to another app, cloud or account than the configuration names. A token is sent only to the cloud
-    /// that issued it.
+    /// The agent's file belongs to another app, cloud or account than the configuration. The agent sends a token only
+    /// to the cloud that issued it.
     case stateOfAnotherAccount(path: String)
-    /// The cloud refuses the agent's credentials. The agent does not retry: a refusal does not pass by itself.
+    /// The cloud refuses the agent's credentials. A retry would not help.
     case signInRefused(KiiError)
-    /// The cloud no longer accepts the token of a pseudo user, who has nothing else to sign in with.
+    /// The cloud no longer accepts the token of a pseudo user, who has no other way to sign in.
     case pseudoUserLost(KiiError)
-    /// The broker's endpoint offers no port for the transport that the configuration asks for.
+    /// The broker's endpoint has no port for the configured transport.
     case noUsablePort(usesTLS: Bool, usesWebSocket: Bool)
-    /// A file of the state could not be used.
+    /// A file in the state directory could not be used.
     case file(FileError)
-    /// A newer version of this library wrote the inbox, in a format that this one does not know.
+    /// A newer version of this library wrote the inbox, in an unknown format.
     case inboxOfNewerVersion(path: String, version: Int)
     /// The inbox could not be opened, read or written.
     case inbox(reason: String)
-    /// Another process, with this host and ID, has this gateway's name and renews its lease.
+    /// Another process, with this host and ID, runs a gateway of this name and renews its lease.
     case gatewayInUse(name: String, host: String, processID: Int)
-    /// This gateway must stop, for this reason: it did not renew its lease in time and others have taken over its
-    /// share, or its database is older than its own writes there. A process that starts anew takes its share again.
+    /// The gateway must stop. It did not renew its lease in time, and other gateways receive for its installations. Or
+    /// its database is older than what it had written. A new process can take part again.
     case leaseLost(gateway: String, reason: String)
-    /// The broker refused the subscription to the installation's topic time after time, while the cloud confirmed the
-    /// topic each time. ``PushAgent/register(replacing:)`` throws it after two refusals.
+    /// The broker refused the subscription to the installation's topic repeatedly, and the cloud confirmed the topic
+    /// each time. ``PushAgent/register(replacing:)`` throws this after two refusals.
     case subscriptionRefused
 
     /// One line: what failed and what to do about it.
@@ -70,10 +70,9 @@ public enum PushAgentError: Error, Sendable, CustomStringConvertible {
 }
 
 extension PushAgentError {
-    /// Whether the failure may pass by itself, so that a program may start again later: another process holds the
-    /// state, or a disk is full. Only a person can mend other failures.
+    /// Whether a later start may succeed without a person's help, for instance because another process has ended.
     ///
-    /// If this is `false`, a program that systemd keeps running exits with a status of `RestartPreventExitStatus=`.
+    /// If this is `false`, a program under systemd exits with a status of `RestartPreventExitStatus=`.
     package var isTemporary: Bool {
         switch self {
         case .stateDirectoryInUse, .installationInUse, .inbox, .gatewayInUse, .leaseLost: true

@@ -1,13 +1,9 @@
-/// Counts the bytes that wait to be stored and handled, and decides whether reading from the network stops. Loop thread
-/// only.
+/// Counts the bytes of waiting messages, and decides whether reading from the network stops. Loop thread only.
 package struct BackPressure {
-    /// The limits at which reading from the network stops. A message in memory counts as the memory that it takes:
-    /// ``MemoryStore/memory(of:)``.
     package struct Limits: Sendable {
-        /// The limit for bytes that are not stored yet: received in this turn, or earlier while the store could not be
-        /// written.
+        /// Bytes that are received and not stored yet.
         package var unstoredBytes: Int64
-        /// Bytes that wait for a handler, received in this turn or stored.
+        /// Bytes of messages that wait for a handler.
         package var pendingBytes: Int64
 
         package init(unstoredBytes: Int64, pendingBytes: Int64) {
@@ -15,7 +11,6 @@ package struct BackPressure {
         }
 
         package static let file = Limits(unstoredBytes: 8 << 20, pendingBytes: 1 << 30)
-        /// The limits for a store in memory, where nothing that waits is on a disk.
         package static let memory = Limits(unstoredBytes: 8 << 20, pendingBytes: 8 << 20)
     }
 
@@ -24,8 +19,7 @@ package struct BackPressure {
     var unstoredBytes: Int64 = 0
     private(set) var isReadingPaused = false
     var deadLetters = DeadLetterWatch()
-    /// The bytes that wait for agents that do not run; cached, valid until the running agents or the backlog's revision
-    /// change.
+    /// The bytes that wait for agents that do not run. Valid while `running` and `revision` stay the same.
     private var idle: (running: Set<Int64>, revision: Int, bytes: Int64)?
 
     init(limits: Limits, running: @escaping () -> Set<Int64>) {
@@ -35,14 +29,13 @@ package struct BackPressure {
 
     private func pendingLimit(_ store: any Store) -> Int64 { min(self.limits.pendingBytes, store.pendingShare) }
 
-    /// The bytes that wait for handlers of running agents. Messages for other agents must not keep these from
-    /// receiving.
+    /// Leaves out messages of agents that do not run, which must not stop reading for the running agents.
     private mutating func pendingBytes(_ store: any Store) -> Int64 {
         let all = store.pendingBytes
         guard all > self.pendingLimit(store) / 10 * 9 else { return all }
         let (running, revision) = (self.running(), store.backlogRevision)
         if let idle, idle.running == running, idle.revision == revision { return all - idle.bytes }
-        // Bytes that cannot be read now count as waiting for a running agent; the next turn reads them again.
+        // If the store cannot be read now, all bytes count; the next turn tries again.
         guard let bytes = try? store.pendingBytes(besides: running) else { return all }
         self.idle = (running, revision, bytes)
         return all - bytes
@@ -50,7 +43,7 @@ package struct BackPressure {
 
     mutating func isOverLimit(_ store: any Store) -> Bool {
         if self.unstoredBytes > self.limits.unstoredBytes { return true }
-        // In memory a message takes as much before it is stored as afterwards.
+        // In memory, an unstored message takes as much room as a stored one.
         let pending = self.pendingBytes(store) + (store.isDurable ? 0 : self.unstoredBytes)
         return pending > self.pendingLimit(store)
     }
@@ -58,7 +51,7 @@ package struct BackPressure {
     mutating func isChanged(_ store: any Store, report: (PushEvent) -> Void) -> Bool {
         let isStopped = self.deadLetters.stopReading(store.deadLetterStock, of: self.running, report: report)
         if self.isReadingPaused {
-            // Reading goes on only well below the limit, so that it does not stop and start with every message.
+            // Resumes at 90 % of the limit, so that reading does not stop and start with every message.
             guard !isStopped, self.unstoredBytes == 0,
                 self.pendingBytes(store) <= self.pendingLimit(store) / 10 * 9
             else { return false }

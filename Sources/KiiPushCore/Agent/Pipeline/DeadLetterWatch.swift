@@ -1,16 +1,13 @@
-/// Reports to agents about the dead letters in their inbox.
 struct DeadLetterWatch {
     /// The shortest time between two reports of removals.
     private static let interval: Duration = .seconds(60)
 
-    /// The installations whose agents know that dead letters stop reading; `nil` while reading goes on.
+    /// The installations whose agents got the report that dead letters stop reading; `nil` without a report.
     private var told: Set<Int64>?
-    /// The number of removals that nobody knows of yet.
     private var removals = 0
     private var removalsToldAt: MonotonicInstant?
 
-    /// Whether there are too many dead letters to read from the network. Agents that begin meanwhile get the report,
-    /// too.
+    /// Whether there are too many dead letters to go on reading. Agents that start meanwhile get the report too.
     mutating func stopReading(
         _ stock: DeadLetterStock?, of running: () -> Set<Int64>, report: (PushEvent) -> Void
     ) -> Bool {

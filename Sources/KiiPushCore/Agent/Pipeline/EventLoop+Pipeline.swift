@@ -1,16 +1,14 @@
 extension EventLoop {
-    /// Makes the loop take another turn: an empty command is enough, and the turn collects the answers.
+    /// Wakes the loop for another turn; an empty command is enough.
     package var waking: @Sendable () -> Void { { [weak self] in _ = self?.submit {} } }
 
-    /// Makes a pipeline work in every turn of the loop, and confines it to the loop. On the loop's thread.
+    /// Call on the loop's thread.
     package func drive(_ pipeline: Pipeline) -> LoopIsolated<Pipeline> {
         self.setTurnDelegate(pipeline)
         return LoopIsolated(confining: pipeline, to: self)
     }
 
-    /// Waits for the event, or until the deadline or the loop's end.
-    ///
-    /// - Returns: whether the event came.
+    /// - Returns: whether the event came before the deadline and the loop's end.
     package func wait(
         for event: Wait.Event, in pipeline: LoopIsolated<Pipeline>, until deadline: MonotonicInstant
     ) async -> Bool {
@@ -20,9 +18,9 @@ extension EventLoop {
         return await hasCome.value()
     }
 
-    /// Asks `question` on the loop's thread, and waits for the answer, in whichever turn it comes.
+    /// Asks on the loop's thread. The answer may come in a later turn.
     ///
-    /// - Throws: ``InboxError``; ``TransportError`` with code `shutDown` where the loop ends before the answer, too.
+    /// - Throws: ``InboxError``; ``TransportError`` with code `shutDown` if the loop ends before the answer.
     func ask<Answer: Sendable>(
         _ pipeline: LoopIsolated<Pipeline>,
         _ question: @escaping @Sendable (Pipeline, @escaping StoreCompletion<Answer>) -> Void

@@ -1,8 +1,8 @@
-/// Links that wait until the store has written its notes about them. Loop thread only.
+/// Links that send CONNECT only after the store has written its notes about their sessions. Loop thread only.
 struct HeldLinks {
-    /// The links that wait for the next commit.
+    /// No commit has their notes yet.
     private var waiting: [BrokerLink] = []
-    /// The links that wait for the commit that is under way.
+    /// The commit that is under way has their notes.
     private var carried: [BrokerLink] = []
     private var free: [BrokerLink] = []
 
@@ -18,9 +18,7 @@ struct HeldLinks {
         self.carried = []
     }
 
-    /// Returns the links that may go on.
-    ///
-    /// - Parameter hasMore: whether the store has notes that no commit has taken yet.
+    /// - Parameter hasMore: whether the store has notes that are in no commit yet.
     mutating func take(hasMore: Bool) -> [BrokerLink] {
         if !hasMore {
             self.free += self.waiting

@@ -1,4 +1,3 @@
-/// Reports to each agent the events of its messages.
 package struct HubObserver {
     let hubs: Locked<[Int64: EventHub]>
     let keeping: Keeping
@@ -8,19 +7,15 @@ package struct HubObserver {
         (self.hubs, self.keeping, self.listeners) = (hubs, keeping, listeners)
     }
 
-    /// Whether anybody listens; if not, nobody needs to make events.
     var isListening: Bool { self.listeners.withLock { $0 } > 0 }
     var running: Set<Int64> { self.hubs.withLock { Set($0.keys) } }
 
-    /// The place of stored messages; `elsewhere`: the agent's ``MessageFeed`` keeps them.
+    /// The place of stored messages. `elsewhere` is the process of the agent's ``MessageFeed``.
     package enum Keeping: Sendable { case file, memory, elsewhere }
 
-    /// Reports these events, in this order.
-    ///
-    /// - Parameter handlers: the handlers of the running agents.
     func tell(_ notes: [DeliveryNote], at now: Timestamp, handlers: [Int64: DeliveryAttachment]) {
         let known = self.hubs.withLock { $0 }
-        // The notes come in runs of one installation, mostly with no listener.
+        // Neighbouring notes mostly belong to one installation, so one look-up serves them.
         var latest: (installation: Int64, hub: EventHub?)?
         let notes = notes.span
         for index in notes.indices {
@@ -48,7 +43,7 @@ package struct HubObserver {
 }
 
 extension MessageEvent {
-    /// The event with the handler's arguments, for a listener without a handler; `nil` where no handler was called.
+    /// The event with the handler's arguments, for the control server; `nil` if no handler was called.
     fileprivate func telling(_ note: DeliveryNote, _ installationID: String?) -> PushEvent? {
         guard case .started(let attempt) = self.kind, let queued = note.message, let installationID,
             case .message(let message) = queued.content
@@ -62,7 +57,7 @@ extension MessageEvent {
 }
 
 extension PushEvent {
-    /// - Parameter reason: why the work fails; `nil` when it works again.
+    /// - Parameter reason: `nil` when the agent can work again.
     static func change(of kind: Trouble, _ reason: String?) -> PushEvent {
         reason.map { .trouble(kind, reason: $0) } ?? .recovered(kind)
     }

@@ -1,4 +1,4 @@
-/// Decisions by people about messages. Delivery goes on while the store works on a decision.
+/// Decisions of a person about a message. Delivery goes on while the store works on a decision.
 extension Pipeline {
     func decide(
         _ decision: PushRuntime.Decision, _ messageID: Int64, onlyDead: Bool = false,
@@ -7,7 +7,7 @@ extension Pipeline {
         self.store.standing(of: messageID) { answer in
             switch answer {
             case .failure(let error): completion(.failure(error))
-            // Without a known installation, nobody knows who may have the message.
+            // Without a known installation, no agent may get the message.
             case .success(let standing?)
             where (!onlyDead || standing.state == .dead) && (decision == .drop || standing.hasInstallation):
                 self.decide(decision, messageID, standing, completion)
@@ -25,7 +25,7 @@ extension Pipeline {
         let end = { (answer: Result<Int64?, InboxError>) in
             completion(self.ended(decision, messageID, standing.installation, answer))
         }
-        // The store comes first: if it refuses, delivery goes on with its state as it is.
+        // The store first: if it fails, delivery has changed nothing.
         switch decision {
         case .drop: self.store.drop(messageID) { end($0.map { nil }) }
         case .retry where standing.state == .waiting: end(.success(nil))
@@ -33,7 +33,7 @@ extension Pipeline {
         }
     }
 
-    /// - Parameter answer: the store's answer, with the source of a message that now waits again.
+    /// - Parameter answer: the source of a retried message, or the store's error.
     private func ended(
         _ decision: PushRuntime.Decision, _ messageID: Int64, _ installation: Int64,
         _ answer: Result<Int64?, InboxError>
@@ -42,7 +42,7 @@ extension Pipeline {
         self.takeTurn()
         return answer.map { source in
             if let time = self.runningTime(of: messageID) {
-                // The message's handler was called meanwhile; a second call must not run beside that one.
+                // A worker has called the handler meanwhile; a second call must not run beside the first.
                 self.turn.changes.insert(contentsOf: withheld, at: 0)
                 guard decision == .retry else { return .carriedOut }
                 self.turn.changes.append(
@@ -61,17 +61,17 @@ extension Pipeline {
         }
     }
 
-    /// The time that the message's handler has been running. A call that has not come to the message yet loses it.
+    /// The time since the handler was called; `nil` if it was not. A call that has not reached the message loses it.
     private func runningTime(of messageID: Int64) -> Duration? {
-        // Earlier answers of the store come first: they may be about this message.
+        // Earlier answers may be about this message.
         self.followCommitted()
         self.collectAnswers(closing: messageID)
         if let call = self.scheduler.callHolding(messageID) { self.cut(call) }
         return self.scheduler.runningSince(messageID).map { self.clock() - $0 }
     }
 
-    /// Holds back delivery's changes to messages that somebody decides about. They are older than the decision, and the
-    /// store would write them after it.
+    /// Holds back delivery's changes to messages that a person decides about: they are older than the decision, and
+    /// must not be written after it.
     func withholdChanges() {
         guard !self.withheld.isEmpty else { return }
         for change in self.turn.changes { self.withheld[change.sequence]?.append(change) }

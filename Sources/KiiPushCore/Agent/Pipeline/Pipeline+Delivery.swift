@@ -1,8 +1,8 @@
 package struct Wait {
     package enum Event: Sendable {
-        /// No call of this installation runs any more; `nil`: no call at all.
+        /// No handler call of this installation runs; `nil` means any installation.
         case calls(of: Int64?)
-        /// Everything that was submitted before is written.
+        /// Everything submitted before is written.
         case writing
     }
 
@@ -15,23 +15,21 @@ package struct Wait {
 }
 
 struct Staffing {
-    /// The time that the awake workers get for waiting calls before the pipeline wakes another one.
+    /// The time for awake workers to take waiting calls before the pipeline wakes another worker.
     static let interval: Duration = .milliseconds(1)
 
     var isDue = false
-    /// When the pipeline wakes another worker, by the loop's clock: threads take real time whatever clock delivery
-    /// uses.
+    /// By the loop's clock: threads take real time even if a test moves delivery's clock.
     var next: MonotonicInstant?
-    /// When the pipeline tries again to get a thread, by delivery's clock.
+    /// By delivery's clock.
     var retryAt: MonotonicInstant?
-    /// Whether the agents know that the system gives no thread.
+    /// Whether the lack of a thread was reported.
     var isStalled = false
 }
 
 // MARK: - Agents
 
 extension Pipeline {
-    /// Delivers the messages of an installation, stored messages first.
     package func attach(installation: Int64, id: String, receiver: any Receiver) {
         let attachment = DeliveryAttachment(id: id, receiver: receiver)
         self.attachments[installation] = attachment
@@ -39,7 +37,7 @@ extension Pipeline {
         self.takeTurn()
     }
 
-    /// Delivers no more messages of an installation. Running calls go on, and their answers count.
+    /// Running calls go on, and their answers count.
     package func detach(installation: Int64) {
         self.attachments[installation] = nil
         self.scheduler.detached(installation)
@@ -47,14 +45,14 @@ extension Pipeline {
         self.takeTurn()
     }
 
-    /// Starts nothing any more. Running calls go on, and their answers count.
+    /// Starts no more calls. Running calls go on, and their answers count.
     package func drain() {
         self.scheduler.drain()
         self.declineClaims { _ in true }
         self.takeTurn()
     }
 
-    /// Calls `done` on the loop's thread: at the event, at the deadline or at the loop's end.
+    /// Calls `done` on the loop's thread, at the event, the deadline or the loop's end.
     func wait(for event: Wait.Event, until deadline: MonotonicInstant, done: @escaping @Sendable (Bool) -> Void) {
         let commits = self.commits + (self.turn.isEmpty ? 0 : 1) + (self.isCommitUnderWay ? 1 : 0)
         self.waits.append(Wait(event: event, commits: commits, deadline: deadline, done: done))
@@ -85,14 +83,13 @@ extension Pipeline {
         self.takeTurn()
     }
 
-    /// Makes the loop take a turn after this one.
     func takeTurn() { self.alarm.set(for: self.loop.now) }
 }
 
 // MARK: - In every turn
 
 extension Pipeline {
-    /// - Parameter sequence: a message that somebody decides about: its late answers do not count from now on.
+    /// - Parameter sequence: a message that a person decides about; later answers to it do not count.
     func collectAnswers(closing sequence: Int64? = nil) {
         self.workers.box.take(into: &self.posts, closing: sequence)
         self.handle(self.posts)
@@ -145,8 +142,8 @@ extension Pipeline {
         }
     }
 
-    /// Whether a late success counts. It does not when the user has opened the message meanwhile, nor for the last
-    /// attempt where the store keeps no dead letters.
+    /// Whether a late success counts: not if the user has opened the message, nor after the last attempt if the store
+    /// keeps no dead letters.
     private func mayEndLate(_ message: QueuedMessage) -> Bool {
         !self.scheduler.isOpened(message.sequence)
             && (self.store.keepsDeadLetters || message.attempts + 1 < self.scheduler.configuration.maximumAttempts)
@@ -172,7 +169,7 @@ extension Pipeline {
             for stall in output.stalls where stall != nil || !self.staff.isStalled {
                 self.report(.change(of: .handling, stall?.description))
             }
-            // The messages of cut calls may start at once, and new calls may need a cut.
+            // The messages of a cut call may start at once, and a new call may need a cut.
             if output.cuts.isEmpty, output.calls.isEmpty { break }
         }
         if self.workers.queue.setPlaces(self.scheduler.runningLimit) { self.staff.isDue = true }
@@ -198,7 +195,7 @@ extension Pipeline {
         self.report(.change(of: .reading, answer.failure))
     }
 
-    /// Reports damaged files as soon as an agent runs that can take the report.
+    /// Waits with the report of a damaged file until an agent runs.
     func tellNotices() {
         let notices = self.store.notices
         guard !notices.isEmpty, !self.pressure.running().isEmpty else { return }
@@ -210,7 +207,6 @@ extension Pipeline {
         self.store.removeNotices()
     }
 
-    /// Reports the turn's events, and makes sure that the next turn comes in time.
     func finishTurn(at now: MonotonicInstant) {
         if !self.notes.isEmpty {
             self.observer.tell(self.notes, at: self.loop.clocks.calendar, handlers: self.attachments)
@@ -227,15 +223,14 @@ extension Pipeline {
         for wait in self.waits { next = .earlier(next, wait.deadline) }
         if !isAwaited { next = .earlier(next, now + Pipeline.answersKept) }
         if let next { self.alarm.set(for: self.loop.now + max(next - now, .zero)) }
-        // The alarm holds only its earliest time, and any turn may have used that up.
+        // Set again each turn, since the alarm keeps only its earliest time.
         if let retryAt { self.alarm.set(for: max(retryAt, self.loop.now)) }
     }
 
-    /// The longest time that an answer lies if nobody waits for it.
+    /// The longest delay of an answer that nobody waits for.
     private static let answersKept: Duration = .milliseconds(10)
 
-    /// Whether a row, a broker, a source or a person waits for an answer. If not, the next turn takes it, or a slightly
-    /// later one.
+    /// Whether a row, a broker, a source or a person waits for an answer. If not, a later turn collects the answers.
     private var awaitsAnswers: Bool {
         self.store.isDurable || self.hasGates || self.scheduler.isIdle || self.scheduler.isObserved
             || !self.waits.isEmpty || self.scheduler.hasQueues
@@ -265,9 +260,9 @@ extension Pipeline {
         }
     }
 
-    /// Whether a store on the other side of a network has not completed a commit yet.
+    /// `false` unless the store is across a network.
     var isCommitUnderWay: Bool { self.commitState == .underWay }
-    /// Whether another process has taken over, so that nothing will be written any more.
+    /// Whether another process has taken over the store, so that every commit would fail.
     private var isLost: Bool { self.commitState == .lost }
 
     private func endWaits(at now: MonotonicInstant) {
@@ -279,7 +274,7 @@ extension Pipeline {
                 case .calls(let installation?): self.scheduler.isIdle(installation)
                 case .calls(nil): self.scheduler.isIdle
                 case .writing:
-                    // A store on the other side of a network writes all the time, and each turn as a whole.
+                    // A store across a network is nearly always in a commit, and writes each turn as a whole.
                     self.withheld.isEmpty
                         && (self.turn.isEmpty && !self.isCommitUnderWay
                             || self.isCommitUnderWay && self.commits >= wait.commits)

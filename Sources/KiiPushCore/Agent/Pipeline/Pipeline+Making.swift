@@ -1,6 +1,5 @@
 extension Pipeline {
-    /// Makes the pipeline of a runtime's messages, from their connections to their handlers and back. A simulation
-    /// makes one on a loop and with workers of its own.
+    /// A simulation passes its own loop and threads.
     ///
     /// - Parameters:
     ///   - inbox: the store of messages; `nil` keeps them in memory.
@@ -22,21 +21,20 @@ extension Pipeline {
             wake: wake, threads: threads)
     }
 
-    /// The ledger of a store in this process. It is empty for a shared store, which answers later
-    /// (``Store/ledger(completion:)``).
+    /// Empty for a shared store, which has only ``Store/ledger(completion:)``.
     package var ledger: MessageLedger { (self.store as? any ImmediateStore)?.ledger ?? MessageLedger() }
 
-    /// Makes an installation's link to its broker. The link knows the messages that the broker may repeat, also from
-    /// earlier processes and from links whose messages are stored by now.
+    /// Makes an installation's link to its broker. The link recognises repetitions, also of messages that an earlier
+    /// process received.
     ///
-    /// - Parameter voidsEarlierRows: whether no message may count as a repetition of the stored rows. Another inbox may
-    ///   have used the session since, and the broker may have begun a new one then.
+    /// - Parameter voidsEarlierRows: whether no message may count as a repetition of the stored rows, since another
+    ///   inbox may have used the session.
     package func link(
         installation: Int64, configuration: MQTTSession.Configuration, voidsEarlierRows: Bool = false,
         verifiesCertificates: Bool, report: @escaping (PushEvent) -> Void,
         completion: @escaping StoreCompletion<BrokerLink>
     ) {
-        // The answer lacks messages that an earlier link has received and the store has not written yet.
+        // The store's answer lacks messages of an earlier link that are not written yet.
         self.connections[installation] = nil
         self.store.unproven(installation: installation) { answer in
             completion(
@@ -49,8 +47,8 @@ extension Pipeline {
                     return BrokerLink(
                         installation: installation, configuration: configuration,
                         filter: RedeliveryFilter(restoring: unproven.map { ($0.sequence, $0.packetID) }),
-                        // Above every number of an earlier process, as long as the calendar goes forward. If it does
-                        // not, a redelivery may pass for a new message, which loses nothing.
+                        // Larger than every number of an earlier process, unless the calendar was set back. Then a
+                        // repetition may count as a new message, and none is lost.
                         connectionBase: self.loop.clocks.calendar.millisecondsSinceEpoch, pipeline: self,
                         verifiesCertificates: verifiesCertificates, report: report)
                 })

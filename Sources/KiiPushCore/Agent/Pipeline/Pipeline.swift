@@ -1,14 +1,14 @@
-/// The only place that decides and writes. One transaction stores the received messages and the handlers' answers. Then
-/// the pipeline acknowledges messages, and hands the next calls to workers.
+/// Decides and writes. One transaction stores the received messages and the handlers' answers. Then the pipeline
+/// acknowledges messages, and hands the next calls to workers.
 ///
-/// Lives on the loop thread. It acknowledges nothing before the commit has returned, so a failed commit costs time and
-/// never a message. It keeps that turn, verdicts included, and tries it again every second.
+/// Lives on the loop thread. It acknowledges nothing before the commit has returned, so a failed commit loses no
+/// message: the pipeline tries again every second.
 package final class Pipeline: TurnDelegate {
-    /// An acknowledgement that waits for a message's outcome.
+    /// An acknowledgement that waits for the message's outcome.
     private struct Gate {
         let link: any MessageLink
         let ticket: UInt64
-        /// A broker may repeat a message before its acknowledgement, and each time expects one.
+        /// A broker may repeat an unacknowledged message, and expects an acknowledgement for each.
         var repetitions: [Gate] = []
     }
 
@@ -22,33 +22,33 @@ package final class Pipeline: TurnDelegate {
     package internal(set) var scheduler: Scheduler
     var attachments: [Int64: DeliveryAttachment] = [:]
     var turn = Turn()
-    /// This turn's commits: several where the store has little room.
+    /// This turn's commits: several if the store has little room.
     private var committed: [(turn: Turn, outcome: TurnOutcome)] = []
     private(set) var commitState = CommitState.written
     private(set) var commits = 0
     private var reports: StorageReports
     private var hasMadeRoom = false
-    /// Unwritten changes to messages that somebody decides about; see ``withholdChanges()``.
+    /// See ``withholdChanges()``.
     var withheld: [Int64: [MessageChange]] = [:]
-    /// Ends the wait for an answer that the store has not given.
+    /// Ends the waits for the store's answers, at the end of the loop.
     var questions: [ObjectIdentifier: () -> Void] = [:]
     var notes: [DeliveryNote] = []
-    /// The posts of one turn. The array stays, so that the next turn reuses its memory.
+    /// Kept between turns, to reuse its memory.
     var posts: [AnswerBox.Post] = []
     var waits: [Wait] = []
     var pressure: BackPressure
     private(set) var retryAt: MonotonicInstant?
     private var links: [ObjectIdentifier: BrokerLink] = [:]
     private var gates = SequenceMap<Gate>()
-    /// The links with something to send after this turn: a gateway has thousands of silent ones.
+    /// Only links with something to send: a gateway has thousands of silent ones.
     private var toFlush: [any MessageLink] = []
-    /// The number of the last connection, by installation. It is absent from the making of a link or of a connection
-    /// until CONNECT is sent.
+    /// The number of the latest connection, by installation. Absent while a link or a connection is being made, until
+    /// CONNECT is sent.
     var connections: [Int64: Int64] = [:]
     private var timersFired: [BrokerLink] = []
     private var held = HeldLinks()
     let alarm: TurnAlarm
-    /// When the store wants upkeep. It stays set until the upkeep is done.
+    /// Due from the time when the store wants upkeep until the upkeep is done.
     private let upkeep: TurnAlarm
     private var isUpkeepDue = true
     var staff = Staffing()
@@ -89,13 +89,12 @@ package final class Pipeline: TurnDelegate {
 
     func remove(_ link: BrokerLink) { self.links[ObjectIdentifier(link)] = nil }
 
-    /// Plans a look at the link's clock after this turn's reading: an answer that lies in the socket is not missing.
+    /// Checks the link's deadlines only after this turn's reading: an answer that lies in the socket is not late.
     func timerFired(_ link: BrokerLink) { self.timersFired.append(link) }
 
-    /// Calls ``BrokerLink/goOn()`` once the store has written all of its notes.
     func hold(_ link: BrokerLink) { self.held.add(link) }
 
-    /// Tests whether connections still stand; retries keep their delays.
+    /// Keeps the delays of retries if the calendar was set, and tests the connections after a sleep of the machine.
     package func clocksJumped(_ jump: ClockJump) {
         if jump.calendarMoved != .zero { self.store.calendarMoved(by: jump.calendarMoved) }
         guard jump.slept > .zero else { return }
@@ -104,14 +103,14 @@ package final class Pipeline: TurnDelegate {
         self.scheduler.machineSlept(at: self.clock())
     }
 
-    /// Whether the turn has reached the limits. `false` while reading is paused: nothing comes then that could wait.
+    /// Whether the turn has reached the limits. `false` while reading is paused.
     package var isSated: Bool { !self.pressure.isReadingPaused && self.pressure.isOverLimit(self.store) }
 
     var hasGates: Bool { self.gates.count > 0 }
     package var isReadingPaused: Bool { self.pressure.isReadingPaused }
 
-    /// A broker writes a message at a time, and the loop would wake for each. So messages that follow closely on others
-    /// get a moment to gather; a message that comes alone waits for nothing.
+    /// A broker writes one message at a time, and each would wake the loop. So messages in quick succession wait a
+    /// moment for each other. A message that comes alone does not wait.
     package var pauseBeforeNextTurn: Duration { self.gathering.pause }
 
     // MARK: - The turn
@@ -134,7 +133,7 @@ package final class Pipeline: TurnDelegate {
             !self.turn.isEmpty || self.store.hasMoreToWrite || self.isUpkeepDue || self.upkeep.isDue
                 || self.retryAt != nil
         else {
-            // An agent may have begun or ended, which changes the bytes that count.
+            // An agent may have started or stopped, which changes the bytes that count.
             if self.pressure.isReadingPaused || self.pressure.isOverLimit(self.store) { self.applyBackPressure() }
             return
         }
@@ -146,7 +145,7 @@ package final class Pipeline: TurnDelegate {
         guard !self.isCommitUnderWay else { return }
         self.hasMadeRoom = false
         if self.isLastTurn { self.declineClaims { _ in true } }
-        // A full disk may have room for the notes that links wait for, though it has none for messages.
+        // A full disk may still have room for the notes that links wait for.
         if self.retryAt != nil, self.store.hasMoreToWrite, !self.isLastTurn { self.commit(Turn()) }
         guard self.commitState != .underWay else { return }
         repeat {
@@ -167,7 +166,7 @@ package final class Pipeline: TurnDelegate {
         if self.commitState == .underWay { self.reports.waits(since: self.loop.now) }
     }
 
-    /// Handles the end of a commit, now or in a later turn: a store may be on the other side of a network.
+    /// Runs in a later turn if the store is across a network.
     private func partEnded(_ part: Turn, _ result: Result<TurnOutcome, InboxError>) {
         self.reports.answered()
         switch result {
@@ -189,7 +188,7 @@ package final class Pipeline: TurnDelegate {
                 self.commitState = .written
             } else {
                 self.commitState = error.isFinal ? .lost : .failed
-                // Without room for messages, verdicts may be written all the same, and make some.
+                // On a full disk, the store may still write answers, which free room.
                 let isOfArrivals = error.kind == .full && !part.arrivals.isEmpty && part.changes.isEmpty
                 self.scheduler.isStoreFailing = !isOfArrivals
                 self.commitFailed(error)
@@ -201,8 +200,7 @@ package final class Pipeline: TurnDelegate {
         self.pressure.unstoredBytes = self.turn.arrivals.reduce(0) { $0 + MemoryStore.memory(of: $1.bytes) }
     }
 
-    /// Marks the messages that the scheduler has room for. The others are stored as waiting; the scheduler reads them
-    /// later.
+    /// Marks the messages that the scheduler has room for. It reads the others from the store later.
     private func admit(_ arrivals: inout [Arrival]) {
         for index in arrivals.indices {
             guard let source = arrivals[index].source else { continue }
@@ -212,7 +210,7 @@ package final class Pipeline: TurnDelegate {
 
     private func takeBack(_ part: Turn) {
         for arrival in part.arrivals {
-            // These links may be missing in `links`: a connection that brought a message may be gone.
+            // `links` may lack these links, since their connections may have ended.
             arrival.link.forgetAbsorptions()
             guard arrival.isInHand, let source = arrival.source else { continue }
             self.scheduler.released(source, bytes: arrival.bytes)
@@ -233,12 +231,11 @@ package final class Pipeline: TurnDelegate {
         self.countUnstored()
         if self.reports.fails(error.description) { self.report(.trouble(.storing, reason: error.description)) }
         self.retryAt = self.loop.now + Pipeline.retryInterval
-        // The scheduler claims them anew when the store works: an agent may stop meanwhile.
+        // The scheduler claims again when the store works: an agent may stop before.
         self.declineClaims { _ in true }
     }
 
-    /// Withdraws claims that nobody will take. Marked as in hand, such a message would look to the next process as if
-    /// the message had ended this process.
+    /// Withdraws claims that nobody will use. After a crash, a claimed message counts as a possible cause.
     func declineClaims(where isDeclined: (StoreClaim) -> Bool) {
         let declined = self.turn.claims.filter(isDeclined)
         guard !declined.isEmpty else { return }
@@ -308,7 +305,7 @@ package final class Pipeline: TurnDelegate {
         }
     }
 
-    /// Plans the store's upkeep even when nothing else happens: in the next turn, while there is more to do.
+    /// Plans a turn for the store's upkeep, in case no event causes one.
     private func plan(upkeepIn pause: Duration?) {
         self.isUpkeepDue = false
         if self.upkeep.isDue { self.upkeep.reset() }
@@ -320,7 +317,7 @@ package final class Pipeline: TurnDelegate {
     private func openGate(of arrival: Arrival, sequence: Int64, isFinal: Bool) {
         guard let ticket = arrival.message.ticket else { return }
         if self.store.isDurable {
-            // All messages of the turn are stored, so everything up to the last one may go at once.
+            // The whole turn is stored, so the last acknowledgement covers all before it.
             arrival.link.acknowledgeThrough(ticket)
         } else if isFinal {
             arrival.link.acknowledge(ticket)
@@ -372,7 +369,7 @@ package final class Pipeline: TurnDelegate {
 
     package func loopEnds() {
         self.isLastTurn = true
-        // The commit that is under way makes room for the rest.
+        // Completes the commit that is under way, so that the last turn can commit.
         self.store.settle()
         self.followCommitted()
     }
@@ -382,7 +379,7 @@ package final class Pipeline: TurnDelegate {
         self.release()
     }
 
-    /// Releases the links, which hold the pipeline: otherwise the inbox stays open while a message of theirs waits.
+    /// Releases the links, which retain the pipeline. Otherwise the inbox stays open.
     package func release() {
         self.turn = Turn()
         self.withheld = [:]

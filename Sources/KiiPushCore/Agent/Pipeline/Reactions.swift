@@ -1,4 +1,4 @@
-/// Reports users' reactions to notifications to the pipeline. Any thread.
+/// Passes users' reactions to notifications to the pipeline. Any thread.
 final class Reactions: ReactionTaker {
     private let loop: EventLoop
     private let pipeline: LoopIsolated<Pipeline>
@@ -9,7 +9,7 @@ final class Reactions: ReactionTaker {
     }
 
     func opened(_ opening: DeliveryOpening) -> Bool {
-        // An answer to an earlier attempt would end the message while it runs again.
+        // An answer to an earlier attempt must not end the message during its new attempt.
         self.tell(closing: opening.message.sequence) { $0.opened(opening) }
     }
 
@@ -24,7 +24,7 @@ final class Reactions: ReactionTaker {
     private func tell(closing sequence: Int64? = nil, _ body: @escaping @Sendable (inout Scheduler) -> Void) -> Bool {
         self.loop.submit { [pipeline = self.pipeline] in
             let pipeline = pipeline.value
-            // Earlier answers come first.
+            // Earlier answers count before the reaction.
             pipeline.collectAnswers(closing: sequence)
             body(&pipeline.scheduler)
         }

@@ -1,7 +1,7 @@
-/// Reports to agents about a store that does not write: each reason once, and the recovery. A store on the other side
-/// of a network may also leave a commit without an answer. Loop thread only.
+/// Reports a store that does not write: each reason once, then the recovery. A shared store may also leave a commit
+/// unanswered. Loop thread only.
 struct StorageReports {
-    /// A commit without an answer for so long is worth a report.
+    /// An unanswered commit is reported after this time.
     private static let patience: Duration = .seconds(5)
     private static let silence =
         "inbox: committing has taken more than 5 s; check that the database answers; nothing is acknowledged until it does"
@@ -18,7 +18,6 @@ struct StorageReports {
         self.alarm.set(for: now + StorageReports.patience)
     }
 
-    /// The reason to report for an unanswered commit; `nil` for none.
     mutating func silence(at now: MonotonicInstant) -> String? {
         guard let began, now - began >= StorageReports.patience, self.told == nil else { return nil }
         self.told = StorageReports.silence
@@ -27,12 +26,12 @@ struct StorageReports {
 
     mutating func answered() { self.began = nil }
 
-    /// Notes a failure. Returns whether its reason differs from the last report.
+    /// Returns whether the reason differs from the last report.
     mutating func fails(_ reason: String) -> Bool {
         defer { self.told = reason }
         return self.told != reason
     }
 
-    /// Notes the recovery. Returns whether a failure was reported before.
+    /// Returns whether a failure was reported.
     mutating func recovers() -> Bool { self.told.take() != nil }
 }

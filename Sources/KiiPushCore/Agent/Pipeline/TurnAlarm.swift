@@ -1,8 +1,8 @@
-/// Decides whether messages come in pieces that are too small for a turn each.
+/// Decides whether the loop pauses before the next turn, so that more messages share the turn.
 struct Gathering {
-    /// A turn with so many messages is worth its wake-up.
+    /// The number of messages that is worth a turn.
     private static let enough = 64
-    /// A message after a longer silence counts as coming alone.
+    /// A message after a longer silence does not make the loop pause.
     private static let silence: Duration = .microseconds(300)
     private static let pause: Duration = .microseconds(50)
 
@@ -17,11 +17,10 @@ struct Gathering {
     }
 }
 
-/// Makes the loop take a turn at a given time, although nothing happens then. Loop thread only.
+/// Makes the loop take a turn at a given time, without an event. Loop thread only.
 final class TurnAlarm {
     private let loop: any Loop
     private var timer: (id: TimerID, deadline: MonotonicInstant)?
-    /// Whether the time has come since the last ``reset()``.
     private(set) var isDue = false
 
     init(_ loop: any Loop) { self.loop = loop }
