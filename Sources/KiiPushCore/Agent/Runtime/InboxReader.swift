@@ -1,19 +1,16 @@
 import Glibc
 
-/// Looks into the inbox of a state directory that another process may be receiving with. Changes nothing.
+/// Reads the inbox of a state directory, even while another process receives with it. Changes nothing.
 ///
-/// Each call reads the disk, sees the inbox as stored at that moment, and disturbs nobody. The reader is for one thread
-/// at a time.
+/// Each call reads the disk as it is at that moment, and does not delay the other process. For one thread at a time.
 package final class InboxReader {
     private let inbox: Inbox
     private let path: String
     private let stateDirectory: String
 
-    /// Opens the inbox in `stateDirectory`, which is a ``PushRuntime/Configuration/stateDirectory``, or the directory of
-    /// a profile of the command line.
+    /// Opens the inbox of a ``PushRuntime/Configuration/stateDirectory``, or of a profile of the command line.
     ///
-    /// - Throws: ``InboxAccessError``: `missing` where no message was ever received into a file, or an inbox that
-    ///   cannot be read.
+    /// - Throws: ``InboxAccessError``; `missing` if no message was ever received into a file.
     package init(stateDirectory: String) throws(InboxAccessError) {
         let path = StateDirectory.inboxFile(in: stateDirectory)
         self.path = path
@@ -25,12 +22,12 @@ package final class InboxReader {
         self.inbox = inbox
     }
 
-    /// The counts of all messages by outcome. Stored messages that the file does not know count as
-    /// ``MessageLedger/lost``: the file may be an older copy, or have lost the end of its log.
+    /// Counts all messages by outcome. ``MessageLedger/lost`` includes messages that ``InboxMark`` counts and the file
+    /// lacks.
     ///
     /// - Throws: ``InboxAccessError/unusable(path:reason:)``, ``InboxAccessError/damaged(path:reason:)``.
     package func ledger() throws(InboxAccessError) -> MessageLedger {
-        // Read the mark first: the file only grows, so an earlier mark cannot be ahead of it.
+        // Read before the file, which only grows, so that the mark of a sound file is never ahead.
         let mark = InboxMark(ofInboxAt: self.path)
         return try self.read { inbox throws(InboxError) in
             let ledger = try inbox.currentLedger()
@@ -42,11 +39,11 @@ package final class InboxReader {
         }
     }
 
-    /// Checks every message, except for its payload, and whether the file holds all stored messages. It takes about a
+    /// Checks every message, except for its payload, and whether the file holds all stored messages. Takes about a
     /// second for a million messages, twice that if they wait.
     ///
-    /// - Throws: ``InboxAccessError/damaged(path:reason:)`` where messages cannot be read or are missing; the agent that
-    ///   starts next moves such a file aside. ``InboxAccessError/unusable(path:reason:)``.
+    /// - Throws: ``InboxAccessError/damaged(path:reason:)`` if messages are unreadable or missing;
+    ///   ``InboxAccessError/unusable(path:reason:)``.
     package func verify() throws(InboxAccessError) {
         let mark = InboxMark(ofInboxAt: self.path)
         try self.read { inbox throws(InboxError) in
@@ -55,11 +52,11 @@ package final class InboxReader {
         }
     }
 
-    /// The dead letters, in the order of their reception, without their earlier events (``MessageRecord/events``).
+    /// The dead letters in the order of reception, without ``MessageRecord/events``.
     ///
     /// - Parameters:
-    ///   - messageID: lists the messages with a greater number. Default: all.
-    ///   - limit: the most records, 1 or more. Default 100; each may hold a payload of 256 KiB.
+    ///   - messageID: lists only messages with a greater number.
+    ///   - limit: the most records, 1 or more; each may hold a payload of 256 KiB.
     /// - Throws: ``InboxAccessError/unusable(path:reason:)``, ``InboxAccessError/damaged(path:reason:)``.
     package func deadLetters(after messageID: Int64 = 0, limit: Int = 100) throws(InboxAccessError) -> [MessageRecord] {
         try self.read { inbox throws(InboxError) in
@@ -67,7 +64,7 @@ package final class InboxReader {
         }
     }
 
-    /// The number of dead letters, and its limit by the bounds of the program that receives.
+    /// The number of dead letters, and its limit according to `bounds`.
     package func deadLetterStock(
         bounds: PushRuntime.Bounds = PushRuntime.Bounds()
     ) throws(InboxAccessError) -> DeadLetterStock {
@@ -78,13 +75,12 @@ package final class InboxReader {
         }
     }
 
-    /// Messages in any of these states, in the order of their reception. While a program receives with the inbox, a
-    /// message may have moved on before it is read; its ``MessageRecord/state`` is the newer one.
+    /// Messages in any of these states, in the order of reception. A record has a newer state if another process
+    /// changes the message meanwhile.
     ///
     /// - Parameters:
-    ///   - standings: the states. Default: all.
-    ///   - messageID: lists the messages with a greater number. Default: all.
-    ///   - limit: the most records, 1 or more. Default 100; each may hold a payload of 256 KiB.
+    ///   - messageID: lists only messages with a greater number.
+    ///   - limit: the most records, 1 or more; each may hold a payload of 256 KiB.
     /// - Throws: ``InboxAccessError/unusable(path:reason:)``, ``InboxAccessError/damaged(path:reason:)``.
     package func messages(
         _ standings: Set<MessageRecord.Standing> = Set(MessageRecord.Standing.allCases), after messageID: Int64 = 0,
@@ -94,21 +90,18 @@ package final class InboxReader {
             var records: [MessageRecord] = []
             let states = Set(standings.map { RowState($0) })
             for sequence in try inbox.sequences(states, after: messageID, limit: max(1, limit)) {
-                // A message without a record is gone from this inbox.
+                // `nil` if the message was removed meanwhile.
                 if let record = try inbox.record(sequence) { records.append(record) }
             }
             return records
         }
     }
 
-    /// One message's life.
-    ///
-    /// - Parameter messageID: its number, as in ``DeliveryContext/messageID``.
+    /// - Parameter messageID: as in ``DeliveryContext/messageID``.
     /// - Throws: ``InboxAccessError``: `neverReceived` for a number that no message has yet, `removed` for a message
     ///   that the inbox no longer has.
     package func trace(of messageID: Int64) throws(InboxAccessError) -> MessageRecord {
-        // The last number comes first: a message that arrives between the two reads then counts as found, not as
-        // removed.
+        // The last number first: otherwise a message that arrives between the two reads would count as removed.
         let found = try self.read { inbox throws(InboxError) in
             (last: try inbox.lastSequence(), record: try inbox.record(messageID))
         }
@@ -118,7 +111,7 @@ package final class InboxReader {
     }
 
     /// The unfinished messages of installations that no agent of the state directory receives as or has taken over.
-    /// Empty if an agent's state file cannot be read: its installation is unknown then.
+    /// Empty if an agent's file cannot be read.
     package func stranded() throws(InboxAccessError) -> [StrandedMessages] {
         guard let current = AgentStateFile.installations(stateDirectory: self.stateDirectory) else { return [] }
         return try self.read { inbox throws(InboxError) in try inbox.stranded(besides: current) }
@@ -129,12 +122,11 @@ package final class InboxReader {
         try self.read { inbox throws(InboxError) in try inbox.lastSequence() }
     }
 
-    /// Returns `nil` where there is no file, and never was.
+    /// Returns `nil` if there is no file, and never was.
     private static func open(_ path: String) throws(InboxError) -> Inbox? {
         var configuration = Inbox.Configuration()
         configuration.isReadOnly = true
-        // It does not open the file to find out: closing a descriptor would drop the locks of this process's own
-        // connections.
+        // Uses `stat`, since closing a descriptor of the file would drop the locks of this process's own connections.
         let isMissing = try InboxNames.keep(of: path, within: configuration.busyTimeout) {
             var status = stat()
             return stat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR)
@@ -144,7 +136,7 @@ package final class InboxReader {
         do throws(InboxError) {
             return try Inbox(path: path, configuration: configuration)
         } catch {
-            // If the log is missing, a used file can look empty. The mark shows that it was used.
+            // A used file can look empty if its log is missing. The mark shows that it was used.
             if error.kind == .notMade { try InboxMark(ofInboxAt: path)?.require(in: InboxLedger()) }
             throw error
         }
@@ -156,10 +148,9 @@ package final class InboxReader {
     }
 }
 
-/// The reason why an inbox, or a message in it, could not be read, or why the receiving process did not carry out a
-/// request.
+/// The reason why an inbox or a message could not be read, or why a request to the receiving process failed.
 package enum InboxAccessError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// There is no inbox file: nothing was received here, or with the inbox in memory.
+    /// There is no inbox file: nothing was received here, or the inbox was in memory.
     case missing(path: String)
     case newerVersion(path: String, version: Int)
     /// The file is damaged, or is no inbox.
@@ -167,14 +158,12 @@ package enum InboxAccessError: Error, Sendable, Hashable, CustomStringConvertibl
     case unusable(path: String, reason: String)
     /// No message has this number yet; the last number is `last`, 0 for none.
     case neverReceived(messageID: Int64, last: Int64)
-    /// The message was received, and is gone: it was done for longer than the inbox keeps done messages, or was
-    /// dropped.
+    /// The message was received, but was dropped, or was done for longer than the inbox keeps done messages.
     case removed(messageID: Int64)
     /// The receiving process ended, or stopped receiving, before it answered.
     case ended
-    /// The receiving process has not answered in time: it is stopped, or too many clients ask it at once.
+    /// The receiving process did not answer in time: it is stopped, or too many clients ask at once.
     case silent
-    /// The request could not be carried out, for this reason.
     case refused(reason: String)
 
     init(_ error: InboxError, path: String) {
@@ -189,7 +178,6 @@ package enum InboxAccessError: Error, Sendable, Hashable, CustomStringConvertibl
             }
     }
 
-    /// One line: what failed and what to do about it.
     package var description: String {
         switch self {
         case .missing(let path): "there is no inbox at \(path): no message was received into a file there"

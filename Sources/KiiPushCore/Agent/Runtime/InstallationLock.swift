@@ -2,27 +2,25 @@ import Glibc
 
 /// Reserves an installation for one process, and for one agent in it, as long as this object lives.
 ///
-/// Each installation is one byte of one of 64 files, and the holder of the lock on that byte has the installation. So a
-/// gateway with ten thousand installations has 64 files open for their locks. In one file the kernel would walk a list
-/// of ten thousand locks for each of them (0.9 s in all, measured; in 64 files: 16 ms).
+/// Each installation has one byte in one of 64 files, and a POSIX lock (`fcntl(2)`, `F_SETLK`) on that byte. Ten
+/// thousand locks take 16 ms in 64 files, and 0.9 s in one (measured), since the kernel walks through a file's list of
+/// locks.
 ///
-/// The locks are POSIX locks (`fcntl(2)`, `F_SETLK`). They end with the process, however it ends, and the kernel
-/// names the holder's process ID. They have two traps: they do not keep two holders in one process apart, and closing
-/// any descriptor of a file releases all of the process's locks in it. ``LockTable`` handles both; other code of the
-/// process must not touch these files.
+/// POSIX locks end with the process, and the kernel names the holder's process ID. They have two traps: one process can
+/// take the same lock twice, and closing any descriptor of a file releases all of the process's locks in it.
+/// ``LockTable`` handles both. No other code may open these files.
 ///
-/// Two installations whose IDs hash to the same byte would share a lock. Among ten thousand the chance of that is less
-/// than one in a hundred billion.
+/// Two installations with the same hash share a lock. Among ten thousand, the chance is less than one in a hundred
+/// billion.
 final class InstallationLock: Sendable {
     private static let table = Locked(LockTable())
 
     private let place: LockTable.Place
 
-    /// Takes the lock of `installationID` in `directory`, or throws an error with the holder.
-    ///
-    /// - Throws: ``PushAgentError/installationInUse(installationID:processID:)`` or ``PushAgentError/file(_:)``.
+    /// - Throws: ``PushAgentError/installationInUse(installationID:processID:)`` with the holder;
+    ///   ``PushAgentError/file(_:)``.
     init(installationID: String, directory: String) throws(PushAgentError) {
-        // FNV-1a, since every process has to find the same place: Swift's own hash has another seed in each.
+        // FNV-1a: every process must compute the same hash, and Swift's own has a random seed.
         let hash = installationID.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { hash, byte in
             (hash ^ UInt64(byte)) &* 0x100_0000_01b3
         }
@@ -35,14 +33,13 @@ final class InstallationLock: Sendable {
     deinit { InstallationLock.table.withLock { [place] in $0.giveUp(place) } }
 }
 
-/// The bytes that this process has locked, with their files.
 private struct LockTable {
     struct Place: Hashable {
         fileprivate var path: String
         fileprivate var offset: Int64
     }
 
-    /// A file, by whatever path it is reached.
+    /// Identifies a file by its inode, since several paths may lead to the file.
     fileprivate struct File: Hashable {
         var device: dev_t
         var number: ino_t
@@ -54,13 +51,13 @@ private struct LockTable {
     }
 
     private struct Held {
-        /// All open descriptors of the file: closing one would release the locks.
+        /// All stay open: closing one would release the locks.
         var descriptors: [FileDescriptor]
         var offsets: Set<Int64> = []
     }
 
     private var held: [File: Held] = [:]
-    /// By path, so that a second holder gets an error even after somebody has replaced the file.
+    /// By path, so that a second holder gets an error even if somebody has replaced the file.
     private var files: [Place: File] = [:]
 
     mutating func take(
@@ -96,7 +93,7 @@ private struct LockTable {
         self.closeIfUnused(file)
     }
 
-    /// Opens the file that is at `path` now: another one, if somebody has replaced it.
+    /// Opens the file that is at `path` now, since somebody may have replaced it.
     private mutating func open(_ path: String) throws(PushAgentError) -> (File, descriptor: Int32) {
         var status = stat()
         if lstat(path, &status) == 0, let descriptor = self.held[File(status)]?.descriptors.first?.number {
@@ -109,7 +106,7 @@ private struct LockTable {
         } catch {
             throw .file(error)
         }
-        // Cleaners of /tmp leave a file alone that has a lock of this other kind (tmpfiles.d(5)).
+        // Cleaners of /tmp leave a file alone that has a `flock(2)` lock (tmpfiles.d(5)).
         _ = flock(opened.number, LOCK_SH | LOCK_NB)
         self.held[File(status), default: Held(descriptors: [])].descriptors.append(opened)
         return (File(status), opened.number)
@@ -123,7 +120,7 @@ private struct LockTable {
     private static func holder(of offset: Int64, in descriptor: Int32) -> Int? {
         var range = LockTable.range(F_WRLCK, offset)
         guard fcntl(descriptor, F_GETLK, &range) == 0, range.l_type != F_UNLCK else { return nil }
-        // 0 where the holder is in a PID namespace that this process does not see.
+        // 0 if this process does not see the holder's PID namespace.
         return range.l_pid > 0 ? Int(range.l_pid) : nil
     }
 

@@ -2,34 +2,34 @@ extension PushRuntime {
     /// The limits of a runtime's storage. Messages beyond a limit stay on the disk or at the broker. The inbox drops
     /// only messages that nobody can handle, the oldest first (``deadLetters``).
     ///
-    /// On a disk with little room, an inbox file keeps less. It takes an eighth of the room (the free space and its own
+    /// On a small disk, an inbox file keeps less. It uses at most an eighth of the room (the free space and its own
     /// files) for handled messages, a quarter for waiting messages, and an eighth for dead letters.
     public struct Bounds: Sendable, Hashable {
         /// The time that a handled message stays in the inbox file, so that the inbox recognises a redelivery. More
         /// than zero. Default 24 h.
         public var handledKeptFor = Duration.seconds(24 * 3600)
-        /// The most bytes of handled messages in the inbox file; the oldest go first. Zero or more. Default 64 MiB.
+        /// The most bytes of handled messages in the inbox file; the oldest are removed. Zero or more. Default 64 MiB.
         public var handledKeptBytes: Int64 = 64 << 20
-        /// The most messages that wait for a handler in memory. The scheduler reads the others from the inbox file when
-        /// there is room. 4 to 1,000,000; no effect with an inbox in memory. Default 1,000.
+        /// The most waiting messages in memory; the others stay in the inbox file. 4 to 1,000,000. No effect with an
+        /// inbox in memory.
         package var messagesInMemory = 1000
-        /// The most bytes of payload and topic of these messages together. 1 MiB at least; no effect with an inbox in
-        /// memory. Default 16 MiB.
+        /// The most bytes of payload and topic of these messages. 1 MiB at least. No effect with an inbox in memory.
         package var bytesInMemory = 16 << 20
-        /// The bytes of messages waiting for a handler above which reading from the network stops, so that the broker
-        /// keeps further messages. A message counts as its payload, its topic, and its record: 64 bytes in a file, 1
-        /// KiB in memory. More than zero. Default: 1 GiB in a file, 8 MiB in memory.
+        /// The bytes of waiting messages above which reading from the network stops, so that the broker keeps further
+        /// messages. A message counts as its payload, its topic, and 64 bytes in a file or 1 KiB in memory. More than
+        /// zero. Default: 1 GiB in a file, 8 MiB in memory.
         public var waitingBytes: Int64?
-        /// The number of dead letters in the inbox file at which reading from the network stops, until somebody retries
-        /// or drops some. Undecodable and oversized messages, and messages on an unexpected topic, take half of it at
-        /// most. They never stop reading: the oldest of them make room for the newest. 2 or more. Default 100,000.
+        /// The number of dead letters in the inbox file at which reading from the network stops, until a person retries
+        /// or drops some. 2 or more. Default 100,000. An inbox in memory keeps no dead letters.
         ///
-        /// An inbox in memory keeps no dead letters, so this and ``deadLetterBytes`` have no effect.
+        /// Undecodable and oversized messages, and messages on an unexpected topic, take at most half of the number.
+        /// They never stop reading: the newest replace the oldest.
         public var deadLetters = 100_000
-        /// The bytes of dead letters at which reading stops, in the same way. Undecodable and oversized messages, and
-        /// messages on an unexpected topic, may take half of it. Then the inbox keeps only the first 8 KiB of each
-        /// further one, with its length and its SHA-256 digest. More than zero. Default 256 MiB; at most an eighth of
-        /// the room on the disk.
+        /// The bytes of dead letters at which reading stops. More than zero. Default 256 MiB; at most an eighth of the
+        /// room on the disk.
+        ///
+        /// Undecodable and oversized messages, and messages on an unexpected topic, may take half of the bytes. After
+        /// that, the inbox keeps only the first 8 KiB of each, its length, and its SHA-256 digest.
         public var deadLetterBytes: Int64 = 256 << 20
 
         package init() {}
@@ -83,14 +83,13 @@ extension PushRuntime.Configuration {
         delivery.deadline = self.environment.handlerDeadline
         delivery.isStrictlyOrdered = self.isStrictlyOrdered
         if let delays = self.retryDelays { delivery.retryDelays = delays }
-        // Messages that are not on a disk are in memory anyway, so withholding them from delivery would gain nothing.
+        // Without a file, all messages are in memory anyway.
         delivery.messagesInMemory = self.inbox == .memory ? 65_536 : self.bounds.messagesInMemory
         delivery.bytesInMemory = self.inbox == .memory ? nil : self.bounds.bytesInMemory
         return delivery
     }
 
-    /// The longest time until a retry is due. A retry that seems to be due later was written before the clock was set
-    /// back, or with other pauses.
+    /// A retry that is due later than this was written before the clock was set back, or with other delays.
     package var longestRetryDelay: Duration { (self.delivery.retryDelays.max() ?? .zero) + .seconds(3600) }
 
     package var inboxFile: KiiPushCore.Inbox.Configuration {

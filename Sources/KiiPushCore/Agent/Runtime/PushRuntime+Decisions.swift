@@ -1,38 +1,36 @@
-/// The outcome of a decision about a message of the inbox.
 package enum MessageDecision: Sendable, Hashable {
     case carriedOut
-    /// The message's handler has been running for so long; nothing was changed.
+    /// The handler has been running for this time; nothing was changed.
     case running(for: Duration)
-    /// There is no such message, or nobody knows who may have it again; nothing was changed.
+    /// There is no such message, or its installation is unknown; nothing was changed.
     case notFound
 }
 
 extension PushRuntime {
-    /// A decision about a message. The control socket uses these words.
+    /// The control socket uses these words.
     package enum Decision: String, Sendable { case retry, drop }
 
-    /// Tries a message again now, whatever its state. A message that waits for its next attempt waits no longer. Any
-    /// other is handled as if it had just been received, with all its attempts before it and whatever its topic. An
-    /// agent that receives as its installation gets it at once; otherwise it waits for such an agent.
+    /// Delivers a message again, whatever its state, now or when an agent of its installation runs. A message that
+    /// waits for its retry keeps its count of attempts; any other starts with attempt 1.
     ///
-    /// - Returns: the outcome. ``MessageDecision/notFound`` as well with the inbox in memory, which keeps nothing.
-    /// - Throws: As ``retryDeadLetter(_:)``.
+    /// - Returns: ``MessageDecision/notFound`` also with an inbox in memory.
+    /// - Throws: The errors of ``retryDeadLetter(_:)``.
     @discardableResult
     package func retry(_ messageID: Int64) async throws -> MessageDecision { try await self.decide(.retry, messageID) }
 
-    /// Removes a message for good, whatever its state. From then on the ledger counts it as ``MessageLedger/dropped``,
-    /// unless it was done.
+    /// Removes a message for good, whatever its state. The ledger counts it as ``MessageLedger/dropped``, unless it was
+    /// done.
     ///
-    /// - Throws: As ``retryDeadLetter(_:)``.
+    /// - Throws: The errors of ``retryDeadLetter(_:)``.
     @discardableResult
     package func drop(_ messageID: Int64) async throws -> MessageDecision { try await self.decide(.drop, messageID) }
 
-    /// Assigns the messages of an installation that nobody receives as any more to another one: at once if its agent
-    /// runs, else from its next run on. Messages of another installation of the same user or thing need no decision.
+    /// Assigns the messages of an unused installation to another one: at once if its agent runs, else from its next run
+    /// on. Installations of the same user or thing do this by themselves.
     ///
-    /// - Returns: the number of these messages that are neither done nor dead letters. `nil` where the inbox does not
-    ///   know one of the two, where both are the same, or where an agent of this runtime receives as the former.
-    /// - Throws: As ``retryDeadLetter(_:)``.
+    /// - Returns: the number of these messages, without done messages and dead letters. `nil` if the inbox does not
+    ///   know one of the two, if both are the same, or if an agent of this runtime receives as the former.
+    /// - Throws: The errors of ``retryDeadLetter(_:)``.
     package func adopt(_ formerID: String, by installationID: String) async throws -> Int? {
         try await self.withPipeline { [adopters = self.adopters] pipeline, completion in
             Self.adopt(formerID, by: installationID, pipeline.store, adopters, completion: completion)
@@ -55,15 +53,15 @@ extension PushRuntime {
         }
     }
 
-    /// Carries out a request of another process. The answer comes on the loop's thread, or not at all when the runtime
-    /// ends; an early refusal comes on the calling thread.
+    /// Carries out a request of another process. The reply comes on the loop's thread, or never if the runtime ends. An
+    /// early refusal comes on the calling thread.
     func perform(_ request: ControlRequest, _ reply: @escaping @Sendable (ControlReply) -> Void) {
         let fail = { @Sendable (reason: String) in reply(.failed(id: request.messageID, reason: reason)) }
         guard let core = self.opened else { return fail("the process is about to begin, or to end; try again") }
         guard core.isDurable else {
             return fail("the process that receives has its inbox in memory, and can only be watched; stop it first")
         }
-        // As ``withPipeline(_:)``.
+        // One turn later, as in ``withPipeline(_:)``.
         self.loop.submit { [weak self] in
             guard let self else { return }
             self.loop.submit {

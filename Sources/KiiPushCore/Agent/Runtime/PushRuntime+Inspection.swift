@@ -1,17 +1,15 @@
 extension PushRuntime {
-    /// A report about a connection, or about how far it got.
     package typealias Inspection = ConnectionReport
 
-    /// The report says how far a connection got; `nil` when libcurl did not even begin or the task was cancelled. The
-    /// failure says why it got no farther; `nil` when all went well.
+    /// `report` is `nil` if libcurl did not begin or the task was cancelled. `failure` is `nil` on success.
     package typealias Finding = (report: Inspection?, failure: TransportError?)
 
-    /// Connects to a server as the agents do, with their proxy and their trust, says nothing, and closes.
+    /// Connects to a server as the agents do, with their proxy and their trust, sends no data, and closes.
     ///
-    /// It makes one connection without TLS, and one with TLS if `usesTLS`. If it does not trust a server's certificate,
-    /// it connects twice more: to find out whether only the name is wrong, and to read the certificate.
+    /// Makes one connection without TLS, and one with TLS if `usesTLS`. If it does not trust the certificate, two more
+    /// connections find out whether only the name is wrong, and read the certificate.
     package func inspect(host: String, port: UInt16, usesTLS: Bool) async throws -> Finding {
-        // TCP alone comes first: after a failed handshake libcurl does not say how far the connection had come.
+        // Without TLS first: after a failed handshake, libcurl does not say how far the connection had come.
         var (report, failure) = try await Self.inspect(.tcp(host: host, port: port), on: self.loop)
         guard usesTLS, failure == nil else { return (report, failure) }
         let target = StreamTarget.tls(host: host, port: port)
@@ -29,7 +27,6 @@ extension PushRuntime {
         return (report, failure)
     }
 
-    /// Opens a WebSocket with TLS as the agents do, says nothing, and closes.
     package func inspectWebSocket(host: String, port: UInt16) async throws -> Finding {
         try await Self.inspect(.webSocket(host: host, port: port, usesTLS: true), on: self.loop)
     }
@@ -43,7 +40,7 @@ extension PushRuntime {
     private static func inspect(_ target: StreamTarget, on loop: EventLoop) async throws -> Finding {
         let delegate = InspectedStream()
         try await loop.run { _ = loop.openStream(target, isInspected: true, delegate: delegate) }
-        // A loop that ends closes its streams and reports that to their delegates.
+        // If the loop ends, it closes the stream, and the delegate reports that.
         let late = TransportError(.timedOut, detail: "no connection came about in time")
         return await delegate.finding.value(onCancel: (nil, late))
     }

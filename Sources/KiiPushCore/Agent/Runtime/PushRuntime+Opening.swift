@@ -1,11 +1,11 @@
 import Glibc
 
 extension PushRuntime {
-    /// Returns the inbox, the lock and delivery. The first caller makes them.
+    /// The first call opens the inbox.
     ///
     /// - Throws: ``PushAgentError``.
     func open() async throws -> Core {
-        // Two callers cannot be on the loop's thread at the same time.
+        // On the loop's thread, so that two callers cannot open at the same time.
         guard let shared = self.shared else { return try await self.loop.run { [self] in try self.openOnLoop() } }
         if let core = self.opened { return core }
         let opened = OneShot<Result<Core, any Error>>()
@@ -53,7 +53,7 @@ extension PushRuntime {
     private func makeCore(of store: (any Store)?, _ directoryLock: FileLock?, _ events: inout [PushEvent]) -> Core {
         var lock = directoryLock
         let control = lock == nil ? nil : self.openControlSocket(&events)
-        // Without a file store or a control socket, the lock has no other use.
+        // Only a file store and a control socket need the lock.
         if !(store is FileStore), control == nil { lock = nil }
         let pipeline = Pipeline(
             on: self.loop, inbox: store, configuration: self.configuration, hubs: self.hubs, listeners: self.listeners,
@@ -66,7 +66,7 @@ extension PushRuntime {
         return core
     }
 
-    /// Opens the control socket. Receiving is worth more than being watched, so the runtime goes on without one.
+    /// Receiving is worth more than being watched, so a failure is only a notice.
     private func openControlSocket(_ events: inout [PushEvent]) -> ControlServer? {
         guard self.configuration.hasControlSocket else { return nil }
         do throws(FileError) {
@@ -79,7 +79,7 @@ extension PushRuntime {
         }
     }
 
-    /// Locks the directory for the control socket. Without an inbox file it has no other use.
+    /// Without an inbox file, only the control socket needs the lock, so a failure is only a notice.
     private func lockForControlSocket(_ events: inout [PushEvent]) -> FileLock? {
         guard self.configuration.hasControlSocket else { return nil }
         do throws(PushAgentError) {
@@ -108,8 +108,8 @@ extension PushRuntime {
         do throws(PushAgentError) {
             lock = try self.lockDirectory()
         } catch {
-            // If this user cannot write the directory, the inbox in memory has to do, with its smaller promise. Any
-            // other failure passes, or a person can help, so the larger promise stays.
+            // The inbox in memory promises less, so it serves only if this user may not write the directory. Other
+            // failures pass, or a person can mend them.
             guard case .file(let file) = error, file.forbidsWriting else { throw error }
             let promise =
                 "until the next start less is promised: what the handler gives up on is not kept, and what is unanswered "
@@ -139,7 +139,7 @@ extension PushAgentError {
 }
 
 extension InboxError {
-    /// The `errno` value of the resource that the machine or the process is short of; 0 for another reason of failure.
+    /// The `errno` value of the exhausted resource; 0 for another failure.
     fileprivate var missingResource: Int32 {
         switch self.kind {
         case .full: self.systemError == EDQUOT ? EDQUOT : ENOSPC

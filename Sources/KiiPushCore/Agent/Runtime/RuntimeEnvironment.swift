@@ -1,33 +1,33 @@
 import Glibc
 
-/// The surroundings of a ``PushRuntime``: clocks, limits and obstacles, which tests put in place of the machine's.
+/// The clocks and limits of a ``PushRuntime``, which tests can replace.
 package struct RuntimeEnvironment: Sendable {
-    /// The directory above the locks of installations; `nil` for a directory in `/tmp`.
+    /// The parent of the directory of the installations' locks; `nil` for a directory in `/tmp`.
     package var lockDirectory: String?
-    /// The folder in which agents announce themselves to a cloud on this machine; `nil` for
+    /// The directory in which agents announce themselves to a cloud on this machine; `nil` for
     /// ``RuntimeDirectory/standard(environment:)``.
     package var runtimeDirectory: String?
-    /// The largest size of the inbox file in bytes, to simulate a full disk. Default: no limit.
+    /// The largest inbox file in bytes, to simulate a full disk.
     package var maximumInboxBytes: Int64?
-    /// Whether each commit to the inbox file is flushed to the disk. A power cut loses messages if not.
+    /// If `false`, a power cut loses messages.
     package var flushesCommits = true
-    /// Returns an error to make writing an agent's own file fail, as on a full disk; `nil`: the file is written.
+    /// Returns an error to simulate a failed write of an agent's file, as on a full disk.
     package var stateObstacle: @Sendable () -> FileError? = { nil }
-    /// The clocks of delivery and the inbox, for deadlines of handlers and pauses between attempts. A test that moves
-    /// them calls ``PushRuntime/deliveryTimeChanged()``.
+    /// The clocks of handlers' deadlines and retries. A test that moves them calls
+    /// ``PushRuntime/deliveryTimeChanged()``.
     package var clocks = Clocks.machine
-    /// Reads the machine's clocks, which show that it has slept.
+    /// Reads the machine's clocks, which show a sleep.
     package var readClocks: @Sendable () -> ClockReading? = ClockReading.now
-    /// Whether another program has started this process for a push and no agent has asked for its feed.
+    /// Whether a push has started this process, and no agent has asked for the feed.
     package var isActivated: @Sendable () -> Bool = {
         getenv(MessageFeed.launchVariable) != nil || MessageFeed.isUnclaimed.withLock { $0 }
     }
     package var handlerDeadline = Duration.seconds(30)
-    /// The time between two prunings of the inbox; `nil`: the runtime chooses.
+    /// The time between two prunings of the inbox; `nil` for the inbox's default.
     package var sweepInterval: Duration?
-    /// The time limit for connecting to the cloud or the broker. The broker's answers to CONNECT and to SUBSCRIBE each
-    /// have the same limit. It is generous, so that a slow machine does not look like a dead broker.
+    /// The limit for connecting to the cloud or the broker, again for CONNACK, and again for SUBACK. Generous, so that
+    /// a slow machine does not look like a dead broker.
     package var connectTimeout = Duration.seconds(10)
-    /// The time limit for the broker's answer to a ping; `nil`: ``PushAgent/Configuration/keepAlive`` decides.
+    /// The limit for PINGRESP; `nil`: see ``PushAgent/Configuration/keepAlive``.
     package var pingTimeout: Duration?
 }

@@ -1,13 +1,12 @@
 import Glibc
 
-/// The directory of a runtime's inbox, its lock and its tokens.
 package enum StateDirectory {
-    /// The directory by convention: `$STATE_DIRECTORY` (set by systemd), else `$XDG_STATE_HOME/kii-push`, else
-    /// `~/.local/state/kii-push`; `nil` when none of them is known.
+    /// `$STATE_DIRECTORY` (set by systemd), else `$XDG_STATE_HOME/kii-push`, else `~/.local/state/kii-push`; `nil` if
+    /// no variable is set.
     static func standard(environment: (String) -> String?) -> String? {
         // systemd separates several directories by colons; the first is the unit's main one.
         if let directory = environment("STATE_DIRECTORY")?.split(separator: ":").first { return String(directory) }
-        // The XDG specification: relative paths are to be ignored.
+        // XDG specification: relative paths are to be ignored.
         if let home = environment("XDG_STATE_HOME"), home.hasPrefix("/") { return home + "/kii-push" }
         if let home = environment("HOME"), home.hasPrefix("/") { return home + "/.local/state/kii-push" }
         return nil
@@ -15,19 +14,17 @@ package enum StateDirectory {
 
     static func inboxFile(in directory: String) -> String { directory + "/inbox.sqlite" }
 
-    /// The directory of the installations' locks, made where it is missing: a directory of this user's in `/tmp`. All
-    /// processes of a user have to find the same one, so it depends on no variable: a login session has
-    /// `$XDG_RUNTIME_DIR`, and cron has not.
+    /// Makes and returns the directory of the installations' locks. It is in `/tmp`, since all processes of a user must
+    /// find it, and cron sets no `$XDG_RUNTIME_DIR`.
     ///
-    /// In `/tmp` another user may have made the directory first, and could then hold the locks, or redirect them to
-    /// overwrite files of this user. If it is not this user's alone, the locks are in the state directory, which keeps
-    /// its own processes apart anyway. Two processes with different state directories and one installation then knock
-    /// each other off at the broker, and their agents report that.
+    /// In `/tmp`, another user may have made the directory first, and could hold the locks, or redirect them to
+    /// overwrite this user's files. If the directory is not this user's alone, the locks are in the state directory.
+    /// Two processes with different state directories can then receive as one installation; their agents report that.
     ///
-    /// - Parameter shared: a directory in which anybody may make directories: `/tmp`.
+    /// - Parameter shared: `/tmp`.
     package static func locks(shared: String, in stateDirectory: String) throws(FileError) -> String {
         var directory = "\(shared)/kii-push-\(geteuid())"
-        // Another user may have put something else in its place.
+        // Fails if another user has put something else there.
         try? PrivateFile.makeDirectory(directory)
         if !StateDirectory.isOwn(directory) { directory = stateDirectory }
         directory += "/installations"
@@ -35,8 +32,8 @@ package enum StateDirectory {
         return directory
     }
 
-    /// Whether `directory` is a directory of this user's alone. Call it after making the directory: nobody can change
-    /// the answer later, since only the owner can replace an entry of `/tmp`.
+    /// Whether `directory` is this user's alone. Call it after making the directory: in `/tmp`, only the owner can
+    /// replace it.
     static func isOwn(_ directory: String) -> Bool {
         var status = stat()
         return lstat(directory, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR && status.st_uid == geteuid()
@@ -44,11 +41,11 @@ package enum StateDirectory {
     }
 }
 
-/// The directory where programs of one user find each other while they run.
+/// The directory in which running programs of one user find each other.
 package enum RuntimeDirectory {
-    /// The directory by convention: `$XDG_RUNTIME_DIR/kii-push`, else one of this user's in `/tmp`.
+    /// `$XDG_RUNTIME_DIR/kii-push`, else a directory of this user's in `/tmp`.
     package static func standard(environment: (String) -> String? = environmentVariable) -> String {
-        // The XDG specification: relative paths are to be ignored.
+        // XDG specification: relative paths are to be ignored.
         guard let directory = environment("XDG_RUNTIME_DIR"), directory.hasPrefix("/") else {
             return "/tmp/kii-push-\(geteuid())"
         }
@@ -56,7 +53,7 @@ package enum RuntimeDirectory {
     }
 }
 
-/// The value of an environment variable; `nil` when it is unset or empty.
+/// `nil` if the variable is unset or empty.
 package func environmentVariable(_ name: String) -> String? {
     guard let value = getenv(name), value.pointee != 0 else { return nil }
     return String(cString: value)
