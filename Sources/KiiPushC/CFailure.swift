@@ -2,7 +2,7 @@ import CKiiPush
 import Glibc
 import KiiPushCore
 
-/// The failure of a function, with the content of `kii_push_error`.
+/// The content of a `kii_push_error`.
 struct CFailure: Error {
     let code: kii_push_code
     let text: String
@@ -72,7 +72,6 @@ struct CFailure: Error {
         try Result(catching: read).mapError { CFailure(KII_PUSH_E_CONFIGURATION, $0.description) }.get()
     }
 
-    /// Writes the failure to the caller's structure, if there is one.
     func write(to error: UnsafeMutablePointer<kii_push_error>?) {
         guard let error else { return }
         error.pointee.code = Int32(self.code.rawValue)
@@ -82,7 +81,7 @@ struct CFailure: Error {
         withUnsafeMutableBytes(of: &error.pointee.text) { CFailure.write(self.text, to: $0) }
     }
 
-    /// Writes `text` as one line with a final zero, cut before a character that does not fit.
+    /// Writes one line with a final zero, cut before a character that does not fit.
     private static func write(_ text: String, to buffer: UnsafeMutableRawBufferPointer) {
         var count = 0
         for character in text {

@@ -4,7 +4,7 @@ import Synchronization
 
 /// Calls the program's functions for one agent.
 final class Callbacks: RemoteNotificationHandler, ThingCommandHandler {
-    /// A function of the program and its context.
+    /// A C function of the program, with its context.
     // Unchecked Sendable. Proof: both members are constants, and a C function has no state of its own. The library
     // passes the context on and never reads it; the program guards its content (`kii_push.h`, threads).
     struct Bound<Function>: @unchecked Sendable {
@@ -23,7 +23,7 @@ final class Callbacks: RemoteNotificationHandler, ThingCommandHandler {
         self.handler = Bound(function: handler, context: context)
     }
 
-    /// Adds an observer; returns whether it is the first.
+    /// Returns whether the observer is the first.
     func add(_ observer: kii_push_observer, _ context: UnsafeMutableRawPointer?) -> Bool {
         let bound = Bound(function: observer, context: context)
         return self.observers.withLock { observers in
@@ -76,13 +76,13 @@ final class Callbacks: RemoteNotificationHandler, ThingCommandHandler {
         }
     }
 
-    /// - Parameter address: the address of the message or command, valid until this returns.
+    /// - Parameter address: the message or command, valid until this function returns.
     private func handle(
         _ address: UInt, _ kind: kii_push_kind, _ payload: [UInt8], _ context: DeliveryContext,
         _ completion: FetchCompletion
     ) {
         let isCommand = kind == KII_PUSH_KIND_THING_COMMAND
-        // Checked under the lock of `kii_push_close`, so that no call is added after it has ended the calls.
+        // Checked under the lock under which `kii_push_close` ends the calls, so that no later call is added.
         let added = handles.withLock { [runtime = self.runtime] handles in
             runtime.isClosed
                 ? nil
@@ -96,7 +96,7 @@ final class Callbacks: RemoteNotificationHandler, ThingCommandHandler {
                 completion: number, id: context.messageID,
                 received_at: context.receivedAt.millisecondsSinceEpoch, attempt: Int32(clamping: context.attempt),
                 kind: Int32(kind.rawValue), payload: start, payload_length: payload.count,
-                // The number again, so that a copied structure that is used too late is detected.
+                // The number again, to detect a copied structure that is used too late.
                 fields: UnsafeRawPointer(bitPattern: UInt(number)))
             return Callback.handler.run { self.handler.function(self.handler.context, &message) }
         }
@@ -104,7 +104,7 @@ final class Callbacks: RemoteNotificationHandler, ThingCommandHandler {
     }
 }
 
-/// Calls `body` with these bytes and a final zero.
+/// Adds a final zero.
 private func withText<Result>(_ bytes: [UInt8], _ body: (UnsafePointer<CChar>?) -> Result) -> Result {
     // On the stack if the text is short.
     withUnsafeTemporaryAllocation(byteCount: bytes.count + 1, alignment: 1) { text in

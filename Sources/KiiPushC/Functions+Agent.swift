@@ -111,7 +111,7 @@ public func kii_push_send(
 }
 
 extension KiiCall<[UInt8]> {
-    /// A call that the program specifies; its result is the body of a successful answer.
+    /// The result is the body of a successful answer.
     fileprivate init(method: String, path: String, mediaType: String, body: [UInt8]?) throws(CFailure) {
         guard let known = HTTPMethod(rawValue: method) else {
             throw .argument("method has to be GET, HEAD, POST, PUT, PATCH or DELETE")

@@ -66,7 +66,6 @@ public func kii_push_reject(
     }
 }
 
-/// Returns to the handler a text that `read` finds in its message.
 private func handingOut(
     _ message: UnsafePointer<kii_push_message>?, _ value: UnsafeMutablePointer<UnsafePointer<CChar>?>?,
     _ length: UnsafeMutablePointer<Int>?, _ error: UnsafeMutablePointer<kii_push_error>?,
@@ -81,8 +80,7 @@ private func handingOut(
 }
 
 extension HandlerCall.Content {
-    /// Finds a member by the sender's name or by Kii's, in either style of keys. Strings as they are, other values as
-    /// JSON.
+    /// Finds a member by the sender's name or by Kii's long name. Returns a string as it is, another value as JSON.
     fileprivate func member(_ name: String) -> [UInt8]? {
         let value =
             switch self {

@@ -45,7 +45,7 @@ public func kii_push_close(_ runtime: kii_push_runtime, _ error: UnsafeMutablePo
 /// See `kii_push.h`.
 @c @implementation
 public func kii_push_run(_ runtime: kii_push_runtime, _ error: UnsafeMutablePointer<kii_push_error>!) -> Int32 {
-    // The status for a programming error: EX_SOFTWARE.
+    // EX_SOFTWARE, for a programming error.
     var status: Int32 = 70
     _ = answering(error) { () throws(CFailure) in
         guard Callback.current == nil else { throw .callback("kii_push_run") }
@@ -58,7 +58,7 @@ public func kii_push_run(_ runtime: kii_push_runtime, _ error: UnsafeMutablePoin
     return status
 }
 
-/// Stops a runtime whose handle has ended, then ends its messages' completions, which count until then.
+/// The runtime's completions count until the runtime has stopped.
 private func close(_ runtime: OpenRuntime) throws(CFailure) {
     try waiting("kii_push_close") { await runtime.close() }
     runtime.waitForObservers()

@@ -2,7 +2,7 @@ import CKiiPush
 import Glibc
 import KiiPushCore
 
-/// One call of a handler: access to its message, and the answer that it owes.
+/// One call of a handler, with its message and its completion.
 struct HandlerCall {
     enum Content {
         case message(ReceivedMessage)
@@ -11,16 +11,16 @@ struct HandlerCall {
 
     let number: UInt64
     let runtime: ObjectIdentifier
-    /// The address of the message on the call's thread; `nil` when the handler has returned.
+    /// The message's address; `nil` when the handler has returned.
     private var address: UInt?
     private let isCommand: Bool
     let deadline: MonotonicInstant
     /// `nil` once the call is answered.
     private var completion: FetchCompletion?
-    /// The texts that the handler got from the message, to be freed.
+    /// The texts that the handler has read from the message, to be freed.
     private var texts: [UInt] = []
 
-    /// - Parameter address: a ``ThingCommand``'s if `isCommand`, else a ``ReceivedMessage``'s.
+    /// - Parameter address: a ``ThingCommand`` if `isCommand`, else a ``ReceivedMessage``.
     init(
         _ number: UInt64, _ runtime: ObjectIdentifier, at address: UInt, isCommand: Bool, _ context: DeliveryContext,
         _ completion: FetchCompletion
@@ -33,14 +33,14 @@ struct HandlerCall {
 
     var isDone: Bool { self.completion == nil && self.address == nil }
 
-    /// The time after its deadline in which a program may answer a call. A late success counts until the next attempt,
-    /// by default after 30 min at most. The limit keeps a program that never answers from filling the memory.
+    /// The time after its deadline for which an unanswered call stays. A late success counts until the next attempt, by
+    /// default 30 min later at most. The limit keeps a program that never answers from filling the memory.
     private static let lateFor: Duration = .seconds(3600)
 
-    /// Whether the call is unanswered for so long that the program has probably forgotten it.
+    /// Whether the program has probably forgotten the call.
     func isOver(at now: MonotonicInstant) -> Bool { self.address == nil && self.deadline + Self.lateFor <= now }
 
-    /// A copy of the message; `nil` when the handler has returned.
+    /// `nil` when the handler has returned.
     var content: Content? {
         guard let start = self.address.flatMap(UnsafeRawPointer.init(bitPattern:)) else { return nil }
         return self.isCommand
@@ -48,18 +48,16 @@ struct HandlerCall {
             : .message(start.assumingMemoryBound(to: ReceivedMessage.self).pointee)
     }
 
-    /// - Returns: whether the handler still runs and so owns the text at this address until it returns.
+    /// - Returns: whether the handler still runs; the text is then freed when the handler returns.
     mutating func keep(_ text: UInt) -> Bool {
         guard self.address != nil else { return false }
         self.texts.append(text)
         return true
     }
 
-    /// Removes the completion, which ends the call; returns `nil` if the call is answered.
+    /// `nil` if the call is answered.
     mutating func takeCompletion() -> FetchCompletion? { self.completion.take() }
 
-    /// Records that the handler has returned.
-    ///
     /// - Returns: the texts to free.
     mutating func handlerReturned() -> [UInt] {
         defer { (self.address, self.texts) = (nil, []) }
@@ -67,9 +65,9 @@ struct HandlerCall {
     }
 }
 
-/// The functions of `kii_push.h` on a call, by its number. They use and release completions outside the lock.
+/// The functions of `kii_push.h` for a call. They use and release completions outside the lock.
 extension HandlerCall {
-    /// Returns a text that `read` finds in the message, valid until the handler returns.
+    /// The text is valid until the handler returns.
     static func handOut(
         _ number: UInt64, _ read: (Content) throws(CFailure) -> [UInt8]
     ) throws(CFailure) -> (start: UnsafeMutablePointer<CChar>, length: Int) {
@@ -85,8 +83,10 @@ extension HandlerCall {
         return (text, bytes.count)
     }
 
-    /// Answers the call with `answer`, which returns whether the answer counts. After the deadline, a failure that does
-    /// not count leaves the call open, since a success may follow. A success closes the call even if it does not count.
+    /// After the deadline, a failure leaves the call open, since a success may follow. A success closes the call even
+    /// if the success comes too late.
+    ///
+    /// - Parameter answer: returns whether the answer counts.
     static func complete(
         _ number: UInt64, isSuccess: Bool = false, _ answer: (FetchCompletion) -> Bool
     ) throws(CFailure) {
@@ -102,7 +102,7 @@ extension HandlerCall {
         }
     }
 
-    /// Ends a handler's run: gives its answer, unless that comes later, and frees its texts.
+    /// Completes the call, unless the handler answers later, and frees the handler's texts.
     static func returned(_ number: UInt64, _ result: Int32) {
         let isLater = result == Int32(KII_PUSH_LATER.rawValue)
         let taken = handles.withLock {
@@ -114,7 +114,7 @@ extension HandlerCall {
 }
 
 extension FetchResult {
-    /// `nil` for a number that is not an answer.
+    /// `nil` for any other number.
     init?(code: Int32) {
         switch UInt32(bitPattern: code) {
         case KII_PUSH_NEW_DATA.rawValue: self = .newData

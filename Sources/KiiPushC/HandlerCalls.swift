@@ -2,18 +2,16 @@ import KiiPushCore
 
 /// The unfinished calls of handlers.
 ///
-/// The last bits of a call's number are its place, and ``add(after:_:)`` skips a number whose place is in use. So a
-/// call needs no hash and no allocation.
+/// The last bits of a call's number are its index in `places`, so a call needs no hash and no allocation.
+/// ``add(after:_:)`` skips a number whose place is in use.
 struct HandlerCalls {
     private var places: [HandlerCall?] = Array(repeating: nil, count: 64)
     private var count = 0
 
     private func place(of number: UInt64) -> Int { Int(truncatingIfNeeded: number) & (self.places.count - 1) }
 
-    /// Adds the call that `make` creates for a new number.
-    ///
-    /// - Parameter last: the last number used; set to the call's.
-    /// - Returns: the calls that are too late to answer, for the caller to release.
+    /// - Parameter last: the last number used; set to the new call's.
+    /// - Returns: calls that are too late to answer, for the caller to release.
     mutating func add(after last: inout UInt64, _ make: (UInt64) -> HandlerCall) -> [HandlerCall] {
         let over = self.count < self.places.count / 2 ? [] : self.makeRoom()
         repeat { last += 1 } while self.places[self.place(of: last)] != nil
@@ -22,7 +20,7 @@ struct HandlerCalls {
         return over
     }
 
-    /// Changes the call with this number and removes it once it is done; returns `nil` if there is none.
+    /// Changes the call with this number, and removes a call that is then done. Returns `nil` if there is no such call.
     mutating func change<Result>(_ number: UInt64, _ body: (inout HandlerCall) -> Result) -> Result? {
         let place = self.place(of: number)
         guard self.places[place]?.number == number else { return nil }
@@ -30,8 +28,7 @@ struct HandlerCalls {
         return self.places[place]?.change(body)
     }
 
-    /// Returns the completions of a runtime's calls, for the caller to release. A call whose handler still runs stays
-    /// until it returns.
+    /// Returns the completions of a runtime's calls, for the caller to release. A call stays until its handler returns.
     mutating func end(_ runtime: ObjectIdentifier) -> [FetchCompletion] {
         self.places.indices.compactMap { place in
             guard let call = self.places[place], call.runtime == runtime else { return nil }
@@ -56,7 +53,7 @@ struct HandlerCalls {
         self.count -= 1
     }
 
-    /// Doubles the places: calls with different places keep different places.
+    /// Doubles the places. No two calls share a place afterwards.
     private mutating func grow() {
         let calls = self.places.compactMap(\.self)
         self.places = Array(repeating: nil, count: 2 * self.places.count)

@@ -1,7 +1,6 @@
 import KiiPushCore
 
-/// The objects behind the program's handles. Numbers are never reused, so the handle of an ended object never names
-/// another one.
+/// The objects of the program's handles. Numbers are never reused, so an old handle never names a newer object.
 struct HandleTable {
     private var last: UInt64 = 0
     private var runtimes: [UInt64: OpenRuntime] = [:]
@@ -14,7 +13,7 @@ struct HandleTable {
         return self.last
     }
 
-    /// - Returns: `nil` if `number`, the handle of the agent's runtime, has ended meanwhile.
+    /// - Returns: `nil` if the runtime's handle, `number`, has ended meanwhile.
     mutating func add(_ agent: HostedAgent, to number: UInt64) -> UInt64? {
         guard self.runtimes[number] != nil else { return nil }
         self.last += 1
@@ -22,7 +21,7 @@ struct HandleTable {
         return self.last
     }
 
-    /// - Returns: the call's number, and the calls that are too late to answer, for the caller to release.
+    /// - Returns: the call's number, and calls that are too late to answer, for the caller to release.
     mutating func add(_ make: (UInt64) -> HandlerCall) -> (number: UInt64, over: [HandlerCall]) {
         let over = self.calls.add(after: &self.last, make)
         return (self.last, over)
@@ -31,7 +30,7 @@ struct HandleTable {
     func runtime(_ number: UInt64) -> OpenRuntime? { self.runtimes[number] }
     func agent(_ number: UInt64) -> HostedAgent? { self.agents[number] }
 
-    /// Ends a runtime's handle and its agents' handles; returns `nil` if it has ended already.
+    /// Also ends the handles of the runtime's agents. Returns `nil` if the runtime's handle has ended already.
     mutating func remove(runtime number: UInt64) -> OpenRuntime? {
         guard let runtime = self.runtimes.removeValue(forKey: number) else { return nil }
         self.agents = self.agents.filter { $0.value.runtime !== runtime }

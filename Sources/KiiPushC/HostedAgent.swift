@@ -5,7 +5,7 @@ import KiiPushCore
 /// An agent that the program holds, and the result of its last run.
 final class HostedAgent: Sendable {
     private struct State: Sendable {
-        /// Whether it registers, runs, or runs as a service; it does one of these at a time.
+        /// Whether the agent registers or runs; it does one at a time.
         var isBusy = false
         var task: Task<Void, Never>?
         var end: Result<Void, CFailure>?
@@ -43,7 +43,7 @@ final class HostedAgent: Sendable {
         if let failure = self.state.withLock({ $0.begin() }) { throw failure }
     }
 
-    /// - Parameter end: the result of a run; `nil` if there was none.
+    /// - Parameter end: `nil` if there was no run.
     func finish(_ end: Result<Void, CFailure>?) {
         self.state.withLock { state in
             (state.isBusy, state.task) = (false, nil)
@@ -81,9 +81,9 @@ final class HostedAgent: Sendable {
         task?.cancel()
     }
 
-    /// Waits until the run has ended, for at most `milliseconds`; below zero without limit.
+    /// - Parameter milliseconds: the longest wait; below zero without limit.
     func wait(_ milliseconds: Int64) throws(CFailure) {
-        // At most a hundred years, to keep within the clock's range.
+        // At most a hundred years, so that the sum stays within the clock's range.
         let limit = Duration.milliseconds(min(milliseconds, 3_155_760_000_000))
         let deadline = milliseconds < 0 ? nil : MonotonicInstant.now() + limit
         let end: Result<Void, CFailure> = self.state.wait { state in
@@ -100,7 +100,7 @@ final class HostedAgent: Sendable {
         try end.get()
     }
 
-    /// Cancels the run, and refuses another one.
+    /// Cancels the run, and refuses further runs.
     func close() {
         let task = self.state.withLock { state in
             state.isClosed = true

@@ -11,9 +11,9 @@ final class OpenRuntime: Sendable {
 
     let runtime: PushRuntime
     private let state = Locked(State())
-    // Checked before each call of the program's functions.
+    // Atomic, since it is read before each call of the program's functions.
     private let hasClosed = Atomic(false)
-    /// Number of threads that call observers or are about to.
+    /// The number of threads that call observers or are about to.
     private let observerCalls = Monitor(0)
 
     init(_ configuration: PushRuntime.Configuration) throws(CFailure) {
@@ -27,16 +27,16 @@ final class OpenRuntime: Sendable {
     /// Whether the library must no longer call the program.
     var isClosed: Bool { self.hasClosed.load(ordering: .sequentiallyConsistent) }
 
-    /// Runs `body`, which calls observers, unless the library must no longer call the program.
+    /// Runs `body`, which calls observers, unless the runtime is closed.
     func observing(_ body: () -> Void) {
-        // Counts before it checks, so that after closing, ``waitForObservers()`` needs to wait only for counted calls.
+        // Counts before the check, so that ``waitForObservers()`` misses no call.
         self.observerCalls.withLock { $0 += 1 }
         if !self.isClosed { body() }
         self.observerCalls.withLock { $0 -= 1 }
         self.observerCalls.signalAll()
     }
 
-    /// Waits, after ``close()``, until no observer runs. Observers must not block, so this is soon.
+    /// Call after ``close()``. Observers must not block, so the wait is short.
     func waitForObservers() { self.observerCalls.wait { $0 == 0 ? .leave(()) : .sleep(until: nil) } }
 
     func add(_ agent: HostedAgent) throws(CFailure) {
@@ -49,7 +49,7 @@ final class OpenRuntime: Sendable {
         }
     }
 
-    /// Runs the agents as a service, until it has stopped and the runtime is shut down.
+    /// Runs the agents as a service. Returns when it has stopped and the runtime is shut down.
     func serve() async throws(CFailure) -> (status: Int32, error: (any Error)?) {
         let agents = self.state.withLock { $0.agents }
         guard !agents.isEmpty else { throw .state("the runtime has no agent; make one first") }
@@ -66,7 +66,6 @@ final class OpenRuntime: Sendable {
         return end
     }
 
-    /// Stops all agents, with their grace, and shuts the runtime down.
     func close() async {
         let agents = self.state.withLock { state in
             state.isEnding = true
@@ -80,8 +79,8 @@ final class OpenRuntime: Sendable {
             defer { state.agents = [] }
             return state.agents
         }
-        // Agents and runtime hold each other. Released outside the lock: an agent that cannot write its badge tells its
-        // observers while it is destroyed, and they check whether the runtime is closed.
+        // Releases the agents, which retain the runtime. Outside the lock, since an agent's `deinit` may call
+        // observers.
         withExtendedLifetime(ended) {}
     }
 }

@@ -3,15 +3,14 @@ import Glibc
 import KiiPushCore
 import Synchronization
 
-/// The process that opened the first runtime; 0 before. Atomic instead of locked: in a fork, no thread might be left to
-/// unlock it.
+/// The process that opened the first runtime; 0 before. Atomic, since a lock might stay locked for ever in a fork.
 private let openingProcess = Atomic<pid_t>(0)
 
 func claimProcess() {
     _ = openingProcess.compareExchange(expected: 0, desired: getpid(), ordering: .sequentiallyConsistent)
 }
 
-/// Throws in a fork: it has the memory of the process that opened the runtime, but none of its threads.
+/// Throws in a fork, which has a copy of the runtime but none of its threads.
 func requireOwnProcess() throws(CFailure) {
     let owner = openingProcess.load(ordering: .sequentiallyConsistent)
     guard owner == 0 || owner == getpid() else {
@@ -21,14 +20,14 @@ func requireOwnProcess() throws(CFailure) {
     }
 }
 
-/// The callback that a thread is in, which decides on its waits.
+/// The callback that a thread runs. It decides for which functions the thread may wait.
 enum Callback: Int {
-    /// A handler has its own thread, and may wait for anything but the end of its own call.
+    /// A handler has its own thread, and may wait for anything except the end of its own call.
     case handler = 1
-    /// An observer may be on the library's only worker thread, and must not wait.
+    /// An observer may run on the library's only worker thread, and must not wait.
     case observer
 
-    // A thread's value, not a task's, since the thread itself must not wait.
+    // Per thread, not per task, since the thread itself must not wait.
     private static let key = {
         var key = pthread_key_t()
         let code = pthread_key_create(&key, nil)
@@ -36,10 +35,9 @@ enum Callback: Int {
         return key
     }()
 
-    /// The callback of this thread; `nil` outside callbacks.
+    /// `nil` outside callbacks.
     static var current: Callback? { Callback(rawValue: Int(bitPattern: pthread_getspecific(Callback.key))) }
 
-    /// Runs `body` marked as this callback.
     func run<Result>(_ body: () -> Result) -> Result {
         let outer = pthread_getspecific(Callback.key)
         pthread_setspecific(Callback.key, UnsafeRawPointer(bitPattern: self.rawValue))
@@ -48,9 +46,9 @@ enum Callback: Int {
     }
 }
 
-/// Runs `body` in a task and waits for it on this thread. `function` is the C function's name, for errors.
+/// Runs `body` in a task and waits for it on this thread, which must not be a thread of the pool that runs tasks.
 ///
-/// Callers are threads of the program or workers that call handlers, never threads of the pool that runs tasks.
+/// - Parameter function: the C function's name, for errors.
 func waiting<Value: Sendable>(
     _ function: String, _ body: @escaping @Sendable () async throws -> Value
 ) throws(CFailure) -> Value {
@@ -72,7 +70,7 @@ func waiting<Value: Sendable>(
     }
 }
 
-/// Runs `body` for a C function. Returns `KII_PUSH_OK`, or a failure's code after writing the failure to `error`.
+/// Returns `KII_PUSH_OK`, or a failure's code after writing the failure to `error`.
 func answering(
     _ error: UnsafeMutablePointer<kii_push_error>?, _ body: () throws(CFailure) -> Void
 ) -> Int32 {

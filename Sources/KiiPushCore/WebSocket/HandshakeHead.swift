@@ -1,6 +1,6 @@
 /// Collects the start line and the header section of a request or answer of the opening handshake.
 struct HandshakeHead: Sendable {
-    /// The limit of both together, in bytes. A server's answer usually has a few hundred.
+    /// For the start line and the fields together.
     static let maximumBytes = 16 << 10
 
     private var bytes: [UInt8] = []
@@ -8,7 +8,7 @@ struct HandshakeHead: Sendable {
 
     var isTooLong: Bool { self.bytes.count > HandshakeHead.maximumBytes }
 
-    /// Reads the next bytes. Returns how many of them belong to the head once it is complete; `nil` before.
+    /// Returns the number of bytes that belong to the head once the head is complete; `nil` before.
     mutating func append(_ input: UnsafeRawBufferPointer) -> Int? {
         for (index, byte) in input.enumerated() {
             self.bytes.append(byte)
@@ -23,13 +23,12 @@ struct HandshakeHead: Sendable {
         return nil
     }
 
-    /// The words of the start line: at most three, and the last may hold spaces.
+    /// At most three words; the last may hold spaces.
     var startLine: [String] {
         let line = self.bytes.prefix { !$0.isOne(of: "\r\n") }
         return line.split(separator: UInt8(ascii: " "), maxSplits: 2).map { String(decoding: $0, as: UTF8.self) }
     }
 
-    /// Whether the received bytes can be the beginning of HTTP.
     var mayBeHTTP: Bool { zip(self.bytes, "HTTP/1.".utf8).allSatisfy { $0 == $1 } }
 
     func fields() -> [HTTPField] {
@@ -40,26 +39,26 @@ struct HandshakeHead: Sendable {
     }
 }
 
-/// The constants that both sides of the opening handshake use (RFC 6455 section 4).
+/// Constants of both sides of the opening handshake (RFC 6455 section 4).
 enum WebSocketWords {
     /// - Source: MQTT 3.1.1 section 6.
     static let subprotocol = "mqtt"
 
-    /// The server's answer to a client's key, which proves that the server has read the request.
+    /// The value of `Sec-WebSocket-Accept` for a client's key, which proves that the server has read the request.
     static func accept(_ key: String) -> String {
         Base64.encode(SHA1.digest(Array((key + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11").utf8)))
     }
 }
 
 extension [HTTPField] {
-    /// All values of a field, which may be a list and span several lines (RFC 9110 section 5.3).
+    /// All members of a list field, which may span several lines (RFC 9110 section 5.3).
     func list(_ name: String) -> [String] {
         self.filter { $0.isNamed(name) }.flatMap { field in
             field.value.split(separator: ",").map { $0.trimmed }
         }
     }
 
-    /// Whether a list contains `word`, which is in lower case. The list may use capitals.
+    /// Ignores the case of the members; `word` is in lower case.
     func list(_ name: String, has word: String) -> Bool { self.list(name).contains { $0.lowercased() == word } }
 }
 

@@ -1,18 +1,16 @@
-/// Decodes the frames in a stream of bytes, however the network split it, and returns their payload (RFC 6455 section
-/// 5).
+/// Decodes WebSocket frames from a stream of bytes, and returns their payload (RFC 6455 section 5).
 ///
-/// MQTT ignores the borders of frames and messages (MQTT 3.1.1 section 6), so only payload comes out. The decoder works
-/// in place, without copies: it moves payload together in the caller's buffer, and a server's decoder unmasks it there.
+/// MQTT ignores the borders of frames and messages (MQTT 3.1.1 section 6). The decoder unmasks payload in the caller's
+/// buffer, and moves it together there.
 package struct WebSocketDecoder: Sendable {
     /// The end of a WebSocket, caused by the peer.
     package struct End: Sendable, Hashable {
-        /// Code `connectionLost` for a closed WebSocket; `webSocketFailed` for a violation of RFC 6455.
+        /// Code `connectionLost` if the peer closed the WebSocket; `webSocketFailed` if it violated RFC 6455.
         package var error: TransportError
-        /// The code for the close frame in answer; `nil` if the peer gave none.
+        /// The code for the close frame in answer; `nil` if the peer's close frame had no code.
         package var answer: UInt16?
     }
 
-    /// The frame whose payload comes next.
     private struct Frame {
         var opcode: WebSocketOpcode
         var isFinal: Bool
@@ -20,26 +18,24 @@ package struct WebSocketDecoder: Sendable {
         var mask: UInt32?
     }
 
-    /// The largest message, all its fragments together: the largest MQTT packet.
+    /// The limit for a message with all its fragments: the largest MQTT packet.
     package static let maximumMessageBytes = 268_435_460
 
     private let role: WebSocketRole
     /// The first bytes of an incomplete frame header.
     private var header: [UInt8] = []
     private var frame: Frame?
-    /// The payload so far of the current control frame.
     private var control: [UInt8] = []
-    /// The number of bytes in a message's fragments so far; `nil` if the next frame begins a message.
+    /// The bytes in the current message's fragments; `nil` between messages.
     private var fragmentBytes: Int?
     private var ping: [UInt8]?
-    /// Set once; the decoder then decodes nothing more.
+    /// Once this is set, the decoder ignores all bytes.
     package private(set) var end: End?
 
     package init(role: WebSocketRole) { self.role = role }
 
-    /// Decodes the next bytes and returns the payload in them, moved together within the buffer.
-    ///
-    /// See ``end`` and ``takePing()`` for the other frames.
+    /// Returns the payload in `bytes`, moved together within the buffer. See ``takePing()`` for pings, and ``end`` for
+    /// close frames and errors.
     package mutating func decode(_ bytes: UnsafeMutableRawBufferPointer) -> UnsafeMutableRawBufferPointer {
         var position = 0
         var payload = 0..<0
@@ -50,7 +46,7 @@ package struct WebSocketDecoder: Sendable {
         return UnsafeMutableRawBufferPointer(rebasing: bytes[payload])
     }
 
-    /// Returns the payload of the last ping, once: answering only the last is enough (RFC 6455 section 5.5.3).
+    /// Returns the payload of the last ping, once. Only the last ping needs an answer (RFC 6455 section 5.5.3).
     package mutating func takePing() -> [UInt8]? {
         defer { self.ping = nil }
         return self.ping
@@ -58,14 +54,14 @@ package struct WebSocketDecoder: Sendable {
 }
 
 extension WebSocketDecoder {
-    /// Reads a header. Returns `false` if it needs more bytes or the header is wrong.
+    /// Returns `false` if the header is incomplete or wrong.
     private mutating func begin(_ bytes: UnsafeMutableRawBufferPointer, _ position: inout Int) -> Bool {
         if self.header.isEmpty {
             if let size = self.readHeader(UnsafeRawBufferPointer(rebasing: bytes[position...])) {
                 position += size
                 return true
             }
-            // Fewer than 14 bytes, or the header would be complete.
+            // At most 13 bytes, since a header has at most 14.
             if self.end == nil { self.header.append(contentsOf: bytes[position...]) }
             position = bytes.count
             return false
@@ -158,7 +154,7 @@ extension WebSocketDecoder {
         }
     }
 
-    /// Ends the WebSocket with a close frame's code and reason (RFC 6455 sections 5.5.1 and 7.4).
+    /// RFC 6455 sections 5.5.1 and 7.4.
     private mutating func close(_ payload: [UInt8], bytesAfter: Int) {
         var code: UInt16?
         var words = "without a code"
@@ -184,7 +180,7 @@ extension WebSocketDecoder {
         self.end = End(error: TransportError(.connectionLost, detail: detail), answer: code)
     }
 
-    /// Ends the WebSocket with an error that names the violation. Always returns `nil`, for "no header".
+    /// Always returns `nil`, for callers that return no header.
     @discardableResult
     private mutating func fail(_ what: String, answer: UInt16 = 1002) -> Int? {
         let detail = "\(self.role.peer) broke the WebSocket protocol: it sent \(what)"
@@ -192,7 +188,7 @@ extension WebSocketDecoder {
         return nil
     }
 
-    /// Whether a close frame may carry the code (RFC 6455 section 7.4.2, and IANA's registry of close codes).
+    /// RFC 6455 section 7.4.2, and IANA's registry of close codes.
     private static func isSendable(_ code: UInt16) -> Bool {
         (1000...1003).contains(code) || (1007...1014).contains(code) || (3000...4999).contains(code)
     }
@@ -217,7 +213,7 @@ extension WebSocketDecoder {
 }
 
 extension String {
-    /// A peer's text in one line of an error: at most 200 characters, without control characters and credentials.
+    /// A peer's text for an error: at most 200 Unicode scalars, without control characters and credentials.
     var onOneLine: String {
         let scalars = self.unicodeScalars.prefix(200).map { scalar in
             scalar.properties.generalCategory == .control ? " " : String(scalar)

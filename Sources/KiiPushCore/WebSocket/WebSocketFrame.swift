@@ -1,12 +1,12 @@
-/// The two ends of a WebSocket: a client masks its frames, and a server does not (RFC 6455 section 5.1).
+/// The ends of a WebSocket. Only a client masks its frames (RFC 6455 section 5.1).
 package enum WebSocketRole: Sendable {
     case client, server
 
-    /// The other end, for error texts.
+    /// For error texts.
     var peer: String { self == .client ? "the server" : "the client" }
 }
 
-/// The kinds of frames, by their values on the wire (RFC 6455 section 5.2).
+/// RFC 6455 section 5.2.
 package enum WebSocketOpcode: UInt8, Sendable, Hashable {
     case continuation = 0
     case text
@@ -19,11 +19,9 @@ package enum WebSocketOpcode: UInt8, Sendable, Hashable {
 }
 
 package enum WebSocketFrame {
-    /// The most bytes that a control frame carries (RFC 6455 section 5.5).
+    /// RFC 6455 section 5.5.
     package static let maximumControlBytes = 125
 
-    /// Appends one whole frame, masked if `mask` is not `nil`.
-    ///
     /// - Parameter mask: a client's four random bytes, the first one lowest; `nil` from a server.
     package static func append(
         _ opcode: WebSocketOpcode, _ payload: [UInt8], mask: UInt32?, to bytes: inout [UInt8]
@@ -37,7 +35,7 @@ package enum WebSocketFrame {
         }
     }
 
-    /// Appends the header of an unfragmented frame. The caller appends the payload, masked if `mask` is not `nil`.
+    /// The caller appends the payload, masked if `mask` is not `nil`.
     package static func appendHeader(
         _ opcode: WebSocketOpcode, length: Int, mask: UInt32?, to bytes: inout [UInt8]
     ) {
@@ -75,7 +73,7 @@ package enum WebSocketFrame {
         return turn == 0 ? key : key >> turn | key << (32 - turn)
     }
 
-    /// The payload of a close frame (RFC 6455 section 5.5.1). Drops a reason that is too long.
+    /// RFC 6455 section 5.5.1. Drops a reason that is too long.
     package static func closePayload(_ code: UInt16, reason: String = "") -> [UInt8] {
         let number = [UInt8(code >> 8), UInt8(truncatingIfNeeded: code)]
         return number.count + reason.utf8.count > self.maximumControlBytes ? number : number + reason.utf8

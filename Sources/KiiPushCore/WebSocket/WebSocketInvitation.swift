@@ -1,20 +1,18 @@
 /// The server's half of the opening handshake (RFC 6455 section 4.2).
 package struct WebSocketInvitation: Sendable {
     package enum Outcome: Sendable, Hashable {
-        /// Send these bytes; the WebSocket is then open. The request ends after `taken` bytes of the last input; frames
-        /// follow.
+        /// Send `answer`; the WebSocket is then open. Frames follow after `taken` bytes of the last input.
         case opened(answer: [UInt8], taken: Int)
-        /// Send these bytes, then close the connection.
+        /// Send `answer`, then close the connection.
         case refused(answer: [UInt8])
     }
 
     private let path: String
     private var head = HandshakeHead()
 
-    /// - Parameter path: the path to serve.
     package init(path: String = WebSocketUpgrade.path) { self.path = path }
 
-    /// Reads the next bytes of a request; returns `nil` while it is incomplete.
+    /// Returns `nil` while the request is incomplete.
     package mutating func read(_ bytes: UnsafeRawBufferPointer) -> Outcome? {
         let taken = self.head.append(bytes)
         guard !self.head.isTooLong else {
@@ -60,7 +58,7 @@ package struct WebSocketInvitation: Sendable {
             431: "Request Header Fields Too Large", 503: "Service Unavailable",
         ]
         let body = sentence + "\n"
-        // RFC 9110 requires Allow with 405 (section 15.5.6) and Upgrade with 426 (15.5.22); RFC 6455 section 4.4
+        // RFC 9110 requires Allow with 405 (section 15.5.6) and Upgrade with 426 (15.5.22). RFC 6455 section 4.4
         // requires the version.
         let required = [405: "Allow: GET\r\n", 426: "Upgrade: websocket\r\nSec-WebSocket-Version: 13\r\n"]
         let answer = """

@@ -1,17 +1,15 @@
-/// The client's half of the opening handshake: the request, and the check of its answer (RFC 6455 section 4.1).
+/// The client's half of the opening handshake (RFC 6455 section 4.1).
 package struct WebSocketUpgrade: Sendable {
     /// The path of MQTT over WebSocket on Kii's brokers and most others.
     package static let path = "/mqtt"
 
-    /// The bytes to send once the connection stands.
     package let request: [UInt8]
     private let accept: String
     private var head = HandshakeHead()
 
     /// - Parameters:
-    ///   - host: the server's name or address; an IPv6 address without brackets.
+    ///   - host: an IPv6 address has no brackets.
     ///   - key: 16 random bytes.
-    ///   - fields: additional fields.
     package init(
         host: String, port: UInt16, usesTLS: Bool, path: String = WebSocketUpgrade.path, key: [UInt8],
         fields: [HTTPField] = []
@@ -31,10 +29,8 @@ package struct WebSocketUpgrade: Sendable {
         self.accept = WebSocketWords.accept(key)
     }
 
-    /// Reads the next bytes of the answer.
-    ///
-    /// - Returns: how many of them belong to the answer, once it is complete and opens the WebSocket; `nil` before.
-    /// - Throws: `TransportError` with code `webSocketFailed`, whose detail describes the wrong answer.
+    /// - Returns: the number of bytes that belong to the answer once it has opened the WebSocket; `nil` before.
+    /// - Throws: ``TransportError`` with code `webSocketFailed` for a wrong answer.
     package mutating func read(_ bytes: UnsafeRawBufferPointer) throws(TransportError) -> Int? {
         let taken = self.head.append(bytes)
         guard self.head.mayBeHTTP else { throw self.refusal("with something other than HTTP") }
