@@ -1,6 +1,5 @@
-/// An agent's badge number, in memory and in a file.
-///
-/// If a ``MessageFeed`` keeps the number, there is no file: the badge forwards the program's numbers to the feed.
+/// An agent's badge number, in memory and in a file. If a ``MessageFeed`` keeps the number, there is no file: the badge
+/// forwards the program's numbers to the feed.
 package final class AgentBadge: KeptBadge {
     private struct State {
         var count = BadgeCount()
@@ -60,14 +59,14 @@ package final class AgentBadge: KeptBadge {
     }
 
     func apply(_ badge: NotificationContent.Badge, _ context: DeliveryContext) {
-        // The feed's process counts the messages itself.
+        // The feed's process counts the messages.
         guard self.feed == nil else { return }
         self.change { $0.apply(badge, messageID: context.messageID, receivedAt: context.receivedAt, now: .now()) }
     }
 
     package func set(_ number: Int?) {
         self.change { $0.set(number) }
-        // Sent even if the number is the same here: the feed may already have another one.
+        // Sent even if the number is the same here: the feed may already have another number.
         self.feed?.setBadge(max(number ?? 0, 0))
     }
 

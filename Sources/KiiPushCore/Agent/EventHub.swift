@@ -1,7 +1,5 @@
-/// Distributes an agent's events.
-///
-/// Each stream has its own buffer, so a slow reader delays nobody. An observer runs on the thread that reports the
-/// event, and delays it.
+/// Distributes an agent's events. A slow reader of a stream delays nobody. An observer delays the thread that reports
+/// the event.
 package final class EventHub: Sendable {
     private struct State {
         var nextID = 0
@@ -15,11 +13,10 @@ package final class EventHub: Sendable {
         var unsaved: Set<String> = []
     }
 
-    /// Runs on the thread that reports the event.
     package typealias Listener = @Sendable (PushEvent) -> Void
 
     private let state = Locked(State())
-    /// The number of listeners to all hubs of the runtime.
+    /// The listeners to all hubs of the runtime.
     private let listeners: Locked<Int>
 
     package init(counting listeners: Locked<Int> = Locked(0)) { self.listeners = listeners }
@@ -53,7 +50,7 @@ package final class EventHub: Sendable {
         self.listeners.withLock { $0 += 1 }
     }
 
-    /// The control server's listener, while a client of the control socket watches the agent.
+    /// The control server's listener, while a client watches.
     var listener: Listener? {
         get { self.state.withLock { $0.listener } }
         set {
@@ -69,8 +66,8 @@ package final class EventHub: Sendable {
 
     func reason(of trouble: PushEvent.Trouble) -> String? { self.state.withLock { $0.troubles[trouble] } }
 
-    /// Reports why a file cannot be written, or with `nil` that it was written. The trouble ends when the last such
-    /// file is written.
+    /// Reports why a file cannot be written, or with `nil` that it was written. The trouble ends with the last
+    /// unwritten file.
     func emit(saving path: String, _ failure: FileError?) {
         let isOver = self.state.withLock { state in
             if failure == nil { state.unsaved.remove(path) } else { state.unsaved.insert(path) }

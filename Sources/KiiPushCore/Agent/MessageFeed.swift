@@ -1,16 +1,16 @@
 /// Another process that receives an agent's messages from the broker, stores them, and passes them to the agent.
 ///
-/// The agent needs no connection of its own. It calls its handler by the usual rules. The other process presents alerts
-/// and retries failed attempts. `KiiPushActivation` has a feed for programs that a push starts.
+/// The agent needs no connection. It calls its handler by the usual rules. The other process presents alerts and
+/// retries failed attempts. `KiiPushActivation` has a feed for programs that a push starts.
 public struct MessageFeed: Sendable {
-    /// The environment variable with the number of an open socket, set for a program that is started for a push.
+    /// The variable with the descriptor of a socket, set for a program that is started for a push.
     package static let launchVariable = "KII_PUSH_LAUNCH_FD"
     /// Whether a message has arrived through that socket, but no agent has asked for the feed.
     package static let isUnclaimed = Locked(false)
 
     /// The feed's number for the program's icon, 0 for none; `nil` if the agent keeps its own number.
     package var badge: Int?
-    /// Sets the feed's number, 0 for none. Any thread calls this; it must not block.
+    /// Sets the feed's number, 0 for none. Called on any thread; must not block.
     package var setBadge: @Sendable (Int) -> Void
     /// Passes messages to the agent until the task is cancelled or the feed ends.
     package var deliver: @Sendable (PushAgent) async throws -> Void

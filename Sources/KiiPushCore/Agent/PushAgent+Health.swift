@@ -1,7 +1,7 @@
 package struct AgentHealth: Sendable, Hashable {
     /// The time since the broker last sent anything. `nil` without a connection, and while the agent pauses reading.
     package var brokerSilence: Duration?
-    /// The time by which the latest handler call exceeds its deadline; zero if no call is late.
+    /// The longest delay of a handler's call beyond its deadline; zero if no call is late.
     package var overdue: Duration
 
     package init(brokerSilence: Duration? = nil, overdue: Duration = .zero) {
@@ -11,9 +11,7 @@ package struct AgentHealth: Sendable, Hashable {
 }
 
 extension PushAgent {
-    /// Asks on the loop's thread, so an answer also proves that the loop still runs.
-    ///
-    /// - Throws: ``TransportError`` with code `shutDown`.
+    /// Asks on the loop's thread, so an answer proves that the loop still runs.
     package func health() async throws -> AgentHealth {
         let link = self.link.withLock { $0 }
         let pipeline = self.runtime.opened?.pipeline

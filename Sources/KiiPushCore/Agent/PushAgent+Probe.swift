@@ -9,13 +9,10 @@ extension PushAgent {
         case failed(TransportError)
     }
 
-    /// Connects and subscribes like ``run()``, calls `body`, and disconnects.
+    /// Connects and subscribes like ``run()``, with the same locks; calls `body`; disconnects. The inbox stores
+    /// messages that arrive meanwhile, and the next ``run()`` delivers them.
     ///
-    /// Takes the same locks as ``run()``, and fails if another process holds one. The inbox stores messages that arrive
-    /// meanwhile; the next ``run()`` delivers them.
-    ///
-    /// - Throws: ``PushAgentError``, with `inbox` if messages would be stored in memory only. ``KiiError`` and
-    ///   ``TransportError`` if the cloud does not return the endpoint.
+    /// Throws `inbox` if the inbox would be in memory.
     package func probeBroker(whileSubscribed body: (PushEvent.Connection) async -> Void) async throws -> BrokerAnswer {
         try await self.exclusively {
             try self.enrolment.load()
@@ -52,10 +49,8 @@ extension PushAgent.BrokerAnswer {
 }
 
 extension PushRuntime {
-    /// Calls `send`, waits for a stored message that contains `text`, and marks it as done, so that no handler gets it.
-    ///
-    /// - Returns: whether the message arrived and the store wrote the mark; `false` if the task is cancelled.
-    /// - Throws: the errors of `send`; ``InboxAccessError``; ``PushAgentError``; `TransportError` with code `shutDown`.
+    /// Calls `send`, waits for a stored message that contains `text`, and marks the message as done, so that no handler
+    /// gets it. Returns whether the store has written the mark; `false` if the task is cancelled.
     package func takeMessage(containing text: String, afterSending send: () async throws -> Void) async throws -> Bool {
         _ = try await self.open()
         let reader = try InboxReader(stateDirectory: self.configuration.stateDirectory)

@@ -2,9 +2,9 @@ extension PushAgent {
     /// The number for the program's icon, from the newest message with an `aps` object, or from ``setBadge(_:)``. `nil`
     /// for none.
     ///
-    /// An `aps` without `badge`, or with a `badge` of zero or less, clears the number. A message without `aps`, Kii's
-    /// usual form over MQTT, does not change it. The agent saves a change in the state directory within a second. If a
-    /// ``MessageFeed`` keeps the number, the badge is always the feed's number.
+    /// An `aps` without `badge`, or with a `badge` of zero or less, clears the number. A message without `aps`, the
+    /// usual form over MQTT, does not change it. The agent saves a change within a second. If a ``MessageFeed`` keeps a
+    /// number, the badge is the feed's number.
     ///
     /// - Source: UIKit's `applicationIconBadgeNumber`; the key `badge` of `aps`.
     public var badge: Int? { self.keptBadge.number }
@@ -13,14 +13,13 @@ extension PushAgent {
     /// newest 64 numbers for a slow reader and ends with the agent.
     public var badges: AsyncStream<Int?> { self.keptBadge.numbers }
 
-    /// Sets ``badge``, for instance when the user has seen the counted messages. Also sets the number of a
-    /// ``MessageFeed``.
+    /// Sets ``badge``, for instance when the user has seen the counted messages.
     ///
     /// - Parameter number: the number; `nil`, zero or less for none.
     public func setBadge(_ number: Int?) { self.keptBadge.set(number) }
 
     /// Presents again the messages of earlier runs that the user has not answered. The handler gets messages that
-    /// cannot be presented. Returns at once if cancelled; a presenter that blocks keeps its thread.
+    /// cannot be presented. Returns at once if cancelled.
     func presentAgain(_ installations: [(key: Int64, id: String)], _ core: PushRuntime.Core) async {
         defer { self.desk.endRestoring() }
         // Waits until earlier answers are written, so that no answered message is presented again.

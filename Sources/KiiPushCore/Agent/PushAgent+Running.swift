@@ -6,7 +6,7 @@ extension PushAgent {
     /// still valid.
     ///
     /// - Parameter replacing: whether to discard the registration on file and begin anew. A pseudo user is then lost.
-    ///   The next run delivers the old installation's unfinished messages if the user or thing stays the same.
+    ///   If the user or thing stays the same, the next run delivers unfinished messages of the old installation.
     ///   Otherwise they wait for `kii-push inbox adopt`. Default: no.
     /// - Throws: ``PushAgentError``; ``KiiInputError`` for an invalid subscription or installation, before any request;
     ///   ``TransportError`` and ``KiiError`` if the cloud or the broker fails; `CancellationError`.
@@ -50,14 +50,14 @@ extension PushAgent {
     /// reconnects after every loss.
     ///
     /// The agent retries temporary failures of the cloud, the broker and the network without limit, and reports them in
-    /// ``events``. It also retries refused subscriptions, since a topic may not exist yet, and files that it cannot
-    /// open for lack of disk space or descriptors.
+    /// ``events``. It also retries refused subscriptions, since a topic may not exist yet. It retries opening files
+    /// while disk space or descriptors are short.
     ///
     /// Cancellation stops the agent gracefully. It takes no more messages and gives running handlers
     /// ``PushRuntime/Configuration/shutdownGrace``. Then it stores their answers and disconnects.
     ///
     /// With a ``MessageFeed``, the agent opens neither a connection nor the inbox. It calls the handler by the same
-    /// rules, also for alerts. `run` returns when the feed ends.
+    /// rules, also for alerts, and returns when the feed ends.
     ///
     /// - Throws: ``PushAgentError`` or ``KiiError`` for a failure that only a person can mend; ``KiiInputError`` for an
     ///   invalid subscription or installation, before any request; errors of the feed. Returns normally if the task is
@@ -155,7 +155,7 @@ extension PushAgent {
         return endpoint
     }
 
-    /// Returns the endpoint; retries temporary failures.
+    /// Retries temporary failures.
     private func enrol(_ policy: inout ReconnectPolicy) async throws -> MQTTEndpoint {
         while true {
             do {
@@ -193,8 +193,8 @@ extension PushAgent {
         try await self.runtime.waits.pass(decision, policy, since: mark)
     }
 
-    /// Keeps this user's other processes from receiving as the same installation. `nil` with a shared store, which does
-    /// so itself.
+    /// Keeps this user's other processes from receiving as the same installation. Returns `nil` with a shared store,
+    /// which does this itself.
     func lockInstallation(_ endpoint: MQTTEndpoint) throws(PushAgentError) -> InstallationLock? {
         guard self.runtime.shared == nil else { return nil }
         let configuration = self.runtime.configuration

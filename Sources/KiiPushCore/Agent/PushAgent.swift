@@ -1,12 +1,11 @@
-/// Receives pushes: signs in, registers an installation, subscribes, and calls its handler.
+/// Receives pushes: signs in, registers an installation, subscribes, and calls its handler. ``run()`` reconnects after
+/// every loss, until its task is cancelled.
 ///
 /// ```swift
 /// let runtime = try PushRuntime()
 /// let agent = PushAgent(runtime: runtime, configuration: configuration, handler: handler)
 /// try await agent.run()
 /// ```
-///
-/// ``run()`` reconnects after every loss, until its task is cancelled.
 public final class PushAgent: Sendable {
     /// The settings of an agent: its account, its subscriptions, its connection.
     public struct Configuration: Sendable {
@@ -26,9 +25,8 @@ public final class PushAgent: Sendable {
         public var transport = Transport.automatic
         /// Whether the installation is for development; senders may exclude such installations. Default: no.
         public var isDevelopment = false
-        /// Further members of the request that makes the installation, for a server with extensions: a JSON object. If
-        /// they differ from those on file, the agent makes the installation again. `nil` (default) keeps the members on
-        /// file.
+        /// Further members of the request that makes the installation, for a server with extensions: a JSON object. A
+        /// change makes the installation again. `nil` (default) keeps the members on file.
         ///
         /// ``PushAgent/run()`` refuses members that the agent sets itself: `deviceType`, `development`,
         /// `installationRegistrationID`, `userID` and `thingID`.
@@ -37,8 +35,8 @@ public final class PushAgent: Sendable {
         /// s, since many load balancers close an idle connection after 60 s, and some after 50 s.
         ///
         /// The agent drops the connection if PINGRESP does not come within the same time, 20 s at most: by default
-        /// after 65 s of silence. If the broker's machine accepts no more bytes, the agent drops the connection after
-        /// the wait for PINGRESP alone, 5 s at least. After this machine has slept, the broker has 5 s to answer.
+        /// after 65 s of silence. If the broker's machine accepts no bytes, only the wait for PINGRESP counts, 5 s at
+        /// least. After this machine has slept, the broker has 5 s to answer.
         public var keepAlive = Duration.seconds(45)
 
         /// Makes a configuration with default settings.
@@ -77,7 +75,7 @@ public final class PushAgent: Sendable {
     ///   - lifecycle: tells whether the program is in the background. Default (`nil`): every message reaches the
     ///     handler.
     ///   - presenter: shows alerts that arrive in the background. Default (`nil`): they reach the handler.
-    ///   - feed: the process that receives from the broker for this agent. Default (`nil`): the agent connects itself.
+    ///   - feed: another process that receives for this agent. Default (`nil`): the agent receives from the broker.
     public convenience init(
         runtime: PushRuntime, configuration: Configuration, handler: some NotificationHandler,
         lifecycle: AgentLifecycle? = nil, presenter: (any NotificationPresenter)? = nil, feed: MessageFeed? = nil
@@ -87,7 +85,11 @@ public final class PushAgent: Sendable {
             presenter: presenter, reconnect: .init(), feed: feed)
     }
 
-    /// Makes an agent whose handler is a closure. It does nothing before ``register(replacing:)`` or ``run()``.
+    /// Makes an agent whose handler is a closure. See ``init(runtime:configuration:handler:lifecycle:presenter:feed:)``
+    /// for the other parameters.
+    ///
+    /// The closure handles one message and returns the result, within 30 s. If it throws, the agent retries the
+    /// message.
     ///
     /// ```swift
     /// let agent = PushAgent(runtime: runtime, configuration: configuration) { message, context in
@@ -95,16 +97,6 @@ public final class PushAgent: Sendable {
     ///     return .newData
     /// }
     /// ```
-    ///
-    /// - Parameters:
-    ///   - runtime: the runtime, which several agents can share.
-    ///   - configuration: the agent's settings. A name that is no file name is a programmer error.
-    ///   - lifecycle: tells whether the program is in the background. Default (`nil`): every message reaches the
-    ///     handler.
-    ///   - presenter: shows alerts that arrive in the background. Default (`nil`): they reach the handler.
-    ///   - feed: the process that receives from the broker for this agent. Default (`nil`): the agent connects itself.
-    ///   - handler: handles one message and returns the result, within 30 s. The agent retries the message if the
-    ///     closure throws. See ``AsyncRemoteNotificationHandler``.
     public convenience init(
         runtime: PushRuntime, configuration: Configuration, lifecycle: AgentLifecycle? = nil,
         presenter: (any NotificationPresenter)? = nil, feed: MessageFeed? = nil,
@@ -158,21 +150,21 @@ public final class PushAgent: Sendable {
     /// slow reader.
     public var events: AsyncStream<PushEvent> { self.hub.stream() }
 
-    /// Calls `observer` with every event from now on, until the agent is released. An observer misses no event.
+    /// Calls `observer` with every event from now on, until the agent is released.
     ///
-    /// The agent calls it on the event's thread, which waits for it. Several threads may call it at once. The events of
-    /// one message come in order.
+    /// The agent calls the observer on the event's thread, which waits. Several threads may call it at once. The events
+    /// of one message come in order.
     public func observe(_ observer: @escaping @Sendable (PushEvent) -> Void) { self.hub.observe(observer) }
 
-    /// The agent's registration on file; `nil` before it has registered. Sends no request and takes no lock.
+    /// The registration on file; `nil` before the agent has registered. Sends no request and takes no lock.
     ///
     /// - Throws: ``PushAgentError/file(_:)``, ``PushAgentError/stateOfAnotherAccount(path:)``.
     public func registration() throws(PushAgentError) -> Registration? {
         try self.enrolment.stateOnFile()?.registration
     }
 
-    /// The registration on file of an agent in a state directory; `nil` before that agent has registered. Sends no
-    /// request and takes no lock: the agent may run in another process.
+    /// The registration on file of an agent in a state directory; `nil` before it has registered. Sends no request and
+    /// takes no lock: the agent may run in another process.
     ///
     /// - Throws: ``FileError``.
     public static func registration(
@@ -181,8 +173,8 @@ public final class PushAgent: Sendable {
         try AgentStateFile(stateDirectory: directory, name: name).load()?.registration
     }
 
-    /// The session of the agent's user or thing, for the program's own calls. It signs in if necessary, and shares its
-    /// tokens with the agent. Valid until ``register(replacing:)`` discards the registration.
+    /// The session of the agent's user or thing, for the program's own calls. It signs in, renews and stores tokens as
+    /// the agent does. Valid until ``register(replacing:)`` discards the registration.
     ///
     /// - Throws: ``PushAgentError/file(_:)``, ``PushAgentError/stateOfAnotherAccount(path:)``.
     public func session() throws(PushAgentError) -> KiiSession { try self.enrolment.session() }

@@ -6,14 +6,14 @@ public enum PushAgentError: Error, Sendable, CustomStringConvertible {
     case invalidConfiguration(setting: String, reason: String)
     /// Another process uses the state directory; `processID` is `nil` if it is unknown.
     case stateDirectoryInUse(path: String, processID: Int?)
-    /// Another process of this user receives as this installation. The broker would disconnect one of two receivers.
+    /// Another process of this user receives as this installation.
     case installationInUse(installationID: String, processID: Int?)
     /// The agent is running already.
     case alreadyRunning
     /// The agent's ``MessageFeed`` cannot deliver messages.
     case feed(reason: String)
-    /// The agent's file belongs to another app, cloud or account than the configuration. The agent sends a token only
-    /// to the cloud that issued it.
+    /// The agent's file belongs to another app, cloud or account than the configuration. A token is sent only to the
+    /// cloud that issued it.
     case stateOfAnotherAccount(path: String)
     /// The cloud refuses the agent's credentials. A retry would not help.
     case signInRefused(KiiError)
@@ -29,8 +29,8 @@ public enum PushAgentError: Error, Sendable, CustomStringConvertible {
     case inbox(reason: String)
     /// Another process, with this host and ID, runs a gateway of this name and renews its lease.
     case gatewayInUse(name: String, host: String, processID: Int)
-    /// The gateway must stop. It did not renew its lease in time, and other gateways receive for its installations. Or
-    /// its database is older than what it had written. A new process can take part again.
+    /// The gateway must stop. It did not renew its lease in time, and other gateways took over its installations; or
+    /// its database was replaced by an older copy. A new process can take part again.
     case leaseLost(gateway: String, reason: String)
     /// The broker refused the subscription to the installation's topic repeatedly, and the cloud confirmed the topic
     /// each time. ``PushAgent/register(replacing:)`` throws this after two refusals.
@@ -70,9 +70,8 @@ public enum PushAgentError: Error, Sendable, CustomStringConvertible {
 }
 
 extension PushAgentError {
-    /// Whether a later start may succeed without a person's help, for instance because another process has ended.
-    ///
-    /// If this is `false`, a program under systemd exits with a status of `RestartPreventExitStatus=`.
+    /// Whether a later start may succeed without a person's help, for instance because another process has ended. If
+    /// not, a program under systemd exits with a status of `RestartPreventExitStatus=`.
     package var isTemporary: Bool {
         switch self {
         case .stateDirectoryInUse, .installationInUse, .inbox, .gatewayInUse, .leaseLost: true

@@ -1,4 +1,4 @@
-/// An event of an agent: about its registration, its connection, its storage, or a message.
+/// An event of an agent, for people, logs and tests: about its registration, its connection, its storage, or a message.
 ///
 /// ```swift
 /// for await event in agent.events {
@@ -6,7 +6,7 @@
 /// }
 /// ```
 ///
-/// Events are for people, logs and tests. Messages come to the handler. New cases may be added.
+/// New cases may be added.
 public enum PushEvent: Sendable {
     /// The agent has signed in, and has an installation and the broker's endpoint.
     case registered(Registration)
@@ -21,52 +21,51 @@ public enum PushEvent: Sendable {
     case subscribed(SubscriptionTarget)
     /// The cloud did not confirm a subscription; the agent retries after `retryIn`. After a refusal, for instance of a
     /// topic that does not exist, the pause is up to 5 s, later up to 5 min. `nil` if the cloud refuses the agent's
-    /// credentials: ``PushAgent/run()`` then ends and throws that error.
+    /// credentials: ``PushAgent/run()`` then throws that error.
     case subscriptionFailed(SubscriptionTarget, reason: String, retryIn: Duration?)
     /// The agent cannot do part of its work until ``recovered(_:)``. It reports each reason once.
     case trouble(Trouble, reason: String)
     /// The agent does this work again.
     case recovered(Trouble)
-    /// An incident that has no end of its own. `messages` is the number of messages concerned; `nil` if it concerns
-    /// none.
+    /// An incident that has no end of its own. `messages` counts the messages concerned; `nil` if there are none.
     case notice(Notice, reason: String, messages: Int? = nil)
-    /// The inbox file was damaged, removed, emptied, or replaced by an older copy. The old file is kept at `path`, its
-    /// log at `path` with `-wal` added, its count of messages with `-mark` added.
+    /// The inbox file was damaged, removed, emptied, or replaced by an older copy. The library keeps the old file at
+    /// `path`, its log at `path` with `-wal` added, and its count of messages with `-mark` added.
     ///
-    /// A new file begins with `takenOver` messages of the old one: those that were readable and unfinished, dead
-    /// letters included. At least `lost` messages were not readable (``MessageLedger/lost``); `nil` if the number is
-    /// unknown. The handler may get a message again that was handled just before.
+    /// A new file begins with the `takenOver` readable, unfinished messages of the old one, dead letters included. At
+    /// least `lost` messages were unreadable (``MessageLedger/lost``); `nil` if the number is unknown. A message that
+    /// was handled just before may be delivered again.
     ///
     /// The first agents that run afterwards report this once, perhaps in a later process.
     case inboxMovedAside(path: String, reason: String, takenOver: Int, lost: Int?)
-    /// The agent now handles this number of unfinished messages of another installation. Both installations have the
-    /// same user or thing, or a person decided so (`kii-push inbox adopt`).
+    /// The agent now handles this number of unfinished messages of another installation, which has the same user or
+    /// thing, or which a person chose (`kii-push inbox adopt`).
     case adopted(fromInstallation: String, messages: Int)
     /// Something happened to a message.
     case message(MessageEvent)
     /// The agent is stopping: it starts no more handlers, and waits for running ones.
     case stopping
 
-    /// Work that the agent cannot do. A trouble is shown as, for example, `not storing`, and its end as `storing
-    /// again`. New cases may be added.
+    /// Work that the agent cannot do. Texts say, for example, `not storing`, and `storing again` after the recovery.
+    /// New cases may be added.
     public enum Trouble: String, Sendable, Hashable, CaseIterable {
         /// The agent cannot write the inbox. It acknowledges nothing, so no message is lost. On a full disk, the inbox
-        /// has already removed what it could (``Notice/historyCut``).
+        /// first makes room (``Notice/historyCut``).
         case storing
         /// The inbox is full of dead letters (``PushRuntime/Bounds/deadLetters``,
         /// ``PushRuntime/Bounds/deadLetterBytes``). The agent stops reading from the network, so the broker keeps new
         /// messages. It still delivers stored messages. Retry or drop dead letters.
         case receiving
         /// The agent cannot write one of its own files. It keeps the new state, such as a token, in memory, and writes
-        /// the file again with the next change. The state is lost if the process ends before.
+        /// the file with the next change. If the process ends before, the new state is lost.
         case saving
         /// The agent cannot read stored messages from the inbox. It retries every second, and still stores and
         /// acknowledges new messages.
         case reading
-        /// Messages wait, although fewer handlers run than allowed. The agent retries every second if the system gives
-        /// no thread for a handler, or if a program that handles messages cannot be started (no attempt counts then).
-        /// The third cause: too many handlers have not returned long after their deadlines, so the agent starts no more
-        /// threads in their place.
+        /// Messages wait, although fewer handlers run than allowed. Either the system gives no thread for a handler, or
+        /// a program that handles messages cannot be started (no attempt counts then): the agent retries every second.
+        /// Or too many handlers have not returned long after their deadlines, and the agent starts no more threads in
+        /// their place.
         case handling
     }
 
@@ -76,8 +75,8 @@ public enum PushEvent: Sendable {
         /// waited in the old session are lost.
         case sessionLost = "session lost"
         /// Another receiver probably uses this agent's installation: the broker accepts each connection and soon closes
-        /// it. Each of two receivers gets only some of the messages. Stop the other one, or receive as another user or
-        /// thing, since a user or thing has one MQTT installation.
+        /// it. Each receiver gets only some of the messages. Stop the other one, or receive as another user or thing:
+        /// each has one MQTT installation.
         ///
         /// Until then, the agent pauses for up to 5 min after a connection of less than 30 s. It reports this once, and
         /// again after a longer connection.
@@ -112,7 +111,6 @@ public enum PushEvent: Sendable {
         public var usesWebSocket = false
         /// Whether the broker's certificate was verified: with TLS, unless `kii-push` was started with `--insecure`.
         public var isVerified: Bool
-        /// `3.1.1` or `3.1`.
         package var protocolVersion: String
         /// The delivery guarantee of the granted QoS.
         public var guarantee: Guarantee
@@ -123,7 +121,7 @@ public enum PushEvent: Sendable {
     public enum Guarantee: Sendable, Hashable {
         /// QoS 1: the broker repeats a message until the agent has stored it. Duplicates are possible.
         case atLeastOnce
-        /// QoS 0: the agent never loses a stored message, but the network may lose one before.
+        /// QoS 0: the network may lose a message before the agent has stored it.
         case atMostOnce
     }
 }

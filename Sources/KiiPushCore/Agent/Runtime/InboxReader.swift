@@ -8,9 +8,7 @@ package final class InboxReader {
     private let path: String
     private let stateDirectory: String
 
-    /// Opens the inbox of a ``PushRuntime/Configuration/stateDirectory``, or of a profile of the command line.
-    ///
-    /// - Throws: ``InboxAccessError``; `missing` if no message was ever received into a file.
+    /// Throws `missing` if no message was ever received into a file.
     package init(stateDirectory: String) throws(InboxAccessError) {
         let path = StateDirectory.inboxFile(in: stateDirectory)
         self.path = path
@@ -22,12 +20,9 @@ package final class InboxReader {
         self.inbox = inbox
     }
 
-    /// Counts all messages by outcome. ``MessageLedger/lost`` includes messages that ``InboxMark`` counts and the file
-    /// lacks.
-    ///
-    /// - Throws: ``InboxAccessError/unusable(path:reason:)``, ``InboxAccessError/damaged(path:reason:)``.
+    /// ``MessageLedger/lost`` includes messages that the file lacks although ``InboxMark`` counts them.
     package func ledger() throws(InboxAccessError) -> MessageLedger {
-        // Read before the file, which only grows, so that the mark of a sound file is never ahead.
+        // First the mark, then the file: a message stored in between must not look like a missing one.
         let mark = InboxMark(ofInboxAt: self.path)
         return try self.read { inbox throws(InboxError) in
             let ledger = try inbox.currentLedger()
@@ -41,9 +36,6 @@ package final class InboxReader {
 
     /// Checks every message, except for its payload, and whether the file holds all stored messages. Takes about a
     /// second for a million messages, twice that if they wait.
-    ///
-    /// - Throws: ``InboxAccessError/damaged(path:reason:)`` if messages are unreadable or missing;
-    ///   ``InboxAccessError/unusable(path:reason:)``.
     package func verify() throws(InboxAccessError) {
         let mark = InboxMark(ofInboxAt: self.path)
         try self.read { inbox throws(InboxError) in
@@ -52,19 +44,13 @@ package final class InboxReader {
         }
     }
 
-    /// The dead letters in the order of reception, without ``MessageRecord/events``.
-    ///
-    /// - Parameters:
-    ///   - messageID: lists only messages with a greater number.
-    ///   - limit: the most records, 1 or more; each may hold a payload of 256 KiB.
-    /// - Throws: ``InboxAccessError/unusable(path:reason:)``, ``InboxAccessError/damaged(path:reason:)``.
+    /// In the order of reception, without ``MessageRecord/events``. Each record may hold a payload of 256 KiB.
     package func deadLetters(after messageID: Int64 = 0, limit: Int = 100) throws(InboxAccessError) -> [MessageRecord] {
         try self.read { inbox throws(InboxError) in
             try inbox.deadLetterRecords(after: messageID, limit: max(1, limit))
         }
     }
 
-    /// The number of dead letters, and its limit according to `bounds`.
     package func deadLetterStock(
         bounds: PushRuntime.Bounds = PushRuntime.Bounds()
     ) throws(InboxAccessError) -> DeadLetterStock {
@@ -75,13 +61,7 @@ package final class InboxReader {
         }
     }
 
-    /// Messages in any of these states, in the order of reception. A record has a newer state if another process
-    /// changes the message meanwhile.
-    ///
-    /// - Parameters:
-    ///   - messageID: lists only messages with a greater number.
-    ///   - limit: the most records, 1 or more; each may hold a payload of 256 KiB.
-    /// - Throws: ``InboxAccessError/unusable(path:reason:)``, ``InboxAccessError/damaged(path:reason:)``.
+    /// In the order of reception. A record has a newer state if another process changes the message meanwhile.
     package func messages(
         _ standings: Set<MessageRecord.Standing> = Set(MessageRecord.Standing.allCases), after messageID: Int64 = 0,
         limit: Int = 100
@@ -97,9 +77,8 @@ package final class InboxReader {
         }
     }
 
-    /// - Parameter messageID: as in ``DeliveryContext/messageID``.
-    /// - Throws: ``InboxAccessError``: `neverReceived` for a number that no message has yet, `removed` for a message
-    ///   that the inbox no longer has.
+    /// Throws `neverReceived` for a number that no message has yet, and `removed` for a message that the inbox no
+    /// longer has.
     package func trace(of messageID: Int64) throws(InboxAccessError) -> MessageRecord {
         // The last number first: otherwise a message that arrives between the two reads would count as removed.
         let found = try self.read { inbox throws(InboxError) in
@@ -136,7 +115,7 @@ package final class InboxReader {
         do throws(InboxError) {
             return try Inbox(path: path, configuration: configuration)
         } catch {
-            // A used file can look empty if its log is missing. The mark shows that it was used.
+            // Without its log, a used file can look empty. ``InboxMark`` shows that it was used.
             if error.kind == .notMade { try InboxMark(ofInboxAt: path)?.require(in: InboxLedger()) }
             throw error
         }
@@ -148,12 +127,10 @@ package final class InboxReader {
     }
 }
 
-/// The reason why an inbox or a message could not be read, or why a request to the receiving process failed.
 package enum InboxAccessError: Error, Sendable, Hashable, CustomStringConvertible {
     /// There is no inbox file: nothing was received here, or the inbox was in memory.
     case missing(path: String)
     case newerVersion(path: String, version: Int)
-    /// The file is damaged, or is no inbox.
     case damaged(path: String, reason: String)
     case unusable(path: String, reason: String)
     /// No message has this number yet; the last number is `last`, 0 for none.

@@ -17,8 +17,6 @@ final class InstallationLock: Sendable {
 
     private let place: LockTable.Place
 
-    /// - Throws: ``PushAgentError/installationInUse(installationID:processID:)`` with the holder;
-    ///   ``PushAgentError/file(_:)``.
     init(installationID: String, directory: String) throws(PushAgentError) {
         // FNV-1a: every process must compute the same hash, and Swift's own has a random seed.
         let hash = installationID.utf8.reduce(0xcbf2_9ce4_8422_2325 as UInt64) { hash, byte in
@@ -39,7 +37,7 @@ private struct LockTable {
         fileprivate var offset: Int64
     }
 
-    /// Identifies a file by its inode, since several paths may lead to the file.
+    /// Identifies a file by its inode, since several paths may lead to it.
     fileprivate struct File: Hashable {
         var device: dev_t
         var number: ino_t

@@ -83,13 +83,13 @@ extension PushRuntime.Configuration {
         delivery.deadline = self.environment.handlerDeadline
         delivery.isStrictlyOrdered = self.isStrictlyOrdered
         if let delays = self.retryDelays { delivery.retryDelays = delays }
-        // Without a file, all messages are in memory anyway.
+        // Without a file, all messages are in memory anyway, so a limit saves nothing.
         delivery.messagesInMemory = self.inbox == .memory ? 65_536 : self.bounds.messagesInMemory
         delivery.bytesInMemory = self.inbox == .memory ? nil : self.bounds.bytesInMemory
         return delivery
     }
 
-    /// A retry that is due later than this was written before the clock was set back, or with other delays.
+    /// A retry that is due later than this was stored before the clock was set back, or with other delays.
     package var longestRetryDelay: Duration { (self.delivery.retryDelays.max() ?? .zero) + .seconds(3600) }
 
     package var inboxFile: KiiPushCore.Inbox.Configuration {

@@ -6,8 +6,8 @@ extension PushRuntime {
     /// ```
     ///
     /// A record has the message and the reason, without earlier events. Each loop begins anew, and its body may retry
-    /// or drop dead letters. The sequence reads 32 records at a time in the order of reception, so a loop may miss a
-    /// message that dies meanwhile. It throws the errors of ``ledger()``.
+    /// or drop dead letters. A loop may miss a message that becomes a dead letter meanwhile. The sequence throws the
+    /// errors of ``ledger()``.
     ///
     /// - Parameter messageID: lists only messages with a greater number. Default: all.
     public func deadLetters(after messageID: Int64 = 0) -> some AsyncSequence<MessageRecord, any Error> & Sendable {
@@ -19,11 +19,11 @@ extension PushRuntime {
     }
 
     /// Delivers a dead letter again, on whatever topic it came; its attempts count from zero. The installation's agent
-    /// gets it now, or when such an agent runs.
+    /// gets the message now, or when such an agent runs.
     ///
     /// - Parameter messageID: ``MessageRecord/messageID``.
-    /// - Returns: whether there was a dead letter that could be retried. `false` if its installation is unknown
-    ///   (``MessageRecord/installationID`` is `nil`): it can only be dropped. An inbox in memory has none.
+    /// - Returns: whether there was a dead letter that could be retried. `false` with an inbox in memory, or if the
+    ///   installation is unknown (``MessageRecord/installationID`` is `nil`): then the dead letter can only be dropped.
     /// - Throws: ``PushAgentError`` if the state directory cannot be opened, or the inbox cannot be written, with
     ///   nothing changed; ``TransportError`` with code `shutDown` after ``shutdown()``.
     @discardableResult
@@ -39,9 +39,6 @@ extension PushRuntime {
         try await self.decide(.drop, messageID, onlyDead: true) == .carriedOut
     }
 
-    /// Asks the store on the loop's thread.
-    ///
-    /// - Throws: ``InboxError``; ``TransportError`` with code `shutDown`; the errors of ``open()``.
     package func ask<Answer: Sendable>(
         _ question: @escaping @Sendable (any Store, @escaping StoreCompletion<Answer>) -> Void
     ) async throws -> Answer {

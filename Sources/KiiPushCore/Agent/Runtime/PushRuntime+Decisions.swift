@@ -14,23 +14,19 @@ extension PushRuntime {
     /// waits for its retry keeps its count of attempts; any other starts with attempt 1.
     ///
     /// - Returns: ``MessageDecision/notFound`` also with an inbox in memory.
-    /// - Throws: The errors of ``retryDeadLetter(_:)``.
     @discardableResult
     package func retry(_ messageID: Int64) async throws -> MessageDecision { try await self.decide(.retry, messageID) }
 
     /// Removes a message for good, whatever its state. The ledger counts it as ``MessageLedger/dropped``, unless it was
     /// done.
-    ///
-    /// - Throws: The errors of ``retryDeadLetter(_:)``.
     @discardableResult
     package func drop(_ messageID: Int64) async throws -> MessageDecision { try await self.decide(.drop, messageID) }
 
-    /// Assigns the messages of an unused installation to another one: at once if its agent runs, else from its next run
-    /// on. Installations of the same user or thing do this by themselves.
+    /// Assigns the messages of an unused installation to another one: at once if its agent runs, else when its agent
+    /// next runs. Installations of the same user or thing need no such decision.
     ///
     /// - Returns: the number of these messages, without done messages and dead letters. `nil` if the inbox does not
-    ///   know one of the two, if both are the same, or if an agent of this runtime receives as the former.
-    /// - Throws: The errors of ``retryDeadLetter(_:)``.
+    ///   know one of the installations, if both are the same, or if an agent of this runtime receives as `formerID`.
     package func adopt(_ formerID: String, by installationID: String) async throws -> Int? {
         try await self.withPipeline { [adopters = self.adopters] pipeline, completion in
             Self.adopt(formerID, by: installationID, pipeline.store, adopters, completion: completion)

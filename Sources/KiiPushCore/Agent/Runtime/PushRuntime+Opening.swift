@@ -2,8 +2,6 @@ import Glibc
 
 extension PushRuntime {
     /// The first call opens the inbox.
-    ///
-    /// - Throws: ``PushAgentError``.
     func open() async throws -> Core {
         // On the loop's thread, so that two callers cannot open at the same time.
         guard let shared = self.shared else { return try await self.loop.run { [self] in try self.openOnLoop() } }
@@ -79,7 +77,6 @@ extension PushRuntime {
         }
     }
 
-    /// Without an inbox file, only the control socket needs the lock, so a failure is only a notice.
     private func lockForControlSocket(_ events: inout [PushEvent]) -> FileLock? {
         guard self.configuration.hasControlSocket else { return nil }
         do throws(PushAgentError) {
@@ -108,7 +105,7 @@ extension PushRuntime {
         do throws(PushAgentError) {
             lock = try self.lockDirectory()
         } catch {
-            // The inbox in memory promises less, so it serves only if this user may not write the directory. Other
+            // An inbox in memory promises less. It is used only if this user may not write the directory: other
             // failures pass, or a person can mend them.
             guard case .file(let file) = error, file.forbidsWriting else { throw error }
             let promise =

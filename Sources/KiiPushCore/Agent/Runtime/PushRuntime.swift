@@ -58,7 +58,6 @@ public final class PushRuntime: Sendable {
         /// The field `User-Agent` of requests to the REST API and to a proxy: printable ASCII. Default: this library
         /// and libcurl with their versions, such as `KiiPushCore/0.1.0 libcurl/7.88.1`.
         public var userAgent = UserAgent.ofLibrary
-        /// The limit for one request to the REST API.
         package var callTimeout = Duration.seconds(30)
         /// Whether other processes of the same user may watch the messages, and retry or drop dead letters (`kii-push
         /// listen`, `kii-push inbox`). They use the unix socket `control.sock` in the state directory, mode 0600. With
@@ -89,7 +88,7 @@ public final class PushRuntime: Sendable {
         let control: ControlServer?
         /// Whether a file or a shared store keeps the messages.
         let isDurable: Bool
-        /// Events of the opening, for every agent to report.
+        /// Every agent reports these events of the opening.
         let events: [PushEvent]
     }
 
@@ -156,7 +155,6 @@ public final class PushRuntime: Sendable {
     /// For tests that have moved delivery's clock.
     package func deliveryTimeChanged() { self.loop.submit {} }
 
-    /// - Throws: ``TransportError`` with code `shutDown`; the errors of ``open()``.
     func onPipeline<Result: Sendable>(_ body: @escaping @Sendable (Pipeline) -> Result) async throws -> Result {
         let core = try await self.open()
         return try await self.loop.run { body(core.pipeline.value) }

@@ -16,7 +16,6 @@ package struct RuntimeEnvironment: Sendable {
     /// The clocks of handlers' deadlines and retries. A test that moves them calls
     /// ``PushRuntime/deliveryTimeChanged()``.
     package var clocks = Clocks.machine
-    /// Reads the machine's clocks, which show a sleep.
     package var readClocks: @Sendable () -> ClockReading? = ClockReading.now
     /// Whether a push has started this process, and no agent has asked for the feed.
     package var isActivated: @Sendable () -> Bool = {

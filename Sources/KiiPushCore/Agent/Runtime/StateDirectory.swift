@@ -32,7 +32,7 @@ package enum StateDirectory {
         return directory
     }
 
-    /// Whether `directory` is this user's alone. Call it after making the directory: in `/tmp`, only the owner can
+    /// Whether `directory` is this user's alone. Call this after making the directory: in `/tmp`, only the owner can
     /// replace it.
     static func isOwn(_ directory: String) -> Bool {
         var status = stat()
