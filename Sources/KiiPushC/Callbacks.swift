@@ -82,7 +82,7 @@ final class Callbacks: RemoteNotificationHandler, ThingCommandHandler {
         _ completion: FetchCompletion
     ) {
         let isCommand = kind == KII_PUSH_KIND_THING_COMMAND
-        // Checked under the lock under which `kii_push_close` ends the calls, so that no later call is added.
+        // `kii_push_close` ends the calls under the same lock, so no call can be added after that.
         let added = handles.withLock { [runtime = self.runtime] handles in
             runtime.isClosed
                 ? nil
@@ -106,7 +106,6 @@ final class Callbacks: RemoteNotificationHandler, ThingCommandHandler {
 
 /// Adds a final zero.
 private func withText<Result>(_ bytes: [UInt8], _ body: (UnsafePointer<CChar>?) -> Result) -> Result {
-    // On the stack if the text is short.
     withUnsafeTemporaryAllocation(byteCount: bytes.count + 1, alignment: 1) { text in
         text.copyBytes(from: bytes)
         text[bytes.count] = 0

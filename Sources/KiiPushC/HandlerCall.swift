@@ -2,7 +2,7 @@ import CKiiPush
 import Glibc
 import KiiPushCore
 
-/// One call of a handler, with its message and its completion.
+/// One call of a handler, with its message and completion.
 struct HandlerCall {
     enum Content {
         case message(ReceivedMessage)
@@ -17,7 +17,7 @@ struct HandlerCall {
     let deadline: MonotonicInstant
     /// `nil` once the call is answered.
     private var completion: FetchCompletion?
-    /// The texts that the handler has read from the message, to be freed.
+    /// The texts that the handler has read, freed when the handler returns.
     private var texts: [UInt] = []
 
     /// - Parameter address: a ``ThingCommand`` if `isCommand`, else a ``ReceivedMessage``.
@@ -33,7 +33,7 @@ struct HandlerCall {
 
     var isDone: Bool { self.completion == nil && self.address == nil }
 
-    /// The time after its deadline for which an unanswered call stays. A late success counts until the next attempt, by
+    /// The time that an unanswered call stays after its deadline. A late success counts until the next attempt, by
     /// default 30 min later at most. The limit keeps a program that never answers from filling the memory.
     private static let lateFor: Duration = .seconds(3600)
 

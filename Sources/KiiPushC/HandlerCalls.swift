@@ -53,7 +53,7 @@ struct HandlerCalls {
         self.count -= 1
     }
 
-    /// Doubles the places. No two calls share a place afterwards.
+    /// No two calls share a place afterwards.
     private mutating func grow() {
         let calls = self.places.compactMap(\.self)
         self.places = Array(repeating: nil, count: 2 * self.places.count)

@@ -11,7 +11,6 @@ final class OpenRuntime: Sendable {
 
     let runtime: PushRuntime
     private let state = Locked(State())
-    // Atomic, since it is read before each call of the program's functions.
     private let hasClosed = Atomic(false)
     /// The number of threads that call observers or are about to.
     private let observerCalls = Monitor(0)
@@ -36,7 +35,7 @@ final class OpenRuntime: Sendable {
         self.observerCalls.signalAll()
     }
 
-    /// Call after ``close()``. Observers must not block, so the wait is short.
+    /// Call after ``close()``. The wait is short, since observers must not block.
     func waitForObservers() { self.observerCalls.wait { $0 == 0 ? .leave(()) : .sleep(until: nil) } }
 
     func add(_ agent: HostedAgent) throws(CFailure) {
@@ -79,8 +78,7 @@ final class OpenRuntime: Sendable {
             defer { state.agents = [] }
             return state.agents
         }
-        // Releases the agents, which retain the runtime. Outside the lock, since an agent's `deinit` may call
-        // observers.
+        // Agents and runtime retain each other. Outside the lock, since an agent's `deinit` may call observers.
         withExtendedLifetime(ended) {}
     }
 }

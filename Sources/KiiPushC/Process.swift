@@ -3,7 +3,7 @@ import Glibc
 import KiiPushCore
 import Synchronization
 
-/// The process that opened the first runtime; 0 before. Atomic, since a lock might stay locked for ever in a fork.
+/// The process that opened the first runtime. Atomic, since a lock might stay locked for ever in a fork.
 private let openingProcess = Atomic<pid_t>(0)
 
 func claimProcess() {

@@ -9,7 +9,6 @@ package final class EventHub: Sendable {
         var listener: Listener?
         var connectionEvent: PushEvent?
         var troubles: [PushEvent.Trouble: String] = [:]
-        /// The paths of files that could not be written.
         var unsaved: Set<String> = []
     }
 
@@ -23,7 +22,6 @@ package final class EventHub: Sendable {
 
     static let bufferedEvents = 4096
 
-    /// A new stream, which ends with the hub.
     func stream() -> AsyncStream<PushEvent> {
         let (stream, continuation) = AsyncStream.makeStream(
             of: PushEvent.self, bufferingPolicy: .bufferingNewest(EventHub.bufferedEvents))
@@ -44,7 +42,6 @@ package final class EventHub: Sendable {
         self.state.withLock { !$0.listeners.isEmpty || !$0.observers.isEmpty || $0.listener != nil }
     }
 
-    /// Calls `observer` with every later event, until the hub is released.
     package func observe(_ observer: @escaping Listener) {
         self.state.withLock { $0.observers.append(observer) }
         self.listeners.withLock { $0 += 1 }

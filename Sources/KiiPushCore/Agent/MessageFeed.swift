@@ -5,7 +5,6 @@
 public struct MessageFeed: Sendable {
     /// The variable with the descriptor of a socket, set for a program that is started for a push.
     package static let launchVariable = "KII_PUSH_LAUNCH_FD"
-    /// Whether a message has arrived through that socket, but no agent has asked for the feed.
     package static let isUnclaimed = Locked(false)
 
     /// The feed's number for the program's icon, 0 for none; `nil` if the agent keeps its own number.

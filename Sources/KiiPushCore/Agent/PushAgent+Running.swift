@@ -134,7 +134,6 @@ extension PushAgent {
         }
     }
 
-    /// `endpoint` is the next installation's; `nil` to stop.
     private typealias Reception = (endpoint: MQTTEndpoint?, policy: ReconnectPolicy)
 
     /// Receives as one installation, whose topic may change.

@@ -22,7 +22,6 @@ package struct WebSocketDecoder: Sendable {
     package static let maximumMessageBytes = 268_435_460
 
     private let role: WebSocketRole
-    /// The first bytes of an incomplete frame header.
     private var header: [UInt8] = []
     private var frame: Frame?
     private var control: [UInt8] = []

@@ -1,9 +1,7 @@
 /// Counts the bytes of waiting messages, and decides whether reading from the network stops. Loop thread only.
 package struct BackPressure {
     package struct Limits: Sendable {
-        /// Bytes that are received and not stored yet.
         package var unstoredBytes: Int64
-        /// Bytes of messages that wait for a handler.
         package var pendingBytes: Int64
 
         package init(unstoredBytes: Int64, pendingBytes: Int64) {
@@ -19,7 +17,7 @@ package struct BackPressure {
     var unstoredBytes: Int64 = 0
     private(set) var isReadingPaused = false
     var deadLetters = DeadLetterWatch()
-    /// The bytes that wait for agents that do not run. Valid while `running` and `revision` stay the same.
+    /// Caches the bytes of messages for agents that do not run, for this `running` and `revision`.
     private var idle: (running: Set<Int64>, revision: Int, bytes: Int64)?
 
     init(limits: Limits, running: @escaping () -> Set<Int64>) {
@@ -29,13 +27,13 @@ package struct BackPressure {
 
     private func pendingLimit(_ store: any Store) -> Int64 { min(self.limits.pendingBytes, store.pendingShare) }
 
-    /// Leaves out messages of agents that do not run, which must not stop reading for the running agents.
+    /// Counts only messages for running agents. Messages for other agents must never stop reading.
     private mutating func pendingBytes(_ store: any Store) -> Int64 {
         let all = store.pendingBytes
         guard all > self.pendingLimit(store) / 10 * 9 else { return all }
         let (running, revision) = (self.running(), store.backlogRevision)
         if let idle, idle.running == running, idle.revision == revision { return all - idle.bytes }
-        // If the store cannot be read now, all bytes count; the next turn tries again.
+        // If the store cannot be read, all messages count; the next turn tries again.
         guard let bytes = try? store.pendingBytes(besides: running) else { return all }
         self.idle = (running, revision, bytes)
         return all - bytes
@@ -43,7 +41,7 @@ package struct BackPressure {
 
     mutating func isOverLimit(_ store: any Store) -> Bool {
         if self.unstoredBytes > self.limits.unstoredBytes { return true }
-        // In memory, an unstored message takes as much room as a stored one.
+        // Without a file, unstored messages take memory too.
         let pending = self.pendingBytes(store) + (store.isDurable ? 0 : self.unstoredBytes)
         return pending > self.pendingLimit(store)
     }

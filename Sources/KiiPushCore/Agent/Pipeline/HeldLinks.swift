@@ -1,8 +1,8 @@
 /// Links that send CONNECT only after the store has written its notes about their sessions. Loop thread only.
 struct HeldLinks {
-    /// No commit has their notes yet.
+    /// Links whose notes are in no commit yet.
     private var waiting: [BrokerLink] = []
-    /// The commit that is under way has their notes.
+    /// Links whose notes are in the commit under way.
     private var carried: [BrokerLink] = []
     private var free: [BrokerLink] = []
 

@@ -7,7 +7,7 @@ extension Pipeline {
         self.store.standing(of: messageID) { answer in
             switch answer {
             case .failure(let error): completion(.failure(error))
-            // Without a known installation, no agent may get the message.
+            // Without a known installation, no agent can get the message.
             case .success(let standing?)
             where (!onlyDead || standing.state == .dead) && (decision == .drop || standing.hasInstallation):
                 self.decide(decision, messageID, standing, completion)
@@ -25,7 +25,7 @@ extension Pipeline {
         let end = { (answer: Result<Int64?, InboxError>) in
             completion(self.ended(decision, messageID, standing.installation, answer))
         }
-        // The store first: if it fails, delivery has changed nothing.
+        // The store first: if it fails, nothing in memory has changed.
         switch decision {
         case .drop: self.store.drop(messageID) { end($0.map { nil }) }
         case .retry where standing.state == .waiting: end(.success(nil))
@@ -61,7 +61,7 @@ extension Pipeline {
         }
     }
 
-    /// The time since the handler was called; `nil` if it was not. A call that has not reached the message loses it.
+    /// The time since the handler was called. `nil` if it was not; the message then leaves its call.
     private func runningTime(of messageID: Int64) -> Duration? {
         // Earlier answers may be about this message.
         self.followCommitted()
@@ -70,8 +70,8 @@ extension Pipeline {
         return self.scheduler.runningSince(messageID).map { self.clock() - $0 }
     }
 
-    /// Holds back delivery's changes to messages that a person decides about: they are older than the decision, and
-    /// must not be written after it.
+    /// Holds back delivery's changes to messages that a person decides about. The changes are older than the decision,
+    /// and must not be written after it.
     func withholdChanges() {
         guard !self.withheld.isEmpty else { return }
         for change in self.turn.changes { self.withheld[change.sequence]?.append(change) }

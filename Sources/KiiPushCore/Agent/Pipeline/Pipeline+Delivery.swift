@@ -2,12 +2,12 @@ package struct Wait {
     package enum Event: Sendable {
         /// No handler call of this installation runs; `nil` means any installation.
         case calls(of: Int64?)
-        /// Everything submitted before is written.
+        /// Everything submitted before the wait is written.
         case writing
     }
 
     let event: Event
-    /// The pipeline's count of commits at which everything submitted before is written, if each commit writes a whole
+    /// The count of commits at which everything submitted before the wait is written, if each commit writes a whole
     /// turn.
     let commits: Int
     let deadline: MonotonicInstant
@@ -15,15 +15,14 @@ package struct Wait {
 }
 
 struct Staffing {
-    /// The time for awake workers to take waiting calls before the pipeline wakes another worker.
+    /// The pause before the pipeline wakes one more worker. Workers that are awake may take the waiting calls first.
     static let interval: Duration = .milliseconds(1)
 
     var isDue = false
-    /// By the loop's clock: threads take real time even if a test moves delivery's clock.
+    /// When to wake one more worker, by the loop's clock: threads take real time even if a test moves delivery's clock.
     var next: MonotonicInstant?
-    /// By delivery's clock.
+    /// When to ask for a thread again, by delivery's clock.
     var retryAt: MonotonicInstant?
-    /// Whether the lack of a thread was reported.
     var isStalled = false
 }
 
@@ -75,7 +74,7 @@ extension Pipeline {
         self.takeTurn()
     }
 
-    /// Delivers messages that an earlier run has presented and that cannot be presented now.
+    /// Delivers messages of an earlier run that cannot be presented now.
     func unpresented(_ sequences: [Int64], installation: Int64) {
         self.turn.changes += sequences.map {
             MessageChange(sequence: $0, installation: installation, verdict: .unpresented)
@@ -169,7 +168,7 @@ extension Pipeline {
             for stall in output.stalls where stall != nil || !self.staff.isStalled {
                 self.report(.change(of: .handling, stall?.description))
             }
-            // The messages of a cut call may start at once, and a new call may need a cut.
+            // Repeats, since freed messages and new calls can lead to further decisions.
             if output.cuts.isEmpty, output.calls.isEmpty { break }
         }
         if self.workers.queue.setPlaces(self.scheduler.runningLimit) { self.staff.isDue = true }
@@ -195,7 +194,7 @@ extension Pipeline {
         self.report(.change(of: .reading, answer.failure))
     }
 
-    /// Waits with the report of a damaged file until an agent runs.
+    /// Reports damaged inbox files once an agent runs.
     func tellNotices() {
         let notices = self.store.notices
         guard !notices.isEmpty, !self.pressure.running().isEmpty else { return }
@@ -223,7 +222,7 @@ extension Pipeline {
         for wait in self.waits { next = .earlier(next, wait.deadline) }
         if !isAwaited { next = .earlier(next, now + Pipeline.answersKept) }
         if let next { self.alarm.set(for: self.loop.now + max(next - now, .zero)) }
-        // Set again each turn, since the alarm keeps only its earliest time.
+        // Set in every turn: the alarm keeps only its earliest time.
         if let retryAt { self.alarm.set(for: max(retryAt, self.loop.now)) }
     }
 
@@ -260,7 +259,6 @@ extension Pipeline {
         }
     }
 
-    /// `false` unless the store is across a network.
     var isCommitUnderWay: Bool { self.commitState == .underWay }
     /// Whether another process has taken over the store, so that every commit would fail.
     private var isLost: Bool { self.commitState == .lost }
@@ -274,7 +272,7 @@ extension Pipeline {
                 case .calls(let installation?): self.scheduler.isIdle(installation)
                 case .calls(nil): self.scheduler.isIdle
                 case .writing:
-                    // A store across a network is nearly always in a commit, and writes each turn as a whole.
+                    // A shared store is nearly always committing, and each commit writes a whole turn.
                     self.withheld.isEmpty
                         && (self.turn.isEmpty && !self.isCommitUnderWay
                             || self.isCommitUnderWay && self.commits >= wait.commits)

@@ -21,20 +21,20 @@ extension Pipeline {
             wake: wake, threads: threads)
     }
 
-    /// Empty for a shared store, which has only ``Store/ledger(completion:)``.
+    /// Empty for a shared store; use ``Store/ledger(completion:)``.
     package var ledger: MessageLedger { (self.store as? any ImmediateStore)?.ledger ?? MessageLedger() }
 
-    /// Makes an installation's link to its broker. The link recognises repetitions, also of messages that an earlier
-    /// process received.
+    /// Makes an installation's link to its broker. The link recognises messages that the broker repeats, even if an
+    /// earlier process received them.
     ///
-    /// - Parameter voidsEarlierRows: whether no message may count as a repetition of the stored rows, since another
-    ///   inbox may have used the session.
+    /// - Parameter voidsEarlierRows: whether no message counts as a repetition of a stored row, since another inbox may
+    ///   have used the session.
     package func link(
         installation: Int64, configuration: MQTTSession.Configuration, voidsEarlierRows: Bool = false,
         verifiesCertificates: Bool, report: @escaping (PushEvent) -> Void,
         completion: @escaping StoreCompletion<BrokerLink>
     ) {
-        // The store's answer lacks messages of an earlier link that are not written yet.
+        // The earlier connection is out of date: the store's answer lacks its unwritten messages.
         self.connections[installation] = nil
         self.store.unproven(installation: installation) { answer in
             completion(

@@ -1,14 +1,14 @@
-/// Decides and writes. One transaction stores the received messages and the handlers' answers. Then the pipeline
-/// acknowledges messages, and hands the next calls to workers.
+/// Writes the received messages and the handlers' answers in one transaction. Then acknowledges messages, and hands the
+/// next calls to workers.
 ///
-/// Lives on the loop thread. It acknowledges nothing before the commit has returned, so a failed commit loses no
-/// message: the pipeline tries again every second.
+/// Lives on the loop thread. The pipeline acknowledges nothing before the commit has returned, so a failed commit loses
+/// no message. It repeats a failed commit every second.
 package final class Pipeline: TurnDelegate {
     /// An acknowledgement that waits for the message's outcome.
     private struct Gate {
         let link: any MessageLink
         let ticket: UInt64
-        /// A broker may repeat an unacknowledged message, and expects an acknowledgement for each.
+        /// A broker may repeat a message before its acknowledgement, and expects one for each delivery.
         var repetitions: [Gate] = []
     }
 
@@ -22,15 +22,14 @@ package final class Pipeline: TurnDelegate {
     package internal(set) var scheduler: Scheduler
     var attachments: [Int64: DeliveryAttachment] = [:]
     var turn = Turn()
-    /// This turn's commits: several if the store has little room.
     private var committed: [(turn: Turn, outcome: TurnOutcome)] = []
     private(set) var commitState = CommitState.written
     private(set) var commits = 0
     private var reports: StorageReports
     private var hasMadeRoom = false
-    /// See ``withholdChanges()``.
+    /// Changes that wait for a person's decision; see ``withholdChanges()``.
     var withheld: [Int64: [MessageChange]] = [:]
-    /// Ends the waits for the store's answers, at the end of the loop.
+    /// Called at the end of the loop, to end waits for the store's answers.
     var questions: [ObjectIdentifier: () -> Void] = [:]
     var notes: [DeliveryNote] = []
     /// Kept between turns, to reuse its memory.
@@ -48,7 +47,7 @@ package final class Pipeline: TurnDelegate {
     private var timersFired: [BrokerLink] = []
     private var held = HeldLinks()
     let alarm: TurnAlarm
-    /// Due from the time when the store wants upkeep until the upkeep is done.
+    /// Due while the store wants upkeep.
     private let upkeep: TurnAlarm
     private var isUpkeepDue = true
     var staff = Staffing()
@@ -145,7 +144,7 @@ package final class Pipeline: TurnDelegate {
         guard !self.isCommitUnderWay else { return }
         self.hasMadeRoom = false
         if self.isLastTurn { self.declineClaims { _ in true } }
-        // A full disk may still have room for the notes that links wait for.
+        // The store may write its notes about sessions although the disk has no room for messages.
         if self.retryAt != nil, self.store.hasMoreToWrite, !self.isLastTurn { self.commit(Turn()) }
         guard self.commitState != .underWay else { return }
         repeat {
@@ -166,7 +165,6 @@ package final class Pipeline: TurnDelegate {
         if self.commitState == .underWay { self.reports.waits(since: self.loop.now) }
     }
 
-    /// Runs in a later turn if the store is across a network.
     private func partEnded(_ part: Turn, _ result: Result<TurnOutcome, InboxError>) {
         self.reports.answered()
         switch result {
@@ -200,7 +198,7 @@ package final class Pipeline: TurnDelegate {
         self.pressure.unstoredBytes = self.turn.arrivals.reduce(0) { $0 + MemoryStore.memory(of: $1.bytes) }
     }
 
-    /// Marks the messages that the scheduler has room for. It reads the others from the store later.
+    /// Marks the messages that the scheduler has room for. The scheduler reads the others from the store later.
     private func admit(_ arrivals: inout [Arrival]) {
         for index in arrivals.indices {
             guard let source = arrivals[index].source else { continue }
@@ -210,7 +208,7 @@ package final class Pipeline: TurnDelegate {
 
     private func takeBack(_ part: Turn) {
         for arrival in part.arrivals {
-            // `links` may lack these links, since their connections may have ended.
+            // Links of ended connections are not in `links`.
             arrival.link.forgetAbsorptions()
             guard arrival.isInHand, let source = arrival.source else { continue }
             self.scheduler.released(source, bytes: arrival.bytes)
@@ -231,11 +229,12 @@ package final class Pipeline: TurnDelegate {
         self.countUnstored()
         if self.reports.fails(error.description) { self.report(.trouble(.storing, reason: error.description)) }
         self.retryAt = self.loop.now + Pipeline.retryInterval
-        // The scheduler claims again when the store works: an agent may stop before.
+        // The scheduler claims again when the store works. Until then, an agent may stop.
         self.declineClaims { _ in true }
     }
 
-    /// Withdraws claims that nobody will use. After a crash, a claimed message counts as a possible cause.
+    /// Withdraws claims that nobody will use. After a crash, the next process would suspect a claimed message as the
+    /// cause.
     func declineClaims(where isDeclined: (StoreClaim) -> Bool) {
         let declined = self.turn.claims.filter(isDeclined)
         guard !declined.isEmpty else { return }

@@ -7,7 +7,6 @@ struct StorageReports {
         "inbox: committing has taken more than 5 s; check that the database answers; nothing is acknowledged until it does"
 
     private let alarm: TurnAlarm
-    /// When the unanswered commit began.
     private var began: MonotonicInstant?
     private var told: String?
 

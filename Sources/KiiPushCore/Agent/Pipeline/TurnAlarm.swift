@@ -1,8 +1,8 @@
-/// Decides whether the loop pauses before the next turn, so that more messages share the turn.
+/// Decides whether the loop waits before the next turn, so that one turn handles several messages.
 struct Gathering {
-    /// The number of messages that is worth a turn.
+    /// A turn with this many messages does not wait for more.
     private static let enough = 64
-    /// A message after a longer silence does not make the loop pause.
+    /// A message after a longer silence does not wait for more.
     private static let silence: Duration = .microseconds(300)
     private static let pause: Duration = .microseconds(50)
 

@@ -128,18 +128,14 @@ package final class InboxReader {
 }
 
 package enum InboxAccessError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// There is no inbox file: nothing was received here, or the inbox was in memory.
     case missing(path: String)
     case newerVersion(path: String, version: Int)
     case damaged(path: String, reason: String)
     case unusable(path: String, reason: String)
-    /// No message has this number yet; the last number is `last`, 0 for none.
+    /// `last` is 0 if the inbox never had a message.
     case neverReceived(messageID: Int64, last: Int64)
-    /// The message was received, but was dropped, or was done for longer than the inbox keeps done messages.
     case removed(messageID: Int64)
-    /// The receiving process ended, or stopped receiving, before it answered.
     case ended
-    /// The receiving process did not answer in time: it is stopped, or too many clients ask at once.
     case silent
     case refused(reason: String)
 

@@ -2,16 +2,14 @@ import Glibc
 
 /// Reserves an installation for one process, and for one agent in it, as long as this object lives.
 ///
-/// Each installation has one byte in one of 64 files, and a POSIX lock (`fcntl(2)`, `F_SETLK`) on that byte. Ten
-/// thousand locks take 16 ms in 64 files, and 0.9 s in one (measured), since the kernel walks through a file's list of
-/// locks.
+/// An installation has one byte in one of 64 files, and a POSIX lock (`fcntl(2)`, `F_SETLK`) on that byte. Ten thousand
+/// locks take 16 ms in 64 files, and 0.9 s in one (measured): the kernel walks through a file's list of locks.
 ///
-/// POSIX locks end with the process, and the kernel names the holder's process ID. They have two traps: one process can
-/// take the same lock twice, and closing any descriptor of a file releases all of the process's locks in it.
-/// ``LockTable`` handles both. No other code may open these files.
+/// The kernel names a lock's holder, and ends the lock with the process. But one process can take a lock twice, and
+/// closing any descriptor of a file releases all of the process's locks in it. ``LockTable`` handles both traps. No
+/// other code may open these files.
 ///
-/// Two installations with the same hash share a lock. Among ten thousand, the chance is less than one in a hundred
-/// billion.
+/// Two installations with the same hash share a lock: among ten thousand, a chance below one in a hundred billion.
 final class InstallationLock: Sendable {
     private static let table = Locked(LockTable())
 

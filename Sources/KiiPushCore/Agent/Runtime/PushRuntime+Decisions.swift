@@ -7,7 +7,6 @@ package enum MessageDecision: Sendable, Hashable {
 }
 
 extension PushRuntime {
-    /// The control socket uses these words.
     package enum Decision: String, Sendable { case retry, drop }
 
     /// Delivers a message again, whatever its state, now or when an agent of its installation runs. A message that
@@ -25,8 +24,8 @@ extension PushRuntime {
     /// Assigns the messages of an unused installation to another one: at once if its agent runs, else when its agent
     /// next runs. Installations of the same user or thing need no such decision.
     ///
-    /// - Returns: the number of these messages, without done messages and dead letters. `nil` if the inbox does not
-    ///   know one of the installations, if both are the same, or if an agent of this runtime receives as `formerID`.
+    /// - Returns: the number of these messages, without done messages and dead letters. `nil` if the inbox lacks one of
+    ///   the installations, if both are the same, or if an agent of this runtime receives as `formerID`.
     package func adopt(_ formerID: String, by installationID: String) async throws -> Int? {
         try await self.withPipeline { [adopters = self.adopters] pipeline, completion in
             Self.adopt(formerID, by: installationID, pipeline.store, adopters, completion: completion)
@@ -49,8 +48,8 @@ extension PushRuntime {
         }
     }
 
-    /// Carries out a request of another process. The reply comes on the loop's thread, or never if the runtime ends. An
-    /// early refusal comes on the calling thread.
+    /// The reply comes on the loop's thread, or never if the runtime ends. An early refusal comes on the calling
+    /// thread.
     func perform(_ request: ControlRequest, _ reply: @escaping @Sendable (ControlReply) -> Void) {
         let fail = { @Sendable (reason: String) in reply(.failed(id: request.messageID, reason: reason)) }
         guard let core = self.opened else { return fail("the process is about to begin, or to end; try again") }

@@ -1,11 +1,5 @@
 /// The base that the agents of one process share: one network thread, one inbox, one lock on the state directory.
 ///
-/// ```swift
-/// var configuration = PushRuntime.Configuration(stateDirectory: "/var/lib/alarms")
-/// configuration.concurrentHandlers = 8
-/// let runtime = try PushRuntime(configuration: configuration)
-/// ```
-///
 /// The runtime locks the state directory when its first agent runs, or connects during registration. The lock stays
 /// until ``shutdown()``, so only one process at a time receives with a state directory. Another process can still read
 /// the registration (``PushAgent/registration()``) and obtain a token.
@@ -79,16 +73,13 @@ public final class PushRuntime: Sendable {
         }
     }
 
-    /// Made when the first agent needs it.
     struct Core: Sendable {
         let pipeline: LoopIsolated<Pipeline>
         let reactions: Reactions
         let workers: Workers
         let lock: FileLock?
         let control: ControlServer?
-        /// Whether a file or a shared store keeps the messages.
         let isDurable: Bool
-        /// Every agent reports these events of the opening.
         let events: [PushEvent]
     }
 
@@ -100,7 +91,6 @@ public final class PushRuntime: Sendable {
     let opening = Locked<[OneShot<Result<Core, any Error>>]>([])
     /// A jump of the machine's clocks ends these waits early.
     let waits = InterruptibleWaits()
-    /// By the store's key of the agent's installation.
     let hubs = Locked<[Int64: EventHub]>([:])
     package let listeners = Locked(0)
     /// Functions that take over another installation's messages, by the ID of the installation that takes over. Called

@@ -4,28 +4,23 @@ import Glibc
 package struct RuntimeEnvironment: Sendable {
     /// The parent of the directory of the installations' locks; `nil` for a directory in `/tmp`.
     package var lockDirectory: String?
-    /// The directory in which agents announce themselves to a cloud on this machine; `nil` for
-    /// ``RuntimeDirectory/standard(environment:)``.
+    /// The directory in which agents announce themselves to a cloud on this machine; `nil` for the standard one.
     package var runtimeDirectory: String?
-    /// The largest inbox file in bytes, to simulate a full disk.
     package var maximumInboxBytes: Int64?
     /// If `false`, a power cut loses messages.
     package var flushesCommits = true
-    /// Returns an error to simulate a failed write of an agent's file, as on a full disk.
     package var stateObstacle: @Sendable () -> FileError? = { nil }
     /// The clocks of handlers' deadlines and retries. A test that moves them calls
     /// ``PushRuntime/deliveryTimeChanged()``.
     package var clocks = Clocks.machine
     package var readClocks: @Sendable () -> ClockReading? = ClockReading.now
-    /// Whether a push has started this process, and no agent has asked for the feed.
     package var isActivated: @Sendable () -> Bool = {
         getenv(MessageFeed.launchVariable) != nil || MessageFeed.isUnclaimed.withLock { $0 }
     }
     package var handlerDeadline = Duration.seconds(30)
-    /// The time between two prunings of the inbox; `nil` for the inbox's default.
     package var sweepInterval: Duration?
-    /// The limit for connecting to the cloud or the broker, again for CONNACK, and again for SUBACK. Generous, so that
-    /// a slow machine does not look like a dead broker.
+    /// The limit for connecting, again for CONNACK, and again for SUBACK. Generous, so that a slow machine does not
+    /// look like a dead broker.
     package var connectTimeout = Duration.seconds(10)
     /// The limit for PINGRESP; `nil`: see ``PushAgent/Configuration/keepAlive``.
     package var pingTimeout: Duration?

@@ -14,14 +14,12 @@ package enum StateDirectory {
 
     static func inboxFile(in directory: String) -> String { directory + "/inbox.sqlite" }
 
-    /// Makes and returns the directory of the installations' locks. It is in `/tmp`, since all processes of a user must
-    /// find it, and cron sets no `$XDG_RUNTIME_DIR`.
+    /// Makes and returns the directory of the installations' locks: in `/tmp`, where all processes of a user find it,
+    /// since cron sets no `$XDG_RUNTIME_DIR`.
     ///
     /// In `/tmp`, another user may have made the directory first, and could hold the locks, or redirect them to
     /// overwrite this user's files. If the directory is not this user's alone, the locks are in the state directory.
-    /// Two processes with different state directories can then receive as one installation; their agents report that.
-    ///
-    /// - Parameter shared: `/tmp`.
+    /// Processes with different state directories can then receive as one installation; their agents report that.
     package static func locks(shared: String, in stateDirectory: String) throws(FileError) -> String {
         var directory = "\(shared)/kii-push-\(geteuid())"
         // Fails if another user has put something else there.
