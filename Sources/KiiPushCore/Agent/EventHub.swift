@@ -3,7 +3,7 @@
 package final class EventHub: Sendable {
     private struct State {
         var nextID = 0
-        // Arrays: `emit` copies them out of the lock without copying their elements.
+        // Arrays, so that `emit` takes them out of the lock without copying elements.
         var listeners: [(id: Int, continuation: AsyncStream<PushEvent>.Continuation)] = []
         var observers: [Listener] = []
         var listener: Listener?
@@ -63,8 +63,8 @@ package final class EventHub: Sendable {
 
     func reason(of trouble: PushEvent.Trouble) -> String? { self.state.withLock { $0.troubles[trouble] } }
 
-    /// Reports why a file cannot be written, or with `nil` that it was written. The trouble ends with the last
-    /// unwritten file.
+    /// Reports why a file cannot be written, or with `nil` that it was written. The trouble ends when no file is left
+    /// unwritten.
     func emit(saving path: String, _ failure: FileError?) {
         let isOver = self.state.withLock { state in
             if failure == nil { state.unsaved.remove(path) } else { state.unsaved.insert(path) }

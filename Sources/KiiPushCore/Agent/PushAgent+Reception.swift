@@ -3,8 +3,8 @@ extension PushAgent {
     /// for none.
     ///
     /// An `aps` without `badge`, or with a `badge` of zero or less, clears the number. A message without `aps`, the
-    /// usual form over MQTT, does not change it. The agent saves a change within a second. If a ``MessageFeed`` keeps a
-    /// number, the badge is the feed's number.
+    /// usual form over MQTT, does not change it. The number survives the process. If a ``MessageFeed`` keeps a number,
+    /// the badge is the feed's number.
     ///
     /// - Source: UIKit's `applicationIconBadgeNumber`; the key `badge` of `aps`.
     public var badge: Int? { self.keptBadge.number }

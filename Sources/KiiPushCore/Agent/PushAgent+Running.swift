@@ -50,8 +50,8 @@ extension PushAgent {
     /// reconnects after every loss.
     ///
     /// The agent retries temporary failures of the cloud, the broker and the network without limit, and reports them in
-    /// ``events``. It also retries refused subscriptions, since a topic may not exist yet. It retries opening files
-    /// while disk space or descriptors are short.
+    /// ``events``. It also retries refused subscriptions, and files that it cannot open for lack of disk space or
+    /// descriptors.
     ///
     /// Cancellation stops the agent gracefully. It takes no more messages and gives running handlers
     /// ``PushRuntime/Configuration/shutdownGrace``. Then it stores their answers and disconnects.
@@ -72,7 +72,7 @@ extension PushAgent {
             } catch is CancellationError {
                 // Cancellation ends a run normally.
             } catch let error as TransportError where error.code == .shutDown {
-                // So does the end of the runtime.
+                // A shutdown of the runtime ends a run normally.
             } catch {
                 failure = error
             }
@@ -154,7 +154,6 @@ extension PushAgent {
         return endpoint
     }
 
-    /// Retries temporary failures.
     private func enrol(_ policy: inout ReconnectPolicy) async throws -> MQTTEndpoint {
         while true {
             do {

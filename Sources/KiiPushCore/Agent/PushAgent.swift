@@ -32,7 +32,7 @@ public final class PushAgent: Sendable {
         /// `installationRegistrationID`, `userID` and `thingID`.
         public var installationMembers: JSONValue?
         /// The time without sending after which the agent sends PINGREQ: up to 18 h; zero or less for never. Default 45
-        /// s, since many load balancers close an idle connection after 60 s, and some after 50 s.
+        /// s: some load balancers close an idle connection after 50 s.
         ///
         /// The agent drops the connection if PINGRESP does not come within the same time, 20 s at most: by default
         /// after 65 s of silence. If the broker's machine accepts no bytes, only the wait for PINGRESP counts, 5 s at
@@ -163,8 +163,8 @@ public final class PushAgent: Sendable {
         try self.enrolment.stateOnFile()?.registration
     }
 
-    /// The registration on file of an agent in a state directory; `nil` before it has registered. Sends no request and
-    /// takes no lock: the agent may run in another process.
+    /// The registration on file of an agent in a state directory; `nil` before it has registered. The agent may run in
+    /// another process: this sends no request and takes no lock.
     ///
     /// - Throws: ``FileError``.
     public static func registration(

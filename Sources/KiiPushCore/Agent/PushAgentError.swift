@@ -29,7 +29,7 @@ public enum PushAgentError: Error, Sendable, CustomStringConvertible {
     case inbox(reason: String)
     /// Another process, with this host and ID, runs a gateway of this name and renews its lease.
     case gatewayInUse(name: String, host: String, processID: Int)
-    /// The gateway must stop. It did not renew its lease in time, and other gateways took over its installations; or
+    /// The gateway must stop. Other gateways took over its installations, since it did not renew its lease in time; or
     /// its database was replaced by an older copy. A new process can take part again.
     case leaseLost(gateway: String, reason: String)
     /// The broker refused the subscription to the installation's topic repeatedly, and the cloud confirmed the topic

@@ -62,10 +62,10 @@ public enum PushEvent: Sendable {
         /// The agent cannot read stored messages from the inbox. It retries every second, and still stores and
         /// acknowledges new messages.
         case reading
-        /// Messages wait, although fewer handlers run than allowed. Either the system gives no thread for a handler, or
-        /// a program that handles messages cannot be started (no attempt counts then): the agent retries every second.
-        /// Or too many handlers have not returned long after their deadlines, and the agent starts no more threads in
-        /// their place.
+        /// Messages wait, although fewer handlers run than allowed. One cause: the system gives no thread for a
+        /// handler, or a program that handles messages cannot be started (no attempt counts). The agent retries every
+        /// second. The other cause: too many handlers have not returned long after their deadlines, and the agent
+        /// starts no more threads in their place.
         case handling
     }
 

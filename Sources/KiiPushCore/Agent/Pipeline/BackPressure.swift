@@ -17,7 +17,7 @@ package struct BackPressure {
     var unstoredBytes: Int64 = 0
     private(set) var isReadingPaused = false
     var deadLetters = DeadLetterWatch()
-    /// Caches the bytes of messages for agents that do not run, for this `running` and `revision`.
+    /// Caches the bytes of messages for agents that do not run. Valid for this `running` and `revision`.
     private var idle: (running: Set<Int64>, revision: Int, bytes: Int64)?
 
     init(limits: Limits, running: @escaping () -> Set<Int64>) {

@@ -2,7 +2,7 @@ struct DeadLetterWatch {
     /// The shortest time between two reports of removals.
     private static let interval: Duration = .seconds(60)
 
-    /// The installations that got the report about stopped reading; `nil` while reading goes on.
+    /// The installations whose agents know that reading has stopped; `nil` while reading goes on.
     private var told: Set<Int64>?
     private var removals = 0
     private var removalsToldAt: MonotonicInstant?

@@ -57,7 +57,6 @@ extension MessageEvent {
 }
 
 extension PushEvent {
-    /// - Parameter reason: why the work fails; `nil` when the agent can work again.
     static func change(of kind: Trouble, _ reason: String?) -> PushEvent {
         reason.map { .trouble(kind, reason: $0) } ?? .recovered(kind)
     }

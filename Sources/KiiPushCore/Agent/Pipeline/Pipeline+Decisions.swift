@@ -33,7 +33,6 @@ extension Pipeline {
         }
     }
 
-    /// - Parameter answer: the source of a retried message, or the store's error.
     private func ended(
         _ decision: PushRuntime.Decision, _ messageID: Int64, _ installation: Int64,
         _ answer: Result<Int64?, InboxError>
@@ -61,7 +60,8 @@ extension Pipeline {
         }
     }
 
-    /// The time since the handler was called. `nil` if it was not; the message then leaves its call.
+    /// The time since the handler was called; `nil` if it was not called. In that case, the message also leaves its
+    /// call.
     private func runningTime(of messageID: Int64) -> Duration? {
         // Earlier answers may be about this message.
         self.followCommitted()

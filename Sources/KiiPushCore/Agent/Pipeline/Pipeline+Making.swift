@@ -34,7 +34,7 @@ extension Pipeline {
         verifiesCertificates: Bool, report: @escaping (PushEvent) -> Void,
         completion: @escaping StoreCompletion<BrokerLink>
     ) {
-        // The earlier connection is out of date: the store's answer lacks its unwritten messages.
+        // Marks an earlier connection as outdated: the store's answer lacks its unwritten messages.
         self.connections[installation] = nil
         self.store.unproven(installation: installation) { answer in
             completion(

@@ -102,7 +102,8 @@ package final class Pipeline: TurnDelegate {
         self.scheduler.machineSlept(at: self.clock())
     }
 
-    /// Whether the turn has reached the limits. `false` while reading is paused.
+    /// Whether the received messages exceed a limit, so that this turn should read no more. `false` while reading is
+    /// paused.
     package var isSated: Bool { !self.pressure.isReadingPaused && self.pressure.isOverLimit(self.store) }
 
     var hasGates: Bool { self.gates.count > 0 }
@@ -208,7 +209,7 @@ package final class Pipeline: TurnDelegate {
 
     private func takeBack(_ part: Turn) {
         for arrival in part.arrivals {
-            // Links of ended connections are not in `links`.
+            // `links` lacks the links of ended connections.
             arrival.link.forgetAbsorptions()
             guard arrival.isInHand, let source = arrival.source else { continue }
             self.scheduler.released(source, bytes: arrival.bytes)

@@ -89,8 +89,8 @@ package final class InboxReader {
         throw wasGivenOut ? .removed(messageID: messageID) : .neverReceived(messageID: messageID, last: found.last)
     }
 
-    /// The unfinished messages of installations that no agent of the state directory receives as or has taken over.
-    /// Empty if an agent's file cannot be read.
+    /// The unfinished messages of unused installations: no agent of the state directory receives as them or has taken
+    /// them over. Empty if an agent's file cannot be read.
     package func stranded() throws(InboxAccessError) -> [StrandedMessages] {
         guard let current = AgentStateFile.installations(stateDirectory: self.stateDirectory) else { return [] }
         return try self.read { inbox throws(InboxError) in try inbox.stranded(besides: current) }
@@ -105,7 +105,7 @@ package final class InboxReader {
     private static func open(_ path: String) throws(InboxError) -> Inbox? {
         var configuration = Inbox.Configuration()
         configuration.isReadOnly = true
-        // Uses `stat`, since closing a descriptor of the file would drop the locks of this process's own connections.
+        // Uses `stat`: closing a descriptor of the file would drop the locks of this process's SQLite connections.
         let isMissing = try InboxNames.keep(of: path, within: configuration.busyTimeout) {
             var status = stat()
             return stat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR)

@@ -2,8 +2,8 @@ extension PushRuntime {
     /// The limits of a runtime's storage. Messages beyond a limit stay on the disk or at the broker. The inbox drops
     /// only messages that nobody can handle, the oldest first (``deadLetters``).
     ///
-    /// On a small disk, an inbox file keeps less. It uses at most an eighth of the room (the free space and its own
-    /// files) for handled messages, a quarter for waiting messages, and an eighth for dead letters.
+    /// On a small disk, an inbox file uses at most an eighth of the room (the free space and its own files) for handled
+    /// messages, a quarter for waiting messages, and an eighth for dead letters.
     public struct Bounds: Sendable, Hashable {
         /// The time that a handled message stays in the inbox file, so that the inbox recognises a redelivery. More
         /// than zero. Default 24 h.

@@ -1,13 +1,13 @@
 extension PushRuntime {
-    /// The dead letters of all agents of this runtime, oldest first. An inbox in memory has none.
+    /// The dead letters of all agents of this runtime, oldest first, without earlier events. An inbox in memory has
+    /// none.
     ///
     /// ```swift
     /// for try await letter in runtime.deadLetters() { print(letter.messageID, letter.state) }
     /// ```
     ///
-    /// A record has the message and the reason, without earlier events. Each loop begins anew, and its body may retry
-    /// or drop dead letters. A loop may miss a message that becomes a dead letter meanwhile. The sequence throws the
-    /// errors of ``ledger()``.
+    /// Each loop begins anew, and its body may retry or drop dead letters. A loop may miss a message that becomes a
+    /// dead letter meanwhile. The sequence throws the errors of ``ledger()``.
     ///
     /// - Parameter messageID: lists only messages with a greater number. Default: all.
     public func deadLetters(after messageID: Int64 = 0) -> some AsyncSequence<MessageRecord, any Error> & Sendable {

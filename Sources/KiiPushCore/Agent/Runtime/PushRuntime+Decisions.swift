@@ -56,7 +56,7 @@ extension PushRuntime {
         guard core.isDurable else {
             return fail("the process that receives has its inbox in memory, and can only be watched; stop it first")
         }
-        // One turn later, as in ``withPipeline(_:)``.
+        // One turn later, after earlier answers of handlers are committed.
         self.loop.submit { [weak self] in
             guard let self else { return }
             self.loop.submit {

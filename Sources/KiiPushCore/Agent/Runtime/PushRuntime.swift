@@ -1,8 +1,8 @@
 /// The base that the agents of one process share: one network thread, one inbox, one lock on the state directory.
 ///
 /// The runtime locks the state directory when its first agent runs, or connects during registration. The lock stays
-/// until ``shutdown()``, so only one process at a time receives with a state directory. Another process can still read
-/// the registration (``PushAgent/registration()``) and obtain a token.
+/// until ``shutdown()``: only one process at a time receives with a state directory. Another process can still read the
+/// registration (``PushAgent/registration()``) and obtain a token.
 public final class PushRuntime: Sendable {
     /// The settings for storage and connections.
     public struct Configuration: Sendable {
@@ -86,7 +86,7 @@ public final class PushRuntime: Sendable {
     package let configuration: Configuration
     package let loop: EventLoop
     private let core = Locked<Core?>(nil)
-    /// Replaces ``Configuration/inbox``, unless it is `nil`.
+    /// If set, replaces ``Configuration/inbox``.
     package let shared: (any SharedStore)?
     let opening = Locked<[OneShot<Result<Core, any Error>>]>([])
     /// A jump of the machine's clocks ends these waits early.
