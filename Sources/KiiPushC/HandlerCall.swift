@@ -34,7 +34,7 @@ struct HandlerCall {
     var isDone: Bool { self.completion == nil && self.address == nil }
 
     /// The time that an unanswered call stays after its deadline. A late success counts until the next attempt, by
-    /// default 30 min later at most. The limit keeps a program that never answers from filling the memory.
+    /// default 30 min later at most. A program that never answers must not fill the memory.
     private static let lateFor: Duration = .seconds(3600)
 
     /// Whether the program has probably forgotten the call.

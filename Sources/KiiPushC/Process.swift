@@ -46,7 +46,7 @@ enum Callback: Int {
     }
 }
 
-/// Runs `body` in a task and waits for it on this thread, which must not be a thread of the pool that runs tasks.
+/// Runs `body` in a task and waits for it. The calling thread must not be one of the pool that runs tasks.
 ///
 /// - Parameter function: the C function's name, for errors.
 func waiting<Value: Sendable>(

@@ -1,5 +1,5 @@
-/// An agent's badge number, in memory and in a file. If a ``MessageFeed`` keeps the number, there is no file: the badge
-/// forwards the program's numbers to the feed.
+/// An agent's badge number, in memory and in a file. If a ``MessageFeed`` keeps the number, there is no file, and the
+/// feed gets the program's numbers.
 package final class AgentBadge: KeptBadge {
     private struct State {
         var count = BadgeCount()

@@ -11,7 +11,6 @@ package struct AgentHealth: Sendable, Hashable {
 }
 
 extension PushAgent {
-    /// Asks on the loop's thread, so an answer proves that the loop still runs.
     package func health() async throws -> AgentHealth {
         let link = self.link.withLock { $0 }
         let pipeline = self.runtime.opened?.pipeline

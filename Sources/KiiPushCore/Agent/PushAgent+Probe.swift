@@ -10,9 +10,7 @@ extension PushAgent {
     }
 
     /// Connects and subscribes like ``run()``, with the same locks; calls `body`; disconnects. The inbox stores
-    /// messages that arrive meanwhile, and the next ``run()`` delivers them.
-    ///
-    /// Throws `inbox` if the inbox would be in memory.
+    /// messages that arrive meanwhile, for the next ``run()``. Throws `inbox` if the inbox would be in memory.
     package func probeBroker(whileSubscribed body: (PushEvent.Connection) async -> Void) async throws -> BrokerAnswer {
         try await self.exclusively {
             try self.enrolment.load()
@@ -50,7 +48,7 @@ extension PushAgent.BrokerAnswer {
 
 extension PushRuntime {
     /// Calls `send`, waits for a stored message that contains `text`, and marks the message as done, so that no handler
-    /// gets it. Returns whether the store has written the mark; `false` if the task is cancelled.
+    /// gets it. Returns `false` if the task is cancelled.
     package func takeMessage(containing text: String, afterSending send: () async throws -> Void) async throws -> Bool {
         _ = try await self.open()
         let reader = try InboxReader(stateDirectory: self.configuration.stateDirectory)

@@ -19,7 +19,7 @@ extension PushAgent {
     public func setBadge(_ number: Int?) { self.keptBadge.set(number) }
 
     /// Presents again the messages of earlier runs that the user has not answered. The handler gets messages that
-    /// cannot be presented. Returns at once if cancelled.
+    /// cannot be presented.
     func presentAgain(_ installations: [(key: Int64, id: String)], _ core: PushRuntime.Core) async {
         defer { self.desk.endRestoring() }
         // Waits until earlier answers are written, so that no answered message is presented again.

@@ -1,15 +1,15 @@
 extension PushAgent {
     /// Registers the agent with the cloud and opens its session at the broker, so that pushes queue from then on.
     ///
-    /// The agent signs in; if the account says so, it first creates the pseudo user, user or thing. It makes or adopts
-    /// the installation, fetches the broker's endpoint, and connects once. It skips steps whose results are on file and
+    /// The agent signs in; if the account says so, it first creates the user or thing. It makes or adopts the
+    /// installation, fetches the broker's endpoint, and connects once. It skips steps whose results are on file and
     /// still valid.
     ///
     /// - Parameter replacing: whether to discard the registration on file and begin anew. A pseudo user is then lost.
     ///   If the user or thing stays the same, the next run delivers unfinished messages of the old installation.
     ///   Otherwise they wait for `kii-push inbox adopt`. Default: no.
-    /// - Throws: ``PushAgentError``; ``KiiInputError`` for an invalid subscription or installation, before any request;
-    ///   ``TransportError`` and ``KiiError`` if the cloud or the broker fails; `CancellationError`.
+    /// - Throws: ``PushAgentError``; ``KiiInputError`` for an invalid subscription or installation; ``TransportError``
+    ///   and ``KiiError`` if the cloud or the broker fails; `CancellationError`.
     @discardableResult
     public func register(replacing: Bool = false) async throws -> Registration {
         try await self.exclusively {
@@ -49,19 +49,17 @@ extension PushAgent {
     /// Receives until the task is cancelled: registers if necessary, connects, subscribes, calls the handler, and
     /// reconnects after every loss.
     ///
-    /// The agent retries temporary failures of the cloud, the broker and the network without limit, and reports them in
-    /// ``events``. It also retries refused subscriptions, and files that it cannot open for lack of disk space or
-    /// descriptors.
+    /// The agent retries temporary failures without limit, and reports them in ``events``. It also retries
+    /// subscriptions that the cloud refuses, and files that it cannot open for lack of disk space or descriptors.
     ///
-    /// Cancellation stops the agent gracefully. It takes no more messages and gives running handlers
-    /// ``PushRuntime/Configuration/shutdownGrace``. Then it stores their answers and disconnects.
+    /// Cancellation stops the agent gracefully: running handlers get ``PushRuntime/Configuration/shutdownGrace``, and
+    /// the agent stores their answers and disconnects. Then `run` returns normally, as it does if the runtime is shut
+    /// down.
     ///
-    /// With a ``MessageFeed``, the agent opens neither a connection nor the inbox. It calls the handler by the same
-    /// rules, also for alerts, and returns when the feed ends.
+    /// With a ``MessageFeed``, the agent opens neither a connection nor the inbox. `run` returns when the feed ends.
     ///
     /// - Throws: ``PushAgentError`` or ``KiiError`` for a failure that only a person can mend; ``KiiInputError`` for an
-    ///   invalid subscription or installation, before any request; errors of the feed. Returns normally if the task is
-    ///   cancelled or the runtime is shut down.
+    ///   invalid subscription or installation; errors of the feed.
     public func run() async throws {
         try await self.exclusively {
             try self.requireUsableConfiguration()

@@ -69,9 +69,9 @@ public final class PushAgent: Sendable {
     /// - Parameters:
     ///   - runtime: the runtime, which several agents can share.
     ///   - configuration: the agent's settings. A name that is no file name is a programmer error.
-    ///   - handler: gets the messages. If it implements several forms, the agent calls the one with a completion, else
-    ///     the async one, else the deprecated one. If it is also a ``UserActionHandler``, a ``ThingCommandHandler`` or
-    ///     an ``OpenedNotificationHandler``, the agent calls those methods too.
+    ///   - handler: gets the messages. Of several forms, the agent calls the one with a completion, else the async one,
+    ///     else the deprecated one. If the handler is also a ``UserActionHandler``, a ``ThingCommandHandler`` or an
+    ///     ``OpenedNotificationHandler``, the agent calls those methods too.
     ///   - lifecycle: tells whether the program is in the background. Default (`nil`): every message reaches the
     ///     handler.
     ///   - presenter: shows alerts that arrive in the background. Default (`nil`): they reach the handler.

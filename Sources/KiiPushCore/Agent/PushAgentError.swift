@@ -30,7 +30,7 @@ public enum PushAgentError: Error, Sendable, CustomStringConvertible {
     /// Another process, with this host and ID, runs a gateway of this name and renews its lease.
     case gatewayInUse(name: String, host: String, processID: Int)
     /// The gateway must stop. Other gateways took over its installations, since it did not renew its lease in time; or
-    /// its database was replaced by an older copy. A new process can take part again.
+    /// its database was replaced by an older copy.
     case leaseLost(gateway: String, reason: String)
     /// The broker refused the subscription to the installation's topic repeatedly, and the cloud confirmed the topic
     /// each time. ``PushAgent/register(replacing:)`` throws this after two refusals.
@@ -70,8 +70,8 @@ public enum PushAgentError: Error, Sendable, CustomStringConvertible {
 }
 
 extension PushAgentError {
-    /// Whether a later start may succeed without a person's help, for instance because another process has ended. If
-    /// not, a program under systemd exits with a status of `RestartPreventExitStatus=`.
+    /// Whether a later start may succeed without a person's help. If not, a program under systemd exits with a status
+    /// of `RestartPreventExitStatus=`.
     package var isTemporary: Bool {
         switch self {
         case .stateDirectoryInUse, .installationInUse, .inbox, .gatewayInUse, .leaseLost: true

@@ -1,7 +1,5 @@
-/// Decodes WebSocket frames from a stream of bytes, and returns their payload (RFC 6455 section 5).
-///
-/// MQTT ignores the borders of frames and messages (MQTT 3.1.1 section 6). The decoder unmasks payload in the caller's
-/// buffer, and moves it together there.
+/// Decodes WebSocket frames from a stream of bytes (RFC 6455 section 5). Returns only payload, since MQTT ignores the
+/// borders of frames and messages (MQTT 3.1.1 section 6).
 package struct WebSocketDecoder: Sendable {
     /// The end of a WebSocket, caused by the peer.
     package struct End: Sendable, Hashable {

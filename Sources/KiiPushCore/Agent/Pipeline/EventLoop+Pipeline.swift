@@ -1,5 +1,4 @@
 extension EventLoop {
-    /// Wakes the loop for another turn; an empty command is enough.
     package var waking: @Sendable () -> Void { { [weak self] in _ = self?.submit {} } }
 
     /// Call on the loop's thread.
@@ -18,7 +17,7 @@ extension EventLoop {
         return await hasCome.value()
     }
 
-    /// Asks on the loop's thread. The answer may come in a later turn.
+    /// The answer may come in a later turn.
     ///
     /// - Throws: ``InboxError``; ``TransportError`` with code `shutDown` if the loop ends before the answer.
     func ask<Answer: Sendable>(

@@ -1,9 +1,7 @@
 extension Pipeline {
     /// A simulation passes its own loop and threads.
     ///
-    /// - Parameters:
-    ///   - inbox: the store of messages; `nil` keeps them in memory.
-    ///   - wake: makes the loop take another turn. Any thread may call it.
+    /// - Parameter inbox: the store of messages; `nil` keeps them in memory.
     package convenience init(
         on loop: any Loop, inbox: (any Store)?, configuration: PushRuntime.Configuration,
         hubs: Locked<[Int64: EventHub]>, listeners: Locked<Int>, wake: @escaping @Sendable () -> Void,
@@ -24,8 +22,7 @@ extension Pipeline {
     /// Empty for a shared store; use ``Store/ledger(completion:)``.
     package var ledger: MessageLedger { (self.store as? any ImmediateStore)?.ledger ?? MessageLedger() }
 
-    /// Makes an installation's link to its broker. The link recognises messages that the broker repeats, even if an
-    /// earlier process received them.
+    /// The link recognises messages that the broker repeats, even if an earlier process received them.
     ///
     /// - Parameter voidsEarlierRows: whether no message counts as a repetition of a stored row, since another inbox may
     ///   have used the session.

@@ -1,8 +1,7 @@
 import Glibc
 
-/// Reads the inbox of a state directory, even while another process receives with it. Changes nothing.
-///
-/// Each call reads the disk as it is at that moment, and does not delay the other process. For one thread at a time.
+/// Reads the inbox of a state directory, even while another process receives with it. Each call reads the disk as it is
+/// at that moment. For one thread at a time.
 package final class InboxReader {
     private let inbox: Inbox
     private let path: String
@@ -89,8 +88,8 @@ package final class InboxReader {
         throw wasGivenOut ? .removed(messageID: messageID) : .neverReceived(messageID: messageID, last: found.last)
     }
 
-    /// The unfinished messages of unused installations: no agent of the state directory receives as them or has taken
-    /// them over. Empty if an agent's file cannot be read.
+    /// The unfinished messages of installations that no agent has now or has taken over. Empty if an agent's file
+    /// cannot be read.
     package func stranded() throws(InboxAccessError) -> [StrandedMessages] {
         guard let current = AgentStateFile.installations(stateDirectory: self.stateDirectory) else { return [] }
         return try self.read { inbox throws(InboxError) in try inbox.stranded(besides: current) }

@@ -9,7 +9,7 @@ import Glibc
 /// closing any descriptor of a file releases all of the process's locks in it. ``LockTable`` handles both traps. No
 /// other code may open these files.
 ///
-/// Two installations with the same hash share a lock: among ten thousand, a chance below one in a hundred billion.
+/// Two installations with the same 64-bit hash would share a lock.
 final class InstallationLock: Sendable {
     private static let table = Locked(LockTable())
 

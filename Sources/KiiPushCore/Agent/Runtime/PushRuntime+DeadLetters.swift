@@ -22,10 +22,10 @@ extension PushRuntime {
     /// gets the message now, or when such an agent runs.
     ///
     /// - Parameter messageID: ``MessageRecord/messageID``.
-    /// - Returns: whether there was a dead letter that could be retried. `false` with an inbox in memory, or if the
-    ///   installation is unknown (``MessageRecord/installationID`` is `nil`): then the dead letter can only be dropped.
-    /// - Throws: ``PushAgentError`` if the state directory cannot be opened, or the inbox cannot be written, with
-    ///   nothing changed; ``TransportError`` with code `shutDown` after ``shutdown()``.
+    /// - Returns: whether there was a dead letter that could be retried. If its ``MessageRecord/installationID`` is
+    ///   `nil`, it can only be dropped.
+    /// - Throws: ``PushAgentError`` if the state directory cannot be opened or the inbox cannot be written;
+    ///   ``TransportError`` with code `shutDown` after ``shutdown()``.
     @discardableResult
     public func retryDeadLetter(_ messageID: Int64) async throws -> Bool {
         try await self.decide(.retry, messageID, onlyDead: true) == .carriedOut

@@ -11,8 +11,6 @@ extension PushRuntime {
 
     /// Delivers a message again, whatever its state, now or when an agent of its installation runs. A message that
     /// waits for its retry keeps its count of attempts; any other starts with attempt 1.
-    ///
-    /// - Returns: ``MessageDecision/notFound`` also with an inbox in memory.
     @discardableResult
     package func retry(_ messageID: Int64) async throws -> MessageDecision { try await self.decide(.retry, messageID) }
 
@@ -22,7 +20,7 @@ extension PushRuntime {
     package func drop(_ messageID: Int64) async throws -> MessageDecision { try await self.decide(.drop, messageID) }
 
     /// Assigns the messages of an unused installation to another one: at once if its agent runs, else when its agent
-    /// next runs. Installations of the same user or thing need no such decision.
+    /// next runs.
     ///
     /// - Returns: the number of these messages, without done messages and dead letters. `nil` if the inbox lacks one of
     ///   the installations, if both are the same, or if an agent of this runtime receives as `formerID`.

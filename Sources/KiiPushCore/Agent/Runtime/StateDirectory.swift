@@ -17,9 +17,8 @@ package enum StateDirectory {
     /// Makes and returns the directory of the installations' locks: in `/tmp`, where all processes of a user find it,
     /// since cron sets no `$XDG_RUNTIME_DIR`.
     ///
-    /// In `/tmp`, another user may have made the directory first, and could hold the locks, or redirect them to
-    /// overwrite this user's files. If the directory is not this user's alone, the locks are in the state directory.
-    /// Processes with different state directories can then receive as one installation; their agents report that.
+    /// If another user has made the directory first, the locks are in the state directory. Processes with different
+    /// state directories can then receive as one installation; their agents report that.
     package static func locks(shared: String, in stateDirectory: String) throws(FileError) -> String {
         var directory = "\(shared)/kii-push-\(geteuid())"
         // Fails if another user has put something else there.
