@@ -2,7 +2,6 @@ import CKiiPush
 import Glibc
 import KiiPushCore
 
-/// The content of a `kii_push_error`.
 struct CFailure: Error {
     let code: kii_push_code
     let text: String

@@ -23,7 +23,6 @@ final class Callbacks: RemoteNotificationHandler, ThingCommandHandler {
         self.handler = Bound(function: handler, context: context)
     }
 
-    /// Returns whether the observer is the first.
     func add(_ observer: kii_push_observer, _ context: UnsafeMutableRawPointer?) -> Bool {
         let bound = Bound(function: observer, context: context)
         return self.observers.withLock { observers in

@@ -29,7 +29,6 @@ extension PushRuntime.Configuration {
 }
 
 extension PushDestination {
-    /// Reads a destination of `kii_push_send`.
     init(_ text: String, of account: KiiAccount) throws(CFailure) {
         let rule = CFailure.argument("target has to be topic:NAME, topic:SCOPE/NAME, user:me or user:ID")
         let parts = text.split(separator: ":", maxSplits: 1)

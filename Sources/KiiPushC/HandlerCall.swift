@@ -2,7 +2,6 @@ import CKiiPush
 import Glibc
 import KiiPushCore
 
-/// One call of a handler, with its message and completion.
 struct HandlerCall {
     enum Content {
         case message(ReceivedMessage)
@@ -55,10 +54,8 @@ struct HandlerCall {
         return true
     }
 
-    /// `nil` if the call is answered.
     mutating func takeCompletion() -> FetchCompletion? { self.completion.take() }
 
-    /// - Returns: the texts to free.
     mutating func handlerReturned() -> [UInt] {
         defer { (self.address, self.texts) = (nil, []) }
         return self.texts

@@ -2,7 +2,6 @@ import CKiiPush
 import KiiPushActivation
 import KiiPushCore
 
-/// An agent that the program holds, and the result of its last run.
 final class HostedAgent: Sendable {
     private struct State: Sendable {
         /// Whether the agent registers or runs; it does one at a time.
@@ -43,7 +42,6 @@ final class HostedAgent: Sendable {
         if let failure = self.state.withLock({ $0.begin() }) { throw failure }
     }
 
-    /// - Parameter end: `nil` if there was no run.
     func finish(_ end: Result<Void, CFailure>?) {
         self.state.withLock { state in
             (state.isBusy, state.task) = (false, nil)

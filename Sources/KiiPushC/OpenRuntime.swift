@@ -2,7 +2,6 @@ import CKiiPush
 import KiiPushCore
 import Synchronization
 
-/// A runtime that the program holds, and its agents.
 final class OpenRuntime: Sendable {
     private struct State {
         var agents: [HostedAgent] = []
@@ -23,7 +22,6 @@ final class OpenRuntime: Sendable {
         }
     }
 
-    /// Whether the library must no longer call the program.
     var isClosed: Bool { self.hasClosed.load(ordering: .sequentiallyConsistent) }
 
     /// Runs `body`, which calls observers, unless the runtime is closed.
@@ -48,7 +46,6 @@ final class OpenRuntime: Sendable {
         }
     }
 
-    /// Runs the agents as a service. Returns when it has stopped and the runtime is shut down.
     func serve() async throws(CFailure) -> (status: Int32, error: (any Error)?) {
         let agents = self.state.withLock { $0.agents }
         guard !agents.isEmpty else { throw .state("the runtime has no agent; make one first") }

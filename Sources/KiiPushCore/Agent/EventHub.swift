@@ -15,7 +15,6 @@ package final class EventHub: Sendable {
     package typealias Listener = @Sendable (PushEvent) -> Void
 
     private let state = Locked(State())
-    /// The listeners to all hubs of the runtime.
     private let listeners: Locked<Int>
 
     package init(counting listeners: Locked<Int> = Locked(0)) { self.listeners = listeners }

@@ -1,5 +1,4 @@
 extension PushAgent {
-    /// The result of ``probeBroker(whileSubscribed:)``.
     package enum BrokerAnswer: Sendable {
         case subscribed
         /// CONNACK refused the connection, or did not come.
@@ -48,7 +47,7 @@ extension PushAgent.BrokerAnswer {
 
 extension PushRuntime {
     /// Calls `send`, waits for a stored message that contains `text`, and marks the message as done, so that no handler
-    /// gets it. Returns `false` if the task is cancelled.
+    /// gets it. Returns `false` if the task is cancelled, or if the mark is not written in time.
     package func takeMessage(containing text: String, afterSending send: () async throws -> Void) async throws -> Bool {
         _ = try await self.open()
         let reader = try InboxReader(stateDirectory: self.configuration.stateDirectory)

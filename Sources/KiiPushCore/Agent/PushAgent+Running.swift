@@ -38,7 +38,6 @@ extension PushAgent {
         }
     }
 
-    /// Opens the MQTT session and disconnects. Returns `nil` on success.
     private func openOnce(_ endpoint: MQTTEndpoint) async throws -> BrokerLink.End? {
         let core = try await self.runtime.open()
         let lock = try self.lockInstallation(endpoint)

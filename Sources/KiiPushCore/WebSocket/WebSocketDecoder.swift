@@ -51,7 +51,6 @@ package struct WebSocketDecoder: Sendable {
 }
 
 extension WebSocketDecoder {
-    /// Returns `false` if the header is incomplete or wrong.
     private mutating func begin(_ bytes: UnsafeMutableRawBufferPointer, _ position: inout Int) -> Bool {
         if self.header.isEmpty {
             if let size = self.readHeader(UnsafeRawBufferPointer(rebasing: bytes[position...])) {

@@ -2,7 +2,6 @@
 package enum WebSocketRole: Sendable {
     case client, server
 
-    /// For error texts.
     var peer: String { self == .client ? "the server" : "the client" }
 }
 

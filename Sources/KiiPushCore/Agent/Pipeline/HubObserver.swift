@@ -15,7 +15,6 @@ package struct HubObserver {
 
     func tell(_ notes: [DeliveryNote], at now: Timestamp, handlers: [Int64: DeliveryAttachment]) {
         let known = self.hubs.withLock { $0 }
-        // Neighbouring notes mostly belong to one installation, so one look-up serves them.
         var latest: (installation: Int64, hub: EventHub?)?
         let notes = notes.span
         for index in notes.indices {

@@ -168,7 +168,6 @@ extension Pipeline {
             for stall in output.stalls where stall != nil || !self.staff.isStalled {
                 self.report(.change(of: .handling, stall?.description))
             }
-            // Repeats, since freed messages and new calls can lead to further decisions.
             if output.cuts.isEmpty, output.calls.isEmpty { break }
         }
         if self.workers.queue.setPlaces(self.scheduler.runningLimit) { self.staff.isDue = true }

@@ -47,7 +47,6 @@ package final class Pipeline: TurnDelegate {
     private var timersFired: [BrokerLink] = []
     private var held = HeldLinks()
     let alarm: TurnAlarm
-    /// Due while the store wants upkeep.
     private let upkeep: TurnAlarm
     private var isUpkeepDue = true
     var staff = Staffing()
@@ -199,7 +198,6 @@ package final class Pipeline: TurnDelegate {
         self.pressure.unstoredBytes = self.turn.arrivals.reduce(0) { $0 + MemoryStore.memory(of: $1.bytes) }
     }
 
-    /// Marks the messages that the scheduler has room for. The scheduler reads the others from the store later.
     private func admit(_ arrivals: inout [Arrival]) {
         for index in arrivals.indices {
             guard let source = arrivals[index].source else { continue }
@@ -305,7 +303,6 @@ package final class Pipeline: TurnDelegate {
         }
     }
 
-    /// Plans a turn for the store's upkeep, in case no event causes one.
     private func plan(upkeepIn pause: Duration?) {
         self.isUpkeepDue = false
         if self.upkeep.isDue { self.upkeep.reset() }

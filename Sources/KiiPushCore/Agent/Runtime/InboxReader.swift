@@ -69,7 +69,6 @@ package final class InboxReader {
             var records: [MessageRecord] = []
             let states = Set(standings.map { RowState($0) })
             for sequence in try inbox.sequences(states, after: messageID, limit: max(1, limit)) {
-                // `nil` if the message was removed meanwhile.
                 if let record = try inbox.record(sequence) { records.append(record) }
             }
             return records

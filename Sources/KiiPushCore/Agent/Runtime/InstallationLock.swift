@@ -89,7 +89,6 @@ private struct LockTable {
         self.closeIfUnused(file)
     }
 
-    /// Opens the file that is at `path` now, since somebody may have replaced it.
     private mutating func open(_ path: String) throws(PushAgentError) -> (File, descriptor: Int32) {
         var status = stat()
         if lstat(path, &status) == 0, let descriptor = self.held[File(status)]?.descriptors.first?.number {

@@ -1,7 +1,6 @@
 import Glibc
 
 extension PushRuntime {
-    /// The first call opens the inbox.
     func open() async throws -> Core {
         // On the loop's thread, so that two callers cannot open at the same time.
         guard let shared = self.shared else { return try await self.loop.run { [self] in try self.openOnLoop() } }
@@ -47,7 +46,6 @@ extension PushRuntime {
         return self.makeCore(of: inbox, lock, &events)
     }
 
-    /// - Parameter store: `nil` keeps messages in memory.
     private func makeCore(of store: (any Store)?, _ directoryLock: FileLock?, _ events: inout [PushEvent]) -> Core {
         var lock = directoryLock
         let control = lock == nil ? nil : self.openControlSocket(&events)

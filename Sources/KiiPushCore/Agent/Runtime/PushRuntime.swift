@@ -89,7 +89,6 @@ public final class PushRuntime: Sendable {
     /// If set, replaces ``Configuration/inbox``.
     package let shared: (any SharedStore)?
     let opening = Locked<[OneShot<Result<Core, any Error>>]>([])
-    /// A jump of the machine's clocks ends these waits early.
     let waits = InterruptibleWaits()
     let hubs = Locked<[Int64: EventHub]>([:])
     package let listeners = Locked(0)

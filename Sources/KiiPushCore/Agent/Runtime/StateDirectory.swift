@@ -38,11 +38,9 @@ package enum StateDirectory {
     }
 }
 
-/// The directory in which running programs of one user find each other.
 package enum RuntimeDirectory {
     /// `$XDG_RUNTIME_DIR/kii-push`, else a directory of this user's in `/tmp`.
     package static func standard(environment: (String) -> String? = environmentVariable) -> String {
-        // XDG specification: relative paths are to be ignored.
         guard let directory = environment("XDG_RUNTIME_DIR"), directory.hasPrefix("/") else {
             return "/tmp/kii-push-\(geteuid())"
         }
