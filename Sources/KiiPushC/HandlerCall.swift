@@ -111,7 +111,7 @@ extension HandlerCall {
 }
 
 extension FetchResult {
-    /// `nil` for any other number.
+    /// `nil` for `KII_PUSH_LATER` and for unknown numbers.
     init?(code: Int32) {
         switch UInt32(bitPattern: code) {
         case KII_PUSH_NEW_DATA.rawValue: self = .newData

@@ -2,8 +2,8 @@ import KiiPushCore
 
 /// The unfinished calls of handlers.
 ///
-/// The last bits of a call's number are its index in `places`, so a call needs no hash and no allocation.
-/// ``add(after:_:)`` skips a number whose place is in use.
+/// The last bits of a call's number are its index in `places`, so finding a call needs no hash. ``add(after:_:)`` skips
+/// a number whose place is in use.
 struct HandlerCalls {
     private var places: [HandlerCall?] = Array(repeating: nil, count: 64)
     private var count = 0

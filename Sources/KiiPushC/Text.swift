@@ -1,6 +1,6 @@
 import Glibc
 
-/// In bytes; JSON may be as long.
+/// In bytes; also the limit for JSON.
 private let longestText = 4 << 20
 
 /// - Parameter name: the argument's name, for errors.

@@ -97,7 +97,7 @@ package final class AgentBadge: KeptBadge {
         }
         for observer in observers { observer() }
         guard isToBePlanned else { return }
-        // The closures own `fuse`, which writes the file when they release it: after the timer, or when the loop ends.
+        // The closures own `fuse`, and releasing it writes the file: after the timer, or when the loop ends.
         let fuse = Fuse { [weak self] in self?.write() }
         self.loop.submit { [weak self, loop = self.loop] in
             guard let self else { return }

@@ -62,8 +62,8 @@ package final class EventHub: Sendable {
 
     func reason(of trouble: PushEvent.Trouble) -> String? { self.state.withLock { $0.troubles[trouble] } }
 
-    /// Reports why a file cannot be written, or with `nil` that it was written. The trouble ends when no file is left
-    /// unwritten.
+    /// Reports why a file cannot be written, or with `nil` that it was written. The trouble ends when all files are
+    /// written.
     func emit(saving path: String, _ failure: FileError?) {
         let isOver = self.state.withLock { state in
             if failure == nil { state.unsaved.remove(path) } else { state.unsaved.insert(path) }

@@ -15,7 +15,7 @@ extension PushAgent {
         try await self.exclusively {
             try self.requireUsableConfiguration()
             if replacing {
-                // Opening takes the lock: another process may be receiving with this state.
+                // Locks the state directory first, since another process may be receiving with it.
                 _ = try await self.runtime.open()
                 self.enrolment.forget()
             } else {

@@ -38,8 +38,8 @@ public enum PushEvent: Sendable {
     ///
     /// The first agents that run afterwards report this once, perhaps in a later process.
     case inboxMovedAside(path: String, reason: String, takenOver: Int, lost: Int?)
-    /// The agent now handles this number of unfinished messages of another installation, which has the same user or
-    /// thing, or which a person chose (`kii-push inbox adopt`).
+    /// The agent now handles this number of unfinished messages of another installation. That installation has the same
+    /// user or thing, or a person chose it (`kii-push inbox adopt`).
     case adopted(fromInstallation: String, messages: Int)
     /// Something happened to a message.
     case message(MessageEvent)
@@ -75,8 +75,8 @@ public enum PushEvent: Sendable {
         /// waited in the old session are lost.
         case sessionLost = "session lost"
         /// Another receiver probably uses this agent's installation: the broker accepts each connection and soon closes
-        /// it. Each receiver gets only some of the messages. Stop the other one, or receive as another user or thing:
-        /// each has one MQTT installation.
+        /// it. Each receiver gets only some of the messages. Stop the other receiver, or receive as another user or
+        /// thing: each user or thing has one MQTT installation.
         ///
         /// Until then, the agent pauses for up to 5 min after a connection of less than 30 s. It reports this once, and
         /// again after a longer connection.

@@ -1,4 +1,4 @@
-/// For the opening handshake alone, where the digest protects nothing.
+/// Only for the opening handshake, whose security does not depend on SHA-1.
 ///
 /// - Source: FIPS 180-4, sections 4.1.1, 4.2.1, 5 and 6.1.2.
 package enum SHA1 {
@@ -12,7 +12,7 @@ package enum SHA1 {
         return state.flatMap(Self.bytes)
     }
 
-    /// Section 6.1.2.
+    /// Adds one block (section 6.1.2).
     private static func add(_ block: ArraySlice<UInt8>, to state: inout [UInt32]) {
         var schedule: [UInt32] = stride(from: block.startIndex, to: block.endIndex, by: 4).map { start in
             block[start..<start + 4].reduce(0) { $0 << 8 | UInt32($1) }

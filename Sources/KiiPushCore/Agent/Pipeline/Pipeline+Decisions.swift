@@ -25,7 +25,7 @@ extension Pipeline {
         let end = { (answer: Result<Int64?, InboxError>) in
             completion(self.ended(decision, messageID, standing.installation, answer))
         }
-        // The store first: if it fails, nothing in memory has changed.
+        // The store changes first: if it fails, nothing in memory has changed.
         switch decision {
         case .drop: self.store.drop(messageID) { end($0.map { nil }) }
         case .retry where standing.state == .waiting: end(.success(nil))
@@ -60,8 +60,7 @@ extension Pipeline {
         }
     }
 
-    /// The time since the handler was called; `nil` if it was not called. In that case, the message also leaves its
-    /// call.
+    /// The time since the handler was called; `nil` if it was not. Then the message also leaves its call.
     private func runningTime(of messageID: Int64) -> Duration? {
         // Earlier answers may be about this message.
         self.followCommitted()

@@ -271,7 +271,8 @@ extension Pipeline {
                 case .calls(let installation?): self.scheduler.isIdle(installation)
                 case .calls(nil): self.scheduler.isIdle
                 case .writing:
-                    // A shared store is nearly always committing, and each commit writes a whole turn.
+                    // With a shared store, waits only for the earlier commits, since a next commit is nearly always
+                    // under way.
                     self.withheld.isEmpty
                         && (self.turn.isEmpty && !self.isCommitUnderWay
                             || self.isCommitUnderWay && self.commits >= wait.commits)

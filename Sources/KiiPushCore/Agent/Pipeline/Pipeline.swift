@@ -2,7 +2,7 @@
 /// next calls to workers.
 ///
 /// Lives on the loop thread. The pipeline acknowledges nothing before the commit has returned, so a failed commit loses
-/// no message. It repeats a failed commit every second.
+/// no message. The pipeline repeats a failed commit every second.
 package final class Pipeline: TurnDelegate {
     /// An acknowledgement that waits for the message's outcome.
     private struct Gate {
@@ -207,7 +207,7 @@ package final class Pipeline: TurnDelegate {
 
     private func takeBack(_ part: Turn) {
         for arrival in part.arrivals {
-            // `links` lacks the links of ended connections.
+            // By `arrival.link`, since `links` lacks the links of ended connections.
             arrival.link.forgetAbsorptions()
             guard arrival.isInHand, let source = arrival.source else { continue }
             self.scheduler.released(source, bytes: arrival.bytes)
@@ -228,7 +228,7 @@ package final class Pipeline: TurnDelegate {
         self.countUnstored()
         if self.reports.fails(error.description) { self.report(.trouble(.storing, reason: error.description)) }
         self.retryAt = self.loop.now + Pipeline.retryInterval
-        // The scheduler claims again when the store works. Until then, an agent may stop.
+        // The scheduler claims again when the store works, since an agent may stop until then.
         self.declineClaims { _ in true }
     }
 

@@ -43,7 +43,7 @@ package final class InboxReader {
         }
     }
 
-    /// In the order of reception, without ``MessageRecord/events``. Each record may hold a payload of 256 KiB.
+    /// Sorted by reception, without ``MessageRecord/events``. Each record may hold a payload of 256 KiB.
     package func deadLetters(after messageID: Int64 = 0, limit: Int = 100) throws(InboxAccessError) -> [MessageRecord] {
         try self.read { inbox throws(InboxError) in
             try inbox.deadLetterRecords(after: messageID, limit: max(1, limit))
@@ -60,7 +60,7 @@ package final class InboxReader {
         }
     }
 
-    /// In the order of reception. A record has a newer state if another process changes the message meanwhile.
+    /// Sorted by reception. A record has a newer state if another process changes the message meanwhile.
     package func messages(
         _ standings: Set<MessageRecord.Standing> = Set(MessageRecord.Standing.allCases), after messageID: Int64 = 0,
         limit: Int = 100
@@ -87,8 +87,8 @@ package final class InboxReader {
         throw wasGivenOut ? .removed(messageID: messageID) : .neverReceived(messageID: messageID, last: found.last)
     }
 
-    /// The unfinished messages of installations that no agent has now or has taken over. Empty if an agent's file
-    /// cannot be read.
+    /// The unfinished messages that no agent of the state directory will handle. Empty if an agent's file cannot be
+    /// read.
     package func stranded() throws(InboxAccessError) -> [StrandedMessages] {
         guard let current = AgentStateFile.installations(stateDirectory: self.stateDirectory) else { return [] }
         return try self.read { inbox throws(InboxError) in try inbox.stranded(besides: current) }

@@ -2,8 +2,9 @@ import Glibc
 
 /// Reserves an installation for one process, and for one agent in it, as long as this object lives.
 ///
-/// An installation has one byte in one of 64 files, and a POSIX lock (`fcntl(2)`, `F_SETLK`) on that byte. Ten thousand
-/// locks take 16 ms in 64 files, and 0.9 s in one (measured): the kernel walks through a file's list of locks.
+/// Each installation has one byte in one of 64 files; its holder has a POSIX lock (`fcntl(2)`, `F_SETLK`) on that byte.
+/// Ten thousand locks take 16 ms in 64 files, and 0.9 s in one (measured): the kernel walks through a file's list of
+/// locks.
 ///
 /// The kernel names a lock's holder, and ends the lock with the process. But one process can take a lock twice, and
 /// closing any descriptor of a file releases all of the process's locks in it. ``LockTable`` handles both traps. No

@@ -28,8 +28,8 @@ extension PushRuntime {
         /// The bytes of dead letters at which reading stops. More than zero. Default 256 MiB; at most an eighth of the
         /// room on the disk.
         ///
-        /// Undecodable and oversized messages, and messages on an unexpected topic, may take half of the bytes. After
-        /// that, the inbox keeps only the first 8 KiB of each, its length, and its SHA-256 digest.
+        /// Undecodable and oversized messages, and messages on an unexpected topic, may take half of the bytes. Beyond
+        /// half, the inbox keeps only the first 8 KiB of each, its length, and its SHA-256 digest.
         public var deadLetterBytes: Int64 = 256 << 20
 
         package init() {}

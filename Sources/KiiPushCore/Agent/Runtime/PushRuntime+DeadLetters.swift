@@ -50,7 +50,7 @@ extension PushRuntime {
     package func writes(within limit: Duration) async -> Bool { await self.wait(for: .writing, within: limit) }
 
     /// Asks on the loop's thread, after earlier answers of handlers are committed. A store across a network may still
-    /// be in a commit without them.
+    /// lack these answers if it is in a commit.
     func withPipeline<Answer: Sendable>(
         _ question: @escaping @Sendable (Pipeline, @escaping StoreCompletion<Answer>) -> Void
     ) async throws -> Answer {

@@ -38,7 +38,7 @@ extension PushRuntime {
     private static func inspect(_ target: StreamTarget, on loop: EventLoop) async throws -> Finding {
         let delegate = InspectedStream()
         try await loop.run { _ = loop.openStream(target, isInspected: true, delegate: delegate) }
-        // If the loop ends, it closes the stream, and the delegate reports that.
+        // The end of the loop closes the stream, so the delegate always has a finding.
         let late = TransportError(.timedOut, detail: "no connection came about in time")
         return await delegate.finding.value(onCancel: (nil, late))
     }
