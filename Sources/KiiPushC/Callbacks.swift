@@ -2,7 +2,6 @@ import CKiiPush
 import KiiPushCore
 import Synchronization
 
-/// Calls the program's functions for one agent.
 final class Callbacks: RemoteNotificationHandler, ThingCommandHandler {
     /// A C function of the program, with its context.
     // Unchecked Sendable. Proof: both members are constants, and a C function has no state of its own. The library

@@ -98,7 +98,6 @@ final class HostedAgent: Sendable {
         try end.get()
     }
 
-    /// Cancels the run, and refuses further runs.
     func close() {
         let task = self.state.withLock { state in
             state.isClosed = true

@@ -35,7 +35,6 @@ enum Callback: Int {
         return key
     }()
 
-    /// `nil` outside callbacks.
     static var current: Callback? { Callback(rawValue: Int(bitPattern: pthread_getspecific(Callback.key))) }
 
     func run<Result>(_ body: () -> Result) -> Result {

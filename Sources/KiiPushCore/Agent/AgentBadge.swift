@@ -4,7 +4,6 @@ package final class AgentBadge: KeptBadge {
     private struct State {
         var count = BadgeCount()
         var isLoaded = false
-        /// Whether the file lacks the latest change.
         var isChanged = false
         var isWritePlanned = false
         var lastWrite: MonotonicInstant?

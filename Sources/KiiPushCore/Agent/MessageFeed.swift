@@ -11,7 +11,6 @@ public struct MessageFeed: Sendable {
     package var badge: Int?
     /// Sets the feed's number, 0 for none. Called on any thread; must not block.
     package var setBadge: @Sendable (Int) -> Void
-    /// Passes messages to the agent until the task is cancelled or the feed ends.
     package var deliver: @Sendable (PushAgent) async throws -> Void
 
     package init(

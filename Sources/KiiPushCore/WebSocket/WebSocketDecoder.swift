@@ -1,7 +1,6 @@
 /// Decodes WebSocket frames from a stream of bytes (RFC 6455 section 5). Returns only payload, since MQTT ignores the
 /// borders of frames and messages (MQTT 3.1.1 section 6).
 package struct WebSocketDecoder: Sendable {
-    /// The end of a WebSocket, caused by the peer.
     package struct End: Sendable, Hashable {
         /// Code `connectionLost` if the peer closed the WebSocket; `webSocketFailed` if it violated RFC 6455.
         package var error: TransportError

@@ -32,7 +32,6 @@ package final class Pipeline: TurnDelegate {
     /// Called at the end of the loop, to end waits for the store's answers.
     var questions: [ObjectIdentifier: () -> Void] = [:]
     var notes: [DeliveryNote] = []
-    /// Kept between turns, to reuse its memory.
     var posts: [AnswerBox.Post] = []
     var waits: [Wait] = []
     var pressure: BackPressure

@@ -24,7 +24,6 @@ final class Reactions: ReactionTaker {
     private func tell(closing sequence: Int64? = nil, _ body: @escaping @Sendable (inout Scheduler) -> Void) -> Bool {
         self.loop.submit { [pipeline = self.pipeline] in
             let pipeline = pipeline.value
-            // Answers given before the reaction come first.
             pipeline.collectAnswers(closing: sequence)
             body(&pipeline.scheduler)
         }

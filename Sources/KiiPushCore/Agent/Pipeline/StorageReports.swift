@@ -31,6 +31,5 @@ struct StorageReports {
         return self.told != reason
     }
 
-    /// Returns whether a failure was reported.
     mutating func recovers() -> Bool { self.told.take() != nil }
 }

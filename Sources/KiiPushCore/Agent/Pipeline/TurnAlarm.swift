@@ -25,7 +25,6 @@ final class TurnAlarm {
 
     init(_ loop: any Loop) { self.loop = loop }
 
-    /// Plans a turn at `deadline`, unless an earlier one is planned.
     func set(for deadline: MonotonicInstant) {
         if let timer {
             guard deadline < timer.deadline else { return }
