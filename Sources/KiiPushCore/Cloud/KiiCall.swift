@@ -1,29 +1,26 @@
-/// A call of Kii's REST API: the request, and how to read the answer. ``KiiClient`` treats every call alike.
+/// A call of Kii's REST API: the request, and the closure that reads the answer.
 package struct KiiCall<Answer: Sendable>: Sendable {
     package let method: HTTPMethod
-    /// The path, below `/apps/{appID}` if ``isOfApp``.
     package let path: KiiPath
-    /// The statuses of a successful answer. Any other status is an error, even within 200 to 299: a network's sign-in
-    /// page answers 200 to everything.
+    /// The statuses of success. Any other status is an error, even within 200 to 299: a network's sign-in page answers
+    /// 200 to every request.
     package let statuses: Set<Int>
     package let read: @Sendable (KiiResponse) throws(KiiResponseError) -> Answer
     package var service = KiiService.api
-    /// Whether ``path`` is below the app's path; a cloud's own controls are not.
+    /// Whether ``path`` is relative to `/apps/{appID}`. Otherwise it is relative to the API's root.
     package var isOfApp = true
     package var authorization = KiiAuthorization.token
-    /// Query parameters in order, not percent-encoded.
+    /// Not percent-encoded.
     package var query: [(name: String, value: String)] = []
     package var body = KiiBody.none
-    /// Whether the client may repeat the call after a lost answer, because two requests have the effect of one.
-    ///
-    /// - Source: RFC 9110 section 9.2.2
+    /// Whether two requests have the effect of one, so that the client may repeat the call (RFC 9110 section 9.2.2).
     package var isIdempotent: Bool
-    /// Secrets of the call that an error's text must not contain, besides the token and the app's key.
+    /// Secrets in the request besides the token and the app's key. The client removes them from error texts.
     package var secrets: [Secret] = []
-    /// Converts a refusal that is really an answer, such as "not subscribed", into that answer.
+    /// Returns the answer that a refusal stands for, such as `false` for "not subscribed"; `nil` for a real error.
     package var answerFromRefusal: @Sendable (KiiError) -> Answer? = { _ in nil }
-    /// Converts the refusal of a repetition into the lost answer. Called only when the cloud may have carried out an
-    /// earlier request of the same call.
+    /// Returns the answer that the refusal of a repeated request stands for; `nil` for a real error. The client calls
+    /// the closure only if the cloud may have carried out an earlier request of the call.
     package var answerFromRepetition: @Sendable (KiiError) -> Answer? = { _ in nil }
 
     package init(
@@ -56,8 +53,8 @@ package struct KiiCall<Answer: Sendable>: Sendable {
 }
 
 extension KiiCall where Answer == Void {
-    /// A call whose answer has nothing to read. A repeated DELETE succeeds with 404: the first request, or somebody
-    /// else, removed the resource. A missing app, and a 404 that is not Kii's, stay errors.
+    /// A call whose answer has no content to read. A repeated DELETE succeeds if the resource does not exist (404). A
+    /// 404 for the app, or without a code of Kii's, stays an error.
     package init(_ method: HTTPMethod, _ path: KiiPath, statuses: Set<Int>) {
         self.init(method, path, statuses: statuses) { _ in }
         guard method == .delete else { return }
@@ -69,12 +66,10 @@ extension KiiCall where Answer == Void {
 }
 
 extension KiiCall where Answer == Bool {
-    /// A PUT of a resource without a body. The answer is whether this call created it.
+    /// A PUT that creates a resource and sends no body. The answer is whether this call created the resource.
     ///
-    /// - Parameters:
-    ///   - code: Kii's error code for an existing resource.
-    ///   - acceptsExisting: whether `code` becomes the answer `false`. Otherwise it is an error, and the client does
-    ///     not repeat the call: a repetition would find the resource of the first request.
+    /// If the resource exists (error code `code`), the answer is `false` with `acceptsExisting`, else an error. Without
+    /// `acceptsExisting` the client sends one request only: a second would find the resource of the first.
     static func making(
         _ path: KiiPath, statuses: Set<Int>, existing code: String, acceptsExisting: Bool
     ) -> Self {
@@ -85,7 +80,7 @@ extension KiiCall where Answer == Bool {
         }
     }
 
-    /// A GET that checks whether a resource exists. A code in `absent`, or 404 without a body, is the answer `false`.
+    /// A GET that checks whether a resource exists. A code in `absent`, or a 404 without a body, means `false`.
     static func asking(_ path: KiiPath, statuses: Set<Int>, absent: Set<String>) -> Self {
         Self(.get, path, statuses: statuses) { _ in true }.with { call in
             call.answerFromRefusal = { $0.saysItIsAbsent(absent) ? false : nil }
@@ -94,30 +89,28 @@ extension KiiCall where Answer == Bool {
 }
 
 package enum KiiService: Sendable {
-    /// Kii's REST API, below ``KiiApp/baseURL``.
     case api
-    /// thing-if, which onboards things, below ``KiiApp/thingIFBaseURL``.
+    /// Kii's API for onboarding things and for their commands.
     case thingIF
 }
 
 package enum KiiAuthorization: Sendable {
-    /// No `Authorization` field; the body contains the credentials.
+    /// The body contains the credentials.
     case none
-    /// `Basic` with the app's ID and key, which anybody with the app has.
+    /// `Basic` with the app's ID and key.
     case app
-    /// `Bearer` with the access token of a user, a thing or an administrator.
+    /// `Bearer` with an access token.
     case token
 }
 
 package enum KiiBody: Sendable {
     case none
-    /// A body of length 0 and no `Content-Type`; Kii requires this to PUT a topic or a subscription.
+    /// A body of length 0 without `Content-Type`. Kii requires it to PUT a topic or a subscription.
     case empty
-    /// JSON under a media type, often `application/vnd.kii.…+json`.
     case json(JSONValue, mediaType: String)
     case bytes([UInt8], mediaType: String)
 
-    /// An object under a media type of Kii's, such as `RegistrationRequest`.
+    /// `name` is the middle of Kii's media type, such as `RegistrationRequest`.
     static func kii(_ name: String, _ members: JSONMembers) -> KiiBody {
         .json(.object(members), mediaType: "application/vnd.kii.\(name)+json")
     }

@@ -1,28 +1,25 @@
 /// Calls one Kii app's REST API.
 ///
-/// The client has the calls that need no token: registering and signing in. ``KiiSession`` has all others. A client
-/// holds no state; copy it freely and use it from any number of tasks at once. It repeats failed calls as far as
-/// ``retry`` and the call's meaning allow.
+/// The client has the calls that need no token, such as registering and signing in. ``KiiSession`` has all others. Any
+/// number of tasks may use a client at once. ``retry`` says which failed calls the client repeats.
 ///
 /// ## Errors
-/// - ``KiiInputError`` when a value cannot be sent; nothing was sent.
-/// - ``KiiError`` when Kii refused, at the last attempt if there were several.
-/// - ``KiiResponseError`` when the answer is not as Kii documents.
-/// - ``TransportError`` when there was no answer, and `CancellationError` when the task was cancelled.
+/// - ``KiiInputError``: a value is invalid. The client sent nothing.
+/// - ``KiiError``: Kii refused the call, at the last attempt if there were several.
+/// - ``KiiResponseError``: the answer differs from Kii's documentation.
+/// - ``TransportError``: no answer arrived.
+/// - `CancellationError`: the task was cancelled.
 ///
-/// ``KiiError`` and ``TransportError`` have a property `isInDoubt`. It is true if the cloud may have carried out the
-/// call anyway, and a repetition may have a second effect, such as a second message.
+/// ``KiiError`` and ``TransportError`` have a property `isInDoubt`. If the property is true, the cloud may have carried
+/// out the call, and a repetition may have a second effect, such as a second message.
 public struct KiiClient: Sendable {
     package let app: KiiApp
-    /// The policy for repeating failed calls; a copy of the client may have another policy.
+    /// The policy for repeating failed calls.
     public var retry: RetryPolicy
     private let transport: any HTTPTransport
     private let timeout: Duration
     package let now: @Sendable () -> Timestamp
 
-    /// - Parameters:
-    ///   - timeout: the time limit of one exchange.
-    ///   - now: reads the wall clock, for the expiry of tokens.
     package init(
         app: KiiApp, transport: any HTTPTransport, timeout: Duration = .seconds(30),
         retry: RetryPolicy = RetryPolicy(), now: @escaping @Sendable () -> Timestamp = Timestamp.now
@@ -69,7 +66,7 @@ public struct KiiClient: Sendable {
             url += (position == 0 ? "?" : "&") + item.name.percentEncoded + "=" + item.value.percentEncoded
         }
         var request = HTTPRequest(method: call.method.rawValue, url: url, timeout: self.timeout)
-        // Kii's reference requires only `Authorization`; every SDK of Kii's also sends these two.
+        // Kii's reference requires only `Authorization`. All of Kii's SDKs also send these two fields.
         request.fields = [
             HTTPField("X-Kii-AppID", self.app.appID), HTTPField("X-Kii-AppKey", self.app.appKey.reveal()),
         ]

@@ -1,5 +1,5 @@
 extension KiiError: CustomStringConvertible {
-    /// One line: the refused call, the reason, and what to do about it.
+    /// One line: the refused call, the reason, and advice.
     public var description: String {
         var line = "\(self.operation) \(self.isInDoubt ? "failed" : "was refused") with \(self.status)"
         if let errorCode = self.errorCode { line += " \(errorCode)" }
@@ -9,7 +9,6 @@ extension KiiError: CustomStringConvertible {
         return line
     }
 
-    /// Text from the network for people: one line of at most 200 characters.
     private static func oneLine(_ text: String) -> String {
         let scalars = text.unicodeScalars
         let line = scalars.prefix(200).map { scalar -> String in
@@ -49,7 +48,7 @@ extension KiiError: CustomStringConvertible {
         }
     }
 
-    /// Whether the cloud refused a list of installations to a token that may be valid.
+    /// Kii answers so when a valid token lists the installations of another owner.
     private var isAboutOthersInstallations: Bool {
         guard self.operation.method == .get, self.operation.path.hasSuffix("/installations") else { return false }
         return self.status == 401 && self.errorCode == KiiErrorCode.unauthorized

@@ -1,29 +1,28 @@
 extension KiiError {
-    /// Whether the cloud refused the token itself, so that another token may help: 401, or 403 with `WRONG_TOKEN`.
-    /// False if the answer names the token's owner: then a right is missing.
+    /// Whether the cloud refused the token itself: 401, or 403 with `WRONG_TOKEN`. If the answer names the token's
+    /// owner, the token is valid, and its owner lacks a right.
     ///
     /// - Source: `authenticatedPrincipalID` in Kii's answers with `UNAUTHORIZED`
     var refusesToken: Bool {
         if self.errorCode == KiiErrorCode.wrongToken { return true }
-        // These refusals concern a password, or a principal whom no token helps.
+        // Another token does not help after a wrong password, or for a disabled principal.
         guard self.status == 401, self.errorCode != KiiErrorCode.wrongPassword, !self.saysDisabled else { return false }
         return (self.context["authenticatedPrincipalID"]?.string ?? "").isEmpty
     }
 
-    /// Whether the cloud refused a refresh token as used, revoked or unknown. The refusal may be a mistake.
+    /// Whether the cloud refused a refresh token as used, revoked or unknown.
     ///
-    /// - Source: 403 `WRONG_REFRESH_TOKEN`; RFC 6749 section 5.2, which answers 400
+    /// - Source: 403 `WRONG_REFRESH_TOKEN`; RFC 6749 section 5.2 for the status 400
     var refusesRefreshToken: Bool {
         guard !self.saysDisabled else { return false }
         return self.refusesCredentials || [400, 401, 403].contains(self.status)
     }
 
-    /// Whether the cloud refused to create a resource because it exists. Kii's guide for buckets gives the status 404;
-    /// its reference and live answers have 409.
+    /// Kii's reference and live answers have the status 409 for an existing resource; Kii's guide for buckets has 404.
     func saysItExists(_ code: String) -> Bool { self.errorCode == code || self.status == 409 }
 
-    /// Whether the cloud says that a resource does not exist: a code in `codes`, or 404 without a body, as to HEAD. A
-    /// 404 with another body comes from elsewhere, such as a wrong base URL.
+    /// Whether the refusal has a code in `codes`, or is a 404 without a body, such as the answer to a HEAD. A 404 with
+    /// another body may come from a proxy or a wrong base URL.
     func saysItIsAbsent(_ codes: Set<String>) -> Bool {
         guard let errorCode = self.errorCode else { return self.status == 404 && self.bodyByteCount == 0 }
         return codes.contains(errorCode)

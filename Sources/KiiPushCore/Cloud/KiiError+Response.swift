@@ -1,17 +1,14 @@
 extension KiiError {
-    /// Reads a refusal with any body: Kii's JSON, other JSON, HTML or nothing.
-    ///
-    /// - Parameters:
-    ///   - response: the refusal.
-    ///   - secrets: the secrets of the request; if a server echoes them, the error must not carry them into a log.
+    /// Reads a refusal with any body: Kii's JSON, other JSON, HTML or nothing. Removes `secrets` from the texts: a
+    /// server may echo a secret, and programs log errors.
     package init(_ response: KiiResponse, withholding secrets: [Secret]) {
         let http = response.http
         self.init(operation: response.operation, status: http.status, bodyByteCount: http.body.count)
         var bodySeconds: Int64?
-        // An error's body has no fixed form. If it is not a JSON object, only the status counts.
+        // An error's body has no fixed form. If the body is not a JSON object, only the status counts.
         if let body = try? JSONValue(parsing: http.body), let members = body.members {
             let withheld = WithheldTexts(secrets)
-            // Any web server may say "error"; only OAuth's words under that key come from the cloud.
+            // Any web server may use the key `error`. Only OAuth's codes under that key come from the cloud.
             let code =
                 body["errorCode"]?.string ?? body["error"]?.string.flatMap { OAuth.errors.contains($0) ? $0 : nil }
             self.errorCode = code.flatMap { $0.isErrorCode && !withheld.isHeld(in: $0) ? $0 : nil }
@@ -34,7 +31,7 @@ private enum OAuth {
 }
 
 extension String {
-    /// Whether the text can be an error code, so that no echoed value passes for one: 1 to 64 of `A-Z a-z 0-9 _`.
+    /// Accepts 1 to 64 of `A-Z a-z 0-9 _`. Other text that a server echoes is no error code.
     fileprivate var isErrorCode: Bool {
         (1...64).contains(self.utf8.count) && self.utf8.allSatisfy { $0.isLetterOrDigit(or: "_") }
     }

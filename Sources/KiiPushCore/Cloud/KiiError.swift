@@ -1,27 +1,26 @@
-/// A refusal by the cloud, or an answer with an error status.
+/// An answer with an error status, usually a refusal by the cloud.
 public struct KiiError: Error, Sendable, Hashable {
     package var operation: KiiOperation
     /// The HTTP status.
     public var status: Int
-    /// Kii's name for the reason. `nil` when the answer has none; then it is probably not from Kii.
+    /// Kii's code for the reason. `nil` if the answer has no code; such an answer is probably not from Kii.
     ///
-    /// - Source: field `errorCode`; for OAuth errors `error` (RFC 6749 section 5.2).
+    /// - Source: field `errorCode`; for OAuth errors `error` (RFC 6749 section 5.2)
     public var errorCode: String?
-    /// Kii's explanation for people. Not for comparison.
+    /// Kii's explanation for people. Programs should compare ``errorCode`` instead.
     ///
-    /// - Source: field `message`, for OAuth errors `error_description`.
+    /// - Source: field `message`; for OAuth errors `error_description`
     public var message: String?
-    /// Further fields of the answer, such as `topicID` and `objectScope`: an object, empty when there are none.
+    /// Further fields of the answer, such as `topicID` and `objectScope`: a JSON object, which may be empty.
     public var context: JSONValue
     /// The wait that the cloud requests before the next attempt. At most 30 days.
     ///
-    /// - Source: the longer of the field `Retry-After` (seconds or a date) and the body's `retryAfter` (seconds).
+    /// - Source: the longer of the header field `Retry-After` (seconds or a date) and the body's `retryAfter` (seconds)
     public var retryAfter: Duration?
-    /// The length of the answer's body in bytes. 0 distinguishes an answer without a body from a page that is not
-    /// Kii's.
     package var bodyByteCount: Int
-    /// Whether the cloud may have carried out the call despite the error, so that a repetition would carry it out
-    /// twice. The case for 408 or 5xx (except 501 and 511) without a wait, if the call is not safe to repeat.
+    /// Whether the cloud may have carried out the call despite the error. A repetition may then have a second effect.
+    ///
+    /// True for 408 and 5xx (except 501 and 511) without a requested wait, if the call is not idempotent.
     public var isInDoubt: Bool
 
     package init(
@@ -38,21 +37,17 @@ public struct KiiError: Error, Sendable, Hashable {
         self.isInDoubt = isInDoubt
     }
 
-    /// Whether the same call may succeed later without any change: 408, 425, 429 and 5xx except 501, and a locked
-    /// login. ``isInDoubt`` says whether a repetition may have a second effect.
+    /// Whether the same call may succeed later. ``isInDoubt`` says whether a repetition may have a second effect.
     package var isTransient: Bool {
         self.saysLocked || [408, 425, 429].contains(self.status)
             || ((500..<600).contains(self.status) && self.status != 501)
     }
 
-    /// Whether the answer comes from the cloud. Without a code of Kii's or OAuth's, an intermediary has probably
-    /// answered, such as a gateway or a network's sign-in page.
+    /// False if a gateway or a network's sign-in page has probably answered in the cloud's place.
     package var isOfCloud: Bool { self.errorCode != nil }
 
-    /// Whether the cloud refused the token, or the name and password, so that only signing in anew can help. Kii
-    /// answers 401 `UNAUTHORIZED` both to an invalid token and to a principal that lacks a right, so this may also mean
-    /// a missing right. False for a disabled principal, whose credentials are valid once it is enabled again. False if
-    /// the answer is not the cloud's.
+    /// Whether the cloud refused the token, or the name and password. Kii also answers 401 `UNAUTHORIZED` if the
+    /// principal lacks a right. False for a disabled principal, whose credentials stay valid.
     package var refusesCredentials: Bool {
         guard !self.saysDisabled, !self.saysLocked else { return false }
         let codes: [String] = [
@@ -62,15 +57,14 @@ public struct KiiError: Error, Sendable, Hashable {
         return self.errorCode.map { self.status == 401 || codes.contains($0) } ?? false
     }
 
-    /// Whether nobody can sign in under the name for a while, after too many attempts with a wrong password.
+    /// Whether the cloud locked the login name after too many attempts with a wrong password.
     ///
-    /// - Source: a live test of ebisu, which compares the sentence
+    /// - Source: a live test in Kii's C SDK (ebisu), which compares this message
     package var saysLocked: Bool {
         self.errorCode == KiiErrorCode.invalidGrant && self.message == "The login name is locked"
     }
 
-    /// Whether the user, the thing or the app is disabled. Waiting costs only time, but registering anew would lose the
-    /// existing registration.
+    /// Whether the user, the thing or the app is disabled. Registering anew would lose the existing registration.
     package var saysDisabled: Bool {
         [KiiErrorCode.userDisabled, KiiErrorCode.thingDisabled, KiiErrorCode.appDisabled].contains(self.errorCode)
     }

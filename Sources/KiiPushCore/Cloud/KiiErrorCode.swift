@@ -1,5 +1,5 @@
-/// The codes of Kii's refusals that the library tells apart, as the server spells them. `Documentation/coverage.md` has
-/// every code.
+/// Kii's error codes that the library distinguishes, in the server's spelling. `Documentation/coverage.md` lists all
+/// codes.
 package enum KiiErrorCode {
     /// 401: the principal may not do this, or the token is not one.
     package static let unauthorized = "UNAUTHORIZED"

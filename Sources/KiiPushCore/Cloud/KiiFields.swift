@@ -1,9 +1,8 @@
-/// A value of an answer. The reader ignores unknown members, and treats `null` as absent.
+/// Reads the members of an answer's JSON. Ignores unknown members, and treats `null` as absent.
 package typealias KiiFields = JSONReader<KiiResponseError>
 
 extension KiiFields {
-    /// The longest string, in bytes. Servers accept no longer IDs, tokens and names in paths and header fields, and the
-    /// agent's file has room for strings of this length.
+    /// The longest string, in bytes. Servers accept no longer values in paths and header fields.
     package static var maximumTextBytes: Int { 8192 }
 
     private func first(_ keys: [String]) -> Self? {
@@ -17,7 +16,7 @@ extension KiiFields {
         KiiResponseError(problem, at: key.map { self.pointer.appending($0) } ?? self.pointer, in: self.document)
     }
 
-    /// A required string that is not empty.
+    /// The string must not be empty.
     package func string(_ key: String) throws(KiiResponseError) -> String {
         let text = try self.required(key).string()
         guard !text.isEmpty else { throw self.error(.empty, at: key) }
@@ -34,12 +33,12 @@ extension KiiFields {
 
     func secret(_ key: String) throws(KiiResponseError) -> Secret { Secret(try self.string(key)) }
 
-    /// An optional string of at most ``maximumTextBytes``, from the first member present among `keys`.
+    /// Reads the first member present among `keys`.
     package func optionalString(_ keys: String...) throws(KiiResponseError) -> String? {
         try self.first(keys)?.string()
     }
 
-    /// An optional whole number, also as a string of digits, from the first member present among `keys`.
+    /// Also accepts a string of digits.
     package func optionalInteger(_ keys: String...) throws(KiiResponseError) -> Int64? {
         try self.first(keys)?.wholeNumber()
     }
@@ -51,22 +50,21 @@ extension KiiFields {
         return number
     }
 
-    /// An optional number of seconds, from the first member present among `keys`. A number beyond `Int64` counts as
-    /// absent, since it means "never".
+    /// A number beyond `Int64` means "never", and counts as absent.
     package func optionalSeconds(_ keys: String...) throws(KiiResponseError) -> Int64? {
         guard let member = self.first(keys) else { return nil }
         if let number = member.value.double, number >= 0x1p63 { return nil }
         return try member.wholeNumber()
     }
 
-    /// An optional TCP port. 0, on which no server listens, counts as absent.
+    /// Port 0 counts as absent, since no server listens on it.
     package func optionalPort(_ key: String) throws(KiiResponseError) -> UInt16? {
         guard let number = try self.optionalInteger(key) else { return nil }
         guard let port = UInt16(exactly: number) else { throw self.error(.outOfRange, at: key) }
         return port == 0 ? nil : port
     }
 
-    /// An optional Boolean. The strings `true` and `false` count too, since ebisu's installations have them.
+    /// Also accepts the strings `true` and `false`, which occur in Kii's answers about installations.
     package func optionalBool(_ key: String) throws(KiiResponseError) -> Bool? {
         guard let member = self.present(key)?.value else { return nil }
         if let bool = member.bool { return bool }
@@ -77,7 +75,6 @@ extension KiiFields {
         }
     }
 
-    /// An optional moment in milliseconds, from the first member present among `keys`.
     package func optionalTimestamp(_ keys: String...) throws(KiiResponseError) -> Timestamp? {
         guard let member = self.first(keys) else { return nil }
         return Timestamp(millisecondsSinceEpoch: try member.wholeNumber())
@@ -87,10 +84,8 @@ extension KiiFields {
         .object((self.value.members ?? []).filter { !isNamed($0.key) }.map { ($0.key, $0.value) })
     }
 
-    /// The names of the members that are not null, in the order of the answer.
     var names: [String] { (self.value.members ?? []).filter { !$0.value.isNull }.map { $0.key } }
 
-    /// A required array of objects.
     package func objects(_ key: String) throws(KiiResponseError) -> [KiiFields] {
         var objects: [KiiFields] = []
         for element in try self.required(key).elements() { objects.append(try element.object()) }

@@ -1,21 +1,17 @@
-/// A value that the library refused before it sent anything.
+/// The error for a value that the library refuses before it sends anything.
 ///
-/// The error never contains the value. Repeating the call fails again.
+/// The error never contains the value. A repetition with the same value fails again.
 public struct KiiInputError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The purpose of the refused value. The raw value is Kii's name for it, where Kii has one.
+    /// The raw value is Kii's name for the value, if Kii has one.
     package enum Field: String, Sendable, Hashable {
         case appID, appKey, baseURL, thingIFBaseURL
         case mediaType = "Content-Type"
         case token
         case userID, groupID, thingID, topicID, bucketID, objectID, installationID, commandID
-        /// The subject of an access control entry.
         case accessSubject = "subject"
-        /// An object's or a registration's own fields.
         case fields
-        /// The network's own ID of an installation.
         case installationRegistrationID
         case loginName
-        /// The name for signing in.
         case username
         case password, vendorThingID
         case thingProperties
@@ -28,9 +24,9 @@ public struct KiiInputError: Error, Sendable, Hashable, CustomStringConvertible 
     }
 
     package var field: Field
-    /// The place of the value in the body, if it is part of a message or of an object's fields.
+    /// `nil` if the value is not part of a JSON body.
     package var pointer: JSONPointer?
-    /// The rule that the value must obey, as a noun phrase such as `1 to 64 of A-Z a-z 0-9 _ -`.
+    /// The words after "it must be", such as `1 to 64 of A-Z a-z 0-9 _ -`.
     package var rule: String
 
     package init(_ field: Field, at pointer: JSONPointer? = nil, rule: String) {
@@ -45,7 +41,7 @@ public struct KiiInputError: Error, Sendable, Hashable, CustomStringConvertible 
         try self.refuseEmpty(text, field, rule: "present and not empty")
     }
 
-    /// One line: the refused value and the rule.
+    /// One line: the name of the refused value, and the rule.
     public var description: String {
         let place = self.pointer.map { $0.tokens.isEmpty ? "" : " at \($0.abbreviated)" } ?? ""
         return "\(self.field.rawValue)\(place) cannot be used: it must be \(self.rule)"
@@ -53,7 +49,6 @@ public struct KiiInputError: Error, Sendable, Hashable, CustomStringConvertible 
 }
 
 extension String {
-    /// Refuses a text with a character outside `A-Z a-z 0-9 - _ .` or a length outside `lengths`.
     func requireKiiName(_ lengths: ClosedRange<Int>, _ field: KiiInputError.Field) throws(KiiInputError) {
         guard lengths.contains(self.utf8.count), self.utf8.allSatisfy(\.isKiiNameByte) else {
             throw KiiInputError(field, rule: "\(lengths.lowerBound) to \(lengths.upperBound) of A-Z a-z 0-9 - _ .")
@@ -62,7 +57,6 @@ extension String {
 }
 
 extension JSONValue {
-    /// Refuses fields that are no object, or that have a reserved key.
     func requireObject(without isReserved: (String) -> Bool, rule: String) throws(KiiInputError) {
         guard let members = self.members else { throw KiiInputError(.fields, at: JSONPointer(), rule: "a JSON object") }
         for member in members where isReserved(member.key) {

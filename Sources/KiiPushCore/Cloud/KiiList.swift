@@ -1,6 +1,6 @@
 struct KiiPage<Element: Sendable>: Sendable {
     let elements: [Element]
-    /// The key of the next page. `nil` on the last one.
+    /// `nil` on the last page.
     let paginationKey: String?
 
     init(
@@ -14,17 +14,21 @@ struct KiiPage<Element: Sendable>: Sendable {
     }
 }
 
-/// A list that the cloud sends page by page, for loops such as `for try await topic in …`.
+/// A list that the cloud sends page by page.
 ///
-/// A loop requests a page after it has used up the previous one. Every loop over a list starts at the first page. It
-/// throws ``KiiResponseError`` when a page leads back to an earlier one, and `CancellationError` when its task is
-/// cancelled. For other errors see ``KiiClient``.
+/// ```swift
+/// for try await topic in session.topics(in: .app) {
+///     print(topic.id)
+/// }
+/// ```
+///
+/// Every loop starts at the first page, and requests the next page after the last element of a page. A loop throws
+/// ``KiiResponseError`` if a page leads back to an earlier page. A loop throws `CancellationError` if its task is
+/// cancelled. ``KiiClient`` lists the other errors.
 public struct KiiList<Element: Sendable>: AsyncSequence, Sendable {
     private let page: @Sendable (_ paginationKey: String?) async throws -> KiiPage<Element>
     private let operation: @Sendable () throws -> KiiOperation
 
-    /// A list whose pages `call` reads. Each request uses the session's current token.
-    ///
     /// - Source: `paginationKey` in Kii's lists, as a query parameter and in the answer
     init(_ session: KiiSession, _ call: @escaping @Sendable () throws -> KiiCall<KiiPage<Element>>) {
         self.page = { key in
@@ -38,7 +42,7 @@ public struct KiiList<Element: Sendable>: AsyncSequence, Sendable {
         }
     }
 
-    /// All elements of the list.
+    /// Reads all pages.
     ///
     /// - Throws: the errors of a loop over the list.
     public func all() async throws -> [Element] {
@@ -53,19 +57,19 @@ public struct KiiList<Element: Sendable>: AsyncSequence, Sendable {
     private struct Place: AsyncIteratorProtocol {
         private let list: KiiList
         private var elements = [Element]().makeIterator()
-        /// The key of the next page; `nil` for the first.
+        /// `nil` for the first page.
         private var paginationKey: String?
         private var isAtEnd = false
         private var keysRead: Set<String> = []
 
         init(_ list: KiiList) { self.list = list }
 
-        /// The next element; `nil` at the end, and after an error.
+        /// `nil` at the end of the list, and after an error.
         mutating func next() async throws -> Element? {
             while true {
                 if let element = self.elements.next() { return element }
                 guard !self.isAtEnd else { return nil }
-                // This changes below if there is a next page.
+                // Stays true after an error, and after the last page.
                 self.isAtEnd = true
                 try Task.checkCancellation()
                 let page = try await self.list.page(self.paginationKey)

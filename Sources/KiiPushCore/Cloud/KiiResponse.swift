@@ -1,16 +1,12 @@
 package struct KiiResponse: Sendable {
     package let operation: KiiOperation
     package let http: HTTPResponse
-    /// The wall clock at the arrival of the answer.
     package let receivedAt: Timestamp
 
     package init(operation: KiiOperation, http: HTTPResponse, receivedAt: Timestamp) {
         (self.operation, self.http, self.receivedAt) = (operation, http, receivedAt)
     }
 
-    /// The body as JSON.
-    ///
-    /// - Throws: ``KiiResponseError`` when the body is not JSON, or exceeds ``JSONLimits``.
     package func json() throws(KiiResponseError) -> JSONValue {
         try KiiFields(parsing: self.http.body, in: self).value
     }

@@ -1,25 +1,22 @@
-/// An answer with a success status whose content is not as Kii documents.
+/// The error for an answer with a success status, but without the content that Kii documents.
 ///
-/// It names the place of the error in the answer, never the content.
+/// The error names the place in the answer, never the content.
 public struct KiiResponseError: Error, Sendable, Hashable, CustomStringConvertible {
     package enum Problem: Sendable, Hashable {
-        /// A status from 200 to 299 that the call never has; a proxy or a network's sign-in page may send it.
+        /// A status from 200 to 299 that Kii never sends for this call. A proxy or a network's sign-in page may send
+        /// it.
         case unexpectedStatus
-        /// The body is not JSON, or too large.
+        /// Also for a body above the parser's limits of size and depth.
         case notJSON(JSONError)
-        /// A member that Kii always sends is absent.
         case missing
-        /// A string that must not be empty is empty.
         case empty
         case wrongType(ExpectedType)
-        /// The topic may not belong to one installation alone. It has a wildcard or U+0000, begins with `$`, or is
-        /// longer than 1,024 bytes.
+        /// The MQTT topic contains a wildcard or U+0000, begins with `$`, or is longer than 1,024 bytes.
         case unusableTopic
-        /// A string is longer than `maximum` bytes of UTF-8; see ``KiiFields/maximumTextBytes``.
+        /// The string is longer than `maximum` bytes of UTF-8.
         case tooLong(maximum: Int)
-        /// A number is too small or too large for its purpose.
         case outOfRange
-        /// A list's next page is a page that was read already.
+        /// A page of a list names an earlier page as the next page.
         case repeatedPage
     }
 
@@ -32,7 +29,7 @@ public struct KiiResponseError: Error, Sendable, Hashable, CustomStringConvertib
     package var operation: KiiOperation
     package var status: Int
     package var problem: Problem
-    /// The place in the body; the root for the whole answer.
+    /// The place in the body; the root means the whole answer.
     package var pointer: JSONPointer
 
     package init(_ problem: Problem, at pointer: JSONPointer = JSONPointer(), in response: KiiResponse) {
@@ -42,7 +39,7 @@ public struct KiiResponseError: Error, Sendable, Hashable, CustomStringConvertib
         self.pointer = pointer
     }
 
-    /// Makes an error about a member of an earlier answer with status 200.
+    /// Makes an error about a member of an answer with status 200.
     init(_ problem: Problem, at key: String, of operation: KiiOperation) {
         self.operation = operation
         self.status = 200
@@ -50,7 +47,7 @@ public struct KiiResponseError: Error, Sendable, Hashable, CustomStringConvertib
         self.pointer = JSONPointer(tokens: [key])
     }
 
-    /// One line: the call, the fault of its answer, and what to check.
+    /// One line: the call, the fault of its answer, and advice.
     public var description: String {
         "\(self.operation) answered \(self.status), but \(self.defect); "
             + "check that the base URL is Kii's and that no proxy answers in its place"
@@ -77,11 +74,11 @@ public struct KiiResponseError: Error, Sendable, Hashable, CustomStringConvertib
 extension KiiResponseError: JSONReaderError {
     package init(_ error: JSONMemberError, in document: KiiResponse) {
         switch error.rule {
-        // The parser's error has the pointer.
+        // ``JSONError`` has a pointer of its own.
         case .notJSON(let error): self.init(.notJSON(error), in: document)
         case .missing: self.init(.missing, at: error.pointer, in: document)
         case .kind(let kind): self.init(.wrongType(kind == .array ? .array : .object), at: error.pointer, in: document)
-        // Only strict documents have these rules.
+        // The readers of Kii's answers use neither rule.
         case .unknown, .other: self.init(.outOfRange, at: error.pointer, in: document)
         }
     }

@@ -1,12 +1,11 @@
-/// A region in which Kii runs its cloud.
+/// A region of Kii's cloud.
 ///
-/// - Source: Kii's REST guides and SDKs. An old China site (`api-cn2`) no longer exists and is not listed.
+/// - Source: Kii's REST guides and SDKs. The old China site `api-cn2` no longer exists.
 package enum KiiSite: String, Sendable, Hashable, CaseIterable {
     case us, jp, sg, eu
-    /// China; Kii announced the end of its support for 2019-07-31.
+    /// China. Kii announced the end of its support for 2019-07-31.
     case cn3
 
-    /// The root of the site's REST API, such as `https://api-jp.kii.com/api`.
     package var baseURL: String {
         switch self {
         case .us: "https://api.kii.com/api"

@@ -1,7 +1,8 @@
 extension KiiError {
-    /// Whether the cloud may have carried out the call despite its failure. A cloud that did nothing says when to
-    /// retry. The status 408 means an incomplete request, but some gateways send it when their cloud does not answer in
-    /// time. The statuses 501 and 511 (RFC 6585, section 6) come from a server that did nothing.
+    /// Whether the cloud may have carried out the call despite its failure.
+    ///
+    /// Some gateways send 408 when their cloud does not answer in time. A server did nothing if it sent 501 or 511 (RFC
+    /// 6585 section 6), or a time to retry.
     var leavesOutcomeOpen: Bool {
         (self.status == 408 || (500..<600).contains(self.status)) && ![501, 511].contains(self.status)
             && self.retryAfter == nil
@@ -9,11 +10,10 @@ extension KiiError {
 }
 
 extension TransportError {
-    /// Whether the request may have reached the server.
     var leavesOutcomeOpen: Bool {
         if self.isUnsent || self.isShortage { return false }
         return switch self.code {
-        // The client sends a request only after the handshake.
+        // These failures happen before the client sends the request.
         case .nameNotResolved, .connectionRefused, .certificateNotTrusted, .clientCertificateRequired, .tlsFailed,
             .invalidConfiguration:
             false

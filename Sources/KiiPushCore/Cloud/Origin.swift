@@ -1,14 +1,11 @@
-/// The server of an http or https URL.
-///
-/// - Source: RFC 6454 section 4
+/// The server of an http or https URL (RFC 6454 section 4).
 package struct Origin: Sendable, Hashable, CustomStringConvertible {
     package let usesTLS: Bool
-    /// The name or address in lower case; an IPv6 address without its brackets.
+    /// In lower case; an IPv6 address has no brackets.
     package let host: String
-    /// The port; the scheme's default if the URL names none.
     package let port: UInt16
 
-    /// Reads a URL. `nil` for another scheme, an unusable host or port, and a URL with user info.
+    /// `nil` for another scheme, an unusable host or port, and a URL with user info.
     package init?(of url: some StringProtocol) {
         guard let colon = url.firstIndex(of: ":"), url[colon...].hasPrefix("://") else { return nil }
         switch url[..<colon].lowercased() {
@@ -32,7 +29,7 @@ package struct Origin: Sendable, Hashable, CustomStringConvertible {
         guard !self.host.isEmpty else { return nil }
     }
 
-    /// Whether the server is on this machine: `localhost`, `127.0.0.0/8` or `::1` (RFC 6761 section 6.3).
+    /// Whether the host is `localhost`, in `127.0.0.0/8`, or `::1` (RFC 6761 section 6.3).
     package var isLoopback: Bool {
         if ["localhost", "::1"].contains(self.host) { return true }
         let bytes = self.host.split(separator: ".", omittingEmptySubsequences: false)
@@ -40,7 +37,7 @@ package struct Origin: Sendable, Hashable, CustomStringConvertible {
             && bytes.allSatisfy { $0.utf8.allSatisfy { (0x30...0x39).contains($0) } && UInt8($0) != nil }
     }
 
-    /// The origin as text, such as `https://api-jp.kii.com` or `http://[::1]:8080`.
+    /// Such as `https://api-jp.kii.com` or `http://[::1]:8080`.
     package var description: String {
         let host = self.host.contains(":") ? "[\(self.host)]" : self.host
         let isUsual = self.port == (self.usesTLS ? 443 : 80)

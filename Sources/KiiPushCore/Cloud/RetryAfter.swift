@@ -1,15 +1,13 @@
-/// The wait that the cloud requests.
 package enum RetryAfter {
-    /// No real cloud requests more; the limit bounds arithmetic on hostile values.
+    /// A bound for hostile values. No real cloud requests a longer wait.
     static let longest = Duration.seconds(30 * 86_400)
 
-    /// The longer of two waits: the header field's and the body's. Each of Kii's own clients reads only one.
+    /// The longer of two waits: the one in the header field, and the one in the body. `nil` if the answer has neither.
     ///
-    /// A date in the field counts from the answer's own `Date`, so that differing clocks do not matter.
+    /// A date in the field counts from the answer's own `Date`, so that differing clocks do not matter. If the answer
+    /// has no `Date`, the date counts from `receivedAt`.
     ///
-    /// - Parameter receivedAt: the time from which a date counts if the answer has no `Date`.
-    /// - Source: RFC 9110 section 10.2.3 for the field (seconds or a date), section 6.6.1 for `Date`; KiiThingSDK for
-    ///   the body's `retryAfter`.
+    /// - Source: RFC 9110 sections 10.2.3 (`Retry-After`) and 6.6.1 (`Date`); KiiThingSDK for the body's `retryAfter`
     package static func duration(
         of answer: HTTPResponse, bodySeconds: Int64? = nil, receivedAt: Timestamp
     ) -> Duration? {

@@ -1,19 +1,19 @@
-/// The rules for repeating a failed call: when and how often.
+/// The rules by which the client repeats failed calls.
 ///
-/// The client repeats a request only if that cannot have a second effect:
-/// - any call after 425, and after 429 or 503 with a wait from the server, since the server then did nothing;
-/// - any call when no connection was made or TLS failed, except for a certificate problem, since nothing was sent;
-/// - any call, at once and over a new connection, when a kept connection ends with 408 or 421;
-/// - an idempotent call after 408, 429, 502, 503 and 504, and when the connection broke or time ran out.
+/// The client repeats a call only if the repetition cannot have a second effect:
+/// - any call after 425, and after 429 or 503 with a requested wait: the server did nothing;
+/// - any call if the connection or the TLS handshake failed, except for a certificate problem: the client sent nothing;
+/// - any call if a kept connection ends with 408 or 421: at once, over a new connection;
+/// - an idempotent call after 408, 429, 502, 503 and 504, after a lost connection, and after a timeout.
 ///
 /// These calls are not idempotent: sending a message, creating an object, registering, changing a password, refreshing
 /// a token, and any call with `acceptsExisting: false`.
 ///
-/// The waits double. A server's wait is never shortened: when it exceeds the rest of `budget`, the call fails at once.
-/// Cancellation ends a wait at once.
+/// The wait doubles with each repetition. The client never shortens a wait that the server requests: if that wait
+/// exceeds the rest of `budget`, the call fails at once. Cancellation ends a wait at once.
 ///
 /// - Source: RFC 9110 section 9.2.2 for repetition, 15.5.9 for 408, 15.5.20 for 421; RFC 8470 section 5.2 for 425;
-///   KiiThingSDK and kii-rest-client4j for the server's waits.
+///   KiiThingSDK and kii-rest-client4j for the server's waits
 public struct RetryPolicy: Sendable {
     package var maximumRequests: Int
     package var budget: Duration
@@ -22,7 +22,6 @@ public struct RetryPolicy: Sendable {
     package var clock: any Clock<Duration>
     package var jitter: @Sendable () -> Double
 
-    /// The failures that the policy applies to.
     enum Subject: Sendable {
         case everyFailure
         case refusals
@@ -34,13 +33,13 @@ public struct RetryPolicy: Sendable {
     /// Makes a policy.
     ///
     /// - Parameters:
-    ///   - maximumRequests: the most requests of one call, the first included; less than 2 means no repetition.
+    ///   - maximumRequests: the most requests of one call, including the first. With 1 or less there is no repetition.
     ///   - budget: the time from the start of a call in which a further request may begin.
-    ///   - firstDelay: the wait before the second request, unless the server requests one.
+    ///   - firstDelay: the wait before the second request, unless the server requests a wait.
     ///   - maximumDelay: the limit of the doubled waits, unless `firstDelay` is longer.
     ///   - clock: the clock that measures the waits and `budget`. Default: the machine's continuous clock.
-    ///   - jitter: the share to add to each wait, so that the clients of a fleet do not retry at the same time. Called
-    ///     once for each wait; must return 0 to 1. Default: random from 0 to 0.25.
+    ///   - jitter: returns the share to add to a wait, from 0 to 1, so that the clients of a fleet do not retry at the
+    ///     same time. The client calls `jitter` once for each wait. Default: random from 0 to 0.25.
     public init(
         maximumRequests: Int = 3, budget: Duration = .seconds(30), firstDelay: Duration = .milliseconds(500),
         maximumDelay: Duration = .seconds(8), clock: any Clock<Duration> = ContinuousClock(),
@@ -50,18 +49,16 @@ public struct RetryPolicy: Sendable {
         (self.maximumDelay, self.clock, self.jitter) = (maximumDelay, clock, jitter)
     }
 
-    /// No repetition: every call is one request.
+    /// Every call is one request.
     public static let none = RetryPolicy(maximumRequests: 1)
-    /// For the broker's endpoint, which the cloud needs time to make: 10 requests within 60 s, 1 to 5 s apart.
+    /// For an MQTT endpoint, which the cloud needs time to make: 10 requests within 60 s, 1 to 5 s apart.
     package static let endpoint = RetryPolicy(
         maximumRequests: 10, budget: .seconds(60), firstDelay: .seconds(1), maximumDelay: .seconds(5))
 }
 
 extension RetryPolicy {
     /// Repeats `request` as the policy allows. `isInDoubt` is true if the cloud may have carried out an earlier request
-    /// of this call, whose answer is unknown.
-    ///
-    /// - Throws: the error of the last request; `CancellationError` when the task is cancelled during a wait.
+    /// of this call.
     func repeating<Output>(
         isIdempotent: Bool, _ request: (_ isInDoubt: Bool) async throws -> Output
     ) async throws -> Output {
@@ -90,20 +87,19 @@ extension RetryPolicy {
         return { start.duration(to: clock.now) }
     }
 
-    /// `wait`, lengthened by ``jitter``; `nil` when it exceeds the rest of ``budget``.
+    /// `nil` if `wait` exceeds the rest of ``budget``.
     private func delay(_ wait: Duration, spent: Duration) -> Duration? {
         let left = self.budget - spent
         return wait <= left ? min(wait + wait * min(max(self.jitter(), 0), 1), left) : nil
     }
 }
 
-/// A failure of a request that a repetition may overcome.
 struct RequestFailure {
-    /// Whether the server may have carried the request out.
+    /// Whether the server may have carried out the request.
     var isInDoubt: Bool
     var retryAfter: Duration?
 
-    /// `nil` for a failure that would recur.
+    /// `nil` for a failure that a repetition would not overcome.
     init?(_ error: any Error, _ subject: RetryPolicy.Subject = .everyFailure) {
         switch error {
         case let error as KiiError where subject != .missingAnswers:

@@ -1,5 +1,5 @@
-/// Cuts secrets out of a server's texts, wherever they stand, and everything in the form of credentials. The search
-/// compares bytes: a Swift string does not contain "secret" where a combining mark follows it.
+/// Replaces secrets, and texts in the form of credentials, in a server's texts. Compares bytes: `String` does not find
+/// a secret that a combining mark follows.
 struct WithheldTexts {
     private static let replacement = Array("<redacted>".utf8)
 
@@ -7,7 +7,7 @@ struct WithheldTexts {
     private let texts: [[UInt8]]
 
     init(_ secrets: [Secret]) {
-        // A text of fewer than four characters is no secret, and ordinary words may contain it.
+        // Ignores secrets of fewer than 4 bytes: ordinary words may contain such a text.
         self.texts = secrets.map { Array($0.reveal().utf8) }.filter { $0.count >= 4 }.sorted { $0.count > $1.count }
     }
 

@@ -2,14 +2,14 @@ import Glibc
 
 /// Steps through the members or elements of one container of a scanned document.
 ///
-/// Safety: `base` points to the bytes of a document that ``JSONScanner`` accepted. Inside its containers every value is
-/// followed by another byte, so the loops below end before the document does.
+/// Safety: `base` points to the bytes of a document that ``JSONScanner`` accepted. A value inside a container always
+/// has a byte after it, so the loops below end within the document.
 struct JSONCursor {
     private let base: UnsafePointer<UInt8>
     private var position: Int
     private var isAtStart = true
 
-    /// Starts before the first member or element of the container whose opening bracket is at `container`.
+    /// `container` is the position of the opening bracket.
     init(base: UnsafePointer<UInt8>, container: Int) {
         self.base = base
         self.position = container + 1
@@ -27,7 +27,7 @@ struct JSONCursor {
 
     mutating func nextElement() -> Range<Int>? { self.advance() ? self.passValue() : nil }
 
-    /// Moves to the first byte of the next member or element; false at the closing bracket.
+    /// Returns false at the closing bracket.
     private mutating func advance() -> Bool {
         self.skipWhitespace()
         switch self.base[self.position] {
@@ -52,7 +52,7 @@ struct JSONCursor {
         while self.base[self.position] <= 0x20 { self.position += 1 }
     }
 
-    /// The end of the value that starts at `start` inside a container.
+    /// The value must be inside a container.
     static func endOfValue(_ base: UnsafePointer<UInt8>, start: Int) -> Int {
         var position = start
         switch base[start] {
@@ -83,7 +83,7 @@ struct JSONCursor {
         }
     }
 
-    /// The range between the quotes of the string that starts at `quote`.
+    /// The range between the quotes.
     static func stringRange(_ base: UnsafePointer<UInt8>, quote: Int) -> JSONStringRange {
         var position = quote + 1
         var isEscaped = false
@@ -99,7 +99,7 @@ struct JSONCursor {
 }
 
 extension JSONStringRange {
-    /// Whether the string equals `wanted` byte by byte, as RFC 8259 section 8.3 compares.
+    /// Compares byte by byte, as RFC 8259 section 8.3 says.
     func spells(_ wanted: UnsafeBufferPointer<UInt8>, at base: UnsafePointer<UInt8>, in bytes: [UInt8]) -> Bool {
         if self.isEscaped {
             return JSONText.string(in: bytes.span, self.start..<self.end, isEscaped: true).utf8.elementsEqual(wanted)

@@ -1,4 +1,4 @@
-/// A step of a coding path whose name comes from the document, not from a type.
+/// A coding key that comes from the document, not from a type.
 enum JSONCodingKey: CodingKey {
     case member(String)
     case element(Int)
@@ -34,19 +34,19 @@ struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func contains(_ key: Key) -> Bool { self.values[ExactString(key.stringValue)] != nil }
     func decodeNil(forKey key: Key) throws -> Bool { try self.decoder(key).decodeNil() }
 
-    // Direct reads of the scalars that payloads have.
+    // Direct reads of frequent scalar types.
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try self.decoder(key).decode(type) }
     func decode(_ type: String.Type, forKey key: Key) throws -> String { try self.decoder(key).decode(type) }
     func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try self.decoder(key).decode(type) }
     func decode(_ type: Int64.Type, forKey key: Key) throws -> Int64 { try self.decoder(key).decode(type) }
     func decode(_ type: Double.Type, forKey key: Key) throws -> Double { try self.decoder(key).decode(type) }
 
-    // All other types. Those of the standard library call the decoder themselves.
+    // All other types, whose `init(from:)` calls the decoder.
     func decode<Result: Decodable>(_ type: Result.Type, forKey key: Key) throws -> Result {
         try self.decoder(key).decode(type)
     }
 
-    // The protocol's defaults for these two types throw.
+    // The protocol's default implementations for these two types throw.
     func decode(_ type: Int128.Type, forKey key: Key) throws -> Int128 { try self.decoder(key).decode(type) }
     func decode(_ type: UInt128.Type, forKey key: Key) throws -> UInt128 { try self.decoder(key).decode(type) }
 
@@ -96,7 +96,7 @@ struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
         return isNull
     }
 
-    // Direct reads, as in the keyed container.
+    // Direct reads of frequent scalar types.
     mutating func decode(_ type: Bool.Type) throws -> Bool { try self.advance { try $0.decode(type) } }
     mutating func decode(_ type: String.Type) throws -> String { try self.advance { try $0.decode(type) } }
     mutating func decode(_ type: Int.Type) throws -> Int { try self.advance { try $0.decode(type) } }
@@ -107,7 +107,7 @@ struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
         try self.advance { try $0.decode(type) }
     }
 
-    // The protocol's defaults for these two types throw.
+    // The protocol's default implementations for these two types throw.
     mutating func decode(_ type: Int128.Type) throws -> Int128 { try self.advance { try $0.decode(type) } }
     mutating func decode(_ type: UInt128.Type) throws -> UInt128 { try self.advance { try $0.decode(type) } }
 
@@ -121,7 +121,7 @@ struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
 
     mutating func superDecoder() throws -> any Decoder { try self.advance { $0 } }
 
-    /// The position stays at an element that cannot be read, so that the caller may try another type.
+    /// Stays at the element if `read` throws, so that the caller may try another type.
     private mutating func advance<Result>(_ read: (JSONValueDecoder) throws -> Result) throws -> Result {
         let result = try read(self.decoder())
         self.currentIndex += 1

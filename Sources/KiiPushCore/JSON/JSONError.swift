@@ -1,37 +1,31 @@
 /// The reason why bytes are not a JSON document.
 ///
-/// Safe to log: the error holds positions and names of members, never a value of the document.
+/// Safe to log: the error contains positions and names of members, never a value of the document.
 public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The broken rule.
     package enum Code: Sendable, Hashable {
-        /// The document is empty but for white space.
         case empty
-        /// The document starts with a byte order mark (RFC 8259 section 8.1).
+        /// RFC 8259 section 8.1.
         case byteOrderMark
-        /// A byte stands in the wrong place.
         case unexpectedByte
-        /// The document ends in the middle of a value.
         case unexpectedEnd
-        /// Something follows the document's one value.
         case trailingBytes
-        /// A number is not written as RFC 8259 section 6 demands, such as `01`, `1.` or `-`.
+        /// RFC 8259 section 6 forbids numbers such as `01`, `1.` and `-`.
         case invalidNumber
-        /// A character below U+0020 stands unescaped in a string (RFC 8259 section 7).
+        /// A character below U+0020 without an escape (RFC 8259 section 7).
         case controlCharacter
-        /// A backslash is not followed by one of `"\/bfnrt` or `u` and four hexadecimal digits.
+        /// RFC 8259 section 7 allows a backslash before `"\/bfnrt`, and before `u` with four hexadecimal digits.
         case invalidEscape
         /// A `\u` escape is half of a surrogate pair.
         case loneSurrogate
         /// A string is not UTF-8 (RFC 3629): overlong, a surrogate, above U+10FFFF or cut.
         case invalidUTF8
-        /// The document exceeds the parser's levels of nesting: 64 by default.
         case tooDeep
-        /// The document exceeds the parser's size; ``JSONError/byteOffset`` is the limit, by default 4 MiB.
+        /// ``JSONError/byteOffset`` is the limit.
         case tooLarge
     }
 
     package var code: Code
-    /// The error's offset in bytes from the start of the document.
+    /// In bytes from the start of the document.
     package var byteOffset: Int
     /// The innermost value at the offset; the root if no value had begun.
     package var pointer: JSONPointer
@@ -40,15 +34,14 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
         (self.code, self.byteOffset, self.pointer) = (code, byteOffset, pointer)
     }
 
-    /// An error of the document as a whole.
     init(_ code: Code, at byteOffset: Int) { self.init(code: code, byteOffset: byteOffset, pointer: JSONPointer()) }
 
-    /// One line that completes "the document is …": the rule, the place, and what to do about it.
+    /// One line that completes "the document is …": the rule, the place, and advice.
     public var description: String {
         switch self.code {
-        // An empty document has no places, and its root no name.
+        // An empty document has no place to name.
         case .empty: return "not JSON: \(self.code.advice)"
-        // The parser has not checked whether the document is JSON.
+        // The parser checks the size first: the document may be JSON.
         case .tooLarge: return "larger than \(self.byteOffset) bytes: \(self.code.advice)"
         default: break
         }

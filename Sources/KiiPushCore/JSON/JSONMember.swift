@@ -12,7 +12,7 @@ public struct JSONMember: Sendable, Hashable {
     }
 }
 
-/// A string that compares scalar by scalar, as RFC 8259 section 8.3 requires; `String` treats canonically equivalent
+/// A string that compares scalar by scalar, as RFC 8259 section 8.3 requires. `String` treats canonically equivalent
 /// texts as equal.
 struct ExactString: Hashable {
     let text: String
@@ -31,7 +31,7 @@ struct ExactString: Hashable {
 }
 
 extension [JSONMember] {
-    /// The members; of several with the same key only the last.
+    /// Keeps only the last of several members with the same key.
     func uniqued() -> [JSONMember] {
         let replaced = self.replacedIndices()
         guard !replaced.isEmpty else { return self }
@@ -41,7 +41,7 @@ extension [JSONMember] {
     func replacedIndices() -> Set<Int> {
         var replaced: Set<Int> = []
         if self.count <= 32 {
-            // Most objects are small; for them comparing keys pairwise is cheaper than hashing.
+            // In small objects, comparing all pairs of keys is faster than hashing.
             for index in self.indices.dropLast() {
                 let key = self[index].key.utf8
                 let count = key.count

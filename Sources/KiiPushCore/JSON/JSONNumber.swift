@@ -1,7 +1,8 @@
-/// A number exactly as written, whatever its size and precision. Numbers with the same value are equal: `1`, `1.0` and
-/// `10e-1`; `0` and `-0`. (Numbers whose exponent has more than 17 digits compare as text.)
+/// A number exactly as written, whatever its size and precision.
+///
+/// Equality is by value: `1`, `1.0` and `10e-1` are equal, and so are `0` and `-0`. Numbers whose exponent has more
+/// than 17 digits compare as text.
 package struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
-    /// The number as it is written (RFC 8259 section 6).
     package let text: String
 
     package init?(_ text: String) {
@@ -12,23 +13,23 @@ package struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
 
     package init(_ integer: some BinaryInteger) { self.text = String(integer) }
 
-    /// Writes the shortest text that reads back as the same `Double`; `nil` for infinities and NaN.
+    /// The shortest text that reads back as the same `Double`; `nil` for infinities and NaN.
     package init?(_ double: Double) {
         guard double.isFinite else { return nil }
         self.text = double.description
     }
 
-    /// Wraps text that a ``JSONScanner`` accepted as a number.
+    /// ``JSONScanner`` must have accepted the text as a number.
     init(scanned text: String) { self.text = text }
 
     package var int64: Int64? { self.exactly(Int64.self) }
 
     package var uint64: UInt64? { self.exactly(UInt64.self) }
 
-    /// The nearest `Double`; `nil` beyond its range. A number too small for `Double` becomes zero.
+    /// `nil` beyond the range of `Double`; zero for a number too small for `Double`.
     package var double: Double? { Double(self.text).flatMap { $0.isFinite ? $0 : nil } }
 
-    /// The value, if the type represents it exactly: `1.0` and `1e3` are integers, `1.5` is not.
+    /// `nil` unless the type represents the value exactly: `1.0` and `1e3` are integers, `1.5` is not.
     package func exactly<Integer: FixedWidthInteger>(_ type: Integer.Type = Integer.self) -> Integer? {
         if let integer = Integer(self.text) { return integer }
         guard let decimal = Decimal(self.text), decimal.exponent >= 0 else { return nil }
@@ -72,7 +73,7 @@ extension JSONNumber {
         var digits: [UInt8] = []
         var exponent = 0
 
-        /// Nil if the exponent is longer than 17 digits.
+        /// `nil` if the exponent has more than 17 digits.
         init?(_ text: String) {
             var written = 0
             var isExponentNegative = false

@@ -1,12 +1,10 @@
-/// Writes an object on one line, member by member, without an intermediate tree of values. It does not check for
-/// repeated keys: the program supplies the keys, and they differ.
+/// Writes an object on one line, member by member, without a tree of values. The caller must not repeat a key.
 package struct JSONObjectWriter {
     private var writer = JSONWriter(layout: .compact, sortsKeys: false)
 
-    /// Writes an object with the members that `write` adds, in UTF-8.
     package static func bytes(_ write: (inout JSONObjectWriter) -> Void) -> [UInt8] {
         var object = JSONObjectWriter()
-        // The usual size of a line about a message; growing to it would copy the bytes several times.
+        // Room for an ordinary message. An array that grows copies its bytes several times.
         object.writer.bytes.reserveCapacity(1024)
         object.writeBraces(write)
         return object.writer.bytes

@@ -1,6 +1,6 @@
 extension JSONPointer {
-    /// The path to the innermost value at `offset`, in a document scanned up to there. Parsing keeps no path, since
-    /// nearly every document is valid; this second pass finds it after an error.
+    /// The path to the innermost value at `offset`, in a document scanned up to `offset`. The scanner keeps no path,
+    /// since nearly every document is valid.
     init(leadingTo offset: Int, in bytes: [UInt8]) {
         enum Level {
             case array(index: Int)
@@ -43,7 +43,7 @@ extension JSONPointer {
         self.init(tokens: tokens)
     }
 
-    /// The range between the quotes of the string at `quote`; nil if the string does not end before `offset`.
+    /// `nil` if the string does not end before `offset`.
     private static func content(_ base: UnsafePointer<UInt8>, quote: Int, before offset: Int) -> JSONStringRange? {
         var position = quote + 1
         var isEscaped = false
@@ -59,7 +59,7 @@ extension JSONPointer {
         return nil
     }
 
-    /// The index in a token: decimal digits without leading zeros (RFC 6901 section 4).
+    /// Reads decimal digits without leading zeros (RFC 6901 section 4).
     static func index(_ token: String) -> Int? {
         guard token.utf8.allSatisfy(isDigit), token == "0" || token.utf8.first != UInt8(ascii: "0") else { return nil }
         return Int(token)

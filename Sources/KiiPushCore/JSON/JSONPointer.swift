@@ -1,24 +1,21 @@
-/// The path from a document's root to one of its values (RFC 6901), such as `/aps/alert/loc-args/0`.
-///
-/// Pointers compare as keys do, scalar by scalar (RFC 6901 section 4): `é` as one scalar and `é` as two lead to
-/// different members.
+/// The path from a document's root to one value (RFC 6901), such as `/aps/alert/loc-args/0`. Steps compare scalar by
+/// scalar (section 4).
 package struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
     private(set) var steps: [ExactString]
-    /// The steps, unescaped: a member's key, or an element's index in decimal digits.
+    /// The unescaped steps: a member's key, or an element's index in decimal digits.
     package var tokens: [String] {
         get { self.steps.map(\.text) }
         set { self.steps = newValue.map(ExactString.init) }
     }
 
-    /// Makes a pointer from its steps; without steps it points to the whole document.
+    /// A pointer without steps points to the whole document.
     package init(tokens: [String] = []) { self.steps = tokens.map(ExactString.init) }
 
-    /// Reads RFC 6901's text form: empty, or `/` before every step with `~1` for `/` and `~0` for `~`. `nil` if the
-    /// text does not start with `/`, or has a `~` with anything else after it.
+    /// Reads RFC 6901's text form, with `~1` for `/` and `~0` for `~`. `nil` for a malformed text.
     package init?(_ text: String) {
         var tokens: [String] = []
         guard text.isEmpty || text.utf8.first == UInt8(ascii: "/") else { return nil }
-        // The first part, before the first slash, is empty.
+        // The text before the first slash is empty.
         for part in text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst() {
             guard let token = JSONPointer.unescaped(Substring(part)) else { return nil }
             tokens.append(token)
@@ -28,7 +25,7 @@ package struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
 
     package init(codingPath: [any CodingKey]) {
         let tokens = codingPath.map { key in
-            // Foundation's decoders and this package's name an element "Index 3"; any other key is a member's.
+            // Decoders name an element "Index 3", Foundation's too. Any other key is a member's.
             guard let index = key.intValue, key.stringValue == "Index \(index)" else { return key.stringValue }
             return String(index)
         }
@@ -43,7 +40,7 @@ package struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
 
     package func appending(_ index: Int) -> JSONPointer { self.appending(String(index)) }
 
-    /// The text form; empty for the whole document.
+    /// Empty for the whole document.
     package var description: String {
         var text = ""
         for step in self.steps {
@@ -59,8 +56,7 @@ package struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
         return text
     }
 
-    /// The pointer for one line of an error: quoted, printable, and cut after 80 characters. A key comes from the
-    /// network and can be anything.
+    /// For error texts: quoted, printable, and cut after 80 characters. A key from the network may be any text.
     package var abbreviated: String {
         let scalars = self.description.unicodeScalars
         let printable = scalars.prefix(80).map { $0.value < 0x20 || $0.value == 0x7F ? "?" : String($0) }.joined()

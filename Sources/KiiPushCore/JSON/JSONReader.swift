@@ -1,10 +1,9 @@
-/// Reads the members of a JSON document by type, and throws the caller's own error for every fault.
+/// Reads the members of a JSON document by type, and throws the caller's own error type.
 ///
-/// Unknown members are ignored unless ``object(_:)`` gets the names of all allowed members. A reader keeps no pointer:
-/// a parsed value knows its place in the document, from which an error derives the path.
+/// A reader ignores unknown members unless ``object(_:)`` gets the names of all allowed members.
 package struct JSONReader<Failure: JSONReaderError>: Sendable {
     package let value: JSONValue
-    /// The document's description for errors, such as its path.
+    /// Identifies the document in errors, such as by its path.
     package let document: Failure.Document
 
     package init(_ value: JSONValue, in document: Failure.Document) {
@@ -12,7 +11,7 @@ package struct JSONReader<Failure: JSONReaderError>: Sendable {
         self.document = document
     }
 
-    /// Parses a document. If an object has a key twice, the last member counts.
+    /// If an object has a key twice, the last member counts.
     package init(
         parsing bytes: [UInt8], limits: JSONLimits = .default, in document: Failure.Document
     ) throws(Failure) {
@@ -28,10 +27,10 @@ package struct JSONReader<Failure: JSONReaderError>: Sendable {
 
     package var pointer: JSONPointer { self.value.pointer }
 
-    /// The member `key`, even if it is `null`.
+    /// The member may be `null`.
     package subscript(key: String) -> Self? { self.value[key].map { Self($0, in: self.document) } }
 
-    /// The member `key`; `nil` if it is absent or `null`.
+    /// `nil` if the member is absent or `null`.
     package func present(_ key: String) -> Self? {
         guard let member = self.value[key], !member.isNull else { return nil }
         return Self(member, in: self.document)
@@ -42,9 +41,7 @@ package struct JSONReader<Failure: JSONReaderError>: Sendable {
         return member
     }
 
-    /// Requires the value to be an object with no members other than `members`.
-    ///
-    /// - Parameter members: the allowed members; `nil` allows any.
+    /// Throws if the value is not an object, or has a member that is not in `members`. `nil` allows all members.
     @discardableResult
     package func object(_ members: [String]? = nil) throws(Failure) -> Self {
         guard self.value.kind == .object else { throw self.failure(.kind(.object)) }
@@ -60,7 +57,7 @@ package struct JSONReader<Failure: JSONReaderError>: Sendable {
         return elements.map { Self($0, in: self.document) }
     }
 
-    /// Converts the value; if `transform` returns `nil`, throws the error "must be `expectation`".
+    /// Throws the error "must be `expectation`" if `transform` returns `nil`.
     package func read<Value>(
         _ expectation: String, _ transform: (JSONValue) -> Value?
     ) throws(Failure) -> Value {
@@ -72,14 +69,14 @@ package struct JSONReader<Failure: JSONReaderError>: Sendable {
 
     package func flag() throws(Failure) -> Bool { try self.read("true or false", \.bool) }
 
-    /// A text that is not empty and, since zero ends a C string, contains no zero.
+    /// The text has no zero byte, which would end a C string.
     package func nonEmptyText() throws(Failure) -> String {
         try self.read("a text that is not empty and holds no zero") { value in
             value.string.flatMap { $0.isEmpty || $0.utf8.contains(0) ? nil : $0 }
         }
     }
 
-    /// The non-empty text of the member `key`; `nil` if the member is absent or `null`.
+    /// `nil` if the member is absent or `null`.
     package func nonEmptyText(_ key: String) throws(Failure) -> String? { try self.present(key)?.nonEmptyText() }
 
     package func word(of words: [String]) throws(Failure) -> String {
@@ -94,7 +91,7 @@ package struct JSONReader<Failure: JSONReaderError>: Sendable {
         }
     }
 
-    /// A whole number in `range`; by default any that the type can hold.
+    /// `nil` allows every value of the type.
     package func integer<Integer: FixedWidthInteger>(in range: ClosedRange<Integer>? = nil) throws(Failure) -> Integer {
         let expectation = range.map { "a whole number from \($0.lowerBound) to \($0.upperBound)" } ?? "a whole number"
         return try self.read(expectation) { value in
@@ -111,11 +108,11 @@ package struct JSONReader<Failure: JSONReaderError>: Sendable {
     package func failure(_ words: String, at key: String? = nil) -> Failure { self.failure(.other(words), at: key) }
 }
 
-/// A document, or a value in it, whose reader throws plain ``JSONMemberError``.
+/// A reader that throws ``JSONMemberError``.
 package typealias JSONDocument = JSONReader<JSONMemberError>
 
 extension JSONDocument {
-    /// Parses a document, in which no object may repeat a key.
+    /// Refuses a document in which an object repeats a key.
     package init(strict bytes: [UInt8]) throws(JSONMemberError) {
         try self.init(parsing: bytes, in: ())
         guard let repeated = self.value.duplicateKeys.first else { return }
@@ -131,12 +128,11 @@ package protocol JSONReaderError: Error {
     init(_ error: JSONMemberError, in document: Document)
 }
 
-/// The rule that a JSON document breaks, and the place. It holds names of members, but no value.
+/// The rule that a JSON document breaks, and the place. Contains names of members, but no values.
 package struct JSONMemberError: Hashable, CustomStringConvertible {
     package enum Rule: Sendable, Hashable, CustomStringConvertible {
         case notJSON(JSONError)
         case missing
-        /// The value must be of this kind.
         case kind(JSONValue.Kind)
         /// The object allows only these members.
         case unknown([String])
@@ -160,7 +156,7 @@ package struct JSONMemberError: Hashable, CustomStringConvertible {
     package var place: String
 
     package var description: String {
-        // The parser's error has its own pointer.
+        // ``JSONError`` has a pointer of its own.
         if case .notJSON = self.rule { return "the document \(self.rule)" }
         return "\(self.pointer.tokens.isEmpty ? "the document" : self.pointer.description) \(self.rule)"
     }
@@ -171,13 +167,13 @@ extension JSONMemberError: JSONReaderError {
 }
 
 extension JSONValue {
-    /// The path to a parsed value from its document's root; the root for any other value.
+    /// The root for a value that was not parsed.
     fileprivate var pointer: JSONPointer {
         guard case .parsed(let slice) = self.storage else { return JSONPointer() }
         return JSONPointer(leadingTo: slice.range.lowerBound, in: slice.bytes)
     }
 
-    /// The start of a parsed value in its document: `LINE:COLUMN`, both from 1. `1:1` for any other value.
+    /// `LINE:COLUMN`, both from 1; `1:1` for a value that was not parsed.
     package var place: String {
         guard case .parsed(let slice) = self.storage else { return "1:1" }
         let place = slice.bytes.place(of: slice.range.lowerBound)
@@ -186,12 +182,11 @@ extension JSONValue {
 }
 
 extension [UInt8] {
-    /// The place of the byte at `offset`, as editors count: from 1, columns in Unicode scalars. If the text is shorter,
-    /// the place after its end.
+    /// Counts from 1, columns in Unicode scalars. For an offset beyond the bytes, the place after the last byte.
     package func place(of offset: Int) -> (line: Int, column: Int) {
         let before = self.prefix(offset)
         let lines = before.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        // All bytes of a character except the first are 10xxxxxx.
+        // In UTF-8, all bytes of a character except the first are 10xxxxxx.
         let column = (lines.last ?? []).count { $0 & 0xC0 != 0x80 } + 1
         return (lines.count, column)
     }

@@ -6,12 +6,12 @@ struct JSONStringRange {
 }
 
 extension JSONScanner {
-    /// Passes a string whose opening quote is at the position; returns the range between the quotes.
+    /// The opening quote is at the current position. Returns the range between the quotes.
     @inline(__always)
     mutating func skipString() throws(JSONFault) -> JSONStringRange {
         let start = self.position + 1
         var position = start
-        // Short ASCII runs, eight bytes a step; usually the closing quote ends them.
+        // Checks eight bytes a step. Most strings are ASCII, and end in this loop.
         while position + 8 <= self.end {
             let special = specialBytes(in: UnsafeRawPointer(self.base + position).loadUnaligned(as: UInt64.self))
             if special == 0 {
@@ -29,7 +29,7 @@ extension JSONScanner {
         return try self.skipRestOfString(start: start)
     }
 
-    /// The slow path of ``skipString()``: escapes, characters beyond ASCII and the document's last bytes.
+    /// The slow path: escapes, characters beyond ASCII, and the document's last bytes.
     private mutating func skipRestOfString(start: Int) throws(JSONFault) -> JSONStringRange {
         var isEscaped = false
         while let byte = self.current {
@@ -51,7 +51,7 @@ extension JSONScanner {
         throw JSONFault(.unexpectedEnd, at: self.end)
     }
 
-    /// RFC 8259 section 7. After a `\u` escape of a high surrogate there must be one of a low surrogate.
+    /// RFC 8259 section 7. The escape of a low surrogate must follow the escape of a high surrogate.
     private mutating func skipEscape() throws(JSONFault) {
         let start = self.position
         self.position += 1
@@ -154,8 +154,8 @@ extension JSONScanner {
     }
 }
 
-/// Marks special bytes in the high bit of each byte: a quote, a backslash, a control character or a byte beyond ASCII.
-/// Exact for the first such byte in memory order; later marks may be false.
+/// Sets the high bit of each special byte: a quote, a backslash, a control character or a byte beyond ASCII. The first
+/// mark in memory order is exact; later marks may be false.
 @inline(__always)
 private func specialBytes(in loaded: UInt64) -> UInt64 {
     let word = UInt64(littleEndian: loaded)

@@ -1,5 +1,4 @@
-/// The scanner's error: a code and an offset, which registers return. ``JSONError`` adds the pointer, which takes time
-/// to find.
+/// The scanner's error, small enough to return in registers. ``JSONError`` adds the pointer, which takes time to find.
 struct JSONFault: Error {
     let code: JSONError.Code
     let byteOffset: Int
@@ -9,15 +8,13 @@ struct JSONFault: Error {
         self.byteOffset = byteOffset
     }
 
-    /// The error with the pointer to its place in the document.
     func located(in bytes: [UInt8]) -> JSONError {
         let pointer = JSONPointer(leadingTo: self.byteOffset, in: bytes)
         return JSONError(code: self.code, byteOffset: self.byteOffset, pointer: pointer)
     }
 }
 
-/// Reads bytes once, from left to right, and accepts only RFC 8259. It builds no values; its caller records where
-/// values start and end.
+/// Checks a document from left to right, and accepts only RFC 8259. Builds no values.
 ///
 /// Safety: `base` points to `end` readable bytes. They stay alive and unchanged while the scanner is in use, inside one
 /// `withUnsafeBufferPointer`. The scanner compares the position with `end` before every load.
@@ -44,9 +41,8 @@ struct JSONScanner {
         }
     }
 
-    /// Skips the white space before the document's value.
     mutating func beginDocument() throws(JSONFault) {
-        // RFC 8259 section 8.1 forbids sending a byte order mark and lets a parser refuse it.
+        // RFC 8259 section 8.1 forbids sending a byte order mark, and lets a parser refuse it.
         if self.end >= 3, self.base[0] == 0xEF, self.base[1] == 0xBB, self.base[2] == 0xBF {
             throw JSONFault(.byteOrderMark, at: 0)
         }
@@ -59,10 +55,10 @@ struct JSONScanner {
         guard self.position == self.end else { throw JSONFault(.trailingBytes, at: self.position) }
     }
 
-    /// Passes one whole value and checks all of it. At most `levels` (64 or fewer) arrays and objects may nest.
+    /// Checks one whole value. At most `levels` (64 or fewer) arrays and objects may nest.
     @inline(__always)
     mutating func skipValue(levels: Int) throws(JSONFault) {
-        // Most values are strings, which need no tracking.
+        // Most values are strings, which have no levels.
         if self.current == UInt8(ascii: "\"") {
             _ = try self.skipString()
         } else {
@@ -70,7 +66,7 @@ struct JSONScanner {
         }
     }
 
-    /// Passes one whole value of any kind. One bit for each level tracks nesting without recursion.
+    /// Tracks the nesting without recursion: one bit for each level, 1 for an object.
     private mutating func skipNestedValue(levels: Int) throws(JSONFault) {
         var objects: UInt64 = 0
         var depth = 0
@@ -86,7 +82,7 @@ struct JSONScanner {
                 let isObject = byte == UInt8(ascii: "{")
                 self.position += 1
                 self.skipWhitespace()
-                // In ASCII, a closing bracket or brace is its opening one plus 2.
+                // In ASCII, `]` is `[` plus 2, and `}` is `{` plus 2.
                 if self.current == byte + 2 {
                     self.position += 1
                 } else {
@@ -104,7 +100,7 @@ struct JSONScanner {
         } while depth > 0
     }
 
-    /// After a value: closes the containers that end here, and stops before the next value or at depth 0.
+    /// Closes the containers that end after a value. Stops before the next value, or at depth 0.
     @inline(__always)
     private mutating func leaveFinishedContainers(depth: inout Int, objects: inout UInt64) throws(JSONFault) {
         while depth > 0 {
@@ -122,7 +118,7 @@ struct JSONScanner {
         }
     }
 
-    /// Passes a key, its colon and the white space around it; returns the range between the quotes.
+    /// Returns the range between the key's quotes.
     @inline(__always)
     mutating func skipKey() throws(JSONFault) -> JSONStringRange {
         guard self.current == UInt8(ascii: "\"") else { throw self.unexpected }

@@ -1,21 +1,21 @@
 import Glibc
 
-/// One value of a parsed document: the document's retained bytes, and the value's range. ``JSONScanner`` checked the
-/// bytes before the slice was made, so later reads need no checks. Call an accessor for one kind of value only on that
-/// kind.
+/// One value of a parsed document: the bytes of the whole document, and the value's range.
+///
+/// ``JSONScanner`` has already checked the bytes. Call an accessor for one kind of value only on that kind.
 struct JSONSlice: Sendable {
     let bytes: [UInt8]
     private let start: UInt32
     private let end: UInt32
 
-    /// Marks `range`, which holds exactly one scanned value without surrounding white space.
+    /// `range` must contain exactly one scanned value, without surrounding white space.
     init(bytes: [UInt8], range: Range<Int>) {
         self.bytes = bytes
         self.start = UInt32(range.lowerBound)
         self.end = UInt32(range.upperBound)
     }
 
-    /// Marks the value that starts at `start` inside an object or array of a scanned document.
+    /// The value must be inside an object or array of a scanned document.
     init(bytes: [UInt8], memberValueAt start: Int) {
         let end = bytes.withUnsafeBufferPointer { buffer in
             buffer.baseAddress.map { JSONCursor.endOfValue($0, start: start) } ?? start
@@ -25,7 +25,7 @@ struct JSONSlice: Sendable {
 
     var range: Range<Int> { Int(self.start)..<Int(self.end) }
 
-    /// The value's own bytes, without a copy if it is the whole document.
+    /// Makes no copy if the value is the whole document.
     var ownBytes: [UInt8] { self.range == self.bytes.indices ? self.bytes : Array(self.bytes[self.range]) }
 
     var kind: JSONValue.Kind {
@@ -50,7 +50,7 @@ struct JSONSlice: Sendable {
 
     var numberText: String { JSONText.string(in: self.bytes.span, self.range, isEscaped: false) }
 
-    /// The number, if it is a plain integer too short to overflow.
+    /// `nil` for a fraction or an exponent, and above 18 bytes, which could overflow.
     var shortInteger: Int64? {
         guard self.end - self.start <= 18 else { return nil }
         var magnitude: Int64 = 0
@@ -67,7 +67,7 @@ struct JSONSlice: Sendable {
         return isNegative ? -magnitude : magnitude
     }
 
-    /// All members in document order, repeated keys included.
+    /// Includes repeated keys.
     func members() -> [JSONMember] {
         var members: [JSONMember] = []
         self.bytes.withUnsafeBufferPointer { buffer in
@@ -81,11 +81,10 @@ struct JSONSlice: Sendable {
         return members
     }
 
-    /// The ranges of a member's key, without its quotes, and of its value.
+    /// The key's range excludes the quotes.
     typealias PlainMember = (key: Range<Int>, value: Range<Int>)
 
-    /// All members, if no key is escaped or repeated. `nil` also above 32 members, where comparing every pair of keys
-    /// takes long.
+    /// `nil` if a key is escaped or repeated, and above 32 members, where comparing all pairs of keys takes long.
     func plainMembers() -> [PlainMember]? {
         self.bytes.withUnsafeBufferPointer { buffer in
             guard let base = buffer.baseAddress else { return nil }
@@ -114,7 +113,7 @@ struct JSONSlice: Sendable {
         return elements
     }
 
-    /// The last member with `key`. Other members are not decoded.
+    /// Returns the last member with `key`, and decodes no others.
     func member(_ key: String) -> JSONSlice? {
         var key = key
         let range: Range<Int>? = self.bytes.withUnsafeBufferPointer { buffer in

@@ -1,4 +1,3 @@
-/// Converts the scanned bytes between a string's quotes into text.
 enum JSONText {
     static func string(in document: Span<UInt8>, _ range: Range<Int>, isEscaped: Bool) -> String {
         let span = document.extracting(range)
@@ -6,7 +5,7 @@ enum JSONText {
             // Unchecked: the scanner validated every string of the document as UTF-8.
             return String(copying: unsafe UTF8Span(unchecked: span))
         }
-        // An escape is never shorter than the UTF-8 of its character.
+        // An escape is never shorter than its character in UTF-8.
         return String(unsafeUninitializedCapacity: range.count) { buffer in
             var written = 0
             var position = 0
@@ -29,7 +28,7 @@ enum JSONText {
         }
     }
 
-    /// The character of the escape at `position`, and the escape's length in bytes: 2, 6 or 12.
+    /// `length` is the number of bytes: 2, 6 or 12.
     private static func escape(in span: Span<UInt8>, at position: Int) -> (Unicode.Scalar, length: Int) {
         switch span[position + 1] {
         case UInt8(ascii: "b"): return ("\u{08}", 2)

@@ -24,7 +24,6 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
     /// Makes an array.
     public init(_ elements: [JSONValue]) { self.init(storage: .array(elements)) }
 
-    /// Makes an object that keeps the order of `members`; the last of several with the same key counts.
     package init(members: [JSONMember]) { self.init(storage: .object(members)) }
 
     package static func object(_ members: KeyValuePairs<String, JSONValue>) -> JSONValue {
@@ -36,18 +35,17 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
         JSONValue(members: members.map { JSONMember(key: $0.0, value: $0.1) })
     }
 
-    /// Makes an object from the members that have a value.
     package static func object(present members: KeyValuePairs<String, (any JSONConvertible)?>) -> JSONValue {
         .object(JSONMembers(present: members))
     }
 
-    /// The members as pairs; none if this is not an object.
+    /// Empty if the value is not an object.
     package var pairs: JSONMembers { (self.members ?? []).map { ($0.key, $0.value) } }
 
     /// `null`.
     ///
-    /// Where a `JSONValue?` is expected, `nil` usually means no value. In `condition ? nil : value`, however, Swift
-    /// reads `nil` as this literal. Write `Optional.none` or an `if` instead.
+    /// In `condition ? nil : value`, Swift reads `nil` as this literal, even where a `JSONValue?` is expected. Write
+    /// `Optional.none` or an `if` instead.
     public init(nilLiteral: ()) { self = .null }
 
     /// Makes a Boolean.
@@ -64,7 +62,7 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
     public init(dictionaryLiteral elements: (String, JSONValue)...) { self = .object(elements) }
 }
 
-/// The members of an object under construction, in writing order.
+/// In writing order.
 package typealias JSONMembers = [(String, JSONValue)]
 
 extension JSONMembers {

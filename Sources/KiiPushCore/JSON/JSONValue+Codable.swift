@@ -1,7 +1,7 @@
 extension JSONValue: Codable {
-    /// Decodes any value. From ``decode(_:)`` it is exact; other decoders give the kinds that they can distinguish.
+    /// Decodes any value. From ``decode(_:)`` the value is exact. Other decoders cannot distinguish all kinds.
     public init(from decoder: any Decoder) throws {
-        // Only trying finds the kind: a failure means "not this one".
+        // `Decoder` does not name the kind of a value, so each kind is tried in turn.
         if let own = decoder as? JSONValueDecoder {
             self = own.value
         } else if let object = try? decoder.container(keyedBy: JSONCodingKey.self) {

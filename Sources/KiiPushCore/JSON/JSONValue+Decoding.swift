@@ -1,22 +1,21 @@
 extension JSONValue {
     /// Decodes the value as any `Decodable` type, without Foundation.
     ///
-    /// Numbers are exact. An integer type accepts `1`, `1.0` and `1e3`, and refuses a number with a fraction or out of
-    /// its range. A floating-point type takes the nearest value and refuses a number beyond its range. The last of
-    /// several members with the same key counts. `Date`, `Data` and `URL` have no special form: their own `Decodable`
-    /// conformance applies.
+    /// An integer type accepts `1`, `1.0` and `1e3`, and refuses a fraction or a number out of its range. A
+    /// floating-point type takes the nearest value and refuses a number beyond its range. The last of several members
+    /// with the same key counts. `Date`, `Data` and `URL` decode by their own `Decodable` conformance.
     ///
-    /// - Throws: `DecodingError`, whose path and description (with a JSON Pointer) name the place but hold no value;
-    ///   and any error of the type's own `init(from:)`.
+    /// - Throws: `DecodingError`, whose path and description name the place but contain no value; and any error of the
+    ///   type's own `init(from:)`.
     public func decode<Result: Decodable>(_ type: Result.Type = Result.self) throws -> Result {
         try Result(from: JSONValueDecoder(value: self))
     }
 }
 
-/// Presents a ``JSONValue`` to `Decodable` types; also the container of a single value.
+/// Presents a ``JSONValue`` to `Decodable` types.
 struct JSONValueDecoder: Decoder, SingleValueDecodingContainer {
     let value: JSONValue
-    /// The container's path and the step from there. ``codingPath`` joins them on access, which is rare.
+    /// ``codingPath`` joins the two, since decoders rarely read it.
     var containerPath: [any CodingKey] = []
     var key: (any CodingKey)?
 
@@ -51,10 +50,10 @@ struct JSONValueDecoder: Decoder, SingleValueDecodingContainer {
 
     func decode<Result: Decodable>(_ type: Result.Type) throws -> Result { try Result(from: self) }
 
-    // Two generic functions fit the protocol's requirement for an integer type; the compiler prefers this one, which is
-    // more specialised.
+    // Two generic functions fit the protocol's requirement for an integer type. The compiler prefers this function,
+    // which is more specialised.
     func decode<Integer: FixedWidthInteger & Decodable>(_ type: Integer.Type) throws -> Integer { try self.integer() }
-    // The protocol's defaults for these two types throw.
+    // The protocol's default implementations for these two types throw.
     func decode(_ type: Int128.Type) throws -> Int128 { try self.integer() }
     func decode(_ type: UInt128.Type) throws -> UInt128 { try self.integer() }
 
@@ -96,7 +95,6 @@ extension DecodingError.Context {
 }
 
 extension JSONValue.Kind {
-    /// The kind with its article, for errors.
     package var phrase: String {
         switch self {
         case .null: "null"

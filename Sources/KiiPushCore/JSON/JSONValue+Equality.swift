@@ -12,7 +12,7 @@ extension JSONValue: Hashable {
         }
     }
 
-    /// Hashes what ``==(_:_:)`` compares.
+    /// Hashes the parts that ``==(_:_:)`` compares.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(self.kind)
         switch self.kind {

@@ -1,8 +1,8 @@
 extension JSONValue {
-    /// Parses a document of at most 4 MiB and 64 levels. Checks all of it, but makes no Swift values.
+    /// Parses a document of at most 4 MiB and 64 levels. Checks the whole document, but makes no Swift values yet.
     ///
-    /// - Parameter bytes: the whole document in UTF-8, with or without white space around its value. Retained without a
-    ///   copy.
+    /// - Parameter bytes: the document in UTF-8, with or without white space around its value. The value keeps the
+    ///   array without a copy.
     /// - Throws: ``JSONError`` with the offset of the first byte that breaks a rule.
     public init(parsing bytes: [UInt8]) throws(JSONError) { try self.init(parsing: bytes, limits: .default) }
 
@@ -27,13 +27,13 @@ extension JSONValue {
         }
     }
 
-    /// Parses a document that is already text.
+    /// Parses a text.
     ///
     /// - Throws: ``JSONError``; its offset counts UTF-8 bytes.
     public init(parsing text: String) throws(JSONError) { try self.init(parsing: Array(text.utf8)) }
 
-    /// Pointers to repeated keys: one for each key and object, in the order of first appearance. The last member with a
-    /// key counts; RFC 8259 section 4 leaves that open. Each access examines the whole value.
+    /// One pointer for each repeated key of an object, in the order of first appearance. Each access examines the whole
+    /// value.
     package var duplicateKeys: [JSONPointer] {
         var found: [JSONPointer] = []
         self.collectDuplicateKeys(at: JSONPointer(), into: &found)

@@ -1,12 +1,16 @@
 /// A JSON value: null, a Boolean, a number, a string, an array or an object.
 ///
-/// A parsed value is a range of the document's retained bytes. Parsing checks the whole document; only accesses make
-/// Swift values.
+/// ```swift
+/// let value = try JSONValue(parsing: #"{"aps": {"badge": 3}}"#)
+/// let badge = value["aps"]?["badge"]?.int64
+/// ```
 ///
-/// Equality is by meaning. Objects are equal whatever the order of their members. Numbers compare by value: `1`, `1.0`
-/// and `10e-1` are equal, and so are `0` and `-0`. Strings compare by their Unicode scalars without normalisation.
+/// A parsed value keeps the document's bytes. Only accesses make Swift values.
 ///
-/// - Source: RFC 8259.
+/// Equality is by meaning. The order of an object's members does not matter. Numbers compare by value: `1`, `1.0` and
+/// `10e-1` are equal, and so are `0` and `-0`. Strings compare by Unicode scalars without normalisation.
+///
+/// - Source: RFC 8259
 public struct JSONValue: Sendable {
     /// The six kinds of value.
     public enum Kind: Sendable, Hashable {
@@ -40,7 +44,7 @@ public struct JSONValue: Sendable {
 
     init(storage: Storage) { self.storage = storage }
 
-    /// The value as one document: the received bytes if it was parsed, otherwise newly written.
+    /// The received bytes of a parsed value; otherwise newly written bytes.
     package var documentBytes: [UInt8] {
         if case .parsed(let slice) = self.storage { slice.ownBytes } else { self.serialized() }
     }
@@ -78,7 +82,6 @@ public struct JSONValue: Sendable {
         }
     }
 
-    /// The number with its text as written; `nil` for any other kind.
     package var number: JSONNumber? {
         switch self.storage {
         case .number(let number): number
@@ -87,7 +90,7 @@ public struct JSONValue: Sendable {
         }
     }
 
-    /// The number, if an `Int64` represents it exactly, also when written as `1.0` or `1e3`; otherwise `nil`.
+    /// The number if an `Int64` represents it exactly, also when written as `1.0` or `1e3`; otherwise `nil`.
     public var int64: Int64? {
         if case .parsed(let slice) = self.storage, slice.kind == .number, let short = slice.shortInteger {
             return short
@@ -95,7 +98,7 @@ public struct JSONValue: Sendable {
         return self.number?.int64
     }
 
-    /// The nearest `Double`; `nil` for any other kind and for numbers beyond its range, such as `1e400`.
+    /// The nearest `Double`; `nil` for any other kind, and for numbers beyond its range, such as `1e400`.
     public var double: Double? { self.number?.double }
 
     /// The elements; `nil` for any other kind.
@@ -107,10 +110,10 @@ public struct JSONValue: Sendable {
         }
     }
 
-    /// The members in document order, and only the last of those with the same key; `nil` for any other kind.
+    /// The members in document order; `nil` for any other kind. Of several members with the same key, only the last.
     public var members: [JSONMember]? { self.writtenMembers?.uniqued() }
 
-    /// The members in document order, repeated keys included.
+    /// Includes repeated keys.
     var writtenMembers: [JSONMember]? {
         switch self.storage {
         case .object(let members): members
@@ -119,7 +122,7 @@ public struct JSONValue: Sendable {
         }
     }
 
-    /// The last member with the key `key`; `nil` if there is none or this is not an object.
+    /// The last member with the key `key`. `nil` if there is none, or the value is not an object.
     public subscript(key: String) -> JSONValue? {
         switch self.storage {
         case .object(let members):
@@ -130,15 +133,15 @@ public struct JSONValue: Sendable {
         }
     }
 
-    /// The element `index`; `nil` if there is none or this is not an array.
+    /// The element `index`. `nil` if there is none, or the value is not an array.
     ///
-    /// Each access to a parsed value reads all elements; to visit several, use ``array``.
+    /// Each access to a parsed value reads all elements. To visit several, use ``array``.
     public subscript(index: Int) -> JSONValue? {
         guard let elements = self.array, elements.indices.contains(index) else { return nil }
         return elements[index]
     }
 
-    /// The value at `pointer` from here (RFC 6901); `nil` if there is none.
+    /// The value at `pointer`, relative to this value (RFC 6901).
     package subscript(pointer: JSONPointer) -> JSONValue? {
         var value = self
         for token in pointer.tokens {

@@ -4,21 +4,18 @@ package enum JSONLayout: Sendable, CaseIterable {
     case compact
     /// One member or element a line, indented by two spaces.
     case lines
-    /// The layout of Kii's cloud: one member a line, a blank on both sides of the colon, no line breaks between the elements
-    /// of an array. Kii's scripts and tests read these answers by line and offset.
+    /// The layout of Kii's cloud, which Kii's scripts and tests read by line and offset. One member a line, a space on
+    /// both sides of the colon, and no line breaks between the elements of an array.
     ///
     /// - Source: the samples of Kii's guides, which Jackson's default printer wrote
     case kii
 }
 
 extension JSONValue {
-    /// Writes the value in UTF-8. Numbers keep their text. Strings have escapes only where RFC 8259 section 7 demands
-    /// it. An object with repeated keys keeps only the last member of each.
+    /// Writes the value in UTF-8. Numbers keep their text. Strings have escapes only where RFC 8259 section 7 requires
+    /// them. An object with repeated keys keeps only the last member of each.
     ///
-    /// - Parameters:
-    ///   - layout: the white space.
-    ///   - sortedKeys: whether to sort members by their keys' Unicode scalars. Default: the current order.
-    /// - Returns: one JSON document without surrounding white space.
+    /// `sortedKeys` sorts the members by their keys' Unicode scalars.
     package func serialized(_ layout: JSONLayout = .compact, sortedKeys: Bool = false) -> [UInt8] {
         var writer = JSONWriter(layout: layout, sortsKeys: sortedKeys)
         writer.write(self, level: 0)
@@ -57,7 +54,7 @@ struct JSONWriter {
         case .object:
             guard let members = slice.plainMembers() else { return self.write(slice.members(), level: level) }
             self.write(members, of: slice, level: level)
-        // There are several ways to write an escape; the writer uses its own.
+        // JSON has several ways to write an escape; the writer uses its own.
         case .string where slice.isEscaped: self.write(slice.string)
         case .string, .number, .bool, .null: self.bytes.append(contentsOf: slice.bytes[slice.range])
         }
@@ -117,7 +114,7 @@ struct JSONWriter {
         self.bytes.append(UInt8(ascii: close))
     }
 
-    /// The white space before an item, and before the end of a container with items.
+    /// Writes the white space before an item, and before the end of a container with items.
     private mutating func separate(from open: Unicode.Scalar, level: Int) {
         switch self.layout {
         case .compact: return

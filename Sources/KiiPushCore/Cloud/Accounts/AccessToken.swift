@@ -2,12 +2,11 @@
 public struct AccessToken: Sendable, Hashable {
     /// The token's owner; `nil` for an app administrator.
     public var principal: Principal?
-    /// The token itself, for the `Authorization: Bearer` field.
+    /// The value for the `Authorization: Bearer` field.
     public var token: Secret
-    /// A token that gets the next access token without a password. Works once. `nil` if the app issues none, and for
-    /// things and pseudo users.
+    /// A token that gets the next access token without a password. Works once. `nil` if the cloud issued none.
     public var refreshToken: Secret?
-    /// The end of the token's life. `nil` if it never ends, or the cloud did not say.
+    /// The end of the token's life. `nil` if the token never ends, or the cloud did not say.
     public var expiresAt: Timestamp?
 
     /// Makes a token from its parts, such as from a credential store.

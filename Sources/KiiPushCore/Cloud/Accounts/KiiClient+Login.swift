@@ -1,17 +1,19 @@
 /// Credentials for signing in.
 public enum LoginGrant: Sendable, Hashable {
-    /// A user's name and password. The name is a login name, an e-mail address or a phone number. A prefix
-    /// distinguishes a name that could also be a login name: `EMAIL:{address}`, `PHONE:{number}`. A phone number is
-    /// international, such as `+819012345678`, or a country with a local number, such as `JP-09012345678`.
+    /// A user's name and password. The name is a login name, an e-mail address or a phone number.
+    ///
+    /// The prefix `EMAIL:` or `PHONE:` marks an address or number that could also be a login name. A phone number is
+    /// international, such as `+819012345678`, or has a country code, such as `JP-09012345678`.
     ///
     /// - Source: Kii's guide on signing in
     case user(name: String, password: Secret)
     /// A thing's vendor thing ID and password.
     case thing(vendorThingID: String, password: Secret)
-    /// An app administrator's ClientID and ClientSecret, from the developer portal. An administrator may do everything
-    /// within the app.
+    /// An app administrator's client ID and client secret, from Kii's developer portal. An administrator may do
+    /// everything within the app.
     case administrator(clientID: String, clientSecret: Secret)
-    /// The app itself. Its token permits what anybody with the app's ID and key may do.
+    /// The app itself. Its token permits only calls that need no user or thing: everybody with the app's ID and key may
+    /// make them.
     case anonymous
 }
 
@@ -22,7 +24,7 @@ extension KiiClient {
     ///   - grant: the credentials.
     ///   - expiresAt: the end of the token's life. Default `nil`: as the app is configured, usually never.
     /// - Throws: ``KiiError`` with status 400 or 401 when the cloud refuses the credentials.
-    /// - Source: `POST /apps/{appID}/oauth2/token`. `/oauth2/token` is the same; this path names the app.
+    /// - Source: `POST /apps/{appID}/oauth2/token`
     public func login(_ grant: LoginGrant, expiresAt: Timestamp? = nil) async throws -> AccessToken {
         switch grant {
         case .user(let name, let password):
@@ -40,7 +42,7 @@ extension KiiClient {
         }
     }
 
-    /// Exchanges a refresh token for a new access token. The old access and refresh tokens are void afterwards.
+    /// Exchanges a refresh token for a new access token. Both old tokens are invalid afterwards.
     ///
     /// - Throws: ``KiiInputError`` when `token` has no refresh token; ``KiiError`` with `WRONG_REFRESH_TOKEN` when the
     ///   refresh token was used before.
@@ -49,7 +51,7 @@ extension KiiClient {
         let refreshToken = token.refreshToken ?? Secret("")
         try KiiInputError.require(refreshToken.reveal(), .refreshToken)
         let members = [("grant_type", "refresh_token"), ("refresh_token", JSONValue(refreshToken.reveal()))]
-        // The answer does not distinguish users from things.
+        // The answer does not say whether the owner is a user or a thing.
         return try await self.perform(
             .token(members, nil, secret: refreshToken) { _ throws(KiiResponseError) in token.principal }.with {
                 // A refresh token works once.
@@ -77,14 +79,15 @@ extension KiiClient {
         ]
         return try await self.perform(
             .token(members, expiresAt, secret: secret) { _ throws(KiiResponseError) in nil }.with {
-                // RFC 6749 section 2.3 allows only one method of client authentication.
+                // RFC 6749 section 2.3 allows only one method of client authentication. The body already has the
+                // credentials.
                 $0.authorization = .none
             })
     }
 }
 
 extension KiiCall where Answer == AccessToken {
-    /// A call for a token. It may be repeated: a further token does no harm.
+    /// The client may repeat the call: a second token does no harm.
     fileprivate static func token(
         _ members: JSONMembers, _ expiresAt: Timestamp?, secret: Secret,
         of owner: @escaping @Sendable (KiiFields) throws(KiiResponseError) -> Principal?
@@ -99,14 +102,14 @@ extension KiiCall where Answer == AccessToken {
             $0.authorization = .app
             $0.isIdempotent = true
             $0.secrets = [secret]
-            // Milliseconds, although the answer's `expires_in` is in seconds.
+            // In milliseconds; `expires_in` in the answer is in seconds.
             let end = JSONMembers(present: ["expiresAt": expiresAt?.millisecondsSinceEpoch])
             $0.body = .kii("OauthTokenRequest", members + end)
         }
     }
 }
 
-/// `nil` if `Timestamp` cannot hold the moment: real answers have `expires_in` up to 9223372036854775.
+/// `nil` if `Timestamp` cannot represent the end: real answers have `expires_in` up to 9223372036854775.
 private func expiry(seconds: Int64?, from now: Timestamp) -> Timestamp? {
     guard let seconds else { return nil }
     let milliseconds = seconds.multipliedReportingOverflow(by: 1000)

@@ -1,7 +1,7 @@
 extension KiiClient {
     /// Registers a user who signs in with a name and a password. The user gets a token only by signing in.
     ///
-    /// - Returns: the ID that the cloud chose.
+    /// - Returns: the user's ID.
     /// - Throws: ``KiiError`` with `USER_ALREADY_EXISTS` when another user has the name, address or number.
     /// - Source: `POST /apps/{appID}/users`
     public func registerUser(_ registration: UserRegistration) async throws -> String {
@@ -16,8 +16,9 @@ extension KiiClient {
         return try await self.perform(call)
     }
 
-    /// Registers a pseudo user: a user without name and password, who has only the returned token. Store the token at
-    /// once: without it nobody can act as the user any more.
+    /// Registers a pseudo user: a user without name and password.
+    ///
+    /// Store the returned token at once: nobody can act as the user without the token.
     ///
     /// - Parameter profile: the app's data about the user. Default: none.
     /// - Source: `POST /apps/{appID}/users` with another media type

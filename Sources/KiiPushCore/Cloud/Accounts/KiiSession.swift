@@ -1,4 +1,5 @@
-/// Keeps one principal's token valid, for any number of tasks.
+/// Makes Kii's calls for one user, thing or administrator, and keeps the token valid. Any number of tasks may use a
+/// session.
 ///
 /// ```swift
 /// let session = KiiSession(client: client, signIn: {
@@ -7,29 +8,30 @@
 /// try await session.subscribe(to: .topic(Topic("news", in: .app)))
 /// ```
 ///
-/// The methods are Kii's calls. Each throws the errors of ``KiiClient`` and of ``token()``; a method lists only further
+/// Each method throws the errors of ``KiiClient`` and of ``token()``. The methods' documentation lists only further
 /// errors.
 ///
-/// A copy shares the token; its retry policy, `client.retry`, may differ.
+/// A copy shares the token. Its retry policy, `client.retry`, may differ.
 ///
-/// The session renews the token before it ends, and once when the cloud refuses it: with the refresh token, or else by
-/// signing in. One task renews the token for all waiting tasks. If the cloud may have consumed a refresh token, the
-/// session sends it again only as a last resort. It stores a new token before using it.
+/// The session renews the token before the token ends, and once when the cloud refuses the token. It uses the refresh
+/// token, or else signs in. One task renews the token for all waiting tasks. The session stores a new token before it
+/// uses the token. If the cloud may have used up a refresh token, the session sends that token again only if it cannot
+/// sign in.
 public struct KiiSession: Sendable {
     /// The client that makes the calls.
     public var client: KiiClient
     private let renewal: TokenRenewal
 
-    /// Makes a session. It gets a token when a call first needs one.
+    /// Makes a session. The session gets a token at the first call that needs one.
     ///
     /// Neither closure may call the session.
     ///
     /// - Parameters:
-    ///   - client: the client for all calls. Its clock decides when a token ends.
+    ///   - client: the client for all calls.
     ///   - token: a token that `changed` stored earlier. Default `nil`: the session signs in first.
-    ///   - signIn: signs in for a new token; returns `nil` when it has no credentials. Default: `nil`.
-    ///   - changed: stores a new token. If it throws, the session uses the token anyway, and stores it again at each
-    ///     further call until that succeeds. Default: stores nothing.
+    ///   - signIn: signs in for a new token; returns `nil` without credentials. Default: returns `nil`.
+    ///   - changed: stores a new token. If `changed` throws, the session uses the token anyway, and calls `changed`
+    ///     again at each further call until `changed` succeeds. Default: stores nothing.
     public init(
         client: KiiClient, token: AccessToken? = nil,
         signIn: @escaping @Sendable () async throws -> AccessToken? = { nil },
@@ -41,20 +43,18 @@ public struct KiiSession: Sendable {
 
     var current: AccessToken? { self.renewal.held.withLock { $0?.token } }
 
-    /// A token that is valid as far as the session knows.
+    /// Returns the current token, and renews it first if necessary.
     ///
-    /// - Throws: the errors of signing in; ``KiiInputError`` when there is neither a token nor a way to sign in; for a
-    ///   refresh see ``KiiClient``.
+    /// - Throws: the errors of signing in and of ``KiiClient/refresh(_:)``; ``KiiInputError`` when there is neither a
+    ///   token nor a way to sign in.
     public func token() async throws -> AccessToken { try await self.renewal.token() }
 
     package func perform<Answer>(_ call: KiiCall<Answer>) async throws -> Answer {
         try await self.withToken { try await self.client.perform(call, token: $0.token) }
     }
 
-    /// Runs `body` with a token, and once more with another token if the cloud refuses the first. `body` may therefore
-    /// run twice; repeating its work before the refused call must do no harm.
-    ///
-    /// - Throws: the errors of `body` and of ``token()``.
+    /// Runs `body` with a token, and once more with another token if the cloud refuses the first. Repeating the work
+    /// that `body` does before the refused call must do no harm.
     package func withToken<Output>(_ body: (AccessToken) async throws -> Output) async throws -> Output {
         let token = try await self.token()
         do {

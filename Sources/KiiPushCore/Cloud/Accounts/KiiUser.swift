@@ -2,7 +2,7 @@
 ///
 /// - Source: `/users/me`, `/users/{userID}` and `/users/{accountType}:{address}`
 public enum UserReference: Sendable, Hashable {
-    /// The token's owner; not with an administrator's token.
+    /// The token's owner. Not valid with an administrator's token.
     case me
     /// By the ID that the cloud chose.
     case id(String)
@@ -31,15 +31,15 @@ public struct KiiUser: Sendable, Hashable {
     public var userID: String
     /// The login name, if the user has one.
     public var loginName: String?
-    /// The e-mail address. `nil` if the user has none or another user reads this.
+    /// The e-mail address. `nil` if the user has none, or another user reads the data.
     public var emailAddress: String?
     /// Whether the address is verified. `nil` when the cloud did not say.
     public var isEmailAddressVerified: Bool?
-    /// The phone number. `nil` if the user has none or another user reads this.
+    /// The phone number. `nil` if the user has none, or another user reads the data.
     public var phoneNumber: String?
     /// Whether the number is verified. `nil` when the cloud did not say.
     public var isPhoneNumberVerified: Bool?
-    /// Whether the user has a password; a pseudo user has none. `nil` when the cloud did not say.
+    /// False for a pseudo user.
     package var hasPassword: Bool?
     /// The app's data about the user. Other users see only the display name, unless the app is configured otherwise.
     public var profile: UserProfile
@@ -57,23 +57,25 @@ public struct KiiUser: Sendable, Hashable {
 }
 
 extension KiiSession {
-    /// Reads a user's data. With ``UserReference/me`` this shows whether the token is valid, and whose it is.
+    /// Reads a user's data. With ``UserReference/me`` the answer also shows whether the token is valid, and who owns
+    /// it.
     ///
     /// - Parameter reference: the user. Default: the token's owner.
-    /// - Throws: ``KiiError`` with status 401 or 403 when the token is not valid, with `USER_NOT_FOUND` when there is
-    ///   no such user.
+    /// - Throws: ``KiiError`` with status 401 or 403 when the token is not valid, with `USER_NOT_FOUND` when the user
+    ///   does not exist.
     /// - Source: `GET /apps/{appID}/users/me`, `/users/{userID}` and `/users/{accountType}:{address}`
     public func user(_ reference: UserReference = .me) async throws -> KiiUser {
         try await self.perform(.reading(reference.path(), KiiUser.init))
     }
 
-    /// Changes a user's password. This ends every token of the user, also the session's own: sign in again.
+    /// Changes a user's password. The cloud then invalidates every token of the user, also the session's own: sign in
+    /// again.
     ///
     /// - Parameters:
     ///   - oldPassword: the current password; `nil` with an administrator's token.
     ///   - newPassword: the new password: 4 to 50 printable ASCII characters.
     ///   - user: the user. Default: the token's owner.
-    /// - Throws: ``KiiError`` with `WRONG_PASSWORD`.
+    /// - Throws: ``KiiError`` with `WRONG_PASSWORD` when `oldPassword` is wrong.
     /// - Source: `PUT /apps/{appID}/users/me/password` and `/users/{userID}/password`
     public func changePassword(
         from oldPassword: Secret?, to newPassword: Secret, of user: UserReference = .me

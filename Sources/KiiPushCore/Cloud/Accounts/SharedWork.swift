@@ -1,6 +1,7 @@
-/// One piece of work for all tasks that want its result at the same time. The first task does the work and the others
-/// wait. If that task is cancelled, the next takes over. If the work fails, all waiting tasks fail; later tasks start
-/// anew.
+/// Work that runs once for all tasks that want its result at the same time.
+///
+/// The first task does the work and the others wait. If the first task is cancelled, the next task takes over. If the
+/// work fails, all waiting tasks get its error.
 final class SharedWork<Value: Sendable>: Sendable {
     private enum Turn: Sendable {
         case work
@@ -16,9 +17,7 @@ final class SharedWork<Value: Sendable>: Sendable {
 
     private let state = Locked(State())
 
-    /// The result of the running work, or else of `work`, which must not call this function again.
-    ///
-    /// - Throws: the errors of the work; `CancellationError` when the task is cancelled.
+    /// Returns the result of the running work, or else of `work`. `work` must not call this function.
     func result(of work: () async throws -> Value) async throws -> Value {
         switch await self.turn() {
         case .done(let value): return value
@@ -66,7 +65,7 @@ final class SharedWork<Value: Sendable>: Sendable {
                 state.isRunning = false
                 return nil
             }
-            // A task that was cancelled while it waited has ended already, and does not take over.
+            // A task that was cancelled while it waited cannot take over.
             guard let next, !next.resume(.work) else { return }
         }
     }

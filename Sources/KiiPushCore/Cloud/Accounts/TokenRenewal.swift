@@ -1,4 +1,3 @@
-/// Keeps the token of a ``KiiSession`` and of its copies valid.
 final class TokenRenewal: Sendable {
     private let client: KiiClient
     private let signIn: @Sendable () async throws -> AccessToken?
@@ -33,7 +32,7 @@ final class TokenRenewal: Sendable {
         while true {
             let next = try await self.token()
             guard next.token == refused.token else { return next }
-            // The task may have waited only for a store of the token that began before the refusal.
+            // Tries again if this task waited only while another task stored the refused token.
             guard self.held.withLock({ $0?.isRefused ?? false }) else { throw refusal }
         }
     }
@@ -57,14 +56,13 @@ extension TokenRenewal {
         let isInDoubt = old?.isRefreshInDoubt ?? false
         if !isInDoubt, try await self.refresh(old?.token) { return }
         if let token = try await self.signIn() { return self.adopt(token) }
-        // As a last resort: if the refresh token is used up, the cloud refuses it.
+        // The last resort. The cloud refuses a refresh token that it has used up.
         if isInDoubt, try await self.refresh(old?.token) { return }
-        // The current token may still work, until the cloud refuses it at the next call.
+        // The cloud may accept the current token at the next call.
         self.held.withLock { $0?.isRefused = false }
     }
 
-    /// - Returns: whether there is a new token. False without a refresh token, or when the cloud refused it. The
-    ///   session keeps a refused refresh token as a last resort: the refusal may have been a mistake.
+    /// Returns whether there is a new token. Keeps a refused refresh token, since the refusal may be a mistake.
     private func refresh(_ old: AccessToken?) async throws -> Bool {
         guard let old, old.refreshToken != nil else { return false }
         self.held.withLock { $0?.isRefreshInDoubt = true }
@@ -80,8 +78,8 @@ extension TokenRenewal {
         }
     }
 
-    /// The error of a refresh, as an error of the call that needed it. That call was not made; only the refresh token
-    /// is in doubt, and the session handles that itself.
+    /// Marks the error as certain for the caller: only the refresh token is in doubt. The client has not yet sent the
+    /// call that needs the token.
     private static func withoutDoubt(_ error: any Error) -> any Error {
         switch error {
         case var error as KiiError:
@@ -106,7 +104,7 @@ extension TokenRenewal {
         } catch is CancellationError {
             throw CancellationError()
         } catch {
-            // The next call stores it again.
+            // The next call stores the token again.
         }
     }
 }

@@ -1,17 +1,19 @@
 /// A user to register.
 public struct UserRegistration: Sendable, Hashable {
-    /// The login name: 3 to 64 of `A-Z a-z 0-9 - _ .`. A user needs a login name, an address or a number.
     package var loginName: String?
-    /// The e-mail address, also for signing in.
     package var emailAddress: String?
-    /// The phone number, also for signing in; international numbers start with `+`.
     package var phoneNumber: String?
-    /// The password: 4 to 50 printable ASCII characters.
     package var password: Secret
-    /// The display name, and the app's other data about the user.
     package var profile: UserProfile
 
-    /// Describes a user, who needs at least one of login name, address and number.
+    /// Describes a user, who needs a login name, an e-mail address or a phone number.
+    ///
+    /// - Parameters:
+    ///   - loginName: 3 to 64 of `A-Z a-z 0-9 - _ .`. Default: none.
+    ///   - emailAddress: the e-mail address, also for signing in. Default: none.
+    ///   - phoneNumber: the phone number, also for signing in. An international number starts with `+`. Default: none.
+    ///   - password: 4 to 50 printable ASCII characters.
+    ///   - profile: the app's data about the user. Default: empty.
     public init(
         loginName: String? = nil, emailAddress: String? = nil, phoneNumber: String? = nil, password: Secret,
         profile: UserProfile = UserProfile()
@@ -27,7 +29,7 @@ public struct UserRegistration: Sendable, Hashable {
         guard self.loginName != nil || self.emailAddress != nil || self.phoneNumber != nil else {
             throw KiiInputError(.loginName, rule: "present when there is neither an e-mail address nor a phone number")
         }
-        // Kii's SDKs enforce these limits before they send.
+        // Kii's SDKs have the same limits.
         try self.loginName?.requireKiiName(3...64, .loginName)
         try Self.validate(password: self.password)
         try self.profile.validate()
@@ -49,7 +51,7 @@ public struct UserRegistration: Sendable, Hashable {
     }
 }
 
-/// An app's data about a user, without the means to sign in.
+/// An app's data about a user.
 public struct UserProfile: Sendable, Hashable {
     /// The name that people see.
     public var displayName: String?
@@ -57,10 +59,10 @@ public struct UserProfile: Sendable, Hashable {
     public var country: String?
     /// The language, such as `en_US`.
     public var locale: String?
-    /// Fields of the app's own: an object whose keys do not start with `_`. Default: none.
+    /// The app's own fields: a JSON object whose keys do not start with `_`. Default: none.
     public var customFields: JSONValue
 
-    /// Describes a user; every part is optional.
+    /// Describes a user.
     public init(
         displayName: String? = nil, country: String? = nil, locale: String? = nil, customFields: JSONValue = [:]
     ) {

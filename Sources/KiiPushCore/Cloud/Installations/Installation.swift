@@ -1,15 +1,16 @@
-/// A delivery channel of a user or a thing: one receiver on one network.
+/// A receiver of pushes: a user or a thing on one network.
 public struct Installation: Sendable, Hashable {
     /// The ID that the cloud chose.
     public var id: String
-    /// The network's own ID: a registration ID or device token; for MQTT an ID that the cloud made. `nil` when the
+    /// The network's own ID: a registration ID or device token; for MQTT, an ID that the cloud made. `nil` when the
     /// cloud did not say.
     public var registrationID: String?
     /// The network. `nil` when the cloud named none or an unknown one.
     public var deviceType: DeviceType?
-    /// The installation's owner. `nil` when the cloud did not say, as in the answer to its creation.
+    /// The owner. `nil` when the cloud did not say, as in the answer to the creation.
     public var owner: Principal?
-    /// Whether it receives development messages instead of production ones. `nil` when the cloud did not say.
+    /// Whether the installation receives development messages; otherwise production messages. `nil` when the cloud did
+    /// not say.
     public var isDevelopment: Bool?
 
     package init(
@@ -23,7 +24,7 @@ public struct Installation: Sendable, Hashable {
     init(_ fields: KiiFields) throws(KiiResponseError) {
         self.id = try fields.string("installationID")
         self.registrationID = try fields.optionalString("installationRegistrationID")
-        // Replies use `deviceType`; kii-rest-client4j shows that the server also uses the other name.
+        // Kii's answers have `deviceType`; kii-rest-client4j also accepts `installationType`.
         self.deviceType = try fields.optionalString("deviceType", "installationType").flatMap {
             DeviceType(rawValue: $0)
         }
@@ -36,9 +37,9 @@ public struct Installation: Sendable, Hashable {
     }
 }
 
-/// The network on which an installation receives. The raw value is Kii's name.
+/// The network of an installation. The raw value is Kii's name.
 public enum DeviceType: String, Sendable, Hashable {
-    /// The network on which this library receives.
+    /// MQTT, the network of this library.
     case mqtt = "MQTT"
     /// GCM and FCM.
     case android = "ANDROID"
@@ -48,11 +49,11 @@ public enum DeviceType: String, Sendable, Hashable {
     case jpush = "JPUSH"
 }
 
-/// The two ways to name an installation.
+/// The ways to name an installation.
 public enum InstallationReference: Sendable, Hashable {
     /// By the ID that the cloud chose.
     case id(String)
-    /// By network and the network's own ID, in the path as `MQTT:{installationRegistrationID}`.
+    /// By network and the network's own ID: `MQTT:{installationRegistrationID}` in the path.
     case registration(DeviceType, String)
 
     func path() throws(KiiInputError) -> KiiPath {

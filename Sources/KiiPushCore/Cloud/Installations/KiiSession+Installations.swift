@@ -1,18 +1,17 @@
 extension KiiSession {
     /// Creates an installation, or finds the existing one; by default for MQTT and production.
     ///
-    /// An owner has at most one installation for MQTT: creating it again returns the same one. On the other networks
-    /// the registration ID is the key: creating the installation again transfers it to the caller.
+    /// An owner has at most one installation for MQTT, which further calls return. For another network, a further call
+    /// with the same registration ID transfers the installation to the caller.
     ///
     /// - Parameters:
     ///   - deviceType: the network. Default MQTT.
     ///   - isDevelopment: whether the installation receives development messages. Default `false`: production.
     ///   - registrationID: the network's own ID. Required except for MQTT, where the cloud makes it. Default `nil`.
     ///   - owner: the installation's owner; needs an administrator's token. Default `nil`: the token's principal.
-    ///   - members: further members of the request, for a server with extensions: a JSON object without the members
-    ///     that the other parameters set. Default: none.
-    /// - Source: `POST /apps/{appID}/installations`. Kii does not document the status of a repetition; 200 counts like
-    ///   201.
+    ///   - members: further members of the request, for a server with extensions: a JSON object. The members of the
+    ///     other parameters are not allowed. Default: none.
+    /// - Source: `POST /apps/{appID}/installations`. The call accepts 201 and, for an existing installation, 200.
     public func createInstallation(
         deviceType: DeviceType = .mqtt, isDevelopment: Bool = false, registrationID: String? = nil,
         owner: Principal? = nil, members: JSONValue = [:]
@@ -46,22 +45,22 @@ extension KiiSession {
 
     /// Reads one installation.
     ///
-    /// - Throws: ``KiiError`` with `INSTALLATION_NOT_FOUND` when it does not exist.
+    /// - Throws: ``KiiError`` with `INSTALLATION_NOT_FOUND` when the installation does not exist.
     /// - Source: `GET /apps/{appID}/installations/{installationID}` and `/{deviceType}:{installationRegistrationID}`
     public func installation(_ reference: InstallationReference) async throws -> Installation {
         try await self.perform(.reading(reference.path(), Installation.init))
     }
 
-    /// Lists the installations of `owner`, or, with `nil` and an administrator's token, of the whole app. A user's or a
-    /// thing's token reads only its own list; for any other list the cloud answers 401 `UNAUTHORIZED`. A user's list
-    /// does not include the installations of the user's things.
+    /// Lists the installations of `owner`, or of the whole app if `owner` is `nil`.
     ///
-    /// Kii's reference shows no pages here. The list follows a `paginationKey` anyway, as in Kii's other lists.
+    /// An administrator's token reads any list. A user's or a thing's token reads only its own list; for another list
+    /// the cloud answers 401 `UNAUTHORIZED`. A user's list excludes the installations of the user's things.
     ///
-    /// - Source: `GET /apps/{appID}/installations[?userID=…|?thingID=…]`
+    /// - Source: `GET /apps/{appID}/installations[?userID=…|?thingID=…]`. Kii's reference shows no `paginationKey`; the
+    ///   list follows one anyway.
     public func installations(of owner: Principal?) -> KiiList<Installation> {
         KiiList(self) {
-            // An empty ID would list everybody's installations.
+            // With an empty ID the cloud would list everybody's installations.
             if let owner { try KiiInputError.refuseEmpty(owner.id, owner.field) }
             var call = KiiCall.reading(KiiPath("installations")) { fields throws(KiiResponseError) in
                 try KiiPage(fields, "installations", Installation.init)
@@ -71,27 +70,27 @@ extension KiiSession {
         }
     }
 
-    /// Removes an installation; it receives no more messages.
+    /// Removes an installation, which then receives no more messages.
     ///
-    /// - Throws: ``KiiError`` with `INSTALLATION_NOT_FOUND` when it does not exist.
+    /// - Throws: ``KiiError`` with `INSTALLATION_NOT_FOUND` when the installation does not exist.
     /// - Source: `DELETE /apps/{appID}/installations/{installationID}` and
-    ///   `/{deviceType}:{installationRegistrationID}`. Kii documents an empty body and no status.
+    ///   `/{deviceType}:{installationRegistrationID}`. Kii documents no status.
     public func deleteInstallation(_ reference: InstallationReference) async throws {
         try await self.perform(KiiCall(.delete, try reference.path(), statuses: [200, 204]))
     }
 
-    /// Reads the broker's address and credentials for an installation.
+    /// Reads the broker's address and the credentials of an installation.
     ///
     /// - Parameters:
     ///   - installationID: the installation's ID.
-    ///   - waiting: the limits of repeated requests while the cloud still makes the endpoint. ``KiiClient/retry``
-    ///     applies to failed connections. Default `nil`: as any other call.
+    ///   - waiting: the policy while the cloud is still making the endpoint; ``KiiClient/retry`` then applies only to
+    ///     failed connections. Default `nil`: ``KiiClient/retry`` applies to both.
     /// - Throws: ``KiiError`` with `MQTT_ENDPOINT_NOT_READY` and ``KiiError/retryAfter`` when the cloud has not made
     ///   the endpoint in that time.
     /// - Source: `GET /apps/{appID}/installations/{installationID}/mqtt-endpoint`
     public func mqttEndpoint(of installationID: String, waiting: RetryPolicy? = nil) async throws -> MQTTEndpoint {
         let path = KiiPath("installations").appending(installationID, as: .installationID).appending("mqtt-endpoint")
-        // The answer may lack `installationID` and one of the two ports in Kii's reference.
+        // In Kii's reference the answer may lack `installationID` and one of the two ports.
         let call = KiiCall(.get, path, statuses: [200]) { response throws(KiiResponseError) in
             let fields = try response.fields()
             let id = try fields.optionalString("installationID") ?? installationID
@@ -110,8 +109,6 @@ extension KiiSession {
 }
 
 extension JSONValue {
-    /// Refuses further members of the call that creates an installation, if they are no object or the call sets one
-    /// itself.
     func requireInstallationMembers() throws(KiiInputError) {
         let own: Set = ["deviceType", "development", "installationRegistrationID", "userID", "thingID"]
         try self.requireObject(without: own.contains, rule: "under a key that this call does not set itself")
@@ -119,7 +116,7 @@ extension JSONValue {
 }
 
 extension Principal {
-    /// The field for the principal's ID; its raw value is the ID's name in a body or a query.
+    /// The raw value is the name of the principal's ID in a body or a query.
     fileprivate var field: KiiInputError.Field {
         switch self {
         case .user: .userID

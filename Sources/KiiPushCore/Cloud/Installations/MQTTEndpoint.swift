@@ -10,22 +10,24 @@ public struct MQTTEndpoint: Sendable, Hashable {
     public var portTCP: UInt16?
     /// The port for MQTT over TLS; `nil` when the broker offers none.
     public var portSSL: UInt16?
-    /// The port for MQTT over WebSocket; `nil` when the broker offers none. Kii's reference lacks it; live answers have
-    /// it.
+    /// The port for MQTT over WebSocket; `nil` when the broker offers none. Live answers have it; Kii's reference does
+    /// not.
     public var portWS: UInt16?
     /// The port for MQTT over WebSocket and TLS; `nil` when the broker offers none.
     public var portWSS: UInt16?
-    /// The only MQTT topic on which pushes arrive, and also the MQTT client ID. Not a Kii topic. The topic has 1 to
-    /// 1,024 bytes, no wildcards or U+0000, and does not begin with `$`; an answer with any other topic is an error.
+    /// The MQTT topic on which all pushes arrive, and also the MQTT client ID. Not a Kii topic.
+    ///
+    /// 1 to 1,024 bytes, without wildcards and U+0000, and without `$` at the beginning. The library refuses an answer
+    /// with another topic.
     public var mqttTopic: String
     /// The broker's user name for this installation.
     public var username: String
     /// The broker's password for this installation.
     public var password: Secret
-    /// The life of the topic, counted from the answer. Whole seconds in the answer.
+    /// The life of the topic in whole seconds, counted from the answer. `nil` when the answer has none.
     ///
-    /// `nil` when absent. Kii's reference says to request a new endpoint when the time is up, as KiiThingSDK and the
-    /// agents here do. ebisu calls the field obsolete, and live answers hold 2147483647.
+    /// Kii's reference says to request a new endpoint when the time is up. Kii's C SDK (ebisu) calls the field
+    /// obsolete, and live answers have 2147483647.
     /// - Source: field `X-MQTT-TTL` of the body, `ttl` in thing-if's answers, or else the header field `X-MQTT-TTL`.
     public var timeToLive: Duration?
 
@@ -45,20 +47,17 @@ public struct MQTTEndpoint: Sendable, Hashable {
 }
 
 extension MQTTEndpoint {
-    /// Longer than any topic of Kii's, and short enough for a client ID.
+    /// Longer than any known topic of Kii's.
     static let maximumTopicBytes = 1024
 
-    /// Whether only one installation receives on the topic. A wildcard would bring other installations' messages
-    /// [MQTT-4.7.1-1]; topics that begin with `$` belong to the broker [MQTT-4.7.2-1]; U+0000 cannot be sent
-    /// [MQTT-1.5.3-2].
+    /// Refuses topics that no installation has to itself: a wildcard matches other installations' topics
+    /// [MQTT-4.7.1-1], and topics with `$` belong to the broker [MQTT-4.7.2-1]. MQTT cannot send U+0000 [MQTT-1.5.3-2].
     static func isUsable(topic: String) -> Bool {
         (1...self.maximumTopicBytes).contains(topic.utf8.count) && topic.utf8.first != UInt8(ascii: "$")
             && !topic.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "#") || $0 == UInt8(ascii: "+") }
     }
 
-    /// Reads the members that every answer with an endpoint has.
-    ///
-    /// - Parameter response: the whole answer, whose header may contain the time to live.
+    /// `response` is the whole answer, whose header may contain the time to live.
     init(_ fields: KiiFields, of installationID: String, in response: KiiResponse) throws(KiiResponseError) {
         let lifetime = try fields.optionalSeconds("X-MQTT-TTL", "ttl")
         let host = try fields.string("host")

@@ -1,18 +1,17 @@
 extension KiiSession {
-    /// Sends a message to all subscribers of a topic (push to user), or directly to a user's installations (direct
-    /// push).
+    /// Sends a message to all subscribers of a topic (push to user), or to all installations of a user (direct push).
     ///
-    /// Not repeated after a lost answer: a repeated message would arrive twice.
+    /// The client does not repeat the call after a lost answer: receivers would get the message twice.
     ///
     /// - Parameters:
     ///   - message: the message.
     ///   - destination: a topic, or a user by `userID`.
     ///   - sizeLimits: the size limits of the networks. Default: Kii's documented limits.
-    /// - Returns: the ID that the cloud gave the message. Receivers do not get it.
-    /// - Throws: ``KiiInputError`` with the place in the message when Kii would refuse it; ``KiiError`` with
+    /// - Returns: the message's ID, which receivers do not get.
+    /// - Throws: ``KiiInputError`` with the place in the message when Kii would refuse the message; ``KiiError`` with
     ///   `TOPIC_NOT_FOUND` or `USER_NOT_FOUND` when the destination does not exist.
-    /// - Source: `POST …/topics/{topicID}/push/messages` and `POST /apps/{appID}/users/{userID}/push/messages`. There
-    ///   is no such resource for a thing. Kii documents the body of the answer but not its status.
+    /// - Source: `POST …/topics/{topicID}/push/messages` and `POST /apps/{appID}/users/{userID}/push/messages`. Kii has
+    ///   no such resource for a thing, and documents no status.
     @discardableResult
     public func send(
         _ message: PushMessage, to destination: PushDestination, sizeLimits: PushMessage.SizeLimits = .init()
@@ -22,7 +21,6 @@ extension KiiSession {
 }
 
 extension KiiCall where Answer == String {
-    /// The call of ``KiiSession/send(_:to:sizeLimits:)``.
     package static func sending(
         _ message: PushMessage, to destination: PushDestination, sizeLimits: PushMessage.SizeLimits = .init()
     ) throws(KiiInputError) -> Self {
@@ -31,9 +29,7 @@ extension KiiCall where Answer == String {
         return call
     }
 
-    /// The call of ``KiiSession/send(_:to:sizeLimits:)`` with a body of the caller's own, which only the cloud checks.
-    ///
-    /// - Source: `application/vnd.kii.SendPushMessageRequest+json`
+    /// Sends `body` unchecked.
     package static func sending(body: JSONValue, to destination: PushDestination) throws(KiiInputError) -> Self {
         let path =
             switch destination {

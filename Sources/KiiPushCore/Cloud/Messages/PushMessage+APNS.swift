@@ -1,19 +1,18 @@
 extension PushMessage {
-    /// The part of a message for APNs. Requests write the names in camel case; delivered messages have Apple's dashes.
+    /// The part of a message for APNs. Names in parentheses are those of the delivered message.
     public struct APNS: Sendable, Hashable {
-        /// Whether the message goes to this network. Default `true`.
         package var isEnabled: Bool
-        /// Flat data of strings, numbers and Booleans, merged over the message's. Default: none.
+        /// Flat data for APNs: strings, numbers and Booleans. Overrides ``PushMessage/data`` key by key. Default: none.
         public var data: JSONValue?
         /// The visible notification. Default: none.
         public var alert: Alert?
-        /// The sound's name, `default` for the system's. Default: none.
+        /// The sound's name; `default` is the system's sound. Default: none.
         public var sound: String?
-        /// The number on the app's icon; 0 removes it. Default: unchanged.
+        /// The number on the app's icon; 0 removes the number. Default: unchanged.
         public var badge: Int?
         /// Whether the message wakes the app (`content-available`). Default: not sent.
         public var contentAvailable: Bool?
-        /// Whether an extension may change the notification before it is shown (`mutable-content`). Default: not sent.
+        /// Whether an app extension may change the notification first (`mutable-content`). Default: not sent.
         public var mutableContent: Bool?
         /// The category, which determines the buttons. Default: none.
         public var category: String?

@@ -1,25 +1,23 @@
 extension PushMessage {
     /// The part of a message for GCM or FCM.
     ///
-    /// - Source: Kii's reference for GCM, and for the data and the notification of FCM. Kii's guide for Android
-    ///   describes FCM's other fields. This library writes them as for GCM, since their reference was not found.
+    /// - Source: Kii's reference for GCM, and for FCM's data and notification. Kii's guide for Android describes FCM's
+    ///   other fields, which this library writes as for GCM.
     public struct AndroidPart: Sendable, Hashable {
-        /// Whether the message goes to this network. Default `true`.
         package var isEnabled: Bool
-        /// Flat data merged over the message's; strings only. Default: none.
+        /// Flat data for this network: strings only. Overrides ``PushMessage/data`` key by key. Default: none.
         public var data: JSONValue?
         /// The notification that Android shows by itself. Default: none.
         public var notification: AndroidNotification?
-        /// Messages with the same key replace each other while the device is away. Default: none.
+        /// The key of messages that replace each other while the device is offline. Default: none.
         public var collapseKey: String?
-        /// Whether the message waits while the device is idle; GCM only. Default: not sent.
         package var delayWhileIdle: Bool?
-        /// The time for which the network keeps the message for an absent device; whole seconds. Needs a collapse key.
-        /// Default: not sent, and FCM keeps the message for 4 weeks.
+        /// The time for which the network keeps the message for an offline device, in whole seconds. Needs
+        /// ``collapseKey``. Default: not sent; FCM then keeps the message for 4 weeks.
         public var timeToLive: Duration?
         /// The only Android package that may receive the message. Default: not sent.
         public var restrictedPackageName: String?
-        /// Whether the network only checks the message and does not deliver it; GCM only, and not together with APNs.
+        /// Whether the network only checks the message and does not deliver it. GCM only, and not together with APNs.
         /// Default: not sent.
         public var dryRun: Bool?
 
@@ -39,7 +37,7 @@ extension PushMessage {
         public var icon: String?
         /// The sound's name.
         public var sound: String?
-        /// Notifications with the same tag replace each other.
+        /// The tag of notifications that replace each other.
         public var tag: String?
         /// The icon's colour, as `#rrggbb`.
         public var color: String?

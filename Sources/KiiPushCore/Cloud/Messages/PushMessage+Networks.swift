@@ -1,16 +1,15 @@
 extension PushMessage {
-    /// A network that carries messages to installations. The raw value is the name of the message's part for it.
+    /// A network that carries messages to installations. The raw value is the key of the network's part in a message's
+    /// JSON.
     package enum Network: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
         case mqtt
-        /// Installations of type `ANDROID`, unless the message also enables FCM.
+        /// For installations of type `ANDROID`, unless the message also enables FCM.
         case gcm
-        /// Installations of type `ANDROID`.
+        /// For installations of type `ANDROID`.
         case fcm
-        /// Installations of type `IOS`.
         case apns
         case jpush
 
-        /// The name as its makers write it.
         package var description: String {
             switch self {
             case .mqtt, .gcm, .fcm: self.rawValue.uppercased()
@@ -20,16 +19,15 @@ extension PushMessage {
         }
     }
 
-    /// One network's part of a message, as the validation needs it.
     struct Part {
         var network: Network
         var isEnabled: Bool
         var data: JSONValue?
-        /// Whether a device shows or does something without any data.
+        /// Whether a device shows or does something without data.
         var worksWithoutData = false
-        /// Members that the delivered payload has among the data: `aps`.
+        /// Members that the delivered message has among the data: `aps`.
         var inside: JSONMembers = []
-        /// The part of the delivered message beside the data: the notification that Android shows by itself.
+        /// The object that the delivered message has beside the data: Android's notification.
         var beside: JSONValue?
     }
 
@@ -59,7 +57,7 @@ extension PushMessage.APNS {
             inside: [("aps", .object(payload))])
     }
 
-    /// The members of `aps` as Apple's network delivers them.
+    /// The members of `aps` with Apple's names.
     private var payload: JSONMembers {
         let renamed = [
             "actionLocKey": "action-loc-key", "locKey": "loc-key", "locArgs": "loc-args", "launchImage": "launch-image",

@@ -1,24 +1,16 @@
 extension PushMessage {
-    /// The size limits of a message for each network, in bytes of JSON as delivered. `nil` disables the check for a
-    /// network.
+    /// The size limits of a message for each network, in bytes of JSON as delivered. `nil` disables the check.
     public struct SizeLimits: Sendable, Hashable {
-        /// Default 4096.
-        /// - Source: Kii's guide for things. Its reference names no limit for MQTT.
         package var mqtt: Int?
-        /// Default 4096.
-        /// - Source: Kii's reference of `push/messages`
         package var gcm: Int?
-        /// Default 4096.
-        /// - Source: Kii's reference of `push/messages`
         package var fcm: Int?
-        /// Default 2048.
-        /// - Source: Kii's reference of `push/messages`. Kii's guide for iOS says 4096, which is Apple's own limit.
         package var apns: Int?
-        /// Default `nil`: Kii's documents name no limit.
         package var jpush: Int?
 
-        /// Sets the limits, in bytes. The defaults are Kii's documented limits. Kii documents two for APNs; the default
-        /// is the smaller one.
+        /// Sets the limits in bytes. The defaults are Kii's documented limits. Kii documents none for JPush.
+        ///
+        /// - Source: Kii's reference of `push/messages`; for MQTT, Kii's guide for things. For APNs, Kii's guide for
+        ///   iOS has 4096, which is Apple's limit.
         public init(mqtt: Int? = 4096, gcm: Int? = 4096, fcm: Int? = 4096, apns: Int? = 2048, jpush: Int? = nil) {
             (self.mqtt, self.gcm, self.fcm, self.apns, self.jpush) = (mqtt, gcm, fcm, apns, jpush)
         }
@@ -34,9 +26,10 @@ extension PushMessage {
         }
     }
 
-    /// The bytes of a delivered message that are known before sending. They are the data, the notification, and the
-    /// cloud's own fields that follow from the message and its destination. The cloud adds more, such as the sender and
-    /// the app's ID. `nil` when the message does not use the network.
+    /// The bytes of a delivered message that are known before sending. `nil` if the message does not use the network.
+    ///
+    /// They are the data, the notification, and those of the cloud's fields that follow from the message and its
+    /// destination. The cloud adds further fields, such as the sender.
     package func knownSize(over network: Network, to destination: PushDestination? = nil) -> Int? {
         guard let part = self.parts.first(where: { $0.network == network }), part.isEnabled else { return nil }
         return self.knownSize(of: part, to: destination)
@@ -55,8 +48,8 @@ extension PushMessage {
         let isShort = part.network == .apns
         let fields = self.knownFields(to: destination).map { (isShort ? $0.short : $0.long, $0.value) }
         let members = (self.data?.pairs ?? []) + (part.data?.pairs ?? []) + part.inside + fields
-        // The last of several members with the same key counts: a network's data over the message's, and Kii's fields
-        // over both. Google's networks carry only texts, so no null.
+        // The last member with a key counts: a network's data override the message's data, and Kii's fields override
+        // both. GCM and FCM deliver only strings, so no null.
         let carriesText = part.network == .gcm || part.network == .fcm
         let payload = JSONValue.object(members.filter { !carriesText || !$0.1.isNull })
         return payload.serialized().count + (part.beside?.serialized().count ?? 0)
@@ -68,7 +61,7 @@ extension PushMessage {
         var fields: [KnownField] = []
         if let type = self.pushMessageType { fields.append(("type", "t", JSONValue(type))) }
         if self.sendOrigin == true { fields.append(("origin", "o", "EXPLICIT")) }
-        // A moment in milliseconds has 13 digits until the year 2286.
+        // A time in milliseconds has 13 digits until the year 2286.
         if self.sendWhen == true { fields.append(("when", "w", 1_000_000_000_000)) }
         guard case .topic(let topic) = destination else { return fields }
         if self.sendTopicID != false { fields.append(("topic", "to", JSONValue(topic.id))) }
@@ -88,8 +81,8 @@ extension PushMessage {
         }
     }
 
-    /// The ID as delivered. Empty for `me` and for an address such as `VENDOR_THING_ID:…`: the cloud delivers an ID in
-    /// their place, which the library does not know.
+    /// Empty for `me` and for an address such as `VENDOR_THING_ID:…`. The cloud delivers an ID in their place, which
+    /// the library does not know.
     private static func lastingID(_ id: String) -> JSONValue {
         id == "me" || id.utf8.contains(UInt8(ascii: ":")) ? "" : JSONValue(id)
     }

@@ -1,11 +1,6 @@
 extension PushMessage {
-    /// Refuses a message that Kii documents as 400 `INVALID_INPUT_DATA`.
-    ///
-    /// - Parameters:
-    ///   - sizeLimits: the size limits of the networks. Default: Kii's documented limits. The cloud adds its own fields
-    ///     before it measures, so it may refuse a message a little below a limit.
-    ///   - destination: the destination, which adds to the size. Default `nil`: not known yet.
-    /// - Throws: ``KiiInputError`` with the place in ``json``. For an excessive size the place is the network's part.
+    /// Refuses a message that Kii would refuse with 400 `INVALID_INPUT_DATA`. The cloud adds fields before it measures,
+    /// so it may still refuse a message just below a size limit.
     package func validate(
         sizeLimits: SizeLimits = .init(), to destination: PushDestination? = nil
     ) throws(KiiInputError) {
@@ -23,7 +18,7 @@ extension PushMessage {
         }
     }
 
-    /// - Parameter network: the network of the data; `nil` for data common to all networks.
+    /// `network` is `nil` for the data common to all networks.
     fileprivate static func validate(
         _ data: JSONValue?, at place: String..., over network: Network?
     ) throws(KiiInputError) {
@@ -36,7 +31,7 @@ extension PushMessage {
         }
     }
 
-    /// The rule that a value of this kind breaks in the data; `nil` when the kind is allowed.
+    /// `nil` if the data may contain this kind of value.
     ///
     /// - Source: Kii's reference of `push/messages`
     private static func rule(against kind: JSONValue.Kind, over network: Network?) -> String? {
@@ -65,8 +60,8 @@ extension PushMessage.Part {
         let name = self.network.rawValue
         try PushMessage.validate(self.data, at: name, "data", over: self.network)
         guard self.isEnabled else { return }
-        // Kii requires common data "if some enabled network has none of its own". A part that works without data is
-        // left for the cloud to judge.
+        // Kii requires common data "if some enabled network has none of its own". If a part works without data, the
+        // cloud decides.
         guard common != nil || self.data != nil || self.worksWithoutData else {
             throw .message(at: "data", rule: "present when \(name) has no data")
         }
@@ -80,9 +75,7 @@ extension PushMessage.Part {
 }
 
 extension PushMessage.Network {
-    /// Whether the network reserves the key.
-    ///
-    /// - Source: Kii's reference of `push/messages`; its SDKs refuse the prefix `google` without the dot as well.
+    /// - Source: Kii's reference of `push/messages`. Kii's SDKs also refuse the prefix `google` without the dot.
     fileprivate func reserves(_ key: String) -> Bool {
         switch self {
         case .gcm: key.hasPrefix("google.") || Self.reservedByGCM.contains(key)
@@ -103,7 +96,6 @@ extension PushMessage.Network {
 }
 
 extension KiiInputError {
-    /// The error for a rule that a message breaks at `place`.
     static func message(at place: String..., rule: String) -> KiiInputError {
         KiiInputError(.message, at: JSONPointer(tokens: place), rule: rule)
     }

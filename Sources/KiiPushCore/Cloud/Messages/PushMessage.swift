@@ -6,13 +6,14 @@
 /// message.apns = .init(alert: .init(body: "Dinner is ready"))
 /// ```
 ///
-/// Flags that are `nil` are not sent; the cloud's defaults then apply.
+/// A request omits flags that are `nil`; the cloud's defaults then apply.
 ///
 /// - Source: `application/vnd.kii.SendPushMessageRequest+json`
 public struct PushMessage: Sendable, Hashable {
     /// Data for all networks: a flat JSON object, without objects or arrays as values.
     ///
-    /// A network's own data overrides it, key by key. May be `nil` only if each enabled network has its own data.
+    /// A network's own data override these data key by key. May be `nil` if each enabled network has data of its own or
+    /// a notification.
     public var data: JSONValue?
     /// A text of the app's own, delivered as `type`. Default: none.
     public var pushMessageType: String?
@@ -31,35 +32,34 @@ public struct PushMessage: Sendable, Hashable {
     public var sendOrigin: Bool?
     /// Whether the delivered message contains the topic's scope. Kii's default: `true`.
     public var sendObjectScope: Bool?
-    /// Whether the delivered message contains the topic's ID. Kii's default: `true`; without the ID a receiver treats
-    /// the message as a direct push.
+    /// Whether the delivered message contains the topic's ID. Kii's default: `true`. A receiver treats a message
+    /// without topic ID as a direct push.
     public var sendTopicID: Bool?
 
     /// The part for MQTT. `nil` excludes the network.
     public var mqtt: DataPart?
-    /// The part for GCM. `nil` excludes the network.
     package var gcm: AndroidPart?
-    /// The part for FCM. `nil` excludes the network. If GCM is enabled too, FCM wins.
+    /// The part for FCM. `nil` excludes the network. If the message also enables GCM, FCM takes precedence.
     public var fcm: AndroidPart?
     /// The part for APNs. `nil` excludes the network.
     public var apns: APNS?
     /// The part for JPush. `nil` excludes the network.
     public var jpush: DataPart?
 
-    /// Makes a message.
+    /// Makes a message for MQTT. Set the other networks' parts afterwards.
     ///
     /// - Parameters:
     ///   - data: data for all networks. Default `nil`.
-    ///   - mqtt: the part for MQTT. Default: enabled, without data of its own. The message excludes the other networks.
+    ///   - mqtt: the part for MQTT. Default: enabled, without data of its own.
     public init(data: JSONValue? = nil, mqtt: DataPart? = DataPart()) { (self.data, self.mqtt) = (data, mqtt) }
 }
 
 extension PushMessage {
     /// The part of a message for MQTT or JPush.
     public struct DataPart: Sendable, Hashable {
-        /// Whether the message goes to this network. Default `true`.
         package var isEnabled: Bool
-        /// Flat data merged over the message's; for JPush of strings, numbers and Booleans. Default: none.
+        /// Flat data for this network. Overrides ``PushMessage/data`` key by key. JPush allows strings, numbers and
+        /// Booleans. Default: none.
         public var data: JSONValue?
 
         /// Makes a part.

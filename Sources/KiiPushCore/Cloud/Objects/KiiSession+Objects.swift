@@ -11,12 +11,12 @@ extension KiiSession {
         try await self.perform(.creating(fields, in: bucket))
     }
 
-    /// Replaces all fields of an object, or creates it under an ID of the caller's choice. Subscribers of the bucket
-    /// get `DATA_OBJECT_UPDATED` or `DATA_OBJECT_CREATED`.
+    /// Replaces all fields of an object, or creates the object under an ID of the caller's choice. Subscribers of the
+    /// bucket get `DATA_OBJECT_UPDATED` or `DATA_OBJECT_CREATED`.
     ///
     /// - Parameters:
     ///   - fields: the object's new fields: a JSON object.
-    ///   - reference: the object: an ID of 2 to 100 of `A-Z a-z 0-9 - _ .`.
+    ///   - reference: the object. Its ID has 2 to 100 of `A-Z a-z 0-9 - _ .`.
     /// - Source: `PUT /apps/{appID}/{scope}/buckets/{bucketID}/objects/{objectID}`
     @discardableResult
     public func putObject(_ fields: JSONValue, as reference: ObjectReference) async throws -> StoredObject {
@@ -27,12 +27,11 @@ extension KiiSession {
 
     /// Sets some fields of an object and leaves the others. Subscribers of the bucket get `DATA_OBJECT_UPDATED`.
     ///
-    /// This cannot remove a field. The client may repeat the call, since it sets fields and increments none;
-    /// subscribers may then get the change twice.
+    /// The call cannot remove a field. The client may repeat the call; subscribers may then get the change twice.
     ///
-    /// - Throws: ``KiiError`` with `OBJECT_NOT_FOUND` when it does not exist.
-    /// - Source: `PATCH /apps/{appID}/{scope}/buckets/{bucketID}/objects/{objectID}`, as ebisu sends it. Kii's guide
-    ///   sends POST with `X-HTTP-Method-Override: PATCH`, which is the same call.
+    /// - Throws: ``KiiError`` with `OBJECT_NOT_FOUND` when the object does not exist.
+    /// - Source: `PATCH /apps/{appID}/{scope}/buckets/{bucketID}/objects/{objectID}`, as Kii's C SDK (ebisu) sends it.
+    ///   Kii's guide sends POST with `X-HTTP-Method-Override: PATCH`.
     @discardableResult
     public func patchObject(_ fields: JSONValue, of reference: ObjectReference) async throws -> StoredObject {
         try fields.validateObjectFields()
@@ -48,10 +47,10 @@ extension KiiSession {
         return try await self.perform(call.with { $0.body = body })
     }
 
-    /// Reads an object. The result has the app's own fields and the cloud's. The cloud's keys start with an underscore,
-    /// such as `_id`, `_created`, `_modified`, `_owner` and `_version`.
+    /// Reads an object: the app's own fields, and the cloud's. The cloud's keys start with an underscore, such as
+    /// `_id`, `_created`, `_modified`, `_owner` and `_version`.
     ///
-    /// - Throws: ``KiiError`` with `OBJECT_NOT_FOUND` when it does not exist.
+    /// - Throws: ``KiiError`` with `OBJECT_NOT_FOUND` when the object does not exist.
     /// - Source: `GET /apps/{appID}/{scope}/buckets/{bucketID}/objects/{objectID}`
     public func object(_ reference: ObjectReference) async throws -> JSONValue {
         try await self.perform(
@@ -64,7 +63,7 @@ extension KiiSession {
 
     /// Removes an object. Subscribers of the bucket get `DATA_OBJECT_DELETED`.
     ///
-    /// - Throws: ``KiiError`` with `OBJECT_NOT_FOUND` when it does not exist.
+    /// - Throws: ``KiiError`` with `OBJECT_NOT_FOUND` when the object does not exist.
     /// - Source: `DELETE /apps/{appID}/{scope}/buckets/{bucketID}/objects/{objectID}`
     public func deleteObject(_ reference: ObjectReference) async throws {
         try await self.perform(KiiCall(.delete, reference.path, statuses: [200, 204]))
@@ -75,12 +74,12 @@ extension KiiSession {
     ///
     /// - Parameters:
     ///   - bytes: the bytes; an empty array makes an empty body.
-    ///   - mediaType: the media type, such as `image/png`. The cloud returns it to readers of the body. Default
+    ///   - mediaType: the media type, such as `image/png`, which the cloud returns to readers of the body. Default
     ///     `application/octet-stream`.
     ///   - reference: the object.
     /// - Throws: ``KiiError`` with `OBJECT_NOT_FOUND` when the object does not exist.
-    /// - Source: `PUT /apps/{appID}/{scope}/buckets/{bucketID}/objects/{objectID}/body`. The tests of ebisu show the
-    ///   status 200 live; 201 and 204 count too.
+    /// - Source: `PUT /apps/{appID}/{scope}/buckets/{bucketID}/objects/{objectID}/body`. Live answers have 200; the
+    ///   call also accepts 201 and 204.
     @discardableResult
     public func uploadBody(
         _ bytes: [UInt8], mediaType: String = "application/octet-stream", of reference: ObjectReference
@@ -90,9 +89,9 @@ extension KiiSession {
             statuses: [200, 201, 204])
     }
 
-    /// Reads an object's body into memory. A body that exceeds the limit of an answer is a ``TransportError``.
+    /// Reads an object's body into memory. Throws ``TransportError`` if the body exceeds the size limit of an answer.
     ///
-    /// - Throws: ``KiiError`` with `OBJECT_BODY_NOT_FOUND` when the object has none.
+    /// - Throws: ``KiiError`` with `OBJECT_BODY_NOT_FOUND` when the object has no body.
     /// - Source: `GET /apps/{appID}/{scope}/buckets/{bucketID}/objects/{objectID}/body`
     public func body(of reference: ObjectReference) async throws -> ObjectBody {
         try await self.perform(
@@ -103,23 +102,22 @@ extension KiiSession {
 
     /// Removes an object's body and leaves the object. Subscribers of the bucket get `DATA_OBJECT_BODY_DELETED`.
     ///
-    /// - Throws: ``KiiError`` with `OBJECT_BODY_NOT_FOUND` when the object has none.
+    /// - Throws: ``KiiError`` with `OBJECT_BODY_NOT_FOUND` when the object has no body.
     /// - Source: `DELETE /apps/{appID}/{scope}/buckets/{bucketID}/objects/{objectID}/body`
     public func deleteBody(of reference: ObjectReference) async throws {
         try await self.perform(KiiCall(.delete, reference.path.appending("body"), statuses: [200, 204]))
     }
 
-    /// Removes a bucket with all its objects. Its subscribers get `BUCKET_DELETED`.
+    /// Removes a bucket with all its objects. Subscribers of the bucket get `BUCKET_DELETED`.
     ///
-    /// - Throws: ``KiiError`` with `BUCKET_NOT_FOUND` when it does not exist.
-    /// - Source: `DELETE /apps/{appID}/{scope}/buckets/{bucketID}`; Kii's documents name no status
+    /// - Throws: ``KiiError`` with `BUCKET_NOT_FOUND` when the bucket does not exist.
+    /// - Source: `DELETE /apps/{appID}/{scope}/buckets/{bucketID}`. Kii documents no status.
     public func deleteBucket(_ bucket: Bucket) async throws {
         try await self.perform(KiiCall(.delete, bucket.path, statuses: [200, 204]))
     }
 }
 
 extension KiiCall where Answer == StoredObject {
-    /// The call of ``KiiSession/createObject(_:in:)``.
     package static func creating(_ fields: JSONValue, in bucket: Bucket) throws(KiiInputError) -> Self {
         try fields.validateObjectFields()
         return Self(.post, bucket.path.appending("objects"), statuses: [201]) { response throws(KiiResponseError) in

@@ -1,6 +1,6 @@
 /// The cloud's answer about an object after a write.
 public struct StoredObject: Sendable, Hashable {
-    /// The object.
+    /// The written object.
     public var reference: ObjectReference
     /// The time of creation, by the cloud's clock. `nil` when the cloud did not say.
     public var createdAt: Timestamp?
@@ -16,15 +16,15 @@ public struct StoredObject: Sendable, Hashable {
 public struct ObjectBody: Sendable, Hashable {
     /// The bytes.
     public var bytes: [UInt8]
-    /// The media type that the writer gave. `nil` when the cloud does not say.
+    /// The media type that the writer set. `nil` when the cloud did not say.
     public var mediaType: String?
 
     package init(bytes: [UInt8], mediaType: String?) { (self.bytes, self.mediaType) = (bytes, mediaType) }
 }
 
 extension StoredObject {
-    /// Reads the answer to a write: `createdAt` and `modifiedAt`, or a whole object with `_created` and `_modified`,
-    /// whose names without underscore belong to the app. An empty answer sets neither.
+    /// Some answers have `createdAt` and `modifiedAt`, others are the whole object with `_created` and `_modified`. In
+    /// a whole object, names without underscore belong to the app. An empty answer sets neither time.
     init(_ reference: ObjectReference, writtenBy response: KiiResponse) throws(KiiResponseError) {
         self.init(reference: reference)
         guard !response.http.body.isEmpty else { return }

@@ -1,16 +1,16 @@
 extension KiiSession {
     /// Subscribes a principal to a topic or a bucket.
     ///
-    /// A topic must exist. If a bucket does not exist, Kii creates it according to its reference, or refuses with
-    /// `FILTER_NOT_FOUND` according to its guide.
+    /// The topic must exist. According to Kii's reference, the cloud creates a missing bucket; according to Kii's
+    /// guide, the cloud answers `FILTER_NOT_FOUND`.
     ///
     /// - Parameters:
     ///   - target: the topic or bucket.
-    ///   - principal: the subscriber. Default: the token's principal. An administrator must name one, since an
-    ///     administrator cannot be subscribed.
+    ///   - principal: the subscriber. Default: the token's principal. Required with an administrator's token, since an
+    ///     administrator cannot subscribe.
     ///   - acceptsExisting: whether an existing subscription is a success. Default: yes.
-    /// - Returns: whether this call made the subscription. False also if the client repeated the call after a lost
-    ///   answer and the first request made it.
+    /// - Returns: whether this call made the subscription. Also false if the client repeated the call after a lost
+    ///   answer, and the first request made the subscription.
     /// - Throws: ``KiiError`` with `TOPIC_NOT_FOUND` or `FILTER_NOT_FOUND` when the target does not exist, with
     ///   `PUSH_SUBSCRIPTION_ALREADY_EXISTS` unless `acceptsExisting`.
     /// - Source: `PUT …/topics/{topicID}/push/subscriptions/users/{userID}` and
@@ -26,8 +26,8 @@ extension KiiSession {
         }
     }
 
-    /// Checks whether a principal is subscribed. A missing target counts as "no"; a missing app or principal is an
-    /// error.
+    /// Checks whether a principal is subscribed. Returns false for a missing topic or bucket. A missing app or
+    /// principal is an error.
     ///
     /// - Parameters:
     ///   - target: the topic or bucket.
@@ -49,14 +49,14 @@ extension KiiSession {
     /// - Parameters:
     ///   - target: the topic or bucket.
     ///   - principal: the subscriber. Default: the token's principal.
-    /// - Throws: ``KiiError`` with `PUSH_SUBSCRIPTION_NOT_FOUND` when there is none.
-    /// - Source: `DELETE …/push/subscriptions/users/{userID}` and `…/things/{thingID}`; the ID may not be left out
+    /// - Throws: ``KiiError`` with `PUSH_SUBSCRIPTION_NOT_FOUND` when the subscription does not exist.
+    /// - Source: `DELETE …/push/subscriptions/users/{userID}` and `…/things/{thingID}`
     public func unsubscribe(from target: SubscriptionTarget, as principal: Principal? = nil) async throws {
         try await self.perform(on: target, of: principal) { KiiCall(.delete, $0, statuses: [200, 204]) }
     }
 
-    /// Makes a call about a subscription. Without `principal` the subscriber is the principal of the token in use. If
-    /// the cloud refuses that token, the next one may belong to another principal, such as a newly registered user.
+    /// Without `principal`, the subscriber is the owner of the token. If the cloud refuses the token, the next token
+    /// may have another owner, such as a newly registered user.
     private func perform<Answer>(
         on target: SubscriptionTarget, of principal: Principal?, _ call: (KiiPath) -> KiiCall<Answer>
     ) async throws -> Answer {
@@ -73,19 +73,16 @@ extension KiiSession {
 
 /// The target of a subscription.
 public enum SubscriptionTarget: Sendable, Hashable {
-    /// A topic: its messages arrive as push to user.
+    /// A topic. Its messages arrive as push to user.
     case topic(Topic)
-    /// A bucket: changes of its objects arrive as push to app.
+    /// A bucket. Changes of its objects arrive as push to app.
     case bucket(Bucket)
 
-    /// The path of all subscriptions to the target.
-    ///
-    /// - Throws: ``KiiInputError`` for an invalid topic ID.
     func subscriptions() throws(KiiInputError) -> KiiPath {
         let target =
             switch self {
             case .topic(let topic): try topic.path()
-            // `all` is the only filter in use, though the reference has `{filterID}` here.
+            // Kii's reference has `{filterID}` here; `all` is the only filter in use.
             case .bucket(let bucket): bucket.path.appending("filters", "all")
             }
         return target.appending("push", "subscriptions")

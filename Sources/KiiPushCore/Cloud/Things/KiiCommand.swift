@@ -1,4 +1,4 @@
-/// A thing-if command as the cloud stores it: the actions and their results.
+/// A command to a thing (thing-if), as the cloud stores it: the actions and their results.
 public struct KiiCommand: Sendable, Hashable {
     /// The ID that the cloud chose.
     public var commandID: String
@@ -6,13 +6,13 @@ public struct KiiCommand: Sendable, Hashable {
     public var state: String
     /// The actions for the thing: an array of objects.
     public var actions: JSONValue
-    /// The thing's results; empty until it reports.
+    /// The results of the actions; empty until the thing reports them.
     public var results: [ThingActionResult]
     /// The time of issue, by the cloud's clock. `nil` when the cloud did not say.
     public var createdAt: Timestamp?
     /// The time of the last change, by the cloud's clock. `nil` when the cloud did not say.
     public var modifiedAt: Timestamp?
-    /// Further fields, such as `issuer`, `schema` and `title`: an object.
+    /// Further fields, such as `issuer`, `schema` and `title`: a JSON object.
     public var fields: JSONValue
 
     private static let namedFields: Set<String> = [
@@ -38,13 +38,13 @@ public struct KiiCommand: Sendable, Hashable {
 public struct ThingActionResult: Sendable, Hashable {
     /// The action's name.
     public var action: String
-    /// The alias of the action in the command; `nil` in a command without traits.
+    /// The action's alias in the command; `nil` in a command without traits.
     public var alias: String?
     /// Whether the thing performed the action.
     public var succeeded: Bool
     /// The reason of a failure. Default `nil`.
     public var errorMessage: String?
-    /// Further data of the thing: an object. Default `nil`.
+    /// Further data of the thing: a JSON object. Default `nil`.
     public var data: JSONValue?
 
     /// Makes the result of an action.
@@ -63,36 +63,35 @@ public struct ThingActionResult: Sendable, Hashable {
     }
 }
 
-/// Commands of thing-if. A thing receives them through a ``ThingCommandHandler``.
+/// Commands of thing-if, which a thing receives through a ``ThingCommandHandler``.
 extension KiiSession {
-    /// Reads a command to a thing; for the thing, its owners and an administrator.
+    /// Reads a command to a thing. The thing, its owners and an administrator may read the command.
     ///
-    /// The issuer of a command gets a direct push when there are results: its ``ReceivedMessage/rawPayload`` has
+    /// When the thing reports results, the command's issuer gets a direct push: its ``ReceivedMessage/rawPayload`` has
     /// `commandID` and no `actions`.
     ///
     /// - Parameters:
     ///   - commandID: the command's ID.
-    ///   - thingID: the thing that the command is for.
+    ///   - thingID: the thing that receives the command.
     /// - Throws: ``KiiError`` with `COMMAND_NOT_FOUND` when the thing has no such command, with `TARGET_NOT_FOUND` when
-    ///   there is no such thing.
+    ///   the thing does not exist.
     /// - Source: `GET /thing-if/apps/{appID}/targets/thing:{thingID}/commands/{commandID}`
     public func command(_ commandID: String, of thingID: String) async throws -> KiiCommand {
         let call = KiiCall<KiiCommand>.reading(try .command(commandID, of: thingID), KiiCommand.init)
         return try await self.perform(call.with { $0.service = .thingIF })
     }
 
-    /// Reports the results of a command's actions, and replaces earlier results. With a result for each action the
-    /// command is done.
+    /// Reports the results of a command's actions, and replaces earlier results. The command is done when every action
+    /// has a result.
     ///
     /// - Parameters:
-    ///   - results: one result for each action. If the command lists its actions by alias, each result names its alias.
+    ///   - results: one result for each action. If the command lists its actions by alias, each result needs its alias.
     ///   - commandID: the command's ID.
     ///   - thingID: the thing that received the command.
     /// - Throws: ``KiiError`` with `COMMAND_NOT_FOUND` when the thing has no such command, with `TARGET_NOT_FOUND` when
-    ///   there is no such thing.
-    /// - Source: `PUT /thing-if/apps/{appID}/targets/thing:{thingID}/commands/{commandID}/action-results`, with a
-    ///   special media type for commands with traits. A Node client got 204; the tests of Kii's older thing SDK have
-    ///   201.
+    ///   the thing does not exist.
+    /// - Source: `PUT /thing-if/apps/{appID}/targets/thing:{thingID}/commands/{commandID}/action-results`, with a media
+    ///   type of its own for commands with traits. Live answers have 204; tests of Kii's older thing SDK have 201.
     public func report(_ results: [ThingActionResult], of commandID: String, thing thingID: String) async throws {
         let path = try KiiPath.command(commandID, of: thingID).appending("action-results")
         let body = try KiiBody.reporting(results)
@@ -112,7 +111,7 @@ extension KiiPath {
 }
 
 extension KiiBody {
-    /// The results grouped by alias if they have one, else as a plain list.
+    /// Groups the results by alias if they have aliases. Otherwise they are a plain list.
     fileprivate static func reporting(_ results: [ThingActionResult]) throws(KiiInputError) -> KiiBody {
         let aliases = results.compactMap { $0.alias }
         guard !results.isEmpty, aliases.isEmpty || aliases.count == results.count else {
@@ -128,7 +127,7 @@ extension KiiBody {
 }
 
 extension KiiFields {
-    /// The results in an element of a list: by action, or in lists by alias.
+    /// The results in an element of a list, by action or in lists by alias.
     fileprivate func actionResults(alias: String? = nil) throws(KiiResponseError) -> [ThingActionResult] {
         var results: [ThingActionResult] = []
         for name in self.names {

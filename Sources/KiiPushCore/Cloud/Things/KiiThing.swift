@@ -26,7 +26,7 @@ public struct KiiThing: Sendable, Hashable {
     public var thingType: String?
     /// The time of registration, by the cloud's clock. `nil` when the cloud did not say.
     public var createdAt: Timestamp?
-    /// Further fields, Kii's predefined ones (`_vendor`, `_firmwareVersion`, …) and the app's own: an object.
+    /// Further fields, Kii's (such as `_vendor`) and the app's own: a JSON object.
     public var fields: JSONValue
 
     private static let namedFields: Set<String> = ["_thingID", "_vendorThingID", "_thingType", "_created"]
@@ -49,10 +49,10 @@ public struct KiiThing: Sendable, Hashable {
 }
 
 extension KiiSession {
-    /// Reads a thing's data; for the thing itself, its owner and an administrator. With a thing's own token this shows
-    /// whether the token is valid.
+    /// Reads a thing's data. The thing itself, its owner and an administrator may read the data. With a thing's own
+    /// token, the call shows whether the token is valid.
     ///
-    /// - Throws: ``KiiError`` with `THING_NOT_FOUND` when there is no such thing.
+    /// - Throws: ``KiiError`` with `THING_NOT_FOUND` when the thing does not exist.
     /// - Source: `GET /apps/{appID}/things/{thingID}` and `/things/VENDOR_THING_ID:{vendorThingID}`
     public func thing(_ reference: ThingReference) async throws -> KiiThing {
         try await self.perform(.reading(reference.path(), KiiThing.init))

@@ -5,7 +5,6 @@ public enum ThingOwner: Sendable, Hashable {
     /// A group, by `groupID`.
     case group(String)
 
-    /// The owner as a member of a body, such as `user:{userID}`.
     fileprivate func onboarding() throws(KiiInputError) -> JSONMembers {
         let (kind, id, field): (String, String, KiiInputError.Field) =
             switch self {
@@ -17,16 +16,20 @@ public enum ThingOwner: Sendable, Hashable {
     }
 }
 
-/// A description for a thing's first onboarding. For a registered thing the cloud keeps its existing data.
+/// A description for a thing's first onboarding. The cloud keeps the existing data of a registered thing.
 public struct ThingDescription: Sendable, Hashable {
     package var thingType: String?
     package var firmwareVersion: String?
-    /// The thing's place among other things. Default `nil`: standalone.
     package var layoutPosition: LayoutPosition?
-    /// Further fields, Kii's predefined ones (`_vendor`, …) and the app's own: a JSON object. Default: none.
     package var properties: JSONValue
 
     /// Describes a thing.
+    ///
+    /// - Parameters:
+    ///   - thingType: the kind of thing. Default: none.
+    ///   - firmwareVersion: the version of the thing's firmware. Default: none.
+    ///   - layoutPosition: the thing's place among other things. Default `nil`: standalone.
+    ///   - properties: further fields, Kii's (such as `_vendor`) and the app's own: a JSON object. Default: none.
     public init(
         thingType: String? = nil, firmwareVersion: String? = nil, layoutPosition: LayoutPosition? = nil,
         properties: JSONValue = [:]
@@ -48,29 +51,31 @@ public struct ThingDescription: Sendable, Hashable {
     }
 }
 
-/// A thing's place among other things, with the names of thing-if's SDKs. The raw values are the server's.
+/// A thing's place among other things. The raw values are the server's.
 public enum LayoutPosition: String, Sendable, Hashable {
     /// The thing works on its own.
     case standalone = "STANDALONE"
-    /// The thing speaks for the things behind it.
+    /// The thing connects other things to the cloud.
     case gateway = "GATEWAY"
     /// The cloud reaches the thing through a gateway.
     case endNode = "ENDNODE"
 }
 
-/// An onboarded thing, with all that it needs to receive pushes.
+/// An onboarded thing, with everything that it needs to receive pushes.
 public struct OnboardedThing: Sendable, Hashable {
     /// The ID that the cloud chose (`th.…`).
     public var thingID: String
     /// The thing's token.
     public var accessToken: AccessToken
-    /// The broker's address and the thing's credentials. It names the installation that onboarding made.
+    /// The broker's address, and the credentials of the installation that the onboarding made.
     public var mqttEndpoint: MQTTEndpoint
 }
 
-/// Onboarding registers a thing if it does not exist, binds it to its owner if there is one, and gets a token and an
-/// MQTT endpoint. The first onboarding sets the password; later ones must name it. A later onboarding only issues a
-/// further token, so the client repeats the call after a lost answer.
+/// Onboarding registers a thing if it does not exist, binds the thing to its owner if there is one, and returns a token
+/// and an MQTT endpoint.
+///
+/// The first onboarding sets the password, which later ones must name. A later onboarding only issues a further token,
+/// so the client may repeat the call after a lost answer.
 ///
 /// - Source: `POST /thing-if/apps/{appID}/onboardings`, with one media type for each way
 extension KiiClient {
@@ -80,7 +85,6 @@ extension KiiClient {
     ///   - vendorThingID: the vendor's ID: 1 to 200 of `A-Z a-z 0-9 - _ .`.
     ///   - password: the thing's password.
     ///   - description: the description of a thing that is not registered yet. Default: empty.
-    /// - Throws: see ``KiiClient``.
     public func onboardThing(
         vendorThingID: String, password: Secret, description: ThingDescription = ThingDescription()
     ) async throws -> OnboardedThing {
@@ -114,7 +118,7 @@ extension KiiSession {
     ///   - password: the thing's password.
     ///   - owner: the user or group that will own the thing.
     /// - Returns: the thing with its own token.
-    /// - Throws: ``KiiError`` with `THING_NOT_FOUND` when there is no such thing.
+    /// - Throws: ``KiiError`` with `THING_NOT_FOUND` when the thing does not exist.
     public func onboardThing(thingID: String, password: Secret, owner: ThingOwner) async throws -> OnboardedThing {
         let members = try owner.onboarding()
         try KiiInputError.refuseEmpty(thingID, .thingID)

@@ -1,14 +1,17 @@
 /// A thing to register.
 public struct ThingRegistration: Sendable, Hashable {
-    /// The vendor's ID, unique within the app: 1 to 200 of `A-Z a-z 0-9 - _ .`.
     package var vendorThingID: String
     package var password: Secret
     package var thingType: String?
-    /// Further fields, Kii's predefined ones (`_vendor`, `_firmwareVersion`, …) and the app's own: an object.
-    /// Default: none.
     package var fields: JSONValue
 
     /// Describes a thing.
+    ///
+    /// - Parameters:
+    ///   - vendorThingID: the vendor's ID, unique within the app: 1 to 200 of `A-Z a-z 0-9 - _ .`.
+    ///   - password: the thing's password.
+    ///   - thingType: the kind of thing. Default: none.
+    ///   - fields: further fields, Kii's (such as `_vendor`) and the app's own: a JSON object. Default: none.
     public init(vendorThingID: String, password: Secret, thingType: String? = nil, fields: JSONValue = [:]) {
         (self.vendorThingID, self.password) = (vendorThingID, password)
         (self.thingType, self.fields) = (thingType, fields)
@@ -40,9 +43,8 @@ public struct RegisteredThing: Sendable, Hashable {
     /// The ID that the cloud chose (`th.…`).
     public var thingID: String
     package var vendorThingID: String
-    /// The thing's token. `nil` if the caller requested none.
+    /// The thing's token. `nil` if the caller requested no token.
     public var accessToken: AccessToken?
-    /// The time of registration, by the cloud's clock. `nil` when the cloud did not say.
     package var createdAt: Timestamp?
 }
 
@@ -51,9 +53,9 @@ extension KiiClient {
     ///
     /// - Parameters:
     ///   - registration: the thing's data.
-    ///   - grantsToken: whether to return a token. Default: yes.
+    ///   - grantsToken: whether the cloud returns a token. Default: yes.
     /// - Throws: ``KiiError`` with `THING_ALREADY_EXISTS` when another thing has the vendor thing ID.
-    /// - Source: `POST /apps/{appID}/things`; the media type decides whether the cloud returns a token
+    /// - Source: `POST /apps/{appID}/things`, with another media type for a token
     public func registerThing(
         _ registration: ThingRegistration, grantsToken: Bool = true
     ) async throws -> RegisteredThing {

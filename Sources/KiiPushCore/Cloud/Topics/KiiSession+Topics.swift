@@ -3,9 +3,9 @@ extension KiiSession {
     ///
     /// - Parameters:
     ///   - topic: the topic.
-    ///   - acceptsExisting: whether an existing topic is a success; it stays unchanged. Default: yes.
-    /// - Returns: whether this call created the topic. False also if the client repeated the call after a lost answer
-    ///   and the first request created it.
+    ///   - acceptsExisting: whether an existing topic is a success; the topic stays unchanged. Default: yes.
+    /// - Returns: whether this call created the topic. Also false if the client repeated the call after a lost answer,
+    ///   and the first request created the topic.
     /// - Throws: ``KiiError`` with `TOPIC_ALREADY_EXISTS` unless `acceptsExisting`.
     /// - Source: `PUT /apps/{appID}/{scope}/topics/{topicID}` with an empty body
     @discardableResult
@@ -18,17 +18,15 @@ extension KiiSession {
 
     /// Checks whether a topic exists. A missing app, user, group or thing is an error.
     ///
-    /// The call uses GET, since the answer to HEAD has no body: only the body distinguishes a missing topic from a
-    /// missing app or user. If the topic exists, Kii answers GET and HEAD alike.
-    ///
-    /// - Source: `GET /apps/{appID}/{scope}/topics/{topicID}`; Kii's text says 200, its SDKs also accept 204
+    /// - Source: `GET /apps/{appID}/{scope}/topics/{topicID}`. Kii's text says 200; its SDKs also accept 204. An answer
+    ///   to HEAD has no body to distinguish a missing topic from a missing app.
     public func topicExists(_ topic: Topic) async throws -> Bool {
         try await self.perform(.asking(topic.path(), statuses: [200, 204], absent: [KiiErrorCode.topicNotFound]))
     }
 
     /// Removes a topic with its subscriptions.
     ///
-    /// - Throws: ``KiiError`` with `TOPIC_NOT_FOUND` when it does not exist.
+    /// - Throws: ``KiiError`` with `TOPIC_NOT_FOUND` when the topic does not exist.
     /// - Source: `DELETE /apps/{appID}/{scope}/topics/{topicID}`
     public func deleteTopic(_ topic: Topic) async throws {
         try await self.perform(KiiCall(.delete, topic.path(), statuses: [204]))
@@ -48,14 +46,15 @@ extension KiiSession {
     }
 }
 
-/// The access control list of a topic: for administrators, the owner of the topic's scope, and the topic's creator.
+/// The access control list of a topic. Administrators, the owner of the topic's scope and the topic's creator may use
+/// it.
 extension KiiSession {
-    /// Reads a topic's access control list. If nobody has a right, the right can be absent or empty. Members of a group
-    /// appear only as the group.
+    /// Reads a topic's access control list. A right that nobody has is absent or empty. A group is one subject: the
+    /// list does not name its members.
     ///
-    /// - Throws: ``KiiError`` with `TOPIC_NOT_FOUND` when there is no such topic.
-    /// - Source: `GET …/topics/{topicID}/acl`. The reference gives each subject as an object with one of `userID`,
-    ///   `groupID` and `thingID`; this also reads the form of a path (`UserID:…`).
+    /// - Throws: ``KiiError`` with `TOPIC_NOT_FOUND` when the topic does not exist.
+    /// - Source: `GET …/topics/{topicID}/acl`. Kii's reference writes a subject as an object with `userID`, `groupID`
+    ///   or `thingID`. The call also reads the form of a path (`UserID:…`).
     public func access(to topic: Topic) async throws -> [TopicVerb: Set<AccessSubject>] {
         try await self.perform(
             .reading(topic.path().appending("acl")) { fields throws(KiiResponseError) in
@@ -78,17 +77,17 @@ extension KiiSession {
         return try await self.perform(.asking(path, statuses: [200, 204], absent: [KiiErrorCode.aclNotFound]))
     }
 
-    /// Grants `subject` the right `verb` on a topic. Refuses ``AccessSubject/anonymousUser``.
+    /// Grants `subject` the right `verb` on a topic.
     ///
     /// - Parameters:
     ///   - verb: the right.
     ///   - topic: the topic.
-    ///   - subject: the subject that gets the right.
-    ///   - acceptsExisting: whether an existing entry is a success. Default: yes.
-    /// - Returns: whether this call made the entry.
-    /// - Throws: ``KiiError`` with `TOPIC_NOT_FOUND` when there is no such topic, with `ACL_ALREADY_EXISTS` unless
+    ///   - subject: the subject that gets the right; not ``AccessSubject/anonymousUser``.
+    ///   - acceptsExisting: whether an existing right is a success. Default: yes.
+    /// - Returns: whether this call granted the right.
+    /// - Throws: ``KiiError`` with `TOPIC_NOT_FOUND` when the topic does not exist, with `ACL_ALREADY_EXISTS` unless
     ///   `acceptsExisting`.
-    /// - Source: `PUT …/topics/{topicID}/acl/{verb}/{subject}` with an empty body; Kii's documents name no status
+    /// - Source: `PUT …/topics/{topicID}/acl/{verb}/{subject}` with an empty body. Kii documents no status.
     @discardableResult
     public func grant(
         _ verb: TopicVerb, on topic: Topic, to subject: AccessSubject, acceptsExisting: Bool = true
@@ -101,10 +100,10 @@ extension KiiSession {
                 acceptsExisting: acceptsExisting))
     }
 
-    /// Revokes a right on a topic. Rights through a group or as one of all users stay.
+    /// Revokes a right on a topic. The subject keeps rights that it has through a group, or as one of all users.
     ///
     /// - Throws: ``KiiError`` with `ACL_NOT_FOUND` when the subject did not have the right.
-    /// - Source: `DELETE …/topics/{topicID}/acl/{verb}/{subject}`; Kii's documents name no status
+    /// - Source: `DELETE …/topics/{topicID}/acl/{verb}/{subject}`. Kii documents no status.
     public func revoke(_ verb: TopicVerb, on topic: Topic, from subject: AccessSubject) async throws {
         let path = try topic.entry(of: subject, for: verb)
         try await self.perform(KiiCall(.delete, path, statuses: [200, 204]))

@@ -1,6 +1,6 @@
-/// A right on a topic.
+/// A right on a topic. The raw values are the server's words.
 ///
-/// - Source: Kii's reference, ACL of a topic; the raw values are the server's words
+/// - Source: Kii's reference, ACL of a topic
 public enum TopicVerb: String, Sendable, Hashable {
     /// Subscribing, and receiving the topic's messages.
     case subscribe = "SUBSCRIBE_TO_TOPIC"
@@ -20,7 +20,7 @@ public enum AccessSubject: Sendable, Hashable, CustomStringConvertible {
     case thing(String)
     /// Everybody with a token of a user or a thing.
     case anyAuthenticatedUser
-    /// Everybody with the app. The guide lists it; the reference excludes it for topics, and
+    /// Everybody with the app. Kii's guide lists this subject, but Kii's reference excludes it for topics:
     /// ``KiiSession/grant(_:on:to:acceptsExisting:)`` refuses it.
     case anonymousUser
 
@@ -38,7 +38,7 @@ public enum AccessSubject: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// A user by ID, or one of the two IDs that stand for many users.
+    /// Two IDs stand for many users, and have cases of their own.
     static func user(named id: String) -> AccessSubject {
         switch id {
         case Self.anyAuthenticatedID: .anyAuthenticatedUser
@@ -47,7 +47,6 @@ public enum AccessSubject: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Reads the form in a path; `nil` for any other text.
     init?(path: String) {
         guard let colon = path.firstIndex(of: ":") else { return nil }
         let id = String(path[path.index(after: colon)...])
@@ -60,7 +59,7 @@ public enum AccessSubject: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Refuses an empty ID, which an entry's path would hide behind its `UserID:`.
+    /// Refuses an empty ID. ``KiiPath`` cannot detect one after a prefix such as `UserID:`.
     func validate() throws(KiiInputError) {
         switch self {
         case .user(let id): try KiiInputError.refuseEmpty(id, .userID)
