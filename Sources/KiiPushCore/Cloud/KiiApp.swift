@@ -11,15 +11,15 @@ public struct KiiApp: Sendable, Hashable {
 
     /// Makes an app from its ID, its key and the addresses of its servers.
     ///
-    /// Each call checks these values, and throws ``KiiInputError`` for an invalid value before it sends anything.
+    /// Each call checks these values, and throws ``KiiInputError`` before it sends anything if a value is invalid.
     ///
     /// - Parameters:
     ///   - appID: the app's ID.
     ///   - appKey: the app's key.
     ///   - baseURL: the root of the REST API, usually ending in `/api`: an `https` URL, or an `http` URL of this
     ///     machine.
-    ///   - thingIFBaseURL: the root of thing-if, the API that onboards things, on the server of `baseURL`. Default:
-    ///     `baseURL` with `/thing-if` in place of `/api` at its end.
+    ///   - thingIFBaseURL: the root of thing-if, the API for things, on the same server. Default: `baseURL` with
+    ///     `/thing-if` in place of `/api` at its end.
     ///   - allowsPlainHTTP: whether calls may send the app's key and tokens unencrypted to another machine. Default:
     ///     no.
     public init(
@@ -36,7 +36,7 @@ public struct KiiApp: Sendable, Hashable {
 }
 
 extension KiiApp {
-    /// Kii's own sites follow this pattern. For the EU site the result is a guess: Kii documents no address.
+    /// For Kii's EU site the address is a guess: Kii documents none.
     private static func thingIFBaseURL(beside baseURL: String) -> String {
         let root = baseURL.withoutLastSlashes
         return (root.hasSuffix("/api") ? root.dropLast("/api".count) : root) + "/thing-if"
@@ -75,7 +75,7 @@ extension KiiApp {
 
     package var origin: Origin? { Origin(of: self.baseURL.withoutLastSlashes) }
 
-    /// The credentials of HTTP's `Basic` scheme (RFC 7617 section 2).
+    /// RFC 7617 section 2.
     var basicCredentials: Secret { Secret(Base64.encode(Array("\(self.appID):\(self.appKey.reveal())".utf8))) }
 
     var tokenIssuer: String { self.issuer ?? self.origin?.description ?? self.baseURL }
@@ -95,6 +95,6 @@ extension StringProtocol {
             && self.last != " "
     }
 
-    /// False for a text with a space or a line break, which could end a header line or a URL.
+    /// Without spaces and line breaks, the text cannot end a header line or a URL.
     var isVisibleASCII: Bool { !self.isEmpty && self.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
 }

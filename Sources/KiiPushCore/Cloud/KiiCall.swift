@@ -2,12 +2,11 @@
 package struct KiiCall<Answer: Sendable>: Sendable {
     package let method: HTTPMethod
     package let path: KiiPath
-    /// The statuses of success. Any other status is an error, even within 200 to 299: a network's sign-in page answers
-    /// 200 to every request.
+    /// Any other status is an error, even within 200 to 299: a network's sign-in page answers 200 to every request.
     package let statuses: Set<Int>
     package let read: @Sendable (KiiResponse) throws(KiiResponseError) -> Answer
     package var service = KiiService.api
-    /// Whether ``path`` is relative to `/apps/{appID}`. Otherwise it is relative to the API's root.
+    /// Whether ``path`` is relative to `/apps/{appID}`.
     package var isOfApp = true
     package var authorization = KiiAuthorization.token
     /// Not percent-encoded.
@@ -15,12 +14,11 @@ package struct KiiCall<Answer: Sendable>: Sendable {
     package var body = KiiBody.none
     /// Whether two requests have the effect of one, so that the client may repeat the call (RFC 9110 section 9.2.2).
     package var isIdempotent: Bool
-    /// Secrets in the request besides the token and the app's key. The client removes them from error texts.
+    /// The client removes these secrets from error texts.
     package var secrets: [Secret] = []
-    /// Returns the answer that a refusal stands for, such as `false` for "not subscribed"; `nil` for a real error.
+    /// Returns the answer that a refusal stands for, such as `false` for "not subscribed"; otherwise `nil`.
     package var answerFromRefusal: @Sendable (KiiError) -> Answer? = { _ in nil }
-    /// Returns the answer that the refusal of a repeated request stands for; `nil` for a real error. The client calls
-    /// the closure only if the cloud may have carried out an earlier request of the call.
+    /// The same for the refusal of a repeated request, if the cloud may have carried out an earlier request.
     package var answerFromRepetition: @Sendable (KiiError) -> Answer? = { _ in nil }
 
     package init(
@@ -53,8 +51,8 @@ package struct KiiCall<Answer: Sendable>: Sendable {
 }
 
 extension KiiCall where Answer == Void {
-    /// A call whose answer has no content to read. A repeated DELETE succeeds if the resource does not exist (404). A
-    /// 404 for the app, or without a code of Kii's, stays an error.
+    /// A repeated DELETE succeeds if the resource does not exist (404). A 404 for the app, or without a code of Kii's,
+    /// stays an error.
     package init(_ method: HTTPMethod, _ path: KiiPath, statuses: Set<Int>) {
         self.init(method, path, statuses: statuses) { _ in }
         guard method == .delete else { return }
@@ -66,10 +64,7 @@ extension KiiCall where Answer == Void {
 }
 
 extension KiiCall where Answer == Bool {
-    /// A PUT that creates a resource and sends no body. The answer is whether this call created the resource.
-    ///
-    /// If the resource exists (error code `code`), the answer is `false` with `acceptsExisting`, else an error. Without
-    /// `acceptsExisting` the client sends one request only: a second would find the resource of the first.
+    /// Without `acceptsExisting` the client sends one request only: a second would find the resource of the first.
     static func making(
         _ path: KiiPath, statuses: Set<Int>, existing code: String, acceptsExisting: Bool
     ) -> Self {
@@ -80,7 +75,7 @@ extension KiiCall where Answer == Bool {
         }
     }
 
-    /// A GET that checks whether a resource exists. A code in `absent`, or a 404 without a body, means `false`.
+    /// A code in `absent`, or a 404 without a body, means `false`.
     static func asking(_ path: KiiPath, statuses: Set<Int>, absent: Set<String>) -> Self {
         Self(.get, path, statuses: statuses) { _ in true }.with { call in
             call.answerFromRefusal = { $0.saysItIsAbsent(absent) ? false : nil }
@@ -90,22 +85,19 @@ extension KiiCall where Answer == Bool {
 
 package enum KiiService: Sendable {
     case api
-    /// Kii's API for onboarding things and for their commands.
     case thingIF
 }
 
 package enum KiiAuthorization: Sendable {
     /// The body contains the credentials.
     case none
-    /// `Basic` with the app's ID and key.
     case app
-    /// `Bearer` with an access token.
     case token
 }
 
 package enum KiiBody: Sendable {
     case none
-    /// A body of length 0 without `Content-Type`. Kii requires it to PUT a topic or a subscription.
+    /// Kii requires an empty body, without `Content-Type`, to PUT a topic or a subscription.
     case empty
     case json(JSONValue, mediaType: String)
     case bytes([UInt8], mediaType: String)

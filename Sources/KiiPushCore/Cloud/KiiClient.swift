@@ -1,7 +1,7 @@
 /// Calls one Kii app's REST API.
 ///
 /// The client has the calls that need no token, such as registering and signing in. ``KiiSession`` has all others. Any
-/// number of tasks may use a client at once. ``retry`` says which failed calls the client repeats.
+/// number of tasks may use a client at once.
 ///
 /// ## Errors
 /// - ``KiiInputError``: a value is invalid. The client sent nothing.
@@ -10,8 +10,8 @@
 /// - ``TransportError``: no answer arrived.
 /// - `CancellationError`: the task was cancelled.
 ///
-/// ``KiiError`` and ``TransportError`` have a property `isInDoubt`. If the property is true, the cloud may have carried
-/// out the call, and a repetition may have a second effect, such as a second message.
+/// If `isInDoubt` of a ``KiiError`` or ``TransportError`` is true, the cloud may have carried out the call. A
+/// repetition may then have a second effect, such as a second message.
 public struct KiiClient: Sendable {
     package let app: KiiApp
     /// The policy for repeating failed calls.

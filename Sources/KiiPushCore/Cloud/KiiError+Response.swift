@@ -1,11 +1,10 @@
 extension KiiError {
-    /// Reads a refusal with any body: Kii's JSON, other JSON, HTML or nothing. Removes `secrets` from the texts: a
-    /// server may echo a secret, and programs log errors.
+    /// A server may echo the request's `secrets`, and programs log errors.
     package init(_ response: KiiResponse, withholding secrets: [Secret]) {
         let http = response.http
         self.init(operation: response.operation, status: http.status, bodyByteCount: http.body.count)
         var bodySeconds: Int64?
-        // An error's body has no fixed form. If the body is not a JSON object, only the status counts.
+        // The body may be HTML or empty. If the body is not a JSON object, only the status counts.
         if let body = try? JSONValue(parsing: http.body), let members = body.members {
             let withheld = WithheldTexts(secrets)
             // Any web server may use the key `error`. Only OAuth's codes under that key come from the cloud.
@@ -31,7 +30,7 @@ private enum OAuth {
 }
 
 extension String {
-    /// Accepts 1 to 64 of `A-Z a-z 0-9 _`. Other text that a server echoes is no error code.
+    /// Other text that a server echoes is not an error code.
     fileprivate var isErrorCode: Bool {
         (1...64).contains(self.utf8.count) && self.utf8.allSatisfy { $0.isLetterOrDigit(or: "_") }
     }

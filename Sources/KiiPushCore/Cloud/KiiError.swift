@@ -19,8 +19,6 @@ public struct KiiError: Error, Sendable, Hashable {
     public var retryAfter: Duration?
     package var bodyByteCount: Int
     /// Whether the cloud may have carried out the call despite the error. A repetition may then have a second effect.
-    ///
-    /// True for 408 and 5xx (except 501 and 511) without a requested wait, if the call is not idempotent.
     public var isInDoubt: Bool
 
     package init(
@@ -37,17 +35,17 @@ public struct KiiError: Error, Sendable, Hashable {
         self.isInDoubt = isInDoubt
     }
 
-    /// Whether the same call may succeed later. ``isInDoubt`` says whether a repetition may have a second effect.
+    /// Whether the same call may succeed later.
     package var isTransient: Bool {
         self.saysLocked || [408, 425, 429].contains(self.status)
             || ((500..<600).contains(self.status) && self.status != 501)
     }
 
-    /// False if a gateway or a network's sign-in page has probably answered in the cloud's place.
+    /// False for an answer of a gateway, or of a network's sign-in page.
     package var isOfCloud: Bool { self.errorCode != nil }
 
-    /// Whether the cloud refused the token, or the name and password. Kii also answers 401 `UNAUTHORIZED` if the
-    /// principal lacks a right. False for a disabled principal, whose credentials stay valid.
+    /// Kii also answers 401 `UNAUTHORIZED` if the principal lacks a right. The credentials of a disabled principal stay
+    /// valid.
     package var refusesCredentials: Bool {
         guard !self.saysDisabled, !self.saysLocked else { return false }
         let codes: [String] = [
@@ -57,14 +55,13 @@ public struct KiiError: Error, Sendable, Hashable {
         return self.errorCode.map { self.status == 401 || codes.contains($0) } ?? false
     }
 
-    /// Whether the cloud locked the login name after too many attempts with a wrong password.
+    /// Whether too many wrong passwords have locked the login name.
     ///
     /// - Source: a live test in Kii's C SDK (ebisu), which compares this message
     package var saysLocked: Bool {
         self.errorCode == KiiErrorCode.invalidGrant && self.message == "The login name is locked"
     }
 
-    /// Whether the user, the thing or the app is disabled. Registering anew would lose the existing registration.
     package var saysDisabled: Bool {
         [KiiErrorCode.userDisabled, KiiErrorCode.thingDisabled, KiiErrorCode.appDisabled].contains(self.errorCode)
     }

@@ -64,7 +64,7 @@ extension KiiFields {
         return port == 0 ? nil : port
     }
 
-    /// Also accepts the strings `true` and `false`, which occur in Kii's answers about installations.
+    /// Also accepts the strings `true` and `false`, which occur in answers about installations.
     package func optionalBool(_ key: String) throws(KiiResponseError) -> Bool? {
         guard let member = self.present(key)?.value else { return nil }
         if let bool = member.bool { return bool }

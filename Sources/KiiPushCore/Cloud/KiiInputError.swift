@@ -2,7 +2,6 @@
 ///
 /// The error never contains the value. A repetition with the same value fails again.
 public struct KiiInputError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The raw value is Kii's name for the value, if Kii has one.
     package enum Field: String, Sendable, Hashable {
         case appID, appKey, baseURL, thingIFBaseURL
         case mediaType = "Content-Type"

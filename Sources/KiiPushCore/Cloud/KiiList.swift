@@ -22,9 +22,8 @@ struct KiiPage<Element: Sendable>: Sendable {
 /// }
 /// ```
 ///
-/// Every loop starts at the first page, and requests the next page after the last element of a page. A loop throws
-/// ``KiiResponseError`` if a page leads back to an earlier page. A loop throws `CancellationError` if its task is
-/// cancelled. ``KiiClient`` lists the other errors.
+/// Every loop starts at the first page, and requests a page when it needs the page's first element. A loop throws
+/// ``KiiResponseError`` if a page leads back to an earlier page. ``KiiClient`` lists the other errors.
 public struct KiiList<Element: Sendable>: AsyncSequence, Sendable {
     private let page: @Sendable (_ paginationKey: String?) async throws -> KiiPage<Element>
     private let operation: @Sendable () throws -> KiiOperation
@@ -57,14 +56,12 @@ public struct KiiList<Element: Sendable>: AsyncSequence, Sendable {
     private struct Place: AsyncIteratorProtocol {
         private let list: KiiList
         private var elements = [Element]().makeIterator()
-        /// `nil` for the first page.
         private var paginationKey: String?
         private var isAtEnd = false
         private var keysRead: Set<String> = []
 
         init(_ list: KiiList) { self.list = list }
 
-        /// `nil` at the end of the list, and after an error.
         mutating func next() async throws -> Element? {
             while true {
                 if let element = self.elements.next() { return element }

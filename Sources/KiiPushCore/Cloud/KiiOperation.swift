@@ -1,4 +1,4 @@
-/// The method and path of a call, for error texts and logs. Contains no secrets.
+/// Identifies a call in error texts and logs, without secrets.
 package struct KiiOperation: Sendable, Hashable, CustomStringConvertible {
     package var method: HTTPMethod
     /// Percent-encoded, below the API's root, without the query.

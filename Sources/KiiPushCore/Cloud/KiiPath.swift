@@ -1,8 +1,6 @@
-/// A resource's path in the REST API. Each value in the path is percent-encoded, so that no character of an ID can
-/// leave its segment.
+/// Percent-encodes each value, so that no character of an ID can leave its segment.
 package struct KiiPath: Sendable {
     private var text: String
-    /// The error for the first value that no path can contain.
     private var flaw: KiiInputError?
 
     package init(_ names: String...) { self.text = names.map { "/" + $0 }.joined() }
@@ -29,8 +27,7 @@ package struct KiiPath: Sendable {
         return path
     }
 
-    /// - Throws: ``KiiInputError`` for an empty value, `.` or `..`. URL parsers resolve `.` and `..` even if they are
-    ///   percent-encoded (RFC 3986 section 5.2.4).
+    /// URL parsers resolve `.` and `..` even if these are percent-encoded (RFC 3986 section 5.2.4).
     func encoded() throws(KiiInputError) -> String {
         if let flaw = self.flaw { throw flaw }
         return self.text
@@ -73,7 +70,7 @@ extension Bucket {
 }
 
 extension String {
-    /// Keeps RFC 3986's unreserved characters and `:`, which is legal in a segment (section 3.3). Kii writes a colon in
-    /// `VENDOR_THING_ID:…` and `MQTT:…`.
+    /// Keeps `:`, which is legal in a segment (RFC 3986 section 3.3). Kii writes a colon in `VENDOR_THING_ID:…` and
+    /// `MQTT:…`.
     var percentEncoded: String { self.percentEncoded(but: "-._~:") }
 }

@@ -3,17 +3,14 @@
 /// The error names the place in the answer, never the content.
 public struct KiiResponseError: Error, Sendable, Hashable, CustomStringConvertible {
     package enum Problem: Sendable, Hashable {
-        /// A status from 200 to 299 that Kii never sends for this call. A proxy or a network's sign-in page may send
-        /// it.
+        /// A proxy or a network's sign-in page may send such a status.
         case unexpectedStatus
         /// Also for a body above the parser's limits of size and depth.
         case notJSON(JSONError)
         case missing
         case empty
         case wrongType(ExpectedType)
-        /// The MQTT topic contains a wildcard or U+0000, begins with `$`, or is longer than 1,024 bytes.
         case unusableTopic
-        /// The string is longer than `maximum` bytes of UTF-8.
         case tooLong(maximum: Int)
         case outOfRange
         /// A page of a list names an earlier page as the next page.
@@ -29,7 +26,7 @@ public struct KiiResponseError: Error, Sendable, Hashable, CustomStringConvertib
     package var operation: KiiOperation
     package var status: Int
     package var problem: Problem
-    /// The place in the body; the root means the whole answer.
+    /// The root means the whole answer.
     package var pointer: JSONPointer
 
     package init(_ problem: Problem, at pointer: JSONPointer = JSONPointer(), in response: KiiResponse) {
@@ -74,7 +71,6 @@ public struct KiiResponseError: Error, Sendable, Hashable, CustomStringConvertib
 extension KiiResponseError: JSONReaderError {
     package init(_ error: JSONMemberError, in document: KiiResponse) {
         switch error.rule {
-        // ``JSONError`` has a pointer of its own.
         case .notJSON(let error): self.init(.notJSON(error), in: document)
         case .missing: self.init(.missing, at: error.pointer, in: document)
         case .kind(let kind): self.init(.wrongType(kind == .array ? .array : .object), at: error.pointer, in: document)

@@ -1,6 +1,4 @@
 extension KiiError {
-    /// Whether the cloud may have carried out the call despite its failure.
-    ///
     /// Some gateways send 408 when their cloud does not answer in time. A server did nothing if it sent 501 or 511 (RFC
     /// 6585 section 6), or a time to retry.
     var leavesOutcomeOpen: Bool {

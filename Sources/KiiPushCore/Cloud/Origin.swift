@@ -5,7 +5,6 @@ package struct Origin: Sendable, Hashable, CustomStringConvertible {
     package let host: String
     package let port: UInt16
 
-    /// `nil` for another scheme, an unusable host or port, and a URL with user info.
     package init?(of url: some StringProtocol) {
         guard let colon = url.firstIndex(of: ":"), url[colon...].hasPrefix("://") else { return nil }
         switch url[..<colon].lowercased() {
@@ -29,7 +28,7 @@ package struct Origin: Sendable, Hashable, CustomStringConvertible {
         guard !self.host.isEmpty else { return nil }
     }
 
-    /// Whether the host is `localhost`, in `127.0.0.0/8`, or `::1` (RFC 6761 section 6.3).
+    /// RFC 6761 section 6.3.
     package var isLoopback: Bool {
         if ["localhost", "::1"].contains(self.host) { return true }
         let bytes = self.host.split(separator: ".", omittingEmptySubsequences: false)
@@ -37,7 +36,6 @@ package struct Origin: Sendable, Hashable, CustomStringConvertible {
             && bytes.allSatisfy { $0.utf8.allSatisfy { (0x30...0x39).contains($0) } && UInt8($0) != nil }
     }
 
-    /// Such as `https://api-jp.kii.com` or `http://[::1]:8080`.
     package var description: String {
         let host = self.host.contains(":") ? "[\(self.host)]" : self.host
         let isUsual = self.port == (self.usesTLS ? 443 : 80)

@@ -2,10 +2,8 @@ package enum RetryAfter {
     /// A bound for hostile values. No real cloud requests a longer wait.
     static let longest = Duration.seconds(30 * 86_400)
 
-    /// The longer of two waits: the one in the header field, and the one in the body. `nil` if the answer has neither.
-    ///
-    /// A date in the field counts from the answer's own `Date`, so that differing clocks do not matter. If the answer
-    /// has no `Date`, the date counts from `receivedAt`.
+    /// The longer of the header field's wait and the body's. A date in the field counts from the answer's own `Date`,
+    /// so that differing clocks do not matter.
     ///
     /// - Source: RFC 9110 sections 10.2.3 (`Retry-After`) and 6.6.1 (`Date`); KiiThingSDK for the body's `retryAfter`
     package static func duration(

@@ -1,8 +1,8 @@
 /// The rules by which the client repeats failed calls.
 ///
-/// The client repeats a call only if the repetition cannot have a second effect:
+/// A repetition must not have a second effect. The client therefore repeats:
 /// - any call after 425, and after 429 or 503 with a requested wait: the server did nothing;
-/// - any call if the connection or the TLS handshake failed, except for a certificate problem: the client sent nothing;
+/// - any call if the connection or the TLS handshake failed, except for a certificate problem;
 /// - any call if a kept connection ends with 408 or 421: at once, over a new connection;
 /// - an idempotent call after 408, 429, 502, 503 and 504, after a lost connection, and after a timeout.
 ///
@@ -12,8 +12,7 @@
 /// The wait doubles with each repetition. The client never shortens a wait that the server requests: if that wait
 /// exceeds the rest of `budget`, the call fails at once. Cancellation ends a wait at once.
 ///
-/// - Source: RFC 9110 section 9.2.2 for repetition, 15.5.9 for 408, 15.5.20 for 421; RFC 8470 section 5.2 for 425;
-///   KiiThingSDK and kii-rest-client4j for the server's waits
+/// - Source: RFC 9110 sections 9.2.2 (repetition), 15.5.9 (408) and 15.5.20 (421); RFC 8470 section 5.2 (425)
 public struct RetryPolicy: Sendable {
     package var maximumRequests: Int
     package var budget: Duration
@@ -51,14 +50,13 @@ public struct RetryPolicy: Sendable {
 
     /// Every call is one request.
     public static let none = RetryPolicy(maximumRequests: 1)
-    /// For an MQTT endpoint, which the cloud needs time to make: 10 requests within 60 s, 1 to 5 s apart.
+    /// The cloud needs time to make an MQTT endpoint.
     package static let endpoint = RetryPolicy(
         maximumRequests: 10, budget: .seconds(60), firstDelay: .seconds(1), maximumDelay: .seconds(5))
 }
 
 extension RetryPolicy {
-    /// Repeats `request` as the policy allows. `isInDoubt` is true if the cloud may have carried out an earlier request
-    /// of this call.
+    /// `isInDoubt` is true if the cloud may have carried out an earlier request of this call.
     func repeating<Output>(
         isIdempotent: Bool, _ request: (_ isInDoubt: Bool) async throws -> Output
     ) async throws -> Output {

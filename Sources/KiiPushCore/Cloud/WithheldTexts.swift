@@ -1,5 +1,4 @@
-/// Replaces secrets, and texts in the form of credentials, in a server's texts. Compares bytes: `String` does not find
-/// a secret that a combining mark follows.
+/// Redacts secrets in a server's texts. Compares bytes: `String` does not find a secret that a combining mark follows.
 struct WithheldTexts {
     private static let replacement = Array("<redacted>".utf8)
 

@@ -1,7 +1,5 @@
 import Glibc
 
-/// Steps through the members or elements of one container of a scanned document.
-///
 /// Safety: `base` points to the bytes of a document that ``JSONScanner`` accepted. A value inside a container always
 /// has a byte after it, so the loops below end within the document.
 struct JSONCursor {
@@ -83,7 +81,6 @@ struct JSONCursor {
         }
     }
 
-    /// The range between the quotes.
     static func stringRange(_ base: UnsafePointer<UInt8>, quote: Int) -> JSONStringRange {
         var position = quote + 1
         var isEscaped = false

@@ -1,4 +1,3 @@
-/// A coding key that comes from the document, not from a type.
 enum JSONCodingKey: CodingKey {
     case member(String)
     case element(Int)
@@ -96,7 +95,6 @@ struct JSONUnkeyedContainer: UnkeyedDecodingContainer {
         return isNull
     }
 
-    // Direct reads of frequent scalar types.
     mutating func decode(_ type: Bool.Type) throws -> Bool { try self.advance { try $0.decode(type) } }
     mutating func decode(_ type: String.Type) throws -> String { try self.advance { try $0.decode(type) } }
     mutating func decode(_ type: Int.Type) throws -> Int { try self.advance { try $0.decode(type) } }

@@ -9,15 +9,14 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
         case unexpectedByte
         case unexpectedEnd
         case trailingBytes
-        /// RFC 8259 section 6 forbids numbers such as `01`, `1.` and `-`.
+        /// RFC 8259 section 6.
         case invalidNumber
-        /// A character below U+0020 without an escape (RFC 8259 section 7).
+        /// RFC 8259 section 7.
         case controlCharacter
-        /// RFC 8259 section 7 allows a backslash before `"\/bfnrt`, and before `u` with four hexadecimal digits.
+        /// RFC 8259 section 7.
         case invalidEscape
-        /// A `\u` escape is half of a surrogate pair.
         case loneSurrogate
-        /// A string is not UTF-8 (RFC 3629): overlong, a surrogate, above U+10FFFF or cut.
+        /// RFC 3629.
         case invalidUTF8
         case tooDeep
         /// ``JSONError/byteOffset`` is the limit.
@@ -39,7 +38,6 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     /// One line that completes "the document is …": the rule, the place, and advice.
     public var description: String {
         switch self.code {
-        // An empty document has no place to name.
         case .empty: return "not JSON: \(self.code.advice)"
         // The parser checks the size first: the document may be JSON.
         case .tooLarge: return "larger than \(self.byteOffset) bytes: \(self.code.advice)"

@@ -1,12 +1,10 @@
-/// The size and the depth above which the parser refuses a document.
 package struct JSONLimits: Sendable, Hashable {
-    /// The number of arrays and objects inside one another. The scanner keeps one bit for each level in a `UInt64`.
+    /// The scanner keeps one bit for each level in a `UInt64`.
     package let maximumDepth: Int
     /// In bytes. A ``JSONSlice`` has 32-bit offsets.
     package let maximumBytes: Int
 
-    /// Limits the values to 1...64 levels and 0...1 GiB. The default size, 4 MiB, is also the default limit of HTTP
-    /// bodies.
+    /// 4 MiB is also the default limit of HTTP bodies.
     package init(maximumDepth: Int = 64, maximumBytes: Int = 4_194_304) {
         self.maximumDepth = min(max(maximumDepth, 1), 64)
         self.maximumBytes = min(max(maximumBytes, 0), 1 << 30)

@@ -12,8 +12,7 @@ public struct JSONMember: Sendable, Hashable {
     }
 }
 
-/// A string that compares scalar by scalar, as RFC 8259 section 8.3 requires. `String` treats canonically equivalent
-/// texts as equal.
+/// Compares scalar by scalar (RFC 8259 section 8.3). `String` treats canonically equivalent texts as equal.
 struct ExactString: Hashable {
     let text: String
 

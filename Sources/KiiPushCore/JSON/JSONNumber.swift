@@ -1,5 +1,3 @@
-/// A number exactly as written, whatever its size and precision.
-///
 /// Equality is by value: `1`, `1.0` and `10e-1` are equal, and so are `0` and `-0`. Numbers whose exponent has more
 /// than 17 digits compare as text.
 package struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
@@ -13,7 +11,7 @@ package struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
 
     package init(_ integer: some BinaryInteger) { self.text = String(integer) }
 
-    /// The shortest text that reads back as the same `Double`; `nil` for infinities and NaN.
+    /// `nil` for infinities and NaN.
     package init?(_ double: Double) {
         guard double.isFinite else { return nil }
         self.text = double.description
@@ -26,7 +24,7 @@ package struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
 
     package var uint64: UInt64? { self.exactly(UInt64.self) }
 
-    /// `nil` beyond the range of `Double`; zero for a number too small for `Double`.
+    /// `nil` beyond the range of `Double`.
     package var double: Double? { Double(self.text).flatMap { $0.isFinite ? $0 : nil } }
 
     /// `nil` unless the type represents the value exactly: `1.0` and `1e3` are integers, `1.5` is not.

@@ -1,4 +1,4 @@
-/// Writes an object on one line, member by member, without a tree of values. The caller must not repeat a key.
+/// Writes an object on one line, without a tree of values. The caller must not repeat a key.
 package struct JSONObjectWriter {
     private var writer = JSONWriter(layout: .compact, sortsKeys: false)
 

@@ -1,6 +1,6 @@
 extension JSONPointer {
-    /// The path to the innermost value at `offset`, in a document scanned up to `offset`. The scanner keeps no path,
-    /// since nearly every document is valid.
+    /// The scanner keeps no path, since nearly every document is valid. After an error, this second pass finds the
+    /// path.
     init(leadingTo offset: Int, in bytes: [UInt8]) {
         enum Level {
             case array(index: Int)
@@ -43,7 +43,6 @@ extension JSONPointer {
         self.init(tokens: tokens)
     }
 
-    /// `nil` if the string does not end before `offset`.
     private static func content(_ base: UnsafePointer<UInt8>, quote: Int, before offset: Int) -> JSONStringRange? {
         var position = quote + 1
         var isEscaped = false

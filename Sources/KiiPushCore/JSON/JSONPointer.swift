@@ -1,17 +1,14 @@
-/// The path from a document's root to one value (RFC 6901), such as `/aps/alert/loc-args/0`. Steps compare scalar by
-/// scalar (section 4).
+/// The path to a value (RFC 6901), such as `/aps/alert/loc-args/0`. Steps compare scalar by scalar (section 4).
 package struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
     private(set) var steps: [ExactString]
-    /// The unescaped steps: a member's key, or an element's index in decimal digits.
     package var tokens: [String] {
         get { self.steps.map(\.text) }
         set { self.steps = newValue.map(ExactString.init) }
     }
 
-    /// A pointer without steps points to the whole document.
     package init(tokens: [String] = []) { self.steps = tokens.map(ExactString.init) }
 
-    /// Reads RFC 6901's text form, with `~1` for `/` and `~0` for `~`. `nil` for a malformed text.
+    /// RFC 6901's text form, with `~1` for `/` and `~0` for `~`.
     package init?(_ text: String) {
         var tokens: [String] = []
         guard text.isEmpty || text.utf8.first == UInt8(ascii: "/") else { return nil }
@@ -40,7 +37,6 @@ package struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
 
     package func appending(_ index: Int) -> JSONPointer { self.appending(String(index)) }
 
-    /// Empty for the whole document.
     package var description: String {
         var text = ""
         for step in self.steps {
@@ -56,7 +52,7 @@ package struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
         return text
     }
 
-    /// For error texts: quoted, printable, and cut after 80 characters. A key from the network may be any text.
+    /// For error texts: quoted, printable, and cut after 80 characters.
     package var abbreviated: String {
         let scalars = self.description.unicodeScalars
         let printable = scalars.prefix(80).map { $0.value < 0x20 || $0.value == 0x7F ? "?" : String($0) }.joined()

@@ -1,6 +1,5 @@
-/// Reads the members of a JSON document by type, and throws the caller's own error type.
-///
-/// A reader ignores unknown members unless ``object(_:)`` gets the names of all allowed members.
+/// Reads the members of a JSON document by type, and throws the caller's own error type. Ignores unknown members unless
+/// ``object(_:)`` gets the names of all allowed members.
 package struct JSONReader<Failure: JSONReaderError>: Sendable {
     package let value: JSONValue
     /// Identifies the document in errors, such as by its path.
@@ -11,7 +10,6 @@ package struct JSONReader<Failure: JSONReaderError>: Sendable {
         self.document = document
     }
 
-    /// If an object has a key twice, the last member counts.
     package init(
         parsing bytes: [UInt8], limits: JSONLimits = .default, in document: Failure.Document
     ) throws(Failure) {
@@ -41,7 +39,7 @@ package struct JSONReader<Failure: JSONReaderError>: Sendable {
         return member
     }
 
-    /// Throws if the value is not an object, or has a member that is not in `members`. `nil` allows all members.
+    /// `nil` allows all members.
     @discardableResult
     package func object(_ members: [String]? = nil) throws(Failure) -> Self {
         guard self.value.kind == .object else { throw self.failure(.kind(.object)) }
@@ -69,14 +67,13 @@ package struct JSONReader<Failure: JSONReaderError>: Sendable {
 
     package func flag() throws(Failure) -> Bool { try self.read("true or false", \.bool) }
 
-    /// The text has no zero byte, which would end a C string.
+    /// A zero byte would end a C string.
     package func nonEmptyText() throws(Failure) -> String {
         try self.read("a text that is not empty and holds no zero") { value in
             value.string.flatMap { $0.isEmpty || $0.utf8.contains(0) ? nil : $0 }
         }
     }
 
-    /// `nil` if the member is absent or `null`.
     package func nonEmptyText(_ key: String) throws(Failure) -> String? { try self.present(key)?.nonEmptyText() }
 
     package func word(of words: [String]) throws(Failure) -> String {
@@ -91,7 +88,6 @@ package struct JSONReader<Failure: JSONReaderError>: Sendable {
         }
     }
 
-    /// `nil` allows every value of the type.
     package func integer<Integer: FixedWidthInteger>(in range: ClosedRange<Integer>? = nil) throws(Failure) -> Integer {
         let expectation = range.map { "a whole number from \($0.lowerBound) to \($0.upperBound)" } ?? "a whole number"
         return try self.read(expectation) { value in
@@ -108,11 +104,9 @@ package struct JSONReader<Failure: JSONReaderError>: Sendable {
     package func failure(_ words: String, at key: String? = nil) -> Failure { self.failure(.other(words), at: key) }
 }
 
-/// A reader that throws ``JSONMemberError``.
 package typealias JSONDocument = JSONReader<JSONMemberError>
 
 extension JSONDocument {
-    /// Refuses a document in which an object repeats a key.
     package init(strict bytes: [UInt8]) throws(JSONMemberError) {
         try self.init(parsing: bytes, in: ())
         guard let repeated = self.value.duplicateKeys.first else { return }
@@ -128,13 +122,13 @@ package protocol JSONReaderError: Error {
     init(_ error: JSONMemberError, in document: Document)
 }
 
-/// The rule that a JSON document breaks, and the place. Contains names of members, but no values.
+/// Contains names of members, but no values.
 package struct JSONMemberError: Hashable, CustomStringConvertible {
     package enum Rule: Sendable, Hashable, CustomStringConvertible {
         case notJSON(JSONError)
         case missing
         case kind(JSONValue.Kind)
-        /// The object allows only these members.
+        /// The allowed members.
         case unknown([String])
         /// The words after the pointer.
         case other(String)

@@ -1,4 +1,3 @@
-/// The range between a string's quotes, and whether it contains a backslash.
 struct JSONStringRange {
     var start: Int
     var end: Int
@@ -6,7 +5,7 @@ struct JSONStringRange {
 }
 
 extension JSONScanner {
-    /// The opening quote is at the current position. Returns the range between the quotes.
+    /// The opening quote is at the current position.
     @inline(__always)
     mutating func skipString() throws(JSONFault) -> JSONStringRange {
         let start = self.position + 1

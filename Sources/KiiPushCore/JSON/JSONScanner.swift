@@ -14,8 +14,6 @@ struct JSONFault: Error {
     }
 }
 
-/// Checks a document from left to right, and accepts only RFC 8259. Builds no values.
-///
 /// Safety: `base` points to `end` readable bytes. They stay alive and unchanged while the scanner is in use, inside one
 /// `withUnsafeBufferPointer`. The scanner compares the position with `end` before every load.
 struct JSONScanner {
@@ -55,7 +53,7 @@ struct JSONScanner {
         guard self.position == self.end else { throw JSONFault(.trailingBytes, at: self.position) }
     }
 
-    /// Checks one whole value. At most `levels` (64 or fewer) arrays and objects may nest.
+    /// At most `levels` (64 or fewer) arrays and objects may nest.
     @inline(__always)
     mutating func skipValue(levels: Int) throws(JSONFault) {
         // Most values are strings, which have no levels.

@@ -1,21 +1,18 @@
 import Glibc
 
-/// One value of a parsed document: the bytes of the whole document, and the value's range.
-///
-/// ``JSONScanner`` has already checked the bytes. Call an accessor for one kind of value only on that kind.
+/// One value of a parsed document, which ``JSONScanner`` has checked. Call an accessor for one kind of value only on
+/// that kind.
 struct JSONSlice: Sendable {
     let bytes: [UInt8]
     private let start: UInt32
     private let end: UInt32
 
-    /// `range` must contain exactly one scanned value, without surrounding white space.
     init(bytes: [UInt8], range: Range<Int>) {
         self.bytes = bytes
         self.start = UInt32(range.lowerBound)
         self.end = UInt32(range.upperBound)
     }
 
-    /// The value must be inside an object or array of a scanned document.
     init(bytes: [UInt8], memberValueAt start: Int) {
         let end = bytes.withUnsafeBufferPointer { buffer in
             buffer.baseAddress.map { JSONCursor.endOfValue($0, start: start) } ?? start
@@ -81,7 +78,6 @@ struct JSONSlice: Sendable {
         return members
     }
 
-    /// The key's range excludes the quotes.
     typealias PlainMember = (key: Range<Int>, value: Range<Int>)
 
     /// `nil` if a key is escaped or repeated, and above 32 members, where comparing all pairs of keys takes long.
@@ -113,7 +109,6 @@ struct JSONSlice: Sendable {
         return elements
     }
 
-    /// Returns the last member with `key`, and decodes no others.
     func member(_ key: String) -> JSONSlice? {
         var key = key
         let range: Range<Int>? = self.bytes.withUnsafeBufferPointer { buffer in

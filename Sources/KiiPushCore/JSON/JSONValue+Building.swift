@@ -39,7 +39,6 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
         .object(JSONMembers(present: members))
     }
 
-    /// Empty if the value is not an object.
     package var pairs: JSONMembers { (self.members ?? []).map { ($0.key, $0.value) } }
 
     /// `null`.
@@ -62,7 +61,6 @@ extension JSONValue: ExpressibleByNilLiteral, ExpressibleByBooleanLiteral, Expre
     public init(dictionaryLiteral elements: (String, JSONValue)...) { self = .object(elements) }
 }
 
-/// In writing order.
 package typealias JSONMembers = [(String, JSONValue)]
 
 extension JSONMembers {

@@ -12,7 +12,6 @@ extension JSONValue {
     }
 }
 
-/// Presents a ``JSONValue`` to `Decodable` types.
 struct JSONValueDecoder: Decoder, SingleValueDecodingContainer {
     let value: JSONValue
     /// ``codingPath`` joins the two, since decoders rarely read it.

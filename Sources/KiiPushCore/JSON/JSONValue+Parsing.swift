@@ -32,8 +32,7 @@ extension JSONValue {
     /// - Throws: ``JSONError``; its offset counts UTF-8 bytes.
     public init(parsing text: String) throws(JSONError) { try self.init(parsing: Array(text.utf8)) }
 
-    /// One pointer for each repeated key of an object, in the order of first appearance. Each access examines the whole
-    /// value.
+    /// Each access examines the whole value.
     package var duplicateKeys: [JSONPointer] {
         var found: [JSONPointer] = []
         self.collectDuplicateKeys(at: JSONPointer(), into: &found)

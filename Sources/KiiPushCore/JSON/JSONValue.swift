@@ -141,7 +141,7 @@ public struct JSONValue: Sendable {
         return elements[index]
     }
 
-    /// The value at `pointer`, relative to this value (RFC 6901).
+    /// Relative to this value (RFC 6901).
     package subscript(pointer: JSONPointer) -> JSONValue? {
         var value = self
         for token in pointer.tokens {

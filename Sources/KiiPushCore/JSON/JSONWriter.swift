@@ -1,21 +1,17 @@
-/// The white space in a JSON document.
 package enum JSONLayout: Sendable, CaseIterable {
-    /// No white space.
     case compact
     /// One member or element a line, indented by two spaces.
     case lines
-    /// The layout of Kii's cloud, which Kii's scripts and tests read by line and offset. One member a line, a space on
-    /// both sides of the colon, and no line breaks between the elements of an array.
+    /// One member a line, but no line breaks between the elements of an array. Kii's scripts and tests read the cloud's
+    /// answers in this layout by line and offset.
     ///
     /// - Source: the samples of Kii's guides, which Jackson's default printer wrote
     case kii
 }
 
 extension JSONValue {
-    /// Writes the value in UTF-8. Numbers keep their text. Strings have escapes only where RFC 8259 section 7 requires
-    /// them. An object with repeated keys keeps only the last member of each.
-    ///
-    /// `sortedKeys` sorts the members by their keys' Unicode scalars.
+    /// Strings have escapes only where RFC 8259 section 7 requires them. An object with repeated keys keeps only the
+    /// last member of each.
     package func serialized(_ layout: JSONLayout = .compact, sortedKeys: Bool = false) -> [UInt8] {
         var writer = JSONWriter(layout: layout, sortsKeys: sortedKeys)
         writer.write(self, level: 0)
@@ -66,7 +62,6 @@ struct JSONWriter {
         }
     }
 
-    /// Copies the keys' bytes without making strings.
     private mutating func write(_ members: [JSONSlice.PlainMember], of slice: JSONSlice, level: Int) {
         let bytes = slice.bytes
         let ordered =
@@ -114,7 +109,6 @@ struct JSONWriter {
         self.bytes.append(UInt8(ascii: close))
     }
 
-    /// Writes the white space before an item, and before the end of a container with items.
     private mutating func separate(from open: Unicode.Scalar, level: Int) {
         switch self.layout {
         case .compact: return

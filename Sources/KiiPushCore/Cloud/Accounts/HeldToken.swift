@@ -16,8 +16,8 @@ struct HeldToken: Sendable {
         self.renewsFrom = token.expiresAt.map { $0 + Self.margin }
     }
 
-    /// The session renews a token that lasts less than 10 min after half its life. With the full margin it would renew
-    /// such a token before every call.
+    /// A token of less than 10 min is due after half its life. Otherwise the session would renew a short-lived token
+    /// before every call.
     init(new token: AccessToken, at now: Timestamp) {
         self.token = token
         self.isStored = false

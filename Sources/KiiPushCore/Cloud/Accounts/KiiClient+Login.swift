@@ -2,27 +2,24 @@
 public enum LoginGrant: Sendable, Hashable {
     /// A user's name and password. The name is a login name, an e-mail address or a phone number.
     ///
-    /// The prefix `EMAIL:` or `PHONE:` marks an address or number that could also be a login name. A phone number is
-    /// international, such as `+819012345678`, or has a country code, such as `JP-09012345678`.
+    /// The prefix `EMAIL:` or `PHONE:` marks a name that could also be a login name. A phone number is international
+    /// (`+819012345678`), or has a country code (`JP-09012345678`).
     ///
     /// - Source: Kii's guide on signing in
     case user(name: String, password: Secret)
     /// A thing's vendor thing ID and password.
     case thing(vendorThingID: String, password: Secret)
-    /// An app administrator's client ID and client secret, from Kii's developer portal. An administrator may do
-    /// everything within the app.
+    /// An app administrator's client ID and client secret, from Kii's developer portal.
     case administrator(clientID: String, clientSecret: Secret)
-    /// The app itself. Its token permits only calls that need no user or thing: everybody with the app's ID and key may
-    /// make them.
+    /// The app itself. Everybody with the app's ID and key has the rights of this token.
     case anonymous
 }
 
 extension KiiClient {
     /// Signs in a user, a thing or an app administrator.
     ///
-    /// - Parameters:
-    ///   - grant: the credentials.
-    ///   - expiresAt: the end of the token's life. Default `nil`: as the app is configured, usually never.
+    /// Without `expiresAt`, the app's configuration limits the token's life. Usually the token never ends.
+    ///
     /// - Throws: ``KiiError`` with status 400 or 401 when the cloud refuses the credentials.
     /// - Source: `POST /apps/{appID}/oauth2/token`
     public func login(_ grant: LoginGrant, expiresAt: Timestamp? = nil) async throws -> AccessToken {
@@ -45,13 +42,12 @@ extension KiiClient {
     /// Exchanges a refresh token for a new access token. Both old tokens are invalid afterwards.
     ///
     /// - Throws: ``KiiInputError`` when `token` has no refresh token; ``KiiError`` with `WRONG_REFRESH_TOKEN` when the
-    ///   refresh token was used before.
+    ///   refresh token is used up.
     /// - Source: `POST /apps/{appID}/oauth2/token`
     public func refresh(_ token: AccessToken) async throws -> AccessToken {
         let refreshToken = token.refreshToken ?? Secret("")
         try KiiInputError.require(refreshToken.reveal(), .refreshToken)
         let members = [("grant_type", "refresh_token"), ("refresh_token", JSONValue(refreshToken.reveal()))]
-        // The answer does not say whether the owner is a user or a thing.
         return try await self.perform(
             .token(members, nil, secret: refreshToken) { _ throws(KiiResponseError) in token.principal }.with {
                 // A refresh token works once.

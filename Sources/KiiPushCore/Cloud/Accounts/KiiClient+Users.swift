@@ -20,7 +20,6 @@ extension KiiClient {
     ///
     /// Store the returned token at once: nobody can act as the user without the token.
     ///
-    /// - Parameter profile: the app's data about the user. Default: none.
     /// - Source: `POST /apps/{appID}/users` with another media type
     public func registerPseudoUser(_ profile: UserProfile = UserProfile()) async throws -> AccessToken {
         try profile.validate()

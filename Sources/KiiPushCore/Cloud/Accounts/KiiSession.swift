@@ -1,5 +1,4 @@
-/// Makes Kii's calls for one user, thing or administrator, and keeps the token valid. Any number of tasks may use a
-/// session.
+/// Makes Kii's calls for one user, thing or administrator, and keeps the token valid.
 ///
 /// ```swift
 /// let session = KiiSession(client: client, signIn: {
@@ -8,30 +7,27 @@
 /// try await session.subscribe(to: .topic(Topic("news", in: .app)))
 /// ```
 ///
-/// Each method throws the errors of ``KiiClient`` and of ``token()``. The methods' documentation lists only further
-/// errors.
+/// Each method throws the errors of ``KiiClient`` and of ``token()``. The methods' documentation lists further errors.
 ///
-/// A copy shares the token. Its retry policy, `client.retry`, may differ.
+/// Any number of tasks may use a session. A copy shares the token; its retry policy, `client.retry`, may differ.
 ///
 /// The session renews the token before the token ends, and once when the cloud refuses the token. It uses the refresh
-/// token, or else signs in. One task renews the token for all waiting tasks. The session stores a new token before it
-/// uses the token. If the cloud may have used up a refresh token, the session sends that token again only if it cannot
-/// sign in.
+/// token, or else signs in. The session stores a new token before it uses the token. If the cloud may have used up a
+/// refresh token, the session sends that token again only if it cannot sign in.
 public struct KiiSession: Sendable {
     /// The client that makes the calls.
     public var client: KiiClient
     private let renewal: TokenRenewal
 
-    /// Makes a session. The session gets a token at the first call that needs one.
-    ///
-    /// Neither closure may call the session.
+    /// Makes a session. The session gets a token at the first call that needs one. Neither closure may call the
+    /// session.
     ///
     /// - Parameters:
     ///   - client: the client for all calls.
     ///   - token: a token that `changed` stored earlier. Default `nil`: the session signs in first.
     ///   - signIn: signs in for a new token; returns `nil` without credentials. Default: returns `nil`.
     ///   - changed: stores a new token. If `changed` throws, the session uses the token anyway, and calls `changed`
-    ///     again at each further call until `changed` succeeds. Default: stores nothing.
+    ///     again at the next call. Default: stores nothing.
     public init(
         client: KiiClient, token: AccessToken? = nil,
         signIn: @escaping @Sendable () async throws -> AccessToken? = { nil },
@@ -53,8 +49,7 @@ public struct KiiSession: Sendable {
         try await self.withToken { try await self.client.perform(call, token: $0.token) }
     }
 
-    /// Runs `body` with a token, and once more with another token if the cloud refuses the first. Repeating the work
-    /// that `body` does before the refused call must do no harm.
+    /// `body` may run twice: the session repeats it with another token if the cloud refuses the first.
     package func withToken<Output>(_ body: (AccessToken) async throws -> Output) async throws -> Output {
         let token = try await self.token()
         do {

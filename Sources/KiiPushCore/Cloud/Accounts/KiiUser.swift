@@ -25,19 +25,19 @@ public enum UserReference: Sendable, Hashable {
     }
 }
 
-/// A user's data in the cloud.
+/// A user's data in the cloud. A property is `nil` if the user has no such data, or the cloud did not say.
 public struct KiiUser: Sendable, Hashable {
     /// The ID that the cloud chose.
     public var userID: String
-    /// The login name, if the user has one.
+    /// The login name.
     public var loginName: String?
-    /// The e-mail address. `nil` if the user has none, or another user reads the data.
+    /// The e-mail address; `nil` if another user reads the data.
     public var emailAddress: String?
-    /// Whether the address is verified. `nil` when the cloud did not say.
+    /// Whether the address is verified.
     public var isEmailAddressVerified: Bool?
-    /// The phone number. `nil` if the user has none, or another user reads the data.
+    /// The phone number; `nil` if another user reads the data.
     public var phoneNumber: String?
-    /// Whether the number is verified. `nil` when the cloud did not say.
+    /// Whether the number is verified.
     public var isPhoneNumberVerified: Bool?
     /// False for a pseudo user.
     package var hasPassword: Bool?
@@ -60,9 +60,8 @@ extension KiiSession {
     /// Reads a user's data. With ``UserReference/me`` the answer also shows whether the token is valid, and who owns
     /// it.
     ///
-    /// - Parameter reference: the user. Default: the token's owner.
-    /// - Throws: ``KiiError`` with status 401 or 403 when the token is not valid, with `USER_NOT_FOUND` when the user
-    ///   does not exist.
+    /// - Throws: ``KiiError`` with status 401 or 403 when the token is not valid, with `USER_NOT_FOUND` for an unknown
+    ///   user.
     /// - Source: `GET /apps/{appID}/users/me`, `/users/{userID}` and `/users/{accountType}:{address}`
     public func user(_ reference: UserReference = .me) async throws -> KiiUser {
         try await self.perform(.reading(reference.path(), KiiUser.init))
@@ -71,11 +70,9 @@ extension KiiSession {
     /// Changes a user's password. The cloud then invalidates every token of the user, also the session's own: sign in
     /// again.
     ///
-    /// - Parameters:
-    ///   - oldPassword: the current password; `nil` with an administrator's token.
-    ///   - newPassword: the new password: 4 to 50 printable ASCII characters.
-    ///   - user: the user. Default: the token's owner.
-    /// - Throws: ``KiiError`` with `WRONG_PASSWORD` when `oldPassword` is wrong.
+    /// The new password has 4 to 50 printable ASCII characters. With an administrator's token, `oldPassword` is `nil`.
+    ///
+    /// - Throws: ``KiiError`` with `WRONG_PASSWORD`.
     /// - Source: `PUT /apps/{appID}/users/me/password` and `/users/{userID}/password`
     public func changePassword(
         from oldPassword: Secret?, to newPassword: Secret, of user: UserReference = .me

@@ -1,7 +1,5 @@
-/// Work that runs once for all tasks that want its result at the same time.
-///
-/// The first task does the work and the others wait. If the first task is cancelled, the next task takes over. If the
-/// work fails, all waiting tasks get its error.
+/// The first task does the work, and the others wait for its result. If the first task is cancelled, a waiting task
+/// takes over. If the work fails, all waiting tasks fail.
 final class SharedWork<Value: Sendable>: Sendable {
     private enum Turn: Sendable {
         case work
@@ -17,7 +15,7 @@ final class SharedWork<Value: Sendable>: Sendable {
 
     private let state = Locked(State())
 
-    /// Returns the result of the running work, or else of `work`. `work` must not call this function.
+    /// `work` must not call this function.
     func result(of work: () async throws -> Value) async throws -> Value {
         switch await self.turn() {
         case .done(let value): return value

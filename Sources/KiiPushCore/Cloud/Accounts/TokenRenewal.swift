@@ -62,7 +62,7 @@ extension TokenRenewal {
         self.held.withLock { $0?.isRefused = false }
     }
 
-    /// Returns whether there is a new token. Keeps a refused refresh token, since the refusal may be a mistake.
+    /// A refused refresh token stays as a last resort: the refusal may be a mistake.
     private func refresh(_ old: AccessToken?) async throws -> Bool {
         guard let old, old.refreshToken != nil else { return false }
         self.held.withLock { $0?.isRefreshInDoubt = true }
@@ -78,8 +78,7 @@ extension TokenRenewal {
         }
     }
 
-    /// Marks the error as certain for the caller: only the refresh token is in doubt. The client has not yet sent the
-    /// call that needs the token.
+    /// Only the refresh token is in doubt: the client has not sent the call that needs the token.
     private static func withoutDoubt(_ error: any Error) -> any Error {
         switch error {
         case var error as KiiError:

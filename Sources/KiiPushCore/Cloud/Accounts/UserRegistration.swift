@@ -8,12 +8,8 @@ public struct UserRegistration: Sendable, Hashable {
 
     /// Describes a user, who needs a login name, an e-mail address or a phone number.
     ///
-    /// - Parameters:
-    ///   - loginName: 3 to 64 of `A-Z a-z 0-9 - _ .`. Default: none.
-    ///   - emailAddress: the e-mail address, also for signing in. Default: none.
-    ///   - phoneNumber: the phone number, also for signing in. An international number starts with `+`. Default: none.
-    ///   - password: 4 to 50 printable ASCII characters.
-    ///   - profile: the app's data about the user. Default: empty.
+    /// A login name has 3 to 64 of `A-Z a-z 0-9 - _ .`, a password 4 to 50 printable ASCII characters. An international
+    /// phone number starts with `+`.
     public init(
         loginName: String? = nil, emailAddress: String? = nil, phoneNumber: String? = nil, password: Secret,
         profile: UserProfile = UserProfile()
@@ -29,7 +25,6 @@ public struct UserRegistration: Sendable, Hashable {
         guard self.loginName != nil || self.emailAddress != nil || self.phoneNumber != nil else {
             throw KiiInputError(.loginName, rule: "present when there is neither an e-mail address nor a phone number")
         }
-        // Kii's SDKs have the same limits.
         try self.loginName?.requireKiiName(3...64, .loginName)
         try Self.validate(password: self.password)
         try self.profile.validate()

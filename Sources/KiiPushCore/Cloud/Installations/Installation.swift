@@ -1,16 +1,14 @@
-/// A receiver of pushes: a user or a thing on one network.
+/// A receiver of pushes: a user or a thing on one network. A property is `nil` when the cloud did not say.
 public struct Installation: Sendable, Hashable {
     /// The ID that the cloud chose.
     public var id: String
-    /// The network's own ID: a registration ID or device token; for MQTT, an ID that the cloud made. `nil` when the
-    /// cloud did not say.
+    /// The network's own ID: a registration ID or device token; for MQTT, an ID that the cloud made.
     public var registrationID: String?
-    /// The network. `nil` when the cloud named none or an unknown one.
+    /// The network; also `nil` for an unknown network.
     public var deviceType: DeviceType?
-    /// The owner. `nil` when the cloud did not say, as in the answer to the creation.
+    /// The owner. The answer to the creation names none.
     public var owner: Principal?
-    /// Whether the installation receives development messages; otherwise production messages. `nil` when the cloud did
-    /// not say.
+    /// Whether the installation receives development messages; otherwise production messages.
     public var isDevelopment: Bool?
 
     package init(
@@ -24,7 +22,7 @@ public struct Installation: Sendable, Hashable {
     init(_ fields: KiiFields) throws(KiiResponseError) {
         self.id = try fields.string("installationID")
         self.registrationID = try fields.optionalString("installationRegistrationID")
-        // Kii's answers have `deviceType`; kii-rest-client4j also accepts `installationType`.
+        // kii-rest-client4j shows that Kii also uses the name `installationType`.
         self.deviceType = try fields.optionalString("deviceType", "installationType").flatMap {
             DeviceType(rawValue: $0)
         }

@@ -9,9 +9,8 @@ extension KiiSession {
     ///   - isDevelopment: whether the installation receives development messages. Default `false`: production.
     ///   - registrationID: the network's own ID. Required except for MQTT, where the cloud makes it. Default `nil`.
     ///   - owner: the installation's owner; needs an administrator's token. Default `nil`: the token's principal.
-    ///   - members: further members of the request, for a server with extensions: a JSON object. The members of the
-    ///     other parameters are not allowed. Default: none.
-    /// - Source: `POST /apps/{appID}/installations`. The call accepts 201 and, for an existing installation, 200.
+    ///   - members: further members of the request, for a server with extensions: a JSON object. Default: none.
+    /// - Source: `POST /apps/{appID}/installations`
     public func createInstallation(
         deviceType: DeviceType = .mqtt, isDevelopment: Bool = false, registrationID: String? = nil,
         owner: Principal? = nil, members: JSONValue = [:]
@@ -72,19 +71,17 @@ extension KiiSession {
 
     /// Removes an installation, which then receives no more messages.
     ///
-    /// - Throws: ``KiiError`` with `INSTALLATION_NOT_FOUND` when the installation does not exist.
-    /// - Source: `DELETE /apps/{appID}/installations/{installationID}` and
-    ///   `/{deviceType}:{installationRegistrationID}`. Kii documents no status.
+    /// - Throws: ``KiiError`` with `INSTALLATION_NOT_FOUND`.
+    /// - Source: `DELETE /apps/{appID}/installations/{installationID}` and `/{deviceType}:{installationRegistrationID}`
     public func deleteInstallation(_ reference: InstallationReference) async throws {
         try await self.perform(KiiCall(.delete, try reference.path(), statuses: [200, 204]))
     }
 
     /// Reads the broker's address and the credentials of an installation.
     ///
-    /// - Parameters:
-    ///   - installationID: the installation's ID.
-    ///   - waiting: the policy while the cloud is still making the endpoint; ``KiiClient/retry`` then applies only to
-    ///     failed connections. Default `nil`: ``KiiClient/retry`` applies to both.
+    /// `waiting` is the retry policy while the cloud is still making the endpoint. ``KiiClient/retry`` then applies
+    /// only to failed connections. Without `waiting`, ``KiiClient/retry`` applies to both.
+    ///
     /// - Throws: ``KiiError`` with `MQTT_ENDPOINT_NOT_READY` and ``KiiError/retryAfter`` when the cloud has not made
     ///   the endpoint in that time.
     /// - Source: `GET /apps/{appID}/installations/{installationID}/mqtt-endpoint`
@@ -116,7 +113,6 @@ extension JSONValue {
 }
 
 extension Principal {
-    /// The raw value is the name of the principal's ID in a body or a query.
     fileprivate var field: KiiInputError.Field {
         switch self {
         case .user: .userID

@@ -1,4 +1,4 @@
-/// A broker's address and the credentials for one installation.
+/// A broker's address and the credentials for one installation. A port is `nil` when the broker does not offer it.
 ///
 /// - Source: `GET /apps/{appID}/installations/{installationID}/mqtt-endpoint`
 public struct MQTTEndpoint: Sendable, Hashable {
@@ -6,14 +6,13 @@ public struct MQTTEndpoint: Sendable, Hashable {
     public var installationID: String
     /// The broker's host name or address.
     public var host: String
-    /// The port for MQTT over plain TCP; `nil` when the broker offers none.
+    /// The port for MQTT over plain TCP.
     public var portTCP: UInt16?
-    /// The port for MQTT over TLS; `nil` when the broker offers none.
+    /// The port for MQTT over TLS.
     public var portSSL: UInt16?
-    /// The port for MQTT over WebSocket; `nil` when the broker offers none. Live answers have it; Kii's reference does
-    /// not.
+    /// The port for MQTT over WebSocket.
     public var portWS: UInt16?
-    /// The port for MQTT over WebSocket and TLS; `nil` when the broker offers none.
+    /// The port for MQTT over WebSocket and TLS.
     public var portWSS: UInt16?
     /// The MQTT topic on which all pushes arrive, and also the MQTT client ID. Not a Kii topic.
     ///
@@ -26,8 +25,7 @@ public struct MQTTEndpoint: Sendable, Hashable {
     public var password: Secret
     /// The life of the topic in whole seconds, counted from the answer. `nil` when the answer has none.
     ///
-    /// Kii's reference says to request a new endpoint when the time is up. Kii's C SDK (ebisu) calls the field
-    /// obsolete, and live answers have 2147483647.
+    /// Kii's reference says to request a new endpoint when the time is up. Live answers have 2147483647.
     /// - Source: field `X-MQTT-TTL` of the body, `ttl` in thing-if's answers, or else the header field `X-MQTT-TTL`.
     public var timeToLive: Duration?
 
@@ -50,14 +48,14 @@ extension MQTTEndpoint {
     /// Longer than any known topic of Kii's.
     static let maximumTopicBytes = 1024
 
-    /// Refuses topics that no installation has to itself: a wildcard matches other installations' topics
-    /// [MQTT-4.7.1-1], and topics with `$` belong to the broker [MQTT-4.7.2-1]. MQTT cannot send U+0000 [MQTT-1.5.3-2].
+    /// A wildcard matches other installations' topics [MQTT-4.7.1-1], `$` begins the broker's own topics
+    /// [MQTT-4.7.2-1], and MQTT cannot send U+0000 [MQTT-1.5.3-2].
     static func isUsable(topic: String) -> Bool {
         (1...self.maximumTopicBytes).contains(topic.utf8.count) && topic.utf8.first != UInt8(ascii: "$")
             && !topic.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "#") || $0 == UInt8(ascii: "+") }
     }
 
-    /// `response` is the whole answer, whose header may contain the time to live.
+    /// The header of `response` may contain the time to live.
     init(_ fields: KiiFields, of installationID: String, in response: KiiResponse) throws(KiiResponseError) {
         let lifetime = try fields.optionalSeconds("X-MQTT-TTL", "ttl")
         let host = try fields.string("host")

@@ -3,15 +3,10 @@ extension KiiSession {
     ///
     /// The client does not repeat the call after a lost answer: receivers would get the message twice.
     ///
-    /// - Parameters:
-    ///   - message: the message.
-    ///   - destination: a topic, or a user by `userID`.
-    ///   - sizeLimits: the size limits of the networks. Default: Kii's documented limits.
     /// - Returns: the message's ID, which receivers do not get.
     /// - Throws: ``KiiInputError`` with the place in the message when Kii would refuse the message; ``KiiError`` with
-    ///   `TOPIC_NOT_FOUND` or `USER_NOT_FOUND` when the destination does not exist.
-    /// - Source: `POST …/topics/{topicID}/push/messages` and `POST /apps/{appID}/users/{userID}/push/messages`. Kii has
-    ///   no such resource for a thing, and documents no status.
+    ///   `TOPIC_NOT_FOUND` or `USER_NOT_FOUND`.
+    /// - Source: `POST …/topics/{topicID}/push/messages` and `POST /apps/{appID}/users/{userID}/push/messages`
     @discardableResult
     public func send(
         _ message: PushMessage, to destination: PushDestination, sizeLimits: PushMessage.SizeLimits = .init()

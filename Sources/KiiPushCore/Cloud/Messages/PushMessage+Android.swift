@@ -1,8 +1,8 @@
 extension PushMessage {
     /// The part of a message for GCM or FCM.
     ///
-    /// - Source: Kii's reference for GCM, and for FCM's data and notification. Kii's guide for Android describes FCM's
-    ///   other fields, which this library writes as for GCM.
+    /// - Source: Kii's reference for GCM, and for FCM's data and notification; Kii's guide for Android for FCM's other
+    ///   fields.
     public struct AndroidPart: Sendable, Hashable {
         package var isEnabled: Bool
         /// Flat data for this network: strings only. Overrides ``PushMessage/data`` key by key. Default: none.
@@ -13,12 +13,11 @@ extension PushMessage {
         public var collapseKey: String?
         package var delayWhileIdle: Bool?
         /// The time for which the network keeps the message for an offline device, in whole seconds. Needs
-        /// ``collapseKey``. Default: not sent; FCM then keeps the message for 4 weeks.
+        /// ``collapseKey``. Default: not sent; FCM keeps the message for 4 weeks.
         public var timeToLive: Duration?
         /// The only Android package that may receive the message. Default: not sent.
         public var restrictedPackageName: String?
-        /// Whether the network only checks the message and does not deliver it. GCM only, and not together with APNs.
-        /// Default: not sent.
+        /// Whether the network only checks the message. GCM only, and not together with APNs. Default: not sent.
         public var dryRun: Bool?
 
         /// Makes a part; set the other properties afterwards.

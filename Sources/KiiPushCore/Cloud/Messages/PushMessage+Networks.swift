@@ -1,11 +1,9 @@
 extension PushMessage {
-    /// A network that carries messages to installations. The raw value is the key of the network's part in a message's
-    /// JSON.
+    /// The raw value is the key of the network's part in a message's JSON.
     package enum Network: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
         case mqtt
         /// For installations of type `ANDROID`, unless the message also enables FCM.
         case gcm
-        /// For installations of type `ANDROID`.
         case fcm
         case apns
         case jpush
@@ -23,7 +21,6 @@ extension PushMessage {
         var network: Network
         var isEnabled: Bool
         var data: JSONValue?
-        /// Whether a device shows or does something without data.
         var worksWithoutData = false
         /// Members that the delivered message has among the data: `aps`.
         var inside: JSONMembers = []

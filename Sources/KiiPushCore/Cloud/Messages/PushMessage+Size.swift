@@ -26,10 +26,8 @@ extension PushMessage {
         }
     }
 
-    /// The bytes of a delivered message that are known before sending. `nil` if the message does not use the network.
-    ///
-    /// They are the data, the notification, and those of the cloud's fields that follow from the message and its
-    /// destination. The cloud adds further fields, such as the sender.
+    /// `nil` if the message does not use the network. The cloud adds further fields before it measures, such as the
+    /// sender.
     package func knownSize(over network: Network, to destination: PushDestination? = nil) -> Int? {
         guard let part = self.parts.first(where: { $0.network == network }), part.isEnabled else { return nil }
         return self.knownSize(of: part, to: destination)
@@ -48,8 +46,8 @@ extension PushMessage {
         let isShort = part.network == .apns
         let fields = self.knownFields(to: destination).map { (isShort ? $0.short : $0.long, $0.value) }
         let members = (self.data?.pairs ?? []) + (part.data?.pairs ?? []) + part.inside + fields
-        // The last member with a key counts: a network's data override the message's data, and Kii's fields override
-        // both. GCM and FCM deliver only strings, so no null.
+        // The last member with a key counts: a network's data override the message's, and Kii's fields override both.
+        // GCM and FCM deliver only strings.
         let carriesText = part.network == .gcm || part.network == .fcm
         let payload = JSONValue.object(members.filter { !carriesText || !$0.1.isNull })
         return payload.serialized().count + (part.beside?.serialized().count ?? 0)
@@ -81,8 +79,8 @@ extension PushMessage {
         }
     }
 
-    /// Empty for `me` and for an address such as `VENDOR_THING_ID:…`. The cloud delivers an ID in their place, which
-    /// the library does not know.
+    /// Empty for `me` and for an address such as `VENDOR_THING_ID:…`: the cloud delivers an ID that the library does
+    /// not know.
     private static func lastingID(_ id: String) -> JSONValue {
         id == "me" || id.utf8.contains(UInt8(ascii: ":")) ? "" : JSONValue(id)
     }

@@ -1,6 +1,5 @@
 extension PushMessage {
-    /// Refuses a message that Kii would refuse with 400 `INVALID_INPUT_DATA`. The cloud adds fields before it measures,
-    /// so it may still refuse a message just below a size limit.
+    /// The cloud adds fields before it measures, so it may also refuse a message just below a size limit.
     package func validate(
         sizeLimits: SizeLimits = .init(), to destination: PushDestination? = nil
     ) throws(KiiInputError) {
@@ -18,7 +17,6 @@ extension PushMessage {
         }
     }
 
-    /// `network` is `nil` for the data common to all networks.
     fileprivate static func validate(
         _ data: JSONValue?, at place: String..., over network: Network?
     ) throws(KiiInputError) {
@@ -31,8 +29,6 @@ extension PushMessage {
         }
     }
 
-    /// `nil` if the data may contain this kind of value.
-    ///
     /// - Source: Kii's reference of `push/messages`
     private static func rule(against kind: JSONValue.Kind, over network: Network?) -> String? {
         switch (network, kind) {

@@ -32,8 +32,8 @@ public struct PushMessage: Sendable, Hashable {
     public var sendOrigin: Bool?
     /// Whether the delivered message contains the topic's scope. Kii's default: `true`.
     public var sendObjectScope: Bool?
-    /// Whether the delivered message contains the topic's ID. Kii's default: `true`. A receiver treats a message
-    /// without topic ID as a direct push.
+    /// Whether the delivered message contains the topic's ID. Kii's default: `true`. A message without the ID looks
+    /// like a direct push.
     public var sendTopicID: Bool?
 
     /// The part for MQTT. `nil` excludes the network.
@@ -46,11 +46,7 @@ public struct PushMessage: Sendable, Hashable {
     /// The part for JPush. `nil` excludes the network.
     public var jpush: DataPart?
 
-    /// Makes a message for MQTT. Set the other networks' parts afterwards.
-    ///
-    /// - Parameters:
-    ///   - data: data for all networks. Default `nil`.
-    ///   - mqtt: the part for MQTT. Default: enabled, without data of its own.
+    /// Makes a message, by default for MQTT alone. Set the other networks' parts afterwards.
     public init(data: JSONValue? = nil, mqtt: DataPart? = DataPart()) { (self.data, self.mqtt) = (data, mqtt) }
 }
 

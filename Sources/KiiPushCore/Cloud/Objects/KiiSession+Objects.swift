@@ -2,22 +2,19 @@ extension KiiSession {
     /// Creates an object in a bucket, and the bucket if it does not exist. Subscribers of the bucket get
     /// `DATA_OBJECT_CREATED`.
     ///
-    /// - Parameters:
-    ///   - fields: the object's fields: a JSON object.
-    ///   - bucket: the bucket.
-    /// - Returns: the object with the ID that the cloud chose.
-    /// - Source: `POST /apps/{appID}/{scope}/buckets/{bucketID}/objects`
+    /// `fields` is a JSON object. The cloud chooses the object's ID.
+    ///
+    /// - Source: `POST …/buckets/{bucketID}/objects`
     public func createObject(_ fields: JSONValue, in bucket: Bucket) async throws -> StoredObject {
         try await self.perform(.creating(fields, in: bucket))
     }
 
-    /// Replaces all fields of an object, or creates the object under an ID of the caller's choice. Subscribers of the
-    /// bucket get `DATA_OBJECT_UPDATED` or `DATA_OBJECT_CREATED`.
+    /// Replaces all fields of an object, or creates the object. Subscribers of the bucket get `DATA_OBJECT_UPDATED` or
+    /// `DATA_OBJECT_CREATED`.
     ///
-    /// - Parameters:
-    ///   - fields: the object's new fields: a JSON object.
-    ///   - reference: the object. Its ID has 2 to 100 of `A-Z a-z 0-9 - _ .`.
-    /// - Source: `PUT /apps/{appID}/{scope}/buckets/{bucketID}/objects/{objectID}`
+    /// `fields` is a JSON object. The object's ID has 2 to 100 of `A-Z a-z 0-9 - _ .`.
+    ///
+    /// - Source: `PUT …/objects/{objectID}`
     @discardableResult
     public func putObject(_ fields: JSONValue, as reference: ObjectReference) async throws -> StoredObject {
         try reference.id.requireKiiName(2...100, .objectID)
@@ -29,9 +26,8 @@ extension KiiSession {
     ///
     /// The call cannot remove a field. The client may repeat the call; subscribers may then get the change twice.
     ///
-    /// - Throws: ``KiiError`` with `OBJECT_NOT_FOUND` when the object does not exist.
-    /// - Source: `PATCH /apps/{appID}/{scope}/buckets/{bucketID}/objects/{objectID}`, as Kii's C SDK (ebisu) sends it.
-    ///   Kii's guide sends POST with `X-HTTP-Method-Override: PATCH`.
+    /// - Throws: ``KiiError`` with `OBJECT_NOT_FOUND`.
+    /// - Source: `PATCH …/objects/{objectID}`, as Kii's C SDK (ebisu) sends it
     @discardableResult
     public func patchObject(_ fields: JSONValue, of reference: ObjectReference) async throws -> StoredObject {
         try fields.validateObjectFields()
@@ -50,8 +46,8 @@ extension KiiSession {
     /// Reads an object: the app's own fields, and the cloud's. The cloud's keys start with an underscore, such as
     /// `_id`, `_created`, `_modified`, `_owner` and `_version`.
     ///
-    /// - Throws: ``KiiError`` with `OBJECT_NOT_FOUND` when the object does not exist.
-    /// - Source: `GET /apps/{appID}/{scope}/buckets/{bucketID}/objects/{objectID}`
+    /// - Throws: ``KiiError`` with `OBJECT_NOT_FOUND`.
+    /// - Source: `GET …/objects/{objectID}`
     public func object(_ reference: ObjectReference) async throws -> JSONValue {
         try await self.perform(
             KiiCall(.get, reference.path, statuses: [200]) { response throws(KiiResponseError) in
@@ -63,8 +59,8 @@ extension KiiSession {
 
     /// Removes an object. Subscribers of the bucket get `DATA_OBJECT_DELETED`.
     ///
-    /// - Throws: ``KiiError`` with `OBJECT_NOT_FOUND` when the object does not exist.
-    /// - Source: `DELETE /apps/{appID}/{scope}/buckets/{bucketID}/objects/{objectID}`
+    /// - Throws: ``KiiError`` with `OBJECT_NOT_FOUND`.
+    /// - Source: `DELETE …/objects/{objectID}`
     public func deleteObject(_ reference: ObjectReference) async throws {
         try await self.perform(KiiCall(.delete, reference.path, statuses: [200, 204]))
     }
@@ -72,14 +68,10 @@ extension KiiSession {
     /// Stores bytes, such as an image, as an object's body, and replaces an existing body. Subscribers of the bucket
     /// get `DATA_OBJECT_BODY_UPDATED`.
     ///
-    /// - Parameters:
-    ///   - bytes: the bytes; an empty array makes an empty body.
-    ///   - mediaType: the media type, such as `image/png`, which the cloud returns to readers of the body. Default
-    ///     `application/octet-stream`.
-    ///   - reference: the object.
-    /// - Throws: ``KiiError`` with `OBJECT_NOT_FOUND` when the object does not exist.
-    /// - Source: `PUT /apps/{appID}/{scope}/buckets/{bucketID}/objects/{objectID}/body`. Live answers have 200; the
-    ///   call also accepts 201 and 204.
+    /// The cloud returns `mediaType` to readers of the body.
+    ///
+    /// - Throws: ``KiiError`` with `OBJECT_NOT_FOUND`.
+    /// - Source: `PUT …/objects/{objectID}/body`
     @discardableResult
     public func uploadBody(
         _ bytes: [UInt8], mediaType: String = "application/octet-stream", of reference: ObjectReference
@@ -89,10 +81,10 @@ extension KiiSession {
             statuses: [200, 201, 204])
     }
 
-    /// Reads an object's body into memory. Throws ``TransportError`` if the body exceeds the size limit of an answer.
+    /// Reads an object's body into memory. A body above the size limit of an answer is a ``TransportError``.
     ///
-    /// - Throws: ``KiiError`` with `OBJECT_BODY_NOT_FOUND` when the object has no body.
-    /// - Source: `GET /apps/{appID}/{scope}/buckets/{bucketID}/objects/{objectID}/body`
+    /// - Throws: ``KiiError`` with `OBJECT_BODY_NOT_FOUND`.
+    /// - Source: `GET …/objects/{objectID}/body`
     public func body(of reference: ObjectReference) async throws -> ObjectBody {
         try await self.perform(
             KiiCall(.get, reference.path.appending("body"), statuses: [200]) { response in
@@ -102,16 +94,16 @@ extension KiiSession {
 
     /// Removes an object's body and leaves the object. Subscribers of the bucket get `DATA_OBJECT_BODY_DELETED`.
     ///
-    /// - Throws: ``KiiError`` with `OBJECT_BODY_NOT_FOUND` when the object has no body.
-    /// - Source: `DELETE /apps/{appID}/{scope}/buckets/{bucketID}/objects/{objectID}/body`
+    /// - Throws: ``KiiError`` with `OBJECT_BODY_NOT_FOUND`.
+    /// - Source: `DELETE …/objects/{objectID}/body`
     public func deleteBody(of reference: ObjectReference) async throws {
         try await self.perform(KiiCall(.delete, reference.path.appending("body"), statuses: [200, 204]))
     }
 
     /// Removes a bucket with all its objects. Subscribers of the bucket get `BUCKET_DELETED`.
     ///
-    /// - Throws: ``KiiError`` with `BUCKET_NOT_FOUND` when the bucket does not exist.
-    /// - Source: `DELETE /apps/{appID}/{scope}/buckets/{bucketID}`. Kii documents no status.
+    /// - Throws: ``KiiError`` with `BUCKET_NOT_FOUND`.
+    /// - Source: `DELETE …/buckets/{bucketID}`
     public func deleteBucket(_ bucket: Bucket) async throws {
         try await self.perform(KiiCall(.delete, bucket.path, statuses: [200, 204]))
     }

@@ -1,5 +1,4 @@
-/// - Source: Kii's reference of an object for the size; Kii's guides for the cloud's keys, which start with an
-///   underscore
+/// - Source: Kii's reference of an object for the size; Kii's guides for keys with an underscore
 extension JSONValue {
     private static let maximumObjectCharacters = 65_534
 

@@ -1,10 +1,10 @@
-/// The cloud's answer about an object after a write.
+/// The cloud's answer to a write of an object. A time is `nil` when the cloud did not say.
 public struct StoredObject: Sendable, Hashable {
     /// The written object.
     public var reference: ObjectReference
-    /// The time of creation, by the cloud's clock. `nil` when the cloud did not say.
+    /// The time of creation, by the cloud's clock.
     public var createdAt: Timestamp?
-    /// The time of the last change, by the cloud's clock. `nil` when the cloud did not say.
+    /// The time of the last change, by the cloud's clock.
     public var modifiedAt: Timestamp?
 
     package init(reference: ObjectReference, createdAt: Timestamp? = nil, modifiedAt: Timestamp? = nil) {
@@ -23,8 +23,7 @@ public struct ObjectBody: Sendable, Hashable {
 }
 
 extension StoredObject {
-    /// Some answers have `createdAt` and `modifiedAt`, others are the whole object with `_created` and `_modified`. In
-    /// a whole object, names without underscore belong to the app. An empty answer sets neither time.
+    /// If the answer is the whole object, the names without underscore belong to the app. An empty answer has no times.
     init(_ reference: ObjectReference, writtenBy response: KiiResponse) throws(KiiResponseError) {
         self.init(reference: reference)
         guard !response.http.body.isEmpty else { return }

@@ -1,20 +1,16 @@
 extension KiiSession {
-    /// Subscribes a principal to a topic or a bucket.
+    /// Subscribes a principal to a topic or a bucket. The default is the token's principal. With an administrator's
+    /// token, `principal` is required.
     ///
     /// The topic must exist. According to Kii's reference, the cloud creates a missing bucket; according to Kii's
     /// guide, the cloud answers `FILTER_NOT_FOUND`.
     ///
-    /// - Parameters:
-    ///   - target: the topic or bucket.
-    ///   - principal: the subscriber. Default: the token's principal. Required with an administrator's token, since an
-    ///     administrator cannot subscribe.
-    ///   - acceptsExisting: whether an existing subscription is a success. Default: yes.
     /// - Returns: whether this call made the subscription. Also false if the client repeated the call after a lost
     ///   answer, and the first request made the subscription.
-    /// - Throws: ``KiiError`` with `TOPIC_NOT_FOUND` or `FILTER_NOT_FOUND` when the target does not exist, with
-    ///   `PUSH_SUBSCRIPTION_ALREADY_EXISTS` unless `acceptsExisting`.
+    /// - Throws: ``KiiError`` with `TOPIC_NOT_FOUND` or `FILTER_NOT_FOUND`, and with `PUSH_SUBSCRIPTION_ALREADY_EXISTS`
+    ///   unless `acceptsExisting`.
     /// - Source: `PUT …/topics/{topicID}/push/subscriptions/users/{userID}` and
-    ///   `…/buckets/{bucketID}/filters/all/push/subscriptions/…`, with an empty body
+    ///   `…/buckets/{bucketID}/filters/all/push/subscriptions/…`
     @discardableResult
     public func subscribe(
         to target: SubscriptionTarget, as principal: Principal? = nil, acceptsExisting: Bool = true
@@ -26,12 +22,9 @@ extension KiiSession {
         }
     }
 
-    /// Checks whether a principal is subscribed. Returns false for a missing topic or bucket. A missing app or
-    /// principal is an error.
+    /// Checks whether a principal, by default the token's, is subscribed. A missing topic or bucket means no. A missing
+    /// app or principal is an error.
     ///
-    /// - Parameters:
-    ///   - target: the topic or bucket.
-    ///   - principal: the subscriber. Default: the token's principal.
     /// - Source: `GET …/push/subscriptions/users/{userID}` and `…/things/{thingID}`
     public func isSubscribed(to target: SubscriptionTarget, as principal: Principal? = nil) async throws -> Bool {
         try await self.perform(on: target, of: principal) { path in
@@ -44,19 +37,15 @@ extension KiiSession {
         }
     }
 
-    /// Ends a subscription.
+    /// Ends a subscription of a principal, by default the token's.
     ///
-    /// - Parameters:
-    ///   - target: the topic or bucket.
-    ///   - principal: the subscriber. Default: the token's principal.
-    /// - Throws: ``KiiError`` with `PUSH_SUBSCRIPTION_NOT_FOUND` when the subscription does not exist.
+    /// - Throws: ``KiiError`` with `PUSH_SUBSCRIPTION_NOT_FOUND`.
     /// - Source: `DELETE …/push/subscriptions/users/{userID}` and `…/things/{thingID}`
     public func unsubscribe(from target: SubscriptionTarget, as principal: Principal? = nil) async throws {
         try await self.perform(on: target, of: principal) { KiiCall(.delete, $0, statuses: [200, 204]) }
     }
 
-    /// Without `principal`, the subscriber is the owner of the token. If the cloud refuses the token, the next token
-    /// may have another owner, such as a newly registered user.
+    /// If the cloud refuses the token, the next token may belong to another principal, such as a newly registered user.
     private func perform<Answer>(
         on target: SubscriptionTarget, of principal: Principal?, _ call: (KiiPath) -> KiiCall<Answer>
     ) async throws -> Answer {

@@ -1,4 +1,4 @@
-/// A command to a thing (thing-if), as the cloud stores it: the actions and their results.
+/// A command to a thing (thing-if), as the cloud stores it. A time is `nil` when the cloud did not say.
 public struct KiiCommand: Sendable, Hashable {
     /// The ID that the cloud chose.
     public var commandID: String
@@ -8,9 +8,9 @@ public struct KiiCommand: Sendable, Hashable {
     public var actions: JSONValue
     /// The results of the actions; empty until the thing reports them.
     public var results: [ThingActionResult]
-    /// The time of issue, by the cloud's clock. `nil` when the cloud did not say.
+    /// The time of issue, by the cloud's clock.
     public var createdAt: Timestamp?
-    /// The time of the last change, by the cloud's clock. `nil` when the cloud did not say.
+    /// The time of the last change, by the cloud's clock.
     public var modifiedAt: Timestamp?
     /// Further fields, such as `issuer`, `schema` and `title`: a JSON object.
     public var fields: JSONValue
@@ -70,11 +70,7 @@ extension KiiSession {
     /// When the thing reports results, the command's issuer gets a direct push: its ``ReceivedMessage/rawPayload`` has
     /// `commandID` and no `actions`.
     ///
-    /// - Parameters:
-    ///   - commandID: the command's ID.
-    ///   - thingID: the thing that receives the command.
-    /// - Throws: ``KiiError`` with `COMMAND_NOT_FOUND` when the thing has no such command, with `TARGET_NOT_FOUND` when
-    ///   the thing does not exist.
+    /// - Throws: ``KiiError`` with `COMMAND_NOT_FOUND` or, for a missing thing, `TARGET_NOT_FOUND`.
     /// - Source: `GET /thing-if/apps/{appID}/targets/thing:{thingID}/commands/{commandID}`
     public func command(_ commandID: String, of thingID: String) async throws -> KiiCommand {
         let call = KiiCall<KiiCommand>.reading(try .command(commandID, of: thingID), KiiCommand.init)
@@ -84,14 +80,11 @@ extension KiiSession {
     /// Reports the results of a command's actions, and replaces earlier results. The command is done when every action
     /// has a result.
     ///
-    /// - Parameters:
-    ///   - results: one result for each action. If the command lists its actions by alias, each result needs its alias.
-    ///   - commandID: the command's ID.
-    ///   - thingID: the thing that received the command.
-    /// - Throws: ``KiiError`` with `COMMAND_NOT_FOUND` when the thing has no such command, with `TARGET_NOT_FOUND` when
-    ///   the thing does not exist.
-    /// - Source: `PUT /thing-if/apps/{appID}/targets/thing:{thingID}/commands/{commandID}/action-results`, with a media
-    ///   type of its own for commands with traits. Live answers have 204; tests of Kii's older thing SDK have 201.
+    /// If the command lists its actions by alias, each result needs its alias.
+    ///
+    /// - Throws: ``KiiError`` with `COMMAND_NOT_FOUND` or, for a missing thing, `TARGET_NOT_FOUND`.
+    /// - Source: `PUT /thing-if/apps/{appID}/targets/thing:{thingID}/commands/{commandID}/action-results`. A Node
+    ///   client got 204; tests of Kii's older thing SDK have 201.
     public func report(_ results: [ThingActionResult], of commandID: String, thing thingID: String) async throws {
         let path = try KiiPath.command(commandID, of: thingID).appending("action-results")
         let body = try KiiBody.reporting(results)
@@ -111,7 +104,6 @@ extension KiiPath {
 }
 
 extension KiiBody {
-    /// Groups the results by alias if they have aliases. Otherwise they are a plain list.
     fileprivate static func reporting(_ results: [ThingActionResult]) throws(KiiInputError) -> KiiBody {
         let aliases = results.compactMap { $0.alias }
         guard !results.isEmpty, aliases.isEmpty || aliases.count == results.count else {
@@ -127,7 +119,7 @@ extension KiiBody {
 }
 
 extension KiiFields {
-    /// The results in an element of a list, by action or in lists by alias.
+    /// An element has results by action, or lists of results by alias.
     fileprivate func actionResults(alias: String? = nil) throws(KiiResponseError) -> [ThingActionResult] {
         var results: [ThingActionResult] = []
         for name in self.names {

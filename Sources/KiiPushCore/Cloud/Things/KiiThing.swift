@@ -22,7 +22,7 @@ public struct KiiThing: Sendable, Hashable {
     public var thingID: String
     /// The vendor's ID.
     public var vendorThingID: String
-    /// The kind of thing. `nil` when the thing has none.
+    /// The kind of thing, if any.
     public var thingType: String?
     /// The time of registration, by the cloud's clock. `nil` when the cloud did not say.
     public var createdAt: Timestamp?
@@ -49,10 +49,9 @@ public struct KiiThing: Sendable, Hashable {
 }
 
 extension KiiSession {
-    /// Reads a thing's data. The thing itself, its owner and an administrator may read the data. With a thing's own
-    /// token, the call shows whether the token is valid.
+    /// Reads a thing's data. The thing itself, its owner and an administrator may read the data.
     ///
-    /// - Throws: ``KiiError`` with `THING_NOT_FOUND` when the thing does not exist.
+    /// - Throws: ``KiiError`` with `THING_NOT_FOUND`.
     /// - Source: `GET /apps/{appID}/things/{thingID}` and `/things/VENDOR_THING_ID:{vendorThingID}`
     public func thing(_ reference: ThingReference) async throws -> KiiThing {
         try await self.perform(.reading(reference.path(), KiiThing.init))

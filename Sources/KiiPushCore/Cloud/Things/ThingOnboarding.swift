@@ -26,8 +26,8 @@ public struct ThingDescription: Sendable, Hashable {
     /// Describes a thing.
     ///
     /// - Parameters:
-    ///   - thingType: the kind of thing. Default: none.
-    ///   - firmwareVersion: the version of the thing's firmware. Default: none.
+    ///   - thingType: the kind of thing.
+    ///   - firmwareVersion: the version of the thing's firmware.
     ///   - layoutPosition: the thing's place among other things. Default `nil`: standalone.
     ///   - properties: further fields, Kii's (such as `_vendor`) and the app's own: a JSON object. Default: none.
     public init(
@@ -74,17 +74,11 @@ public struct OnboardedThing: Sendable, Hashable {
 /// Onboarding registers a thing if it does not exist, binds the thing to its owner if there is one, and returns a token
 /// and an MQTT endpoint.
 ///
-/// The first onboarding sets the password, which later ones must name. A later onboarding only issues a further token,
-/// so the client may repeat the call after a lost answer.
+/// The first onboarding sets the password, which later ones must name. A later onboarding only issues a further token.
 ///
-/// - Source: `POST /thing-if/apps/{appID}/onboardings`, with one media type for each way
+/// - Source: `POST /thing-if/apps/{appID}/onboardings`
 extension KiiClient {
-    /// Onboards a thing without an owner.
-    ///
-    /// - Parameters:
-    ///   - vendorThingID: the vendor's ID: 1 to 200 of `A-Z a-z 0-9 - _ .`.
-    ///   - password: the thing's password.
-    ///   - description: the description of a thing that is not registered yet. Default: empty.
+    /// Onboards a thing without an owner. A vendor's ID has 1 to 200 of `A-Z a-z 0-9 - _ .`.
     public func onboardThing(
         vendorThingID: String, password: Secret, description: ThingDescription = ThingDescription()
     ) async throws -> OnboardedThing {
@@ -96,14 +90,7 @@ extension KiiClient {
 
 /// Onboarding by an owner, or by a member of the group that owns the thing.
 extension KiiSession {
-    /// Onboards a thing by its vendor's ID, for an owner.
-    ///
-    /// - Parameters:
-    ///   - vendorThingID: the vendor's ID: 1 to 200 of `A-Z a-z 0-9 - _ .`.
-    ///   - password: the thing's password.
-    ///   - owner: the user or group that will own the thing.
-    ///   - description: the description of a thing that is not registered yet. Default: empty.
-    /// - Returns: the thing with its own token.
+    /// Onboards a thing by its vendor's ID, for an owner. The vendor's ID has 1 to 200 of `A-Z a-z 0-9 - _ .`.
     public func onboardThing(
         vendorThingID: String, password: Secret, owner: ThingOwner, description: ThingDescription = ThingDescription()
     ) async throws -> OnboardedThing {
@@ -111,14 +98,9 @@ extension KiiSession {
         return try await self.perform(.onboarding("OnboardingWithVendorThingIDByOwner", members, password))
     }
 
-    /// Onboards a registered thing for an owner.
+    /// Onboards a registered thing, by the ID that the cloud chose (`th.…`), for an owner.
     ///
-    /// - Parameters:
-    ///   - thingID: the ID that the cloud gave the thing (`th.…`).
-    ///   - password: the thing's password.
-    ///   - owner: the user or group that will own the thing.
-    /// - Returns: the thing with its own token.
-    /// - Throws: ``KiiError`` with `THING_NOT_FOUND` when the thing does not exist.
+    /// - Throws: ``KiiError`` with `THING_NOT_FOUND`.
     public func onboardThing(thingID: String, password: Secret, owner: ThingOwner) async throws -> OnboardedThing {
         let members = try owner.onboarding()
         try KiiInputError.refuseEmpty(thingID, .thingID)

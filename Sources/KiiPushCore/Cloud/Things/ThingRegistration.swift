@@ -5,13 +5,9 @@ public struct ThingRegistration: Sendable, Hashable {
     package var thingType: String?
     package var fields: JSONValue
 
-    /// Describes a thing.
+    /// Describes a thing. The vendor's ID is unique within the app: 1 to 200 of `A-Z a-z 0-9 - _ .`.
     ///
-    /// - Parameters:
-    ///   - vendorThingID: the vendor's ID, unique within the app: 1 to 200 of `A-Z a-z 0-9 - _ .`.
-    ///   - password: the thing's password.
-    ///   - thingType: the kind of thing. Default: none.
-    ///   - fields: further fields, Kii's (such as `_vendor`) and the app's own: a JSON object. Default: none.
+    /// `fields` is a JSON object of further fields, Kii's (such as `_vendor`) and the app's own.
     public init(vendorThingID: String, password: Secret, thingType: String? = nil, fields: JSONValue = [:]) {
         (self.vendorThingID, self.password) = (vendorThingID, password)
         (self.thingType, self.fields) = (thingType, fields)
@@ -49,12 +45,9 @@ public struct RegisteredThing: Sendable, Hashable {
 }
 
 extension KiiClient {
-    /// Registers a thing.
+    /// Registers a thing. With `grantsToken` the cloud also returns a token of the thing.
     ///
-    /// - Parameters:
-    ///   - registration: the thing's data.
-    ///   - grantsToken: whether the cloud returns a token. Default: yes.
-    /// - Throws: ``KiiError`` with `THING_ALREADY_EXISTS` when another thing has the vendor thing ID.
+    /// - Throws: ``KiiError`` with `THING_ALREADY_EXISTS` when another thing has the vendor's ID.
     /// - Source: `POST /apps/{appID}/things`, with another media type for a token
     public func registerThing(
         _ registration: ThingRegistration, grantsToken: Bool = true

@@ -1,13 +1,12 @@
 extension KiiSession {
     /// Creates a topic. A topic in the app's scope needs an administrator's token.
     ///
-    /// - Parameters:
-    ///   - topic: the topic.
-    ///   - acceptsExisting: whether an existing topic is a success; the topic stays unchanged. Default: yes.
+    /// An existing topic stays unchanged, and is an error unless `acceptsExisting`.
+    ///
     /// - Returns: whether this call created the topic. Also false if the client repeated the call after a lost answer,
     ///   and the first request created the topic.
-    /// - Throws: ``KiiError`` with `TOPIC_ALREADY_EXISTS` unless `acceptsExisting`.
-    /// - Source: `PUT /apps/{appID}/{scope}/topics/{topicID}` with an empty body
+    /// - Throws: ``KiiError`` with `TOPIC_ALREADY_EXISTS`.
+    /// - Source: `PUT …/topics/{topicID}`
     @discardableResult
     public func createTopic(_ topic: Topic, acceptsExisting: Bool = true) async throws -> Bool {
         try await self.perform(
@@ -18,23 +17,22 @@ extension KiiSession {
 
     /// Checks whether a topic exists. A missing app, user, group or thing is an error.
     ///
-    /// - Source: `GET /apps/{appID}/{scope}/topics/{topicID}`. Kii's text says 200; its SDKs also accept 204. An answer
-    ///   to HEAD has no body to distinguish a missing topic from a missing app.
+    /// - Source: `GET …/topics/{topicID}`. Kii's text says 200; its SDKs also accept 204.
     public func topicExists(_ topic: Topic) async throws -> Bool {
         try await self.perform(.asking(topic.path(), statuses: [200, 204], absent: [KiiErrorCode.topicNotFound]))
     }
 
     /// Removes a topic with its subscriptions.
     ///
-    /// - Throws: ``KiiError`` with `TOPIC_NOT_FOUND` when the topic does not exist.
-    /// - Source: `DELETE /apps/{appID}/{scope}/topics/{topicID}`
+    /// - Throws: ``KiiError`` with `TOPIC_NOT_FOUND`.
+    /// - Source: `DELETE …/topics/{topicID}`
     public func deleteTopic(_ topic: Topic) async throws {
         try await self.perform(KiiCall(.delete, topic.path(), statuses: [204]))
     }
 
     /// Lists a scope's topics. Users and things see the topics that they may subscribe to.
     ///
-    /// - Source: `GET /apps/{appID}/{scope}/topics[?paginationKey=…]`
+    /// - Source: `GET …/topics[?paginationKey=…]`
     public func topics(in scope: Scope) -> KiiList<Topic> {
         KiiList(self) {
             KiiCall.reading(scope.path.appending("topics")) { fields throws(KiiResponseError) in
@@ -52,9 +50,9 @@ extension KiiSession {
     /// Reads a topic's access control list. A right that nobody has is absent or empty. A group is one subject: the
     /// list does not name its members.
     ///
-    /// - Throws: ``KiiError`` with `TOPIC_NOT_FOUND` when the topic does not exist.
-    /// - Source: `GET …/topics/{topicID}/acl`. Kii's reference writes a subject as an object with `userID`, `groupID`
-    ///   or `thingID`. The call also reads the form of a path (`UserID:…`).
+    /// - Throws: ``KiiError`` with `TOPIC_NOT_FOUND`.
+    /// - Source: `GET …/topics/{topicID}/acl`. A subject is an object, as in Kii's reference, or a text such as
+    ///   `UserID:…`.
     public func access(to topic: Topic) async throws -> [TopicVerb: Set<AccessSubject>] {
         try await self.perform(
             .reading(topic.path().appending("acl")) { fields throws(KiiResponseError) in
@@ -77,17 +75,11 @@ extension KiiSession {
         return try await self.perform(.asking(path, statuses: [200, 204], absent: [KiiErrorCode.aclNotFound]))
     }
 
-    /// Grants `subject` the right `verb` on a topic.
+    /// Grants `subject` the right `verb` on a topic. Refuses ``AccessSubject/anonymousUser``.
     ///
-    /// - Parameters:
-    ///   - verb: the right.
-    ///   - topic: the topic.
-    ///   - subject: the subject that gets the right; not ``AccessSubject/anonymousUser``.
-    ///   - acceptsExisting: whether an existing right is a success. Default: yes.
     /// - Returns: whether this call granted the right.
-    /// - Throws: ``KiiError`` with `TOPIC_NOT_FOUND` when the topic does not exist, with `ACL_ALREADY_EXISTS` unless
-    ///   `acceptsExisting`.
-    /// - Source: `PUT …/topics/{topicID}/acl/{verb}/{subject}` with an empty body. Kii documents no status.
+    /// - Throws: ``KiiError`` with `TOPIC_NOT_FOUND`, and with `ACL_ALREADY_EXISTS` unless `acceptsExisting`.
+    /// - Source: `PUT …/topics/{topicID}/acl/{verb}/{subject}`
     @discardableResult
     public func grant(
         _ verb: TopicVerb, on topic: Topic, to subject: AccessSubject, acceptsExisting: Bool = true
@@ -103,7 +95,7 @@ extension KiiSession {
     /// Revokes a right on a topic. The subject keeps rights that it has through a group, or as one of all users.
     ///
     /// - Throws: ``KiiError`` with `ACL_NOT_FOUND` when the subject did not have the right.
-    /// - Source: `DELETE …/topics/{topicID}/acl/{verb}/{subject}`. Kii documents no status.
+    /// - Source: `DELETE …/topics/{topicID}/acl/{verb}/{subject}`
     public func revoke(_ verb: TopicVerb, on topic: Topic, from subject: AccessSubject) async throws {
         let path = try topic.entry(of: subject, for: verb)
         try await self.perform(KiiCall(.delete, path, statuses: [200, 204]))

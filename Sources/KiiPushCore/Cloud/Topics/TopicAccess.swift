@@ -38,7 +38,6 @@ public enum AccessSubject: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Two IDs stand for many users, and have cases of their own.
     static func user(named id: String) -> AccessSubject {
         switch id {
         case Self.anyAuthenticatedID: .anyAuthenticatedUser
