@@ -5,13 +5,13 @@ public struct KiiApp: Sendable, Hashable {
     package var baseURL: String
     package var thingIFBaseURL: String
     package var allowsPlainHTTP: Bool
-    /// The tokens' issuer; `nil` means the server of ``baseURL``. A local server keeps its issuer when its port
-    /// changes.
+    /// A name for the server that issues the app's tokens; `nil` means the address of ``baseURL``. A local server keeps
+    /// this name when its port changes.
     package var issuer: String?
 
     /// Makes an app from its ID, its key and the addresses of its servers.
     ///
-    /// Each call checks these values, and throws ``KiiInputError`` before it sends anything if a value is invalid.
+    /// A call throws ``KiiInputError`` before it sends anything if one of these values is invalid.
     ///
     /// - Parameters:
     ///   - appID: the app's ID.
@@ -19,7 +19,7 @@ public struct KiiApp: Sendable, Hashable {
     ///   - baseURL: the root of the REST API, usually ending in `/api`: an `https` URL, or an `http` URL of this
     ///     machine.
     ///   - thingIFBaseURL: the root of thing-if, the API for things, on the same server. Default: `baseURL` with
-    ///     `/thing-if` in place of `/api` at its end.
+    ///     `/thing-if` in place of its final `/api`.
     ///   - allowsPlainHTTP: whether calls may send the app's key and tokens unencrypted to another machine. Default:
     ///     no.
     public init(
@@ -36,7 +36,7 @@ public struct KiiApp: Sendable, Hashable {
 }
 
 extension KiiApp {
-    /// For Kii's EU site the address is a guess: Kii documents none.
+    /// Kii's sites follow this rule. For its EU site, Kii documents no address.
     private static func thingIFBaseURL(beside baseURL: String) -> String {
         let root = baseURL.withoutLastSlashes
         return (root.hasSuffix("/api") ? root.dropLast("/api".count) : root) + "/thing-if"
@@ -75,7 +75,7 @@ extension KiiApp {
 
     package var origin: Origin? { Origin(of: self.baseURL.withoutLastSlashes) }
 
-    /// RFC 7617 section 2.
+    /// The credentials of HTTP's `Basic` scheme (RFC 7617 section 2).
     var basicCredentials: Secret { Secret(Base64.encode(Array("\(self.appID):\(self.appKey.reveal())".utf8))) }
 
     var tokenIssuer: String { self.issuer ?? self.origin?.description ?? self.baseURL }
@@ -95,6 +95,6 @@ extension StringProtocol {
             && self.last != " "
     }
 
-    /// Without spaces and line breaks, the text cannot end a header line or a URL.
+    /// Whether the text can end neither a header line nor a URL.
     var isVisibleASCII: Bool { !self.isEmpty && self.utf8.allSatisfy { (0x21...0x7E).contains($0) } }
 }

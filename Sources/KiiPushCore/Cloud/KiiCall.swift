@@ -2,23 +2,25 @@
 package struct KiiCall<Answer: Sendable>: Sendable {
     package let method: HTTPMethod
     package let path: KiiPath
-    /// Any other status is an error, even within 200 to 299: a network's sign-in page answers 200 to every request.
+    /// The statuses of success. Any other status is an error, even within 200 to 299: a network's sign-in page answers
+    /// 200 to every request.
     package let statuses: Set<Int>
     package let read: @Sendable (KiiResponse) throws(KiiResponseError) -> Answer
     package var service = KiiService.api
-    /// Whether ``path`` is relative to `/apps/{appID}`.
+    /// Whether ``path`` is relative to `/apps/{appID}`, not to the API's root.
     package var isOfApp = true
     package var authorization = KiiAuthorization.token
-    /// Not percent-encoded.
+    /// Query parameters, not percent-encoded.
     package var query: [(name: String, value: String)] = []
     package var body = KiiBody.none
     /// Whether two requests have the effect of one, so that the client may repeat the call (RFC 9110 section 9.2.2).
     package var isIdempotent: Bool
-    /// The client removes these secrets from error texts.
+    /// Secrets in the request. The client removes these texts from errors.
     package var secrets: [Secret] = []
-    /// Returns the answer that a refusal stands for, such as `false` for "not subscribed"; otherwise `nil`.
+    /// Converts a refusal that is an expected answer, such as "not subscribed", into that answer; otherwise returns
+    /// `nil`.
     package var answerFromRefusal: @Sendable (KiiError) -> Answer? = { _ in nil }
-    /// The same for the refusal of a repeated request, if the cloud may have carried out an earlier request.
+    /// Like ``answerFromRefusal``, for a repeated request, if the cloud may have carried out the first request.
     package var answerFromRepetition: @Sendable (KiiError) -> Answer? = { _ in nil }
 
     package init(
@@ -51,8 +53,8 @@ package struct KiiCall<Answer: Sendable>: Sendable {
 }
 
 extension KiiCall where Answer == Void {
-    /// A repeated DELETE succeeds if the resource does not exist (404). A 404 for the app, or without a code of Kii's,
-    /// stays an error.
+    /// Makes a call. A repeated DELETE succeeds if the resource does not exist (404). A 404 for a missing app, or
+    /// without an error code of Kii's, stays an error.
     package init(_ method: HTTPMethod, _ path: KiiPath, statuses: Set<Int>) {
         self.init(method, path, statuses: statuses) { _ in }
         guard method == .delete else { return }
@@ -64,7 +66,8 @@ extension KiiCall where Answer == Void {
 }
 
 extension KiiCall where Answer == Bool {
-    /// Without `acceptsExisting` the client sends one request only: a second would find the resource of the first.
+    /// Makes a PUT that creates a resource. Unless `acceptsExisting`, the client does not repeat the PUT: the
+    /// repetition would find the resource of the first request.
     static func making(
         _ path: KiiPath, statuses: Set<Int>, existing code: String, acceptsExisting: Bool
     ) -> Self {
@@ -75,7 +78,7 @@ extension KiiCall where Answer == Bool {
         }
     }
 
-    /// A code in `absent`, or a 404 without a body, means `false`.
+    /// Makes a GET that checks whether a resource exists. A code in `absent`, or a 404 without a body, means no.
     static func asking(_ path: KiiPath, statuses: Set<Int>, absent: Set<String>) -> Self {
         Self(.get, path, statuses: statuses) { _ in true }.with { call in
             call.answerFromRefusal = { $0.saysItIsAbsent(absent) ? false : nil }
@@ -89,7 +92,7 @@ package enum KiiService: Sendable {
 }
 
 package enum KiiAuthorization: Sendable {
-    /// The body contains the credentials.
+    /// No `Authorization` field: the body contains the credentials.
     case none
     case app
     case token
@@ -102,7 +105,7 @@ package enum KiiBody: Sendable {
     case json(JSONValue, mediaType: String)
     case bytes([UInt8], mediaType: String)
 
-    /// `name` is the middle of Kii's media type, such as `RegistrationRequest`.
+    /// `name` is the middle part of the media type, such as `RegistrationRequest`.
     static func kii(_ name: String, _ members: JSONMembers) -> KiiBody {
         .json(.object(members), mediaType: "application/vnd.kii.\(name)+json")
     }

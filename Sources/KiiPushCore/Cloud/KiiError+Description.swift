@@ -48,7 +48,7 @@ extension KiiError: CustomStringConvertible {
         }
     }
 
-    /// Kii answers so when a valid token lists the installations of another owner.
+    /// Whether a token, which may be valid, tried to list installations of another owner.
     private var isAboutOthersInstallations: Bool {
         guard self.operation.method == .get, self.operation.path.hasSuffix("/installations") else { return false }
         return self.status == 401 && self.errorCode == KiiErrorCode.unauthorized

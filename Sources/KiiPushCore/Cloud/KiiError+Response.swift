@@ -1,5 +1,5 @@
 extension KiiError {
-    /// A server may echo the request's `secrets`, and programs log errors.
+    /// Reads a refusal and removes `secrets` from its texts: a server may echo a secret, and programs log errors.
     package init(_ response: KiiResponse, withholding secrets: [Secret]) {
         let http = response.http
         self.init(operation: response.operation, status: http.status, bodyByteCount: http.body.count)
@@ -21,7 +21,7 @@ extension KiiError {
     private static let namedFields: Set<String> = ["errorCode", "error", "message", "error_description", "retryAfter"]
 }
 
-/// - Source: RFC 6749, section 5.2; RFC 6750, section 3.1
+/// OAuth's error codes (RFC 6749 section 5.2, RFC 6750 section 3.1).
 private enum OAuth {
     static let errors: Set<String> = [
         "invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type",
@@ -30,7 +30,7 @@ private enum OAuth {
 }
 
 extension String {
-    /// Other text that a server echoes is not an error code.
+    /// Whether the text has the form of an error code. A server may echo any other text.
     fileprivate var isErrorCode: Bool {
         (1...64).contains(self.utf8.count) && self.utf8.allSatisfy { $0.isLetterOrDigit(or: "_") }
     }

@@ -41,11 +41,11 @@ public struct KiiError: Error, Sendable, Hashable {
             || ((500..<600).contains(self.status) && self.status != 501)
     }
 
-    /// False for an answer of a gateway, or of a network's sign-in page.
+    /// False if a gateway or a network's sign-in page probably answered in the cloud's place.
     package var isOfCloud: Bool { self.errorCode != nil }
 
-    /// Kii also answers 401 `UNAUTHORIZED` if the principal lacks a right. The credentials of a disabled principal stay
-    /// valid.
+    /// Whether the cloud refused the token, or the name and password. Kii also answers 401 `UNAUTHORIZED` if the
+    /// principal lacks a right. False for a disabled principal.
     package var refusesCredentials: Bool {
         guard !self.saysDisabled, !self.saysLocked else { return false }
         let codes: [String] = [

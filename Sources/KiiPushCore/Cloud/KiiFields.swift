@@ -16,7 +16,7 @@ extension KiiFields {
         KiiResponseError(problem, at: key.map { self.pointer.appending($0) } ?? self.pointer, in: self.document)
     }
 
-    /// The string must not be empty.
+    /// Reads a required string, which must not be empty.
     package func string(_ key: String) throws(KiiResponseError) -> String {
         let text = try self.required(key).string()
         guard !text.isEmpty else { throw self.error(.empty, at: key) }
@@ -33,12 +33,11 @@ extension KiiFields {
 
     func secret(_ key: String) throws(KiiResponseError) -> Secret { Secret(try self.string(key)) }
 
-    /// Reads the first member present among `keys`.
     package func optionalString(_ keys: String...) throws(KiiResponseError) -> String? {
         try self.first(keys)?.string()
     }
 
-    /// Also accepts a string of digits.
+    /// Reads a whole number, or a string of digits.
     package func optionalInteger(_ keys: String...) throws(KiiResponseError) -> Int64? {
         try self.first(keys)?.wholeNumber()
     }
@@ -50,21 +49,21 @@ extension KiiFields {
         return number
     }
 
-    /// A number beyond `Int64` means "never", and counts as absent.
+    /// Reads a number of seconds. A number beyond `Int64` means "never", and counts as absent.
     package func optionalSeconds(_ keys: String...) throws(KiiResponseError) -> Int64? {
         guard let member = self.first(keys) else { return nil }
         if let number = member.value.double, number >= 0x1p63 { return nil }
         return try member.wholeNumber()
     }
 
-    /// Port 0 counts as absent, since no server listens on it.
+    /// Reads a port. Port 0 counts as absent, since no server listens on it.
     package func optionalPort(_ key: String) throws(KiiResponseError) -> UInt16? {
         guard let number = try self.optionalInteger(key) else { return nil }
         guard let port = UInt16(exactly: number) else { throw self.error(.outOfRange, at: key) }
         return port == 0 ? nil : port
     }
 
-    /// Also accepts the strings `true` and `false`, which occur in answers about installations.
+    /// Reads a Boolean. Answers about installations contain the strings `true` and `false` instead.
     package func optionalBool(_ key: String) throws(KiiResponseError) -> Bool? {
         guard let member = self.present(key)?.value else { return nil }
         if let bool = member.bool { return bool }

@@ -1,6 +1,5 @@
 struct KiiPage<Element: Sendable>: Sendable {
     let elements: [Element]
-    /// `nil` on the last page.
     let paginationKey: String?
 
     init(
@@ -66,7 +65,7 @@ public struct KiiList<Element: Sendable>: AsyncSequence, Sendable {
             while true {
                 if let element = self.elements.next() { return element }
                 guard !self.isAtEnd else { return nil }
-                // Stays true after an error, and after the last page.
+                // Stays true if the request fails, and after the last page.
                 self.isAtEnd = true
                 try Task.checkCancellation()
                 let page = try await self.list.page(self.paginationKey)

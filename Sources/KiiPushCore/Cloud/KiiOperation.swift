@@ -1,7 +1,6 @@
 /// Identifies a call in error texts and logs, without secrets.
 package struct KiiOperation: Sendable, Hashable, CustomStringConvertible {
     package var method: HTTPMethod
-    /// Percent-encoded, below the API's root, without the query.
     package var path: String
 
     package init(method: HTTPMethod, path: String) { (self.method, self.path) = (method, path) }

@@ -1,4 +1,4 @@
-/// Percent-encodes each value, so that no character of an ID can leave its segment.
+/// A path in the REST API. Each value is percent-encoded, so that no character of an ID can leave its segment.
 package struct KiiPath: Sendable {
     private var text: String
     private var flaw: KiiInputError?
@@ -27,7 +27,8 @@ package struct KiiPath: Sendable {
         return path
     }
 
-    /// URL parsers resolve `.` and `..` even if these are percent-encoded (RFC 3986 section 5.2.4).
+    /// Throws for an empty segment, `.` and `..`. URL parsers resolve `.` and `..` even if these are percent-encoded
+    /// (RFC 3986 section 5.2.4).
     func encoded() throws(KiiInputError) -> String {
         if let flaw = self.flaw { throw flaw }
         return self.text

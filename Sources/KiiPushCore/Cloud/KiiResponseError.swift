@@ -3,9 +3,10 @@
 /// The error names the place in the answer, never the content.
 public struct KiiResponseError: Error, Sendable, Hashable, CustomStringConvertible {
     package enum Problem: Sendable, Hashable {
-        /// A proxy or a network's sign-in page may send such a status.
+        /// A status from 200 to 299 that the call never has. A proxy or a network's sign-in page may send such a
+        /// status.
         case unexpectedStatus
-        /// Also for a body above the parser's limits of size and depth.
+        /// The body is not JSON, or exceeds the parser's limits.
         case notJSON(JSONError)
         case missing
         case empty
@@ -26,7 +27,7 @@ public struct KiiResponseError: Error, Sendable, Hashable, CustomStringConvertib
     package var operation: KiiOperation
     package var status: Int
     package var problem: Problem
-    /// The root means the whole answer.
+    /// The place in the body; the root means the whole answer.
     package var pointer: JSONPointer
 
     package init(_ problem: Problem, at pointer: JSONPointer = JSONPointer(), in response: KiiResponse) {
@@ -74,7 +75,7 @@ extension KiiResponseError: JSONReaderError {
         case .notJSON(let error): self.init(.notJSON(error), in: document)
         case .missing: self.init(.missing, at: error.pointer, in: document)
         case .kind(let kind): self.init(.wrongType(kind == .array ? .array : .object), at: error.pointer, in: document)
-        // The readers of Kii's answers use neither rule.
+        // The readers of Kii's answers never use these two rules.
         case .unknown, .other: self.init(.outOfRange, at: error.pointer, in: document)
         }
     }

@@ -1,3 +1,5 @@
+/// A region of Kii's cloud.
+///
 /// - Source: Kii's REST guides and SDKs. The old China site `api-cn2` no longer exists.
 package enum KiiSite: String, Sendable, Hashable, CaseIterable {
     case us, jp, sg, eu

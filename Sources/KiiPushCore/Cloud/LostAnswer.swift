@@ -1,6 +1,6 @@
 extension KiiError {
-    /// Some gateways send 408 when their cloud does not answer in time. A server did nothing if it sent 501 or 511 (RFC
-    /// 6585 section 6), or a time to retry.
+    /// Whether the cloud may have carried out the call. Some gateways send 408 when their cloud does not answer in
+    /// time. A server that sends 501, 511 (RFC 6585 section 6) or a time to retry did nothing.
     var leavesOutcomeOpen: Bool {
         (self.status == 408 || (500..<600).contains(self.status)) && ![501, 511].contains(self.status)
             && self.retryAfter == nil

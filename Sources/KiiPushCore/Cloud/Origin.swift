@@ -28,7 +28,7 @@ package struct Origin: Sendable, Hashable, CustomStringConvertible {
         guard !self.host.isEmpty else { return nil }
     }
 
-    /// RFC 6761 section 6.3.
+    /// Whether the host is this machine (RFC 6761 section 6.3).
     package var isLoopback: Bool {
         if ["localhost", "::1"].contains(self.host) { return true }
         let bytes = self.host.split(separator: ".", omittingEmptySubsequences: false)

@@ -1,5 +1,5 @@
 package enum RetryAfter {
-    /// A bound for hostile values. No real cloud requests a longer wait.
+    /// A limit for hostile values. No real cloud requests a longer wait.
     static let longest = Duration.seconds(30 * 86_400)
 
     /// The longer of the header field's wait and the body's. A date in the field counts from the answer's own `Date`,

@@ -3,7 +3,7 @@
 /// A repetition must not have a second effect. The client therefore repeats:
 /// - any call after 425, and after 429 or 503 with a requested wait: the server did nothing;
 /// - any call if the connection or the TLS handshake failed, except for a certificate problem;
-/// - any call if a kept connection ends with 408 or 421: at once, over a new connection;
+/// - any call if a reused connection answers 421, or 408 within 1 s: at once, over a new connection;
 /// - an idempotent call after 408, 429, 502, 503 and 504, after a lost connection, and after a timeout.
 ///
 /// These calls are not idempotent: sending a message, creating an object, registering, changing a password, refreshing
@@ -50,13 +50,13 @@ public struct RetryPolicy: Sendable {
 
     /// Every call is one request.
     public static let none = RetryPolicy(maximumRequests: 1)
-    /// The cloud needs time to make an MQTT endpoint.
+    /// For requests of an MQTT endpoint, which the cloud needs time to make.
     package static let endpoint = RetryPolicy(
         maximumRequests: 10, budget: .seconds(60), firstDelay: .seconds(1), maximumDelay: .seconds(5))
 }
 
 extension RetryPolicy {
-    /// `isInDoubt` is true if the cloud may have carried out an earlier request of this call.
+    /// Repeats `request`. `isInDoubt` is true if the cloud may have carried out an earlier request of this call.
     func repeating<Output>(
         isIdempotent: Bool, _ request: (_ isInDoubt: Bool) async throws -> Output
     ) async throws -> Output {
@@ -85,7 +85,7 @@ extension RetryPolicy {
         return { start.duration(to: clock.now) }
     }
 
-    /// `nil` if `wait` exceeds the rest of ``budget``.
+    /// The wait with jitter; `nil` if `wait` exceeds the rest of ``budget``.
     private func delay(_ wait: Duration, spent: Duration) -> Duration? {
         let left = self.budget - spent
         return wait <= left ? min(wait + wait * min(max(self.jitter(), 0), 1), left) : nil
@@ -93,11 +93,10 @@ extension RetryPolicy {
 }
 
 struct RequestFailure {
-    /// Whether the server may have carried out the request.
     var isInDoubt: Bool
     var retryAfter: Duration?
 
-    /// `nil` for a failure that a repetition would not overcome.
+    /// `nil` if a repetition cannot overcome the failure.
     init?(_ error: any Error, _ subject: RetryPolicy.Subject = .everyFailure) {
         switch error {
         case let error as KiiError where subject != .missingAnswers:

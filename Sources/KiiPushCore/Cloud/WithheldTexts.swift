@@ -2,7 +2,7 @@
 struct WithheldTexts {
     private static let replacement = Array("<redacted>".utf8)
 
-    /// Longest first, since one secret may begin with another.
+    /// The longest text first, since one secret may begin with another.
     private let texts: [[UInt8]]
 
     init(_ secrets: [Secret]) {

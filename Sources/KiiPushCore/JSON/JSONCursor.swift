@@ -25,7 +25,6 @@ struct JSONCursor {
 
     mutating func nextElement() -> Range<Int>? { self.advance() ? self.passValue() : nil }
 
-    /// Returns false at the closing bracket.
     private mutating func advance() -> Bool {
         self.skipWhitespace()
         switch self.base[self.position] {
@@ -50,7 +49,7 @@ struct JSONCursor {
         while self.base[self.position] <= 0x20 { self.position += 1 }
     }
 
-    /// The value must be inside a container.
+    /// The end of the value. The value must be inside a container.
     static func endOfValue(_ base: UnsafePointer<UInt8>, start: Int) -> Int {
         var position = start
         switch base[start] {

@@ -18,7 +18,7 @@ enum JSONCodingKey: CodingKey {
 }
 
 struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
-    private let members: [JSONMember]  // also those that a later one replaces
+    private let members: [JSONMember]  // including members that a later member replaces
     private let values: [ExactString: JSONValue]
     let codingPath: [any CodingKey]
 
@@ -33,7 +33,6 @@ struct JSONKeyedContainer<Key: CodingKey>: KeyedDecodingContainerProtocol {
     func contains(_ key: Key) -> Bool { self.values[ExactString(key.stringValue)] != nil }
     func decodeNil(forKey key: Key) throws -> Bool { try self.decoder(key).decodeNil() }
 
-    // Direct reads of frequent scalar types.
     func decode(_ type: Bool.Type, forKey key: Key) throws -> Bool { try self.decoder(key).decode(type) }
     func decode(_ type: String.Type, forKey key: Key) throws -> String { try self.decoder(key).decode(type) }
     func decode(_ type: Int.Type, forKey key: Key) throws -> Int { try self.decoder(key).decode(type) }

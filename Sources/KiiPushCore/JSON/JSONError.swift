@@ -4,22 +4,22 @@
 public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     package enum Code: Sendable, Hashable {
         case empty
-        /// RFC 8259 section 8.1.
+        /// RFC 8259 section 8.1 forbids a byte order mark.
         case byteOrderMark
         case unexpectedByte
         case unexpectedEnd
         case trailingBytes
-        /// RFC 8259 section 6.
+        /// Such as `01`, `1.` or `-` (RFC 8259 section 6).
         case invalidNumber
-        /// RFC 8259 section 7.
+        /// An unescaped character below U+0020 (RFC 8259 section 7).
         case controlCharacter
-        /// RFC 8259 section 7.
+        /// Not an escape of RFC 8259 section 7.
         case invalidEscape
         case loneSurrogate
-        /// RFC 3629.
+        /// Not UTF-8 as in RFC 3629.
         case invalidUTF8
         case tooDeep
-        /// ``JSONError/byteOffset`` is the limit.
+        /// ``JSONError/byteOffset`` is the size limit.
         case tooLarge
     }
 
@@ -39,7 +39,7 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         switch self.code {
         case .empty: return "not JSON: \(self.code.advice)"
-        // The parser checks the size first: the document may be JSON.
+        // The parser checks the size first, so the document may be JSON.
         case .tooLarge: return "larger than \(self.byteOffset) bytes: \(self.code.advice)"
         default: break
         }

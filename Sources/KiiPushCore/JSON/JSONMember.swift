@@ -40,7 +40,7 @@ extension [JSONMember] {
     func replacedIndices() -> Set<Int> {
         var replaced: Set<Int> = []
         if self.count <= 32 {
-            // In small objects, comparing all pairs of keys is faster than hashing.
+            // For small objects, comparing all pairs of keys is faster than hashing.
             for index in self.indices.dropLast() {
                 let key = self[index].key.utf8
                 let count = key.count

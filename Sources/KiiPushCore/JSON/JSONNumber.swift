@@ -5,13 +5,12 @@ package struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
 
     package init?(_ text: String) {
         guard let first = text.utf8.first, first == UInt8(ascii: "-") || isDigit(first) else { return nil }
-        guard (try? JSONValue(parsing: text))?.number?.text == text else { return nil }  // why it is wrong is not asked
+        guard (try? JSONValue(parsing: text))?.number?.text == text else { return nil }
         self.text = text
     }
 
     package init(_ integer: some BinaryInteger) { self.text = String(integer) }
 
-    /// `nil` for infinities and NaN.
     package init?(_ double: Double) {
         guard double.isFinite else { return nil }
         self.text = double.description
@@ -24,7 +23,6 @@ package struct JSONNumber: Sendable, Hashable, CustomStringConvertible {
 
     package var uint64: UInt64? { self.exactly(UInt64.self) }
 
-    /// `nil` beyond the range of `Double`.
     package var double: Double? { Double(self.text).flatMap { $0.isFinite ? $0 : nil } }
 
     /// `nil` unless the type represents the value exactly: `1.0` and `1e3` are integers, `1.5` is not.
@@ -71,7 +69,6 @@ extension JSONNumber {
         var digits: [UInt8] = []
         var exponent = 0
 
-        /// `nil` if the exponent has more than 17 digits.
         init?(_ text: String) {
             var written = 0
             var isExponentNegative = false

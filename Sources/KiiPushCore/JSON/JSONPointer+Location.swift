@@ -1,6 +1,6 @@
 extension JSONPointer {
-    /// The scanner keeps no path, since nearly every document is valid. After an error, this second pass finds the
-    /// path.
+    /// The path to the value at `offset`. The scanner keeps no path, since nearly every document is valid; this second
+    /// pass finds the path after an error.
     init(leadingTo offset: Int, in bytes: [UInt8]) {
         enum Level {
             case array(index: Int)
@@ -58,7 +58,7 @@ extension JSONPointer {
         return nil
     }
 
-    /// Reads decimal digits without leading zeros (RFC 6901 section 4).
+    /// The index in a step: decimal digits without leading zeros (RFC 6901 section 4).
     static func index(_ token: String) -> Int? {
         guard token.utf8.allSatisfy(isDigit), token == "0" || token.utf8.first != UInt8(ascii: "0") else { return nil }
         return Int(token)

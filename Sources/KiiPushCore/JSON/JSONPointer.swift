@@ -8,11 +8,10 @@ package struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
 
     package init(tokens: [String] = []) { self.steps = tokens.map(ExactString.init) }
 
-    /// RFC 6901's text form, with `~1` for `/` and `~0` for `~`.
+    /// Reads RFC 6901's text form, with `~1` for `/` and `~0` for `~`.
     package init?(_ text: String) {
         var tokens: [String] = []
         guard text.isEmpty || text.utf8.first == UInt8(ascii: "/") else { return nil }
-        // The text before the first slash is empty.
         for part in text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false).dropFirst() {
             guard let token = JSONPointer.unescaped(Substring(part)) else { return nil }
             tokens.append(token)
@@ -22,7 +21,7 @@ package struct JSONPointer: Sendable, Hashable, CustomStringConvertible {
 
     package init(codingPath: [any CodingKey]) {
         let tokens = codingPath.map { key in
-            // Decoders name an element "Index 3", Foundation's too. Any other key is a member's.
+            // Decoders name an element "Index 3", Foundation's decoders too. Any other key is a member's.
             guard let index = key.intValue, key.stringValue == "Index \(index)" else { return key.stringValue }
             return String(index)
         }

@@ -25,7 +25,7 @@ package struct JSONReader<Failure: JSONReaderError>: Sendable {
 
     package var pointer: JSONPointer { self.value.pointer }
 
-    /// The member may be `null`.
+    /// Returns the member even if it is `null`.
     package subscript(key: String) -> Self? { self.value[key].map { Self($0, in: self.document) } }
 
     /// `nil` if the member is absent or `null`.
@@ -39,7 +39,7 @@ package struct JSONReader<Failure: JSONReaderError>: Sendable {
         return member
     }
 
-    /// `nil` allows all members.
+    /// Requires an object. `members` are the allowed members; `nil` allows any.
     @discardableResult
     package func object(_ members: [String]? = nil) throws(Failure) -> Self {
         guard self.value.kind == .object else { throw self.failure(.kind(.object)) }
@@ -67,7 +67,7 @@ package struct JSONReader<Failure: JSONReaderError>: Sendable {
 
     package func flag() throws(Failure) -> Bool { try self.read("true or false", \.bool) }
 
-    /// A zero byte would end a C string.
+    /// A text without a zero byte, which would end a C string.
     package func nonEmptyText() throws(Failure) -> String {
         try self.read("a text that is not empty and holds no zero") { value in
             value.string.flatMap { $0.isEmpty || $0.utf8.contains(0) ? nil : $0 }
@@ -122,15 +122,14 @@ package protocol JSONReaderError: Error {
     init(_ error: JSONMemberError, in document: Document)
 }
 
-/// Contains names of members, but no values.
+/// The rule that a document breaks. Contains names of members, but no values.
 package struct JSONMemberError: Hashable, CustomStringConvertible {
     package enum Rule: Sendable, Hashable, CustomStringConvertible {
         case notJSON(JSONError)
         case missing
         case kind(JSONValue.Kind)
-        /// The allowed members.
         case unknown([String])
-        /// The words after the pointer.
+        /// The words that follow the pointer in an error's text.
         case other(String)
 
         package var description: String {
@@ -150,7 +149,7 @@ package struct JSONMemberError: Hashable, CustomStringConvertible {
     package var place: String
 
     package var description: String {
-        // ``JSONError`` has a pointer of its own.
+        // The text of a ``JSONError`` already names the place.
         if case .notJSON = self.rule { return "the document \(self.rule)" }
         return "\(self.pointer.tokens.isEmpty ? "the document" : self.pointer.description) \(self.rule)"
     }
@@ -161,7 +160,7 @@ extension JSONMemberError: JSONReaderError {
 }
 
 extension JSONValue {
-    /// The root for a value that was not parsed.
+    /// The path to the value; the root for a value that was not parsed.
     fileprivate var pointer: JSONPointer {
         guard case .parsed(let slice) = self.storage else { return JSONPointer() }
         return JSONPointer(leadingTo: slice.range.lowerBound, in: slice.bytes)
@@ -176,7 +175,7 @@ extension JSONValue {
 }
 
 extension [UInt8] {
-    /// Counts from 1, columns in Unicode scalars. For an offset beyond the bytes, the place after the last byte.
+    /// The line and the column of a byte, from 1. A column counts Unicode scalars.
     package func place(of offset: Int) -> (line: Int, column: Int) {
         let before = self.prefix(offset)
         let lines = before.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)

@@ -5,7 +5,7 @@ struct JSONStringRange {
 }
 
 extension JSONScanner {
-    /// The opening quote is at the current position.
+    /// Skips a string, whose opening quote is at the current position.
     @inline(__always)
     mutating func skipString() throws(JSONFault) -> JSONStringRange {
         let start = self.position + 1

@@ -53,10 +53,10 @@ struct JSONScanner {
         guard self.position == self.end else { throw JSONFault(.trailingBytes, at: self.position) }
     }
 
-    /// At most `levels` (64 or fewer) arrays and objects may nest.
+    /// Skips one value. At most `levels` (64 or fewer) arrays and objects may nest.
     @inline(__always)
     mutating func skipValue(levels: Int) throws(JSONFault) {
-        // Most values are strings, which have no levels.
+        // Most values are strings, which need no count of levels.
         if self.current == UInt8(ascii: "\"") {
             _ = try self.skipString()
         } else {
@@ -116,7 +116,7 @@ struct JSONScanner {
         }
     }
 
-    /// Returns the range between the key's quotes.
+    /// Skips a key and its colon. Returns the range between the key's quotes.
     @inline(__always)
     mutating func skipKey() throws(JSONFault) -> JSONStringRange {
         guard self.current == UInt8(ascii: "\"") else { throw self.unexpected }

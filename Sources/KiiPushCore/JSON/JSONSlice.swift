@@ -22,7 +22,7 @@ struct JSONSlice: Sendable {
 
     var range: Range<Int> { Int(self.start)..<Int(self.end) }
 
-    /// Makes no copy if the value is the whole document.
+    /// The value's bytes, without a copy if the value is the whole document.
     var ownBytes: [UInt8] { self.range == self.bytes.indices ? self.bytes : Array(self.bytes[self.range]) }
 
     var kind: JSONValue.Kind {
@@ -47,7 +47,7 @@ struct JSONSlice: Sendable {
 
     var numberText: String { JSONText.string(in: self.bytes.span, self.range, isEscaped: false) }
 
-    /// `nil` for a fraction or an exponent, and above 18 bytes, which could overflow.
+    /// `nil` for a fraction or an exponent, and for more than 18 bytes, which could overflow.
     var shortInteger: Int64? {
         guard self.end - self.start <= 18 else { return nil }
         var magnitude: Int64 = 0
@@ -64,7 +64,6 @@ struct JSONSlice: Sendable {
         return isNegative ? -magnitude : magnitude
     }
 
-    /// Includes repeated keys.
     func members() -> [JSONMember] {
         var members: [JSONMember] = []
         self.bytes.withUnsafeBufferPointer { buffer in

@@ -5,7 +5,7 @@ enum JSONText {
             // Unchecked: the scanner validated every string of the document as UTF-8.
             return String(copying: unsafe UTF8Span(unchecked: span))
         }
-        // An escape is never shorter than its character in UTF-8.
+        // The capacity suffices: an escape is never shorter than its character in UTF-8.
         return String(unsafeUninitializedCapacity: range.count) { buffer in
             var written = 0
             var position = 0
@@ -28,7 +28,6 @@ enum JSONText {
         }
     }
 
-    /// `length` is the number of bytes: 2, 6 or 12.
     private static func escape(in span: Span<UInt8>, at position: Int) -> (Unicode.Scalar, length: Int) {
         switch span[position + 1] {
         case UInt8(ascii: "b"): return ("\u{08}", 2)

@@ -14,7 +14,7 @@ extension JSONValue {
 
 struct JSONValueDecoder: Decoder, SingleValueDecodingContainer {
     let value: JSONValue
-    /// ``codingPath`` joins the two, since decoders rarely read it.
+    /// ``codingPath`` joins this path and ``key`` only on access, which is rare.
     var containerPath: [any CodingKey] = []
     var key: (any CodingKey)?
 

@@ -32,7 +32,7 @@ extension JSONValue {
     /// - Throws: ``JSONError``; its offset counts UTF-8 bytes.
     public init(parsing text: String) throws(JSONError) { try self.init(parsing: Array(text.utf8)) }
 
-    /// Each access examines the whole value.
+    /// Pointers to the keys that an object repeats. Each access examines the whole value.
     package var duplicateKeys: [JSONPointer] {
         var found: [JSONPointer] = []
         self.collectDuplicateKeys(at: JSONPointer(), into: &found)

@@ -44,7 +44,6 @@ public struct JSONValue: Sendable {
 
     init(storage: Storage) { self.storage = storage }
 
-    /// The received bytes of a parsed value; otherwise newly written bytes.
     package var documentBytes: [UInt8] {
         if case .parsed(let slice) = self.storage { slice.ownBytes } else { self.serialized() }
     }
@@ -113,7 +112,6 @@ public struct JSONValue: Sendable {
     /// The members in document order; `nil` for any other kind. Of several members with the same key, only the last.
     public var members: [JSONMember]? { self.writtenMembers?.uniqued() }
 
-    /// Includes repeated keys.
     var writtenMembers: [JSONMember]? {
         switch self.storage {
         case .object(let members): members
@@ -141,7 +139,7 @@ public struct JSONValue: Sendable {
         return elements[index]
     }
 
-    /// Relative to this value (RFC 6901).
+    /// The value at `pointer`, relative to this value (RFC 6901).
     package subscript(pointer: JSONPointer) -> JSONValue? {
         var value = self
         for token in pointer.tokens {

@@ -10,8 +10,8 @@ package enum JSONLayout: Sendable, CaseIterable {
 }
 
 extension JSONValue {
-    /// Strings have escapes only where RFC 8259 section 7 requires them. An object with repeated keys keeps only the
-    /// last member of each.
+    /// Writes the value in UTF-8. Strings have escapes only where RFC 8259 section 7 requires them. An object with
+    /// repeated keys keeps only the last member of each.
     package func serialized(_ layout: JSONLayout = .compact, sortedKeys: Bool = false) -> [UInt8] {
         var writer = JSONWriter(layout: layout, sortsKeys: sortedKeys)
         writer.write(self, level: 0)
@@ -50,7 +50,6 @@ struct JSONWriter {
         case .object:
             guard let members = slice.plainMembers() else { return self.write(slice.members(), level: level) }
             self.write(members, of: slice, level: level)
-        // JSON has several ways to write an escape; the writer uses its own.
         case .string where slice.isEscaped: self.write(slice.string)
         case .string, .number, .bool, .null: self.bytes.append(contentsOf: slice.bytes[slice.range])
         }

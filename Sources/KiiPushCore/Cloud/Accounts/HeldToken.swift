@@ -3,7 +3,6 @@ struct HeldToken: Sendable {
     var isRefused = false
     /// Whether the cloud may have used up the refresh token.
     var isRefreshInDoubt = false
-    /// Whether the caller's store has the token.
     var isStored: Bool
     private let renewsFrom: Timestamp?
 
@@ -16,7 +15,7 @@ struct HeldToken: Sendable {
         self.renewsFrom = token.expiresAt.map { $0 + Self.margin }
     }
 
-    /// A token of less than 10 min is due after half its life. Otherwise the session would renew a short-lived token
+    /// The session renews a token of less than 10 min after half its life. Otherwise it would renew a short-lived token
     /// before every call.
     init(new token: AccessToken, at now: Timestamp) {
         self.token = token

@@ -105,7 +105,8 @@ extension KiiCall where Answer == AccessToken {
     }
 }
 
-/// `nil` if `Timestamp` cannot represent the end: real answers have `expires_in` up to 9223372036854775.
+/// The end of a token's life; `nil` if `Timestamp` cannot represent the end. Real answers have `expires_in` up to
+/// 9223372036854775 s.
 private func expiry(seconds: Int64?, from now: Timestamp) -> Timestamp? {
     guard let seconds else { return nil }
     let milliseconds = seconds.multipliedReportingOverflow(by: 1000)

@@ -11,8 +11,8 @@
 ///
 /// Any number of tasks may use a session. A copy shares the token; its retry policy, `client.retry`, may differ.
 ///
-/// The session renews the token before the token ends, and once when the cloud refuses the token. It uses the refresh
-/// token, or else signs in. The session stores a new token before it uses the token. If the cloud may have used up a
+/// The session renews the token before the token ends, and once when the cloud refuses the token. The session uses the
+/// refresh token, or else signs in. It stores a new token before it uses the token. If the cloud may have used up a
 /// refresh token, the session sends that token again only if it cannot sign in.
 public struct KiiSession: Sendable {
     /// The client that makes the calls.
@@ -49,7 +49,7 @@ public struct KiiSession: Sendable {
         try await self.withToken { try await self.client.perform(call, token: $0.token) }
     }
 
-    /// `body` may run twice: the session repeats it with another token if the cloud refuses the first.
+    /// Runs `body`, and once more with another token if the cloud refuses the first.
     package func withToken<Output>(_ body: (AccessToken) async throws -> Output) async throws -> Output {
         let token = try await self.token()
         do {

@@ -39,7 +39,6 @@ public struct KiiUser: Sendable, Hashable {
     public var phoneNumber: String?
     /// Whether the number is verified.
     public var isPhoneNumberVerified: Bool?
-    /// False for a pseudo user.
     package var hasPassword: Bool?
     /// The app's data about the user. Other users see only the display name, unless the app is configured otherwise.
     public var profile: UserProfile

@@ -1,5 +1,5 @@
-/// The first task does the work, and the others wait for its result. If the first task is cancelled, a waiting task
-/// takes over. If the work fails, all waiting tasks fail.
+/// One piece of work for several tasks. The first task does the work, and the others wait for its result. If the first
+/// task is cancelled, a waiting task takes over. If the work fails, all waiting tasks fail.
 final class SharedWork<Value: Sendable>: Sendable {
     private enum Turn: Sendable {
         case work
@@ -15,7 +15,7 @@ final class SharedWork<Value: Sendable>: Sendable {
 
     private let state = Locked(State())
 
-    /// `work` must not call this function.
+    /// Shares the result of `work`, which must not call this function.
     func result(of work: () async throws -> Value) async throws -> Value {
         switch await self.turn() {
         case .done(let value): return value

@@ -62,7 +62,7 @@ extension TokenRenewal {
         self.held.withLock { $0?.isRefused = false }
     }
 
-    /// A refused refresh token stays as a last resort: the refusal may be a mistake.
+    /// Returns whether there is a new token. Keeps a refused refresh token, since the refusal may be a mistake.
     private func refresh(_ old: AccessToken?) async throws -> Bool {
         guard let old, old.refreshToken != nil else { return false }
         self.held.withLock { $0?.isRefreshInDoubt = true }

@@ -4,9 +4,9 @@ public struct Installation: Sendable, Hashable {
     public var id: String
     /// The network's own ID: a registration ID or device token; for MQTT, an ID that the cloud made.
     public var registrationID: String?
-    /// The network; also `nil` for an unknown network.
+    /// The network; also `nil` for a network that the library does not know.
     public var deviceType: DeviceType?
-    /// The owner. The answer to the creation names none.
+    /// The owner. Kii's answer to a creation does not name the owner.
     public var owner: Principal?
     /// Whether the installation receives development messages; otherwise production messages.
     public var isDevelopment: Bool?
@@ -37,7 +37,7 @@ public struct Installation: Sendable, Hashable {
 
 /// The network of an installation. The raw value is Kii's name.
 public enum DeviceType: String, Sendable, Hashable {
-    /// MQTT, the network of this library.
+    /// MQTT, the network on which this library receives.
     case mqtt = "MQTT"
     /// GCM and FCM.
     case android = "ANDROID"

@@ -1,8 +1,8 @@
 extension KiiSession {
     /// Creates an installation, or finds the existing one; by default for MQTT and production.
     ///
-    /// An owner has at most one installation for MQTT, which further calls return. For another network, a further call
-    /// with the same registration ID transfers the installation to the caller.
+    /// An owner has at most one installation for MQTT: further calls return the same installation. For another network,
+    /// a further call with the same registration ID transfers the installation to the caller.
     ///
     /// - Parameters:
     ///   - deviceType: the network. Default MQTT.
@@ -35,7 +35,7 @@ extension KiiSession {
             installation.owner = installation.owner ?? owner
             return installation
         }.with {
-            // The cloud returns an existing installation.
+            // A repeated request returns the installation of the first request.
             $0.isIdempotent = true
             $0.body = .kii("InstallationCreationRequest", body)
         }
@@ -44,7 +44,7 @@ extension KiiSession {
 
     /// Reads one installation.
     ///
-    /// - Throws: ``KiiError`` with `INSTALLATION_NOT_FOUND` when the installation does not exist.
+    /// - Throws: ``KiiError`` with `INSTALLATION_NOT_FOUND`.
     /// - Source: `GET /apps/{appID}/installations/{installationID}` and `/{deviceType}:{installationRegistrationID}`
     public func installation(_ reference: InstallationReference) async throws -> Installation {
         try await self.perform(.reading(reference.path(), Installation.init))

@@ -14,7 +14,7 @@ public struct MQTTEndpoint: Sendable, Hashable {
     public var portWS: UInt16?
     /// The port for MQTT over WebSocket and TLS.
     public var portWSS: UInt16?
-    /// The MQTT topic on which all pushes arrive, and also the MQTT client ID. Not a Kii topic.
+    /// The MQTT topic on which all pushes arrive, and also the MQTT client ID. Unrelated to ``Topic``.
     ///
     /// 1 to 1,024 bytes, without wildcards and U+0000, and without `$` at the beginning. The library refuses an answer
     /// with another topic.
@@ -48,14 +48,13 @@ extension MQTTEndpoint {
     /// Longer than any known topic of Kii's.
     static let maximumTopicBytes = 1024
 
-    /// A wildcard matches other installations' topics [MQTT-4.7.1-1], `$` begins the broker's own topics
-    /// [MQTT-4.7.2-1], and MQTT cannot send U+0000 [MQTT-1.5.3-2].
+    /// Refuses topics that one installation cannot have for itself. A wildcard matches other topics [MQTT-4.7.1-1], `$`
+    /// begins the broker's own topics [MQTT-4.7.2-1], and MQTT cannot send U+0000 [MQTT-1.5.3-2].
     static func isUsable(topic: String) -> Bool {
         (1...self.maximumTopicBytes).contains(topic.utf8.count) && topic.utf8.first != UInt8(ascii: "$")
             && !topic.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "#") || $0 == UInt8(ascii: "+") }
     }
 
-    /// The header of `response` may contain the time to live.
     init(_ fields: KiiFields, of installationID: String, in response: KiiResponse) throws(KiiResponseError) {
         let lifetime = try fields.optionalSeconds("X-MQTT-TTL", "ttl")
         let host = try fields.string("host")

@@ -24,7 +24,7 @@ extension KiiCall where Answer == String {
         return call
     }
 
-    /// Sends `body` unchecked.
+    /// The call does not check `body`; the cloud does.
     package static func sending(body: JSONValue, to destination: PushDestination) throws(KiiInputError) -> Self {
         let path =
             switch destination {

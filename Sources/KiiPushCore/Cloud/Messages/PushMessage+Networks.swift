@@ -1,8 +1,8 @@
 extension PushMessage {
-    /// The raw value is the key of the network's part in a message's JSON.
+    /// A network to which Kii delivers. The raw value is the network's key in a message's JSON.
     package enum Network: String, Sendable, Hashable, CaseIterable, CustomStringConvertible {
         case mqtt
-        /// For installations of type `ANDROID`, unless the message also enables FCM.
+        /// Delivers to installations of type `ANDROID`, unless the message also enables FCM.
         case gcm
         case fcm
         case apns
@@ -22,9 +22,9 @@ extension PushMessage {
         var isEnabled: Bool
         var data: JSONValue?
         var worksWithoutData = false
-        /// Members that the delivered message has among the data: `aps`.
+        /// Further members of the delivered data: `aps` for APNs.
         var inside: JSONMembers = []
-        /// The object that the delivered message has beside the data: Android's notification.
+        /// A further object of the delivered message: Android's notification.
         var beside: JSONValue?
     }
 
@@ -54,7 +54,6 @@ extension PushMessage.APNS {
             inside: [("aps", .object(payload))])
     }
 
-    /// The members of `aps` with Apple's names.
     private var payload: JSONMembers {
         let renamed = [
             "actionLocKey": "action-loc-key", "locKey": "loc-key", "locArgs": "loc-args", "launchImage": "launch-image",

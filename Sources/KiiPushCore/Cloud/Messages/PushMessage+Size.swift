@@ -26,8 +26,8 @@ extension PushMessage {
         }
     }
 
-    /// `nil` if the message does not use the network. The cloud adds further fields before it measures, such as the
-    /// sender.
+    /// The known part of the delivered message in bytes; `nil` if the message does not use the network. The cloud adds
+    /// further fields, such as the sender.
     package func knownSize(over network: Network, to destination: PushDestination? = nil) -> Int? {
         guard let part = self.parts.first(where: { $0.network == network }), part.isEnabled else { return nil }
         return self.knownSize(of: part, to: destination)
@@ -79,8 +79,8 @@ extension PushMessage {
         }
     }
 
-    /// Empty for `me` and for an address such as `VENDOR_THING_ID:…`: the cloud delivers an ID that the library does
-    /// not know.
+    /// The ID as delivered. Empty for `me` and for an address such as `VENDOR_THING_ID:…`: the cloud delivers another
+    /// ID, which the library does not know.
     private static func lastingID(_ id: String) -> JSONValue {
         id == "me" || id.utf8.contains(UInt8(ascii: ":")) ? "" : JSONValue(id)
     }

@@ -1,5 +1,6 @@
 extension PushMessage {
-    /// The cloud adds fields before it measures, so it may also refuse a message just below a size limit.
+    /// Checks Kii's rules. The cloud adds fields before it measures, so it may refuse a message just below a size
+    /// limit.
     package func validate(
         sizeLimits: SizeLimits = .init(), to destination: PushDestination? = nil
     ) throws(KiiInputError) {
@@ -29,6 +30,8 @@ extension PushMessage {
         }
     }
 
+    /// The rule that a value breaks; `nil` if the network allows this kind of value.
+    ///
     /// - Source: Kii's reference of `push/messages`
     private static func rule(against kind: JSONValue.Kind, over network: Network?) -> String? {
         switch (network, kind) {
@@ -56,8 +59,8 @@ extension PushMessage.Part {
         let name = self.network.rawValue
         try PushMessage.validate(self.data, at: name, "data", over: self.network)
         guard self.isEnabled else { return }
-        // Kii requires common data "if some enabled network has none of its own". If a part works without data, the
-        // cloud decides.
+        // Kii requires common data "if some enabled network has none of its own". The cloud judges a part that works
+        // without data.
         guard common != nil || self.data != nil || self.worksWithoutData else {
             throw .message(at: "data", rule: "present when \(name) has no data")
         }
@@ -71,6 +74,8 @@ extension PushMessage.Part {
 }
 
 extension PushMessage.Network {
+    /// Whether GCM or FCM reserves the key.
+    ///
     /// - Source: Kii's reference of `push/messages`. Kii's SDKs also refuse the prefix `google` without the dot.
     fileprivate func reserves(_ key: String) -> Bool {
         switch self {

@@ -15,7 +15,7 @@ public struct PushMessage: Sendable, Hashable {
     /// A network's own data override these data key by key. May be `nil` if each enabled network has data of its own or
     /// a notification.
     public var data: JSONValue?
-    /// A text of the app's own, delivered as `type`. Default: none.
+    /// A text that the app chooses, delivered as `type`. Default: none.
     public var pushMessageType: String?
 
     /// Whether development installations receive the message. Kii's default: `true`.

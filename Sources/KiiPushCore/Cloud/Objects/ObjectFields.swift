@@ -1,11 +1,11 @@
-/// - Source: Kii's reference of an object for the size; Kii's guides for keys with an underscore
+/// Kii's rules for an object's fields: the size is in Kii's reference, the underscore in Kii's guides.
 extension JSONValue {
     private static let maximumObjectCharacters = 65_534
 
     func validateObjectFields() throws(KiiInputError) {
         try self.requireObject(
             without: { $0.utf8.first == UInt8(ascii: "_") }, rule: "under a key that does not start with _")
-        // A text never has more characters than bytes, so only a text of too many bytes needs a count.
+        // Counts characters only if the bytes exceed the limit: a text never has more characters than bytes.
         let bytes = self.serialized()
         let limit = Self.maximumObjectCharacters
         guard bytes.count <= limit || String(decoding: bytes, as: UTF8.self).utf16.count <= limit else {

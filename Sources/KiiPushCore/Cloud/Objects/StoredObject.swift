@@ -23,7 +23,7 @@ public struct ObjectBody: Sendable, Hashable {
 }
 
 extension StoredObject {
-    /// If the answer is the whole object, the names without underscore belong to the app. An empty answer has no times.
+    /// Reads the answer to a write. In a whole object, the names without underscore belong to the app.
     init(_ reference: ObjectReference, writtenBy response: KiiResponse) throws(KiiResponseError) {
         self.init(reference: reference)
         guard !response.http.body.isEmpty else { return }

@@ -5,8 +5,8 @@ extension KiiSession {
     /// The topic must exist. According to Kii's reference, the cloud creates a missing bucket; according to Kii's
     /// guide, the cloud answers `FILTER_NOT_FOUND`.
     ///
-    /// - Returns: whether this call made the subscription. Also false if the client repeated the call after a lost
-    ///   answer, and the first request made the subscription.
+    /// - Returns: whether this call made the subscription. Also false if the first request made it, and the client
+    ///   repeated the call after a lost answer.
     /// - Throws: ``KiiError`` with `TOPIC_NOT_FOUND` or `FILTER_NOT_FOUND`, and with `PUSH_SUBSCRIPTION_ALREADY_EXISTS`
     ///   unless `acceptsExisting`.
     /// - Source: `PUT …/topics/{topicID}/push/subscriptions/users/{userID}` and
@@ -45,7 +45,8 @@ extension KiiSession {
         try await self.perform(on: target, of: principal) { KiiCall(.delete, $0, statuses: [200, 204]) }
     }
 
-    /// If the cloud refuses the token, the next token may belong to another principal, such as a newly registered user.
+    /// The default subscriber is the token's owner. If the cloud refuses the token, the next token may have another
+    /// owner, such as a newly registered user.
     private func perform<Answer>(
         on target: SubscriptionTarget, of principal: Principal?, _ call: (KiiPath) -> KiiCall<Answer>
     ) async throws -> Answer {
@@ -62,9 +63,9 @@ extension KiiSession {
 
 /// The target of a subscription.
 public enum SubscriptionTarget: Sendable, Hashable {
-    /// A topic. Its messages arrive as push to user.
+    /// A topic. Kii calls its messages push to user.
     case topic(Topic)
-    /// A bucket. Changes of its objects arrive as push to app.
+    /// A bucket. Kii calls changes of its objects push to app.
     case bucket(Bucket)
 
     func subscriptions() throws(KiiInputError) -> KiiPath {

@@ -119,7 +119,7 @@ extension KiiBody {
 }
 
 extension KiiFields {
-    /// An element has results by action, or lists of results by alias.
+    /// The results in one element: by action, or in lists by alias.
     fileprivate func actionResults(alias: String? = nil) throws(KiiResponseError) -> [ThingActionResult] {
         var results: [ThingActionResult] = []
         for name in self.names {

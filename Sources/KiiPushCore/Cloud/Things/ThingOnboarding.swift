@@ -74,7 +74,7 @@ public struct OnboardedThing: Sendable, Hashable {
 /// Onboarding registers a thing if it does not exist, binds the thing to its owner if there is one, and returns a token
 /// and an MQTT endpoint.
 ///
-/// The first onboarding sets the password, which later ones must name. A later onboarding only issues a further token.
+/// The first onboarding sets the password. A later onboarding needs the same password, and only issues a further token.
 ///
 /// - Source: `POST /thing-if/apps/{appID}/onboardings`
 extension KiiClient {

@@ -3,8 +3,8 @@ extension KiiSession {
     ///
     /// An existing topic stays unchanged, and is an error unless `acceptsExisting`.
     ///
-    /// - Returns: whether this call created the topic. Also false if the client repeated the call after a lost answer,
-    ///   and the first request created the topic.
+    /// - Returns: whether this call created the topic. Also false if the first request created it, and the client
+    ///   repeated the call after a lost answer.
     /// - Throws: ``KiiError`` with `TOPIC_ALREADY_EXISTS`.
     /// - Source: `PUT …/topics/{topicID}`
     @discardableResult
@@ -44,8 +44,8 @@ extension KiiSession {
     }
 }
 
-/// The access control list of a topic. Administrators, the owner of the topic's scope and the topic's creator may use
-/// it.
+/// Access control lists of topics. The caller must be an administrator, the owner of the topic's scope, or the topic's
+/// creator.
 extension KiiSession {
     /// Reads a topic's access control list. A right that nobody has is absent or empty. A group is one subject: the
     /// list does not name its members.
