@@ -1,4 +1,3 @@
-/// A call of Kii's REST API: the request, and the closure that reads the answer.
 package struct KiiCall<Answer: Sendable>: Sendable {
     package let method: HTTPMethod
     package let path: KiiPath
@@ -10,7 +9,6 @@ package struct KiiCall<Answer: Sendable>: Sendable {
     /// Whether ``path`` is relative to `/apps/{appID}`, not to the API's root.
     package var isOfApp = true
     package var authorization = KiiAuthorization.token
-    /// Query parameters, not percent-encoded.
     package var query: [(name: String, value: String)] = []
     package var body = KiiBody.none
     /// Whether two requests have the effect of one, so that the client may repeat the call (RFC 9110 section 9.2.2).

@@ -10,8 +10,7 @@ extension KiiError {
         return (self.context["authenticatedPrincipalID"]?.string ?? "").isEmpty
     }
 
-    /// Whether the cloud refused a refresh token. Kii answers 403 `WRONG_REFRESH_TOKEN`; RFC 6749 section 5.2 has the
-    /// status 400.
+    /// Kii answers 403 `WRONG_REFRESH_TOKEN` to a refused refresh token; RFC 6749 section 5.2 has the status 400.
     var refusesRefreshToken: Bool {
         guard !self.saysDisabled else { return false }
         return self.refusesCredentials || [400, 401, 403].contains(self.status)

@@ -35,7 +35,6 @@ public struct KiiError: Error, Sendable, Hashable {
         self.isInDoubt = isInDoubt
     }
 
-    /// Whether the same call may succeed later.
     package var isTransient: Bool {
         self.saysLocked || [408, 425, 429].contains(self.status)
             || ((500..<600).contains(self.status) && self.status != 501)

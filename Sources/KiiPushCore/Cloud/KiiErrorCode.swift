@@ -1,7 +1,6 @@
-/// Kii's error codes that the library distinguishes, in the server's spelling. `Documentation/coverage.md` lists all
-/// codes.
+/// Kii's error codes that the library distinguishes, in the server's spelling.
 package enum KiiErrorCode {
-    /// 401: the principal may not do this, or the token is not one.
+    /// 401: the principal lacks the right, or the token is not valid.
     package static let unauthorized = "UNAUTHORIZED"
     /// 400: no such user or thing, or the password is wrong.
     package static let invalidGrant = "invalid_grant"
@@ -34,7 +33,7 @@ package enum KiiErrorCode {
     package static let bucketNotFound = "BUCKET_NOT_FOUND"
     /// 404: there is no such object.
     package static let objectNotFound = "OBJECT_NOT_FOUND"
-    /// 404: the bucket has no such filter; Kii's answer for a missing bucket as well.
+    /// 404: the bucket has no such filter, or there is no such bucket.
     package static let filterNotFound = "FILTER_NOT_FOUND"
     /// 404: there is no such topic.
     package static let topicNotFound = "TOPIC_NOT_FOUND"
@@ -57,14 +56,14 @@ package enum KiiErrorCode {
     package static let userAlreadyExists = "USER_ALREADY_EXISTS"
     /// 409: a thing has this vendor thing ID already.
     package static let thingAlreadyExists = "THING_ALREADY_EXISTS"
-    /// 409: the topic is there already.
+    /// 409: the topic exists already.
     package static let topicAlreadyExists = "TOPIC_ALREADY_EXISTS"
     /// 409: the principal is subscribed already.
     package static let pushSubscriptionAlreadyExists = "PUSH_SUBSCRIPTION_ALREADY_EXISTS"
-    /// 409: the access control entry is there already.
+    /// 409: the access control entry exists already.
     package static let aclAlreadyExists = "ACL_ALREADY_EXISTS"
 
-    /// 503: the installation is there and its MQTT endpoint is still being made.
+    /// 503: the cloud is still making the installation's MQTT endpoint.
     package static let mqttEndpointNotReady = "MQTT_ENDPOINT_NOT_READY"
     /// 503: something is locked.
     package static let lockFailed = "LOCK_FAILED"

@@ -16,7 +16,6 @@ extension KiiFields {
         KiiResponseError(problem, at: key.map { self.pointer.appending($0) } ?? self.pointer, in: self.document)
     }
 
-    /// Reads a required string, which must not be empty.
     package func string(_ key: String) throws(KiiResponseError) -> String {
         let text = try self.required(key).string()
         guard !text.isEmpty else { throw self.error(.empty, at: key) }
@@ -37,7 +36,6 @@ extension KiiFields {
         try self.first(keys)?.string()
     }
 
-    /// Reads a whole number, or a string of digits.
     package func optionalInteger(_ keys: String...) throws(KiiResponseError) -> Int64? {
         try self.first(keys)?.wholeNumber()
     }

@@ -23,7 +23,6 @@ public struct KiiInputError: Error, Sendable, Hashable, CustomStringConvertible 
     }
 
     package var field: Field
-    /// The place in the JSON body; `nil` if the value is not part of a body.
     package var pointer: JSONPointer?
     /// The words after "it must be", such as `1 to 64 of A-Z a-z 0-9 _ -`.
     package var rule: String

@@ -1,4 +1,3 @@
-/// Identifies a call in error texts and logs, without secrets.
 package struct KiiOperation: Sendable, Hashable, CustomStringConvertible {
     package var method: HTTPMethod
     package var path: String

@@ -14,7 +14,6 @@ public struct KiiResponseError: Error, Sendable, Hashable, CustomStringConvertib
         case unusableTopic
         case tooLong(maximum: Int)
         case outOfRange
-        /// A page of a list names an earlier page as the next page.
         case repeatedPage
     }
 
@@ -37,7 +36,6 @@ public struct KiiResponseError: Error, Sendable, Hashable, CustomStringConvertib
         self.pointer = pointer
     }
 
-    /// Makes an error about a member of an answer with status 200.
     init(_ problem: Problem, at key: String, of operation: KiiOperation) {
         self.operation = operation
         self.status = 200

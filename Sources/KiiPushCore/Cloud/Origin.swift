@@ -1,7 +1,6 @@
 /// The server of an http or https URL (RFC 6454 section 4).
 package struct Origin: Sendable, Hashable, CustomStringConvertible {
     package let usesTLS: Bool
-    /// In lower case; an IPv6 address has no brackets.
     package let host: String
     package let port: UInt16
 
@@ -14,7 +13,6 @@ package struct Origin: Sendable, Hashable, CustomStringConvertible {
         }
         let authority = url[colon...].dropFirst("://".count).prefix { !"/?#\\".contains($0) }
         guard authority.isVisibleASCII, !authority.contains("@") else { return nil }
-        // Brackets enclose an IPv6 address (RFC 3986 section 3.2.2).
         let end = authority.hasPrefix("[") ? authority.firstIndex(of: "]").map(authority.index(after:)) : nil
         let name = authority[..<(end ?? authority.firstIndex(of: ":") ?? authority.endIndex)]
         let rest = authority[name.endIndex...]

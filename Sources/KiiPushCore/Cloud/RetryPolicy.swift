@@ -1,4 +1,4 @@
-/// The rules by which the client repeats failed calls.
+/// The rules for repeating failed calls.
 ///
 /// A repetition must not have a second effect. The client therefore repeats:
 /// - any call after 425, and after 429 or 503 with a requested wait: the server did nothing;
@@ -85,7 +85,6 @@ extension RetryPolicy {
         return { start.duration(to: clock.now) }
     }
 
-    /// The wait with jitter; `nil` if `wait` exceeds the rest of ``budget``.
     private func delay(_ wait: Duration, spent: Duration) -> Duration? {
         let left = self.budget - spent
         return wait <= left ? min(wait + wait * min(max(self.jitter(), 0), 1), left) : nil
@@ -96,7 +95,6 @@ struct RequestFailure {
     var isInDoubt: Bool
     var retryAfter: Duration?
 
-    /// `nil` if a repetition cannot overcome the failure.
     init?(_ error: any Error, _ subject: RetryPolicy.Subject = .everyFailure) {
         switch error {
         case let error as KiiError where subject != .missingAnswers:

@@ -7,7 +7,6 @@ struct JSONCursor {
     private var position: Int
     private var isAtStart = true
 
-    /// `container` is the position of the opening bracket.
     init(base: UnsafePointer<UInt8>, container: Int) {
         self.base = base
         self.position = container + 1

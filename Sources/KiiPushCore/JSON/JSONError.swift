@@ -13,13 +13,13 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
         case invalidNumber
         /// An unescaped character below U+0020 (RFC 8259 section 7).
         case controlCharacter
-        /// Not an escape of RFC 8259 section 7.
+        /// An escape that RFC 8259 section 7 does not define.
         case invalidEscape
         case loneSurrogate
-        /// Not UTF-8 as in RFC 3629.
+        /// A string is not UTF-8 (RFC 3629).
         case invalidUTF8
         case tooDeep
-        /// ``JSONError/byteOffset`` is the size limit.
+        /// ``JSONError/byteOffset`` is then the size limit.
         case tooLarge
     }
 
@@ -39,7 +39,6 @@ public struct JSONError: Error, Sendable, Hashable, CustomStringConvertible {
     public var description: String {
         switch self.code {
         case .empty: return "not JSON: \(self.code.advice)"
-        // The parser checks the size first, so the document may be JSON.
         case .tooLarge: return "larger than \(self.byteOffset) bytes: \(self.code.advice)"
         default: break
         }

@@ -2,7 +2,6 @@
 /// ``object(_:)`` gets the names of all allowed members.
 package struct JSONReader<Failure: JSONReaderError>: Sendable {
     package let value: JSONValue
-    /// Identifies the document in errors, such as by its path.
     package let document: Failure.Document
 
     package init(_ value: JSONValue, in document: Failure.Document) {

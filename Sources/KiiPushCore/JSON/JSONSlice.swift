@@ -22,7 +22,6 @@ struct JSONSlice: Sendable {
 
     var range: Range<Int> { Int(self.start)..<Int(self.end) }
 
-    /// The value's bytes, without a copy if the value is the whole document.
     var ownBytes: [UInt8] { self.range == self.bytes.indices ? self.bytes : Array(self.bytes[self.range]) }
 
     var kind: JSONValue.Kind {

@@ -1,6 +1,5 @@
 package enum JSONLayout: Sendable, CaseIterable {
     case compact
-    /// One member or element a line, indented by two spaces.
     case lines
     /// One member a line, but no line breaks between the elements of an array. Kii's scripts and tests read the cloud's
     /// answers in this layout by line and offset.

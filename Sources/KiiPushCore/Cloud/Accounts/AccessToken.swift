@@ -6,7 +6,7 @@ public struct AccessToken: Sendable, Hashable {
     public var token: Secret
     /// A token that gets the next access token without a password. Works once. `nil` if the cloud issued none.
     public var refreshToken: Secret?
-    /// The end of the token's life. `nil` if the token never ends, or the cloud did not say.
+    /// The end of the token's life. `nil` if the token never ends, or the cloud did not name the end.
     public var expiresAt: Timestamp?
 
     /// Makes a token from its parts, such as from a credential store.

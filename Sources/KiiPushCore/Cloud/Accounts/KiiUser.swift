@@ -1,6 +1,4 @@
 /// The ways to name a user.
-///
-/// - Source: `/users/me`, `/users/{userID}` and `/users/{accountType}:{address}`
 public enum UserReference: Sendable, Hashable {
     /// The token's owner. Not valid with an administrator's token.
     case me
@@ -25,7 +23,7 @@ public enum UserReference: Sendable, Hashable {
     }
 }
 
-/// A user's data in the cloud. A property is `nil` if the user has no such data, or the cloud did not say.
+/// A user's data in the cloud. A property is `nil` if the user has no such data, or the cloud did not send it.
 public struct KiiUser: Sendable, Hashable {
     /// The ID that the cloud chose.
     public var userID: String

@@ -63,7 +63,7 @@ final class SharedWork<Value: Sendable>: Sendable {
                 state.isRunning = false
                 return nil
             }
-            // A task that was cancelled while it waited cannot take over.
+            // Skips tasks that were cancelled while they waited.
             guard let next, !next.resume(.work) else { return }
         }
     }

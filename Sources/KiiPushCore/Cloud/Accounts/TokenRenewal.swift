@@ -56,7 +56,7 @@ extension TokenRenewal {
         let isInDoubt = old?.isRefreshInDoubt ?? false
         if !isInDoubt, try await self.refresh(old?.token) { return }
         if let token = try await self.signIn() { return self.adopt(token) }
-        // The last resort. The cloud refuses a refresh token that it has used up.
+        // The last resort is the old refresh token, which the cloud may refuse as used up.
         if isInDoubt, try await self.refresh(old?.token) { return }
         // The cloud may accept the current token at the next call.
         self.held.withLock { $0?.isRefused = false }

@@ -1,4 +1,4 @@
-/// A receiver of pushes: a user or a thing on one network. A property is `nil` when the cloud did not say.
+/// A receiver of pushes: a user or a thing on one network. A property is `nil` if the cloud did not send it.
 public struct Installation: Sendable, Hashable {
     /// The ID that the cloud chose.
     public var id: String

@@ -55,8 +55,7 @@ extension KiiSession {
     /// An administrator's token reads any list. A user's or a thing's token reads only its own list; for another list
     /// the cloud answers 401 `UNAUTHORIZED`. A user's list excludes the installations of the user's things.
     ///
-    /// - Source: `GET /apps/{appID}/installations[?userID=…|?thingID=…]`. Kii's reference shows no `paginationKey`; the
-    ///   list follows one anyway.
+    /// - Source: `GET /apps/{appID}/installations[?userID=…|?thingID=…]`
     public func installations(of owner: Principal?) -> KiiList<Installation> {
         KiiList(self) {
             // With an empty ID the cloud would list everybody's installations.

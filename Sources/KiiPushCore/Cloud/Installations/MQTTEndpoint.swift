@@ -1,6 +1,4 @@
 /// A broker's address and the credentials for one installation. A port is `nil` when the broker does not offer it.
-///
-/// - Source: `GET /apps/{appID}/installations/{installationID}/mqtt-endpoint`
 public struct MQTTEndpoint: Sendable, Hashable {
     /// The installation that the credentials are for.
     public var installationID: String
@@ -45,7 +43,6 @@ public struct MQTTEndpoint: Sendable, Hashable {
 }
 
 extension MQTTEndpoint {
-    /// Longer than any known topic of Kii's.
     static let maximumTopicBytes = 1024
 
     /// Refuses topics that one installation cannot have for itself. A wildcard matches other topics [MQTT-4.7.1-1], `$`

@@ -1,5 +1,5 @@
 extension PushMessage {
-    /// The part of a message for APNs. Names in parentheses are those of the delivered message.
+    /// The part of a message for APNs. Parentheses contain the names in the delivered message.
     public struct APNS: Sendable, Hashable {
         package var isEnabled: Bool
         /// Flat data for APNs: strings, numbers and Booleans. Overrides ``PushMessage/data`` key by key. Default: none.

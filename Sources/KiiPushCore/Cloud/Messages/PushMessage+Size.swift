@@ -9,8 +9,7 @@ extension PushMessage {
 
         /// Sets the limits in bytes. The defaults are Kii's documented limits. Kii documents none for JPush.
         ///
-        /// - Source: Kii's reference of `push/messages`; for MQTT, Kii's guide for things. For APNs, Kii's guide for
-        ///   iOS has 4096, which is Apple's limit.
+        /// - Source: Kii's reference of `push/messages`; for MQTT, Kii's guide for things
         public init(mqtt: Int? = 4096, gcm: Int? = 4096, fcm: Int? = 4096, apns: Int? = 2048, jpush: Int? = nil) {
             (self.mqtt, self.gcm, self.fcm, self.apns, self.jpush) = (mqtt, gcm, fcm, apns, jpush)
         }

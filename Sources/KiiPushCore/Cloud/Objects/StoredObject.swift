@@ -1,4 +1,4 @@
-/// The cloud's answer to a write of an object. A time is `nil` when the cloud did not say.
+/// The cloud's answer to a write of an object. A time is `nil` if the cloud did not send it.
 public struct StoredObject: Sendable, Hashable {
     /// The written object.
     public var reference: ObjectReference
@@ -16,14 +16,14 @@ public struct StoredObject: Sendable, Hashable {
 public struct ObjectBody: Sendable, Hashable {
     /// The bytes.
     public var bytes: [UInt8]
-    /// The media type that the writer set. `nil` when the cloud did not say.
+    /// The media type that the writer set. `nil` if the cloud did not send it.
     public var mediaType: String?
 
     package init(bytes: [UInt8], mediaType: String?) { (self.bytes, self.mediaType) = (bytes, mediaType) }
 }
 
 extension StoredObject {
-    /// Reads the answer to a write. In a whole object, the names without underscore belong to the app.
+    /// Reads the answer to a write. If the answer is the whole object, only keys with an underscore are the cloud's.
     init(_ reference: ObjectReference, writtenBy response: KiiResponse) throws(KiiResponseError) {
         self.init(reference: reference)
         guard !response.http.body.isEmpty else { return }

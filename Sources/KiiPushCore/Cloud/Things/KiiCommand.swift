@@ -1,4 +1,4 @@
-/// A command to a thing (thing-if), as the cloud stores it. A time is `nil` when the cloud did not say.
+/// A command to a thing (thing-if), as the cloud stores it. A time is `nil` if the cloud did not send it.
 public struct KiiCommand: Sendable, Hashable {
     /// The ID that the cloud chose.
     public var commandID: String
@@ -83,8 +83,7 @@ extension KiiSession {
     /// If the command lists its actions by alias, each result needs its alias.
     ///
     /// - Throws: ``KiiError`` with `COMMAND_NOT_FOUND` or, for a missing thing, `TARGET_NOT_FOUND`.
-    /// - Source: `PUT /thing-if/apps/{appID}/targets/thing:{thingID}/commands/{commandID}/action-results`. A Node
-    ///   client got 204; tests of Kii's older thing SDK have 201.
+    /// - Source: `PUT /thing-if/apps/{appID}/targets/thing:{thingID}/commands/{commandID}/action-results`
     public func report(_ results: [ThingActionResult], of commandID: String, thing thingID: String) async throws {
         let path = try KiiPath.command(commandID, of: thingID).appending("action-results")
         let body = try KiiBody.reporting(results)

@@ -24,7 +24,7 @@ public struct KiiThing: Sendable, Hashable {
     public var vendorThingID: String
     /// The kind of thing, if any.
     public var thingType: String?
-    /// The time of registration, by the cloud's clock. `nil` when the cloud did not say.
+    /// The time of registration, by the cloud's clock. `nil` if the cloud did not send it.
     public var createdAt: Timestamp?
     /// Further fields, Kii's (such as `_vendor`) and the app's own: a JSON object.
     public var fields: JSONValue
