@@ -148,7 +148,6 @@ package struct JSONMemberError: Hashable, CustomStringConvertible {
     package var place: String
 
     package var description: String {
-        // The text of a ``JSONError`` already names the place.
         if case .notJSON = self.rule { return "the document \(self.rule)" }
         return "\(self.pointer.tokens.isEmpty ? "the document" : self.pointer.description) \(self.rule)"
     }

@@ -56,7 +56,6 @@ struct JSONScanner {
     /// Skips one value. At most `levels` (64 or fewer) arrays and objects may nest.
     @inline(__always)
     mutating func skipValue(levels: Int) throws(JSONFault) {
-        // Most values are strings, which need no count of levels.
         if self.current == UInt8(ascii: "\"") {
             _ = try self.skipString()
         } else {
