@@ -1,7 +1,7 @@
 import Glibc
 
-/// One value of a parsed document, which ``JSONScanner`` has checked. Call an accessor for one kind of value only on
-/// that kind.
+/// One value of a parsed document, which ``JSONScanner`` has checked. Check ``kind`` before you call an accessor such
+/// as ``string``.
 struct JSONSlice: Sendable {
     let bytes: [UInt8]
     private let start: UInt32

@@ -15,8 +15,7 @@ struct HeldToken: Sendable {
         self.renewsFrom = token.expiresAt.map { $0 + Self.margin }
     }
 
-    /// The session renews a token of less than 10 min after half its life. Otherwise it would renew a short-lived token
-    /// before every call.
+    /// If a token lasts less than 10 min, the session renews it after half of that time, instead of before every call.
     init(new token: AccessToken, at now: Timestamp) {
         self.token = token
         self.isStored = false

@@ -54,8 +54,8 @@ public struct KiiUser: Sendable, Hashable {
 }
 
 extension KiiSession {
-    /// Reads a user's data. With ``UserReference/me`` the answer also shows whether the token is valid, and who owns
-    /// it.
+    /// Reads a user's data. With ``UserReference/me`` the answer also shows whether the token is valid, and whose token
+    /// it is.
     ///
     /// - Throws: ``KiiError`` with status 401 or 403 when the token is not valid, with `USER_NOT_FOUND` for an unknown
     ///   user.
