@@ -1,22 +1,21 @@
 import CSystem
 import Glibc
 
-/// A program that this process started, in a process group of its own.
+/// A child process, in a process group of its own.
 ///
-/// The child inherits this process's environment, with the launch's changes, and only the descriptors of the launch.
-/// The owner calls ``wait()`` on some thread for every process, so that none stays behind as a zombie.
+/// It inherits only the descriptors that the launch names. The owner calls ``wait()`` once for each child; otherwise
+/// an ended child stays a zombie.
 package final class ChildProcess: Sendable {
     package struct Launch: Sendable {
         /// The program and its arguments; never empty. A program without a slash is searched along the PATH.
         package var words: [String]
         /// Variables to add to this process's environment.
         package var environment: [String: String] = [:]
-        /// Variables of this process to withhold from the child.
+        /// Variables of this process that the child does not inherit.
         package var withheld: Set<String> = []
         /// This process's descriptors, by their numbers in the child. Default for 0: `/dev/null`; for 1 and 2: this
         /// process's own.
         package var descriptors: [Int32: FileDescriptor] = [:]
-        /// Whether the child's standard output goes to this process's standard error.
         package var sendsOutputToStandardError = false
 
         package init(_ words: [String]) {
@@ -28,7 +27,7 @@ package final class ChildProcess: Sendable {
     package enum Ending: Sendable, Hashable, CustomStringConvertible {
         case exited(Int32)
         case signalled(Int32)
-        /// The ending is not known: another thread has reaped the process, or SIGCHLD is ignored.
+        /// The exit status is unknown: another thread has reaped the process, or SIGCHLD is ignored.
         case unknown
 
         package var description: String {
@@ -46,7 +45,7 @@ package final class ChildProcess: Sendable {
     }
 
     private struct State {
-        /// Set when the process is reaped; from then on another process may have its number.
+        /// Set when the process is reaped. From then on, the kernel may give the process ID to another process.
         var ending: Ending?
         var isToldToEnd = false
     }
@@ -60,8 +59,8 @@ package final class ChildProcess: Sendable {
         defer { posix_spawn_file_actions_destroy(&actions) }
         if launch.descriptors[0] == nil { posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0) }
         if launch.sendsOutputToStandardError { posix_spawn_file_actions_adddup2(&actions, 2, 1) }
-        // Copies lie above the numbers of the child, so that no dup2 overwrites the source of the next. A descriptor
-        // above needs no copy: descriptors may be scarce.
+        // A copy has a higher number than all targets, so that no dup2 overwrites a source. A descriptor with a higher
+        // number needs no copy, which saves descriptors.
         let highest = max(launch.descriptors.keys.max() ?? 2, 2)
         var copies: [FileDescriptor] = []
         defer { withExtendedLifetime(copies) {} }
@@ -79,12 +78,13 @@ package final class ChildProcess: Sendable {
         for number in 3..<highest + 1 where launch.descriptors[number] == nil {
             posix_spawn_file_actions_addclose(&actions, number)
         }
-        // Also closes descriptors that another thread opens meanwhile.
+        // Also closes the descriptors that another thread opens meanwhile.
         csystem_close_from(&actions, highest + 1)
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // The group lets this process end the child and its descendants, and keeps the terminal's interrupts from them.
+        // With a group of its own, the child gets no interrupt from the terminal, and one signal reaches all its
+        // descendants.
         posix_spawnattr_setpgroup(&attributes, 0)
         withUnsafeTemporaryAllocation(of: sigset_t.self, capacity: 1) { signals in
             guard let signals = signals.baseAddress else { return }
@@ -108,26 +108,26 @@ package final class ChildProcess: Sendable {
         self.processID = processID
     }
 
-    /// Sends a signal to the process only. Does nothing once the process is reaped.
+    /// Sends a signal to the child, but not to its descendants. Does nothing once the child is reaped.
     package func signal(_ number: Int32) {
         self.state.withLock { if $0.ending == nil { kill(self.processID, number) } }
     }
 
-    /// Signals the process's group: the process and its descendants in the group. ``wait()`` then kills the rest of the
-    /// group. Does nothing once the process is reaped.
+    /// Signals the child and its descendants in the group. ``wait()`` then kills the rest of the group. Does nothing
+    /// once the child is reaped.
     package func end(with signal: Int32) {
         self.state.withLock { state in
-            // The kernel reuses a group's number only after its leader is reaped.
+            // The kernel can reuse the group's number only after the leader is reaped.
             guard state.ending == nil else { return }
             state.isToldToEnd = true
             kill(-self.processID, signal)
         }
     }
 
-    /// Waits for the end, on a thread that may block. Descendants go on, unless ``end(with:)`` was called: then it
-    /// kills the rest of the group.
+    /// Blocks until the child has ended, and reaps the child. Kills the rest of the group if ``end(with:)`` was
+    /// called.
     package func wait() -> Ending {
-        // WNOWAIT leaves the process unreaped, since other threads may want to end it meanwhile.
+        // WNOWAIT leaves the process unreaped, since another thread may signal it meanwhile.
         var information = siginfo_t()
         var code: Int32 = -1
         while self.state.withLock({ $0.ending }) == nil {
@@ -137,7 +137,7 @@ package final class ChildProcess: Sendable {
         return self.state.withLock { state in
             if let ending = state.ending { return ending }
             var status: Int32 = 0
-            // If the process is gone already, another group may have the number.
+            // If the process is already reaped, another group may have its number.
             if code == 0, state.isToldToEnd { kill(-self.processID, SIGKILL) }
             let isReaped = code == 0 && waitpid(self.processID, &status, 0) == self.processID
             OwnChildren.reaped(self.processID)
@@ -147,8 +147,8 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// Returns `NAME=VALUE` for each variable of the child, then `nil`. The launch's variables replace this process's
-    /// of the same name. The caller frees the strings. Copied as bytes, since a value need not be UTF-8.
+    /// `NAME=VALUE` for each variable of the child, then `nil`. The caller frees the strings. Copies bytes, since a
+    /// value need not be UTF-8.
     private static func variables(of launch: Launch) -> [UnsafeMutablePointer<CChar>?] {
         var variables = launch.environment.map { strdup("\($0.key)=\($0.value)") }
         var position = environ

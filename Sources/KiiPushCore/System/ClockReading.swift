@@ -1,10 +1,10 @@
 import Glibc
 
-/// A reading of the machine's clocks at one moment.
+/// The times of the machine's clocks at one moment.
 package struct ClockReading: Sendable, Hashable {
     /// `CLOCK_MONOTONIC`, which stops while the machine sleeps.
     package var monotonic: Duration
-    /// `CLOCK_BOOTTIME`: the monotonic clock including sleep.
+    /// `CLOCK_REALTIME`, which an administrator can set.
     package var sinceBoot: Duration
     /// `CLOCK_REALTIME`, which users can set.
     package var calendar: Duration
@@ -13,7 +13,8 @@ package struct ClockReading: Sendable, Hashable {
         (self.monotonic, self.sinceBoot, self.calendar) = (monotonic, sinceBoot, calendar)
     }
 
-    /// Reads the clocks; `nil` if the thread was delayed between the readings, so that they do not show one moment.
+    /// Reads the clocks. Returns `nil` if the thread was delayed between the readings, so that the times belong to
+    /// different moments.
     package static func now() -> ClockReading? {
         func time(_ clock: clockid_t) -> Duration { .nanoseconds(clockNanoseconds(clock)) }
         let first = time(CLOCK_MONOTONIC)
@@ -25,9 +26,9 @@ package struct ClockReading: Sendable, Hashable {
 
 /// A change of the clocks between two readings.
 package struct ClockJump: Sendable, Hashable {
-    /// The time that the machine slept (suspend, hibernation); zero if it did not.
+    /// The time that the machine was suspended; zero if it was not.
     package var slept: Duration
-    /// The change of the calendar: positive if it was set forward, negative if back.
+    /// The change of the calendar clock: positive if it was set forward, negative if back.
     package var calendarMoved: Duration
 
     package init(slept: Duration = .zero, calendarMoved: Duration = .zero) {
@@ -36,19 +37,19 @@ package struct ClockJump: Sendable, Hashable {
     }
 }
 
-/// Detects that the machine slept or its calendar was set, by comparing clocks. Pure.
+/// Detects a suspend of the machine and a change of the calendar clock.
 ///
-/// The clocks run at one speed, even while a time service corrects it, so only these two events change their
-/// differences.
+/// The differences between the three clocks change only by these two events: a time service corrects the speed of all
+/// three.
 package struct ClockWatch: Sendable {
-    /// The smallest jump: above a leap second and the delays between the readings.
+    /// Larger than a leap second and the delays between the readings.
     private static let threshold: Duration = .seconds(2)
 
     private var last: ClockReading?
 
     package init() {}
 
-    /// Compares a reading with the last; returns `nil` without a jump.
+    /// Compares a reading with the last one. Returns `nil` if there is no jump.
     package mutating func look(_ reading: ClockReading?) -> ClockJump? {
         guard let reading else { return nil }
         let last = self.last ?? reading

@@ -2,9 +2,8 @@ import Glibc
 
 /// The two clocks for all stored times and deadlines.
 package struct Clocks: Sendable {
-    /// Measures elapsed time; see ``MonotonicInstant``.
     package var monotonic: @Sendable () -> MonotonicInstant
-    /// Reads the calendar, in nanoseconds since 1970-01-01T00:00:00Z. Users can set it.
+    /// Nanoseconds since 1970-01-01T00:00:00Z, by the calendar clock.
     package var calendarNanoseconds: @Sendable () -> Int64
 
     package init(
@@ -23,8 +22,8 @@ package struct Clocks: Sendable {
 extension MonotonicInstant {
     package static func now() -> Self { Self(nanoseconds: clockNanoseconds(CLOCK_MONOTONIC)) }
 
-    /// The milliseconds until this moment, for poll(2); 0 when it has passed. Rounded up, since a thread that wakes too
-    /// early wakes twice.
+    /// The milliseconds until this moment, for poll(2); 0 if it has passed. Rounded up, so that the thread does not
+    /// wake before the moment.
     package var millisecondsLeft: Int32 { Int32(clamping: max(self - .now(), .zero).wholeMillisecondsRoundedUp) }
 }
 

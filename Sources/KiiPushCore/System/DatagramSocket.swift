@@ -1,19 +1,19 @@
 package import Glibc
 
-/// A client of another process's local datagram socket, such as a service manager's or a journal's.
+/// A client of another process's Unix datagram socket, such as a service manager's or a journal's.
 package final class DatagramSocket: Sendable {
     private let file: FileDescriptor
     private let address: [UInt8]
 
-    /// `nil` when the system gives no socket, or when `path` is neither an absolute path nor an abstract name with `@`
-    /// in front.
+    /// Returns `nil` if the system provides no socket, or if `path` is neither absolute nor an abstract name that
+    /// begins with `@`.
     ///
-    /// - Parameter patience: the longest wait of a datagram while the reader's queue is full.
+    /// - Parameter patience: the longest wait to send a datagram while the reader's queue is full.
     package init?(path: String, patience: Duration) {
         var name = Array(path.utf8)
         guard name.count > 1, name.count < sockaddr_un.room, let first = name.first else { return nil }
         switch first {
-        // unix(7): an abstract name begins with a zero byte, and the address's length limits it.
+        // unix(7): an abstract name begins with a zero byte, and the size of the address structure limits its length.
         case UInt8(ascii: "@"): name[0] = 0
         case UInt8(ascii: "/"): name.append(0)
         default: return nil
@@ -24,7 +24,7 @@ package final class DatagramSocket: Sendable {
         self.address = name
     }
 
-    /// - Returns: whether the reader's queue took the datagram.
+    /// - Returns: `true` if the kernel has queued the datagram for the reader.
     @discardableResult
     package func send(_ bytes: [UInt8]) -> Bool {
         let length = MemoryLayout<sockaddr_un>.size - sockaddr_un.room + self.address.count

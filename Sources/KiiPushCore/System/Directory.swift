@@ -1,8 +1,7 @@
 import Glibc
 
 package enum Directory {
-    /// The names in a directory without `.` and `..`, unordered; `nil`, with the reason in `errno`, if the directory is
-    /// missing or unreadable.
+    /// The names in a directory without `.` and `..`, unordered; `nil` on failure, with the reason in `errno`.
     package static func names(in path: String) -> [String]? {
         guard let stream = opendir(path) else { return nil }
         defer { closedir(stream) }
@@ -28,7 +27,7 @@ package enum Directory {
         return String(cString: resolved)
     }
 
-    /// Removes a directory and its content, as far as possible, without following links.
+    /// Removes a directory and its content without following links. Ignores errors.
     package static func remove(_ path: String) {
         for name in Directory.names(in: path) ?? [] {
             let child = "\(path)/\(name)"

@@ -1,7 +1,7 @@
 import CSystem
 import Glibc
 
-/// A file descriptor that closes with its owner, and that child programs do not inherit.
+/// A file descriptor that is closed when its object is released. Child processes do not inherit it.
 package final class FileDescriptor: Sendable {
     package let number: Int32
 
@@ -18,7 +18,7 @@ package final class FileDescriptor: Sendable {
         self.number = number
     }
 
-    /// Duplicates a descriptor, to a number of `lowest` or higher; `nil` on failure, with the reason in `errno`.
+    /// Duplicates a descriptor to a number of at least `lowest`; `nil` on failure, with the reason in `errno`.
     package init?(duplicating number: Int32, from lowest: Int32 = 0) {
         let copy = fcntl(number, F_DUPFD_CLOEXEC, lowest)
         guard copy >= 0 else { return nil }
@@ -42,17 +42,17 @@ package final class FileDescriptor: Sendable {
         return (FileDescriptor(ends[0]), FileDescriptor(ends[1]))
     }
 
-    /// Creates a read-only, unnamed file in memory, for a program's standard input. Unlike a pipe it needs no writer,
-    /// and unlike a socket it can be opened as `/dev/stdin`. It is sealed: no process can change it.
+    /// Creates a read-only, unnamed file in memory, for a child's standard input.
     ///
-    /// It needs no file system, since `/dev/shm` may be full, small as in a container, or missing.
+    /// It needs no writer, as a pipe would, and can be opened as `/dev/stdin`, unlike a socket. It is sealed: no
+    /// process can change it. It also works if `/dev/shm` is full or missing.
     package static func memoryFile(holding bytes: [UInt8]) throws(SystemError) -> FileDescriptor {
         let number = csystem_memory_file()
         guard number >= 0 else { throw SystemError("a file in memory cannot be made") }
         let file = FileDescriptor(number)
         var position = 0
         while position < bytes.count {
-            // When space is short, a call writes a part, and only the next call fails.
+            // If memory is short, pwrite writes only a part, and the next call fails.
             let count = bytes[position...].withUnsafeBytes { pwrite(number, $0.baseAddress, $0.count, off_t(position)) }
             if count < 0, errno == EINTR { continue }
             guard count > 0 else {
@@ -64,7 +64,7 @@ package final class FileDescriptor: Sendable {
         return file
     }
 
-    /// Reads once from the file's position, and retries after a signal.
+    /// Reads once from the file's position. Retries if a signal interrupts the call.
     ///
     /// - Returns: the number of bytes read; 0 at the end; -1 with the reason in `errno`.
     package func read(into buffer: inout [UInt8]) -> Int {
@@ -79,8 +79,7 @@ package final class FileDescriptor: Sendable {
 }
 
 extension FileDescriptor {
-    /// The directions to shut down: SHUT_WR and SHUT_RDWR of <sys/socket.h>, which the Glibc module does not always
-    /// show.
+    /// Values of SHUT_WR and SHUT_RDWR in <sys/socket.h>, which some versions of the Glibc module do not export.
     package enum Direction: Int32 {
         case writing = 1
         case both = 2
@@ -90,13 +89,13 @@ extension FileDescriptor {
 
     /// Accepts the next connection of a listening socket; `nil` on failure, with the reason in `errno`.
     ///
-    /// - Parameter waits: whether reads and writes of the connection wait. Default: no.
+    /// - Parameter waits: `true` for a blocking connection. Default: `false`.
     package func accept(waits: Bool = false) -> FileDescriptor? {
         let number = csystem_accept(self.number, waits ? 1 : 0)
         return number >= 0 ? FileDescriptor(number) : nil
     }
 
-    /// Sends once, and retries after a signal. A closed peer is an error (`EPIPE`), without SIGPIPE.
+    /// Sends once. Retries if a signal interrupts the call. A closed peer causes `EPIPE`, without SIGPIPE.
     ///
     /// - Returns: the number of bytes sent; -1 with the reason in `errno`.
     package func send(_ bytes: ArraySlice<UInt8>, flags: Int = 0) -> Int {
@@ -108,7 +107,7 @@ extension FileDescriptor {
         }
     }
 
-    /// Receives once, and retries after a signal.
+    /// Receives once. Retries if a signal interrupts the call.
     ///
     /// - Returns: the number of bytes received; 0 at the end; -1 with the reason in `errno`.
     package func receive(into buffer: inout [UInt8], flags: Int = 0) -> Int {
@@ -118,9 +117,9 @@ extension FileDescriptor {
         }
     }
 
-    /// Sets the longest wait of one call; ``Duration/zero`` means no limit.
+    /// Sets the longest wait of each read or each write; ``Duration/zero`` means no limit.
     ///
-    /// - Parameter option: `SO_RCVTIMEO` or `SO_SNDTIMEO`.
+    /// - Parameter option: `SO_RCVTIMEO` for reads, `SO_SNDTIMEO` for writes.
     package func limit(_ option: Int32, to patience: Duration) {
         let (seconds, attoseconds) = patience.components
         var limit = timeval(tv_sec: Int(seconds), tv_usec: Int(attoseconds / 1_000_000_000_000))

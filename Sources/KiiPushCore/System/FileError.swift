@@ -1,27 +1,27 @@
 import Glibc
 
-/// An error in reading or writing a file of the agent's state.
+/// An error while reading or writing a file.
 public enum FileError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A system call failed with `code` (an `errno` value).
     case system(path: String, operation: String, code: Int32)
-    /// The path names something that is not a regular file, such as a symbolic link or a pipe.
+    /// The path names something other than a regular file, such as a symbolic link or a pipe.
     case notAFile(path: String)
-    /// The path names something that is not a directory.
+    /// The path names something other than a directory.
     case notADirectory(path: String)
-    /// Group or others may read or write the file, which holds credentials.
+    /// The file holds credentials, but its mode lets the group or others read or write it.
     case tooOpen(path: String, mode: UInt32)
     /// The file or the folder belongs to the user with this ID, not to the user who runs the program.
     case foreignOwner(path: String, owner: UInt32)
-    /// Group or others may write the file or the folder, which decides where secrets go or which program runs.
+    /// The mode lets the group or others write a file or folder whose content the program has to trust.
     case writableByOthers(path: String, mode: UInt32)
-    /// The file is larger than any that this library writes.
+    /// The file exceeds the size limit.
     case tooLarge(path: String)
-    /// The content is not in this library's format; `reason` says where.
+    /// The content has an invalid format; `reason` names the place.
     case malformed(path: String, reason: String)
-    /// The file was written in a format that this version does not know.
+    /// A later version wrote the file, in a format that this version does not know.
     case newerFormat(path: String, version: Int)
 
-    /// Whether this user may not write there, which waiting does not change.
+    /// Whether the user has no right to write there. A retry would fail too.
     var forbidsWriting: Bool {
         switch self {
         case .system(_, _, let code): [EACCES, EPERM, EROFS, ENOENT, ENOTDIR].contains(code)
@@ -30,13 +30,13 @@ public enum FileError: Error, Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Whether a retry may succeed, since the machine or the process is short of a resource.
+    /// Whether the machine or the process lacks a resource, so that a retry may succeed.
     package var isTemporary: Bool {
         guard case .system(_, _, let code) = self else { return false }
         return [EMFILE, ENFILE, ENOMEM, ENOLCK, ENOSPC, EDQUOT, EIO, EAGAIN, EINTR].contains(code)
     }
 
-    /// One line: the failure and its remedy, without the file's content.
+    /// The failure and its remedy on one line, without the file's content.
     public var description: String {
         switch self {
         case .system(let path, let operation, let code): "cannot \(operation) \(path): \(errorText(code))"

@@ -1,15 +1,14 @@
 import Glibc
 
-/// The process that holds a file, a lock or a name, described for errors.
+/// A process, named in errors as the holder of a file or a lock.
 package struct HostProcess: CustomStringConvertible {
-    /// `nil` if unknown.
     let id: Int?
-    /// Its machine's name; `nil` for this machine.
+    /// The name of the process's machine; `nil` for this machine.
     let host: String?
 
     package init(id: Int?, host: String? = nil) { (self.id, self.host) = (id, host) }
 
-    /// This machine's name; empty if the system does not tell it.
+    /// This machine's name; empty if the system does not provide it.
     package static var hostName: String {
         var name = [CChar](repeating: 0, count: 256)
         guard gethostname(&name, name.count - 1) == 0 else { return "" }
@@ -19,7 +18,7 @@ package struct HostProcess: CustomStringConvertible {
     package var description: String {
         guard let id else { return "another process" }
         let name = "process \(id)" + (self.host.map { " on \($0)" } ?? "")
-        // Each container numbers its own processes, so the same ID can be another process.
+        // Each container numbers its own processes, so another container's process may have the same ID.
         guard id == Int(getpid()), self.host == nil || self.host == HostProcess.hostName else { return name }
         return "\(name), another runtime of this process or a process of another container"
     }

@@ -1,13 +1,13 @@
 import Glibc
 
-/// One lock around one value, for all shared mutable state of this package.
+/// A value behind a lock.
 ///
-/// It uses a pthread mutex, since ThreadSanitizer on Linux cannot see `Synchronization.Mutex` and reports false races.
-/// Compute under the lock and act after it: never make a callback inside ``withLock(_:)``.
+/// It uses a pthread mutex: ThreadSanitizer on Linux cannot see `Synchronization.Mutex` and reports false races. Never
+/// call a callback inside ``withLock(_:)``.
 package final class Locked<State> {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
-    // A pointer, since Swift would check each access to a property for overlap at run time. The mutex excludes overlap,
-    // and a body that locks again deadlocks.
+    // A pointer avoids Swift's exclusivity checks at run time. The mutex already prevents overlapping accesses; a body
+    // that locks again deadlocks.
     private let state: UnsafeMutablePointer<State>
 
     package init(_ initial: sending State) {
@@ -33,7 +33,8 @@ package final class Locked<State> {
         return try body(&self.state.pointee)
     }
 
-    /// Runs `body` with exclusive access until it returns `leave`, and sleeps on the condition in between.
+    /// Runs `body` with the lock held, again and again until it returns `leave`. Waits for the condition between two
+    /// runs.
     func wait<Result: Sendable>(
         for condition: (State) -> UnsafeMutablePointer<pthread_cond_t>,
         _ body: (inout sending State) -> WaitStep<Result>
@@ -63,6 +64,6 @@ extension Locked: @unchecked Sendable {}
 
 package enum WaitStep<Result: Sendable> {
     case leave(Result)
-    /// Releases the lock and sleeps until the condition is signalled or, unless `nil`, the instant has come.
+    /// Releases the lock, and waits until the condition is signalled or the instant has come; `nil` for no deadline.
     case sleep(until: MonotonicInstant?)
 }

@@ -1,6 +1,6 @@
 import Glibc
 
-/// One lock around one value, with a condition to wait for. As with ``Locked``: compute under the lock, act after it.
+/// A value behind a lock, with a condition variable. Never call a callback while the lock is held.
 package final class Monitor<State: Sendable>: Sendable {
     private struct Monitored {
         var state: State
@@ -25,7 +25,7 @@ package final class Monitor<State: Sendable>: Sendable {
     package func signalAll() { self.monitored.withLock { _ = pthread_cond_broadcast($0.condition.pointer) } }
 }
 
-/// A condition variable on the clock of ``MonotonicInstant``, so that setting the calendar does not move a deadline.
+/// A condition variable on the monotonic clock, so that a change of the calendar clock does not move a deadline.
 private final class Condition {
     let pointer = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
 

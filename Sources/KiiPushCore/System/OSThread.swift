@@ -5,8 +5,7 @@ import Glibc
 package struct OSThread: Sendable {
     private let handle: pthread_t
 
-    /// - Throws: ``SystemError`` when the system gives no thread: the limit of the user or the container is reached, or
-    ///   no memory is left for the stack.
+    /// - Throws: ``SystemError`` if the limit of threads is reached or no memory is left for the stack.
     package init(name: String, _ body: @escaping @Sendable () -> Void) throws(SystemError) {
         let start = Unmanaged.passRetained(ThreadStart(name: name, body: body))
         var handle = pthread_t()
@@ -14,7 +13,7 @@ package struct OSThread: Sendable {
             &handle, nil,
             { argument in
                 guard let argument else { return nil }
-                // Balances passRetained: the new thread owns its start.
+                // Balances `passRetained`.
                 Unmanaged<ThreadStart>.fromOpaque(argument).takeRetainedValue().run()
                 return nil
             }, start.toOpaque())
@@ -25,13 +24,12 @@ package struct OSThread: Sendable {
         self.handle = handle
     }
 
-    /// Waits for the thread to end. Call it once, and not from the thread itself.
+    /// Blocks until the thread has ended. Call it once, from another thread.
     package func join() { pthread_join(self.handle, nil) }
     package func detach() { pthread_detach(self.handle) }
 }
 
 extension SystemError {
-    /// - Parameter code: the `errno` value that `pthread_create` returned.
     package init(noThread code: Int32) { self.init("no thread can be started", code: code) }
 }
 
@@ -42,7 +40,7 @@ private final class ThreadStart: Sendable {
     init(name: String, body: @escaping @Sendable () -> Void) { (self.name, self.body) = (name, body) }
 
     func run() {
-        // The name shows in `ps -L` and in a debugger.
+        // `ps -L` and debuggers show this name.
         csystem_name_thread(self.name)
         self.body()
     }

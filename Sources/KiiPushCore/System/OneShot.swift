@@ -1,4 +1,5 @@
-/// A continuation that several callers may resume, such as an answer and a deadline; the first one wins.
+/// A value that one task awaits and several callers may deliver, such as an answer and a timeout. The first delivery
+/// counts.
 package final class OneShot<Value: Sendable>: Sendable {
     package init() {}
 
@@ -11,7 +12,7 @@ package final class OneShot<Value: Sendable>: Sendable {
 
     private let state = Locked<State>(.pending)
 
-    /// Waits for the first ``resume(_:)``, which may have come before. Call it once.
+    /// Waits for the value, or returns the value that was delivered earlier. Call it once.
     package func value() async -> Value {
         await withCheckedContinuation { continuation in
             let early: Value? = self.state.withLock { state in
@@ -26,7 +27,7 @@ package final class OneShot<Value: Sendable>: Sendable {
         }
     }
 
-    /// Waits like ``value()``; returns `substitute` if the task is cancelled first.
+    /// Waits like ``value()``. Returns `substitute` if the task is cancelled first.
     package func value(onCancel substitute: Value) async -> Value {
         await withTaskCancellationHandler {
             await self.value()
@@ -35,9 +36,9 @@ package final class OneShot<Value: Sendable>: Sendable {
         }
     }
 
-    /// Delivers the value; only the first call has an effect.
+    /// Delivers the value if no caller has delivered one.
     ///
-    /// - Returns: whether this call was the first.
+    /// - Returns: `true` for the first call.
     @discardableResult
     package func resume(_ value: Value) -> Bool {
         let (isFirst, continuation) = self.state.withLock { state -> (Bool, CheckedContinuation<Value, Never>?) in

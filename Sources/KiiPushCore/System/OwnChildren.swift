@@ -1,22 +1,23 @@
 import CSystem
 import Glibc
 
-/// The children that this process starts and waits for, which ``reapOthers()`` leaves alone.
+/// The children that this process has started itself. Orphans that the kernel assigns to this process are not among
+/// them.
 package enum OwnChildren {
     private struct State {
-        /// Number of children that are starting and have no process ID yet.
+        /// Number of children that are being started and have no known process ID.
         var starting = 0
         var running: Set<Int32> = []
     }
 
     private static let state = Monitor(State())
 
-    /// The time between checks for orphans, while this process has no children.
+    /// The interval of the checks for orphans while this process has no children of its own.
     private static let pause = Duration.seconds(5)
 
-    /// Registers a child while `spawn` starts it.
+    /// Starts a child by `spawn` and registers it.
     ///
-    /// - Parameter spawn: returns the child's process ID; `nil` if none was started.
+    /// - Parameter spawn: returns the child's process ID; `nil` if no child was started.
     package static func start(_ spawn: () -> Int32?) {
         self.state.withLock { $0.starting += 1 }
         let processID = spawn()
@@ -27,19 +28,19 @@ package enum OwnChildren {
         self.state.signalAll()
     }
 
-    /// Unregisters a reaped child, whose number another process may get from now on.
+    /// Unregisters a reaped child. The kernel may now reuse its process ID.
     package static func reaped(_ processID: Int32) {
         self.state.withLock { _ = $0.running.remove(processID) }
         self.state.signalAll()
     }
 
-    /// Whether orphans become children of this process: as a container's first process, or as a subreaper.
+    /// Whether orphans become children of this process: it is a container's first process, or a subreaper.
     package static var mayBeOrphans: Bool {
         getpid() == 1 || csystem_is_subreaper() != 0
     }
 
-    /// Reaps orphans, on a thread of its own and as long as the process lives. Otherwise each orphan stays a zombie,
-    /// until the container reaches its process limit.
+    /// Starts a thread that reaps orphans until the process ends. Without this thread orphans stay zombies, and a
+    /// container reaches its process limit.
     package static func reapOthers() throws(SystemError) {
         try OSThread(name: "kii-orphans") {
             while true {
@@ -55,11 +56,11 @@ package enum OwnChildren {
         }.detach()
     }
 
-    /// Reaps an ended child. If another thread waits for the child, sleeps until that thread has reaped it.
+    /// Reaps an ended child. If another thread waits for this child, blocks until that thread has reaped it.
     private static func reap(_ processID: Int32) {
         self.state.wait { state -> WaitStep<Void> in
             guard state.starting == 0, !state.running.contains(processID) else { return .sleep(until: nil) }
-            // Under the lock, so that no child started meanwhile can have this number.
+            // Under the lock, no new child can get this process ID before waitpid.
             waitpid(processID, nil, WNOHANG)
             return .leave(())
         }

@@ -1,17 +1,19 @@
 import Glibc
 
-/// Opens and replaces files of this user.
+/// Opens and replaces regular files of this user.
 ///
-/// A path may lie where others can write, such as below `/tmp`. A link there could lead to another file, and opening a
-/// pipe could block. So these functions open only regular files of this user.
+/// A path may lie in a folder that others can write, such as `/tmp`. So these functions refuse links, pipes and other
+/// users' files.
 package enum OwnFile {
-    /// - Parameter flags: Flags of open(2). With `O_CREAT` it creates a missing file with mode 0600.
+    /// - Parameter flags: Flags of open(2). `O_CREAT` creates a missing file with mode 0600.
     /// - Throws: ``FileError/notAFile(path:)`` for a link, pipe, socket, device or directory,
     ///   ``FileError/foreignOwner(path:owner:)``, ``FileError/system(path:operation:code:)``.
     package static func open(_ path: String, _ flags: Int32) throws(FileError) -> FileDescriptor {
-        // O_NONBLOCK affects only pipes and devices: open(2) would wait for the other end.
+        // Without O_NONBLOCK, open(2) of a pipe would block until another process opens it. Regular files ignore the
+        // flag.
         guard let file = FileDescriptor(opening: path, flags | O_NOFOLLOW | O_NONBLOCK) else {
-            // open(2): a link; a pipe without a reader, or a socket; a directory opened for writing.
+            // open(2): ELOOP for a link, ENXIO for a socket or a pipe without a reader, EISDIR for writing a
+            // directory.
             if [ELOOP, ENXIO, EISDIR].contains(errno) { throw .notAFile(path: path) }
             throw .system(path: path, operation: "open", code: errno)
         }
@@ -20,12 +22,11 @@ package enum OwnFile {
         return file
     }
 
-    /// Reads the whole file, whatever its mode; returns `nil` if it does not exist.
+    /// Reads the whole file, regardless of its mode; returns `nil` if it does not exist.
     package static func read(_ path: String) throws(FileError) -> [UInt8]? {
         try OwnFile.openExisting(path).map { file throws(FileError) in try OwnFile.contents(of: file, path: path) }
     }
 
-    /// Opens a file for reading; returns `nil` if it does not exist.
     static func openExisting(_ path: String) throws(FileError) -> FileDescriptor? {
         do throws(FileError) {
             return try OwnFile.open(path, O_RDONLY)
@@ -35,7 +36,7 @@ package enum OwnFile {
         }
     }
 
-    /// Returns the fstat(2) result of a regular file; throws ``FileError/notAFile(path:)`` for any other file.
+    /// Returns the result of fstat(2). Throws ``FileError/notAFile(path:)`` unless the file is regular.
     static func status(of file: FileDescriptor, path: String) throws(FileError) -> stat {
         var status = stat()
         guard fstat(file.number, &status) == 0 else { throw .system(path: path, operation: "stat", code: errno) }
@@ -43,7 +44,7 @@ package enum OwnFile {
         return status
     }
 
-    /// Reads from the descriptor's position to the end; throws ``FileError/tooLarge(path:)`` beyond `maximumBytes`.
+    /// Reads from the descriptor's position to the end. Throws ``FileError/tooLarge(path:)`` beyond `maximumBytes`.
     static func contents(
         of file: FileDescriptor, path: String, maximumBytes: Int = .max
     ) throws(FileError) -> [UInt8] {
@@ -58,10 +59,10 @@ package enum OwnFile {
         throw .tooLarge(path: path)
     }
 
-    /// Writes `bytes` to `path`. Readers see the old content or the new, never a part.
+    /// Replaces the file at `path`. Readers see either the old content or the new content.
     ///
-    /// It writes a new file beside `path`, with a random name, and renames it. It replaces a link at `path` without
-    /// following it.
+    /// Writes a new file with a random name in the same folder, then renames it. A link at `path` is replaced, not
+    /// followed.
     ///
     /// - Parameters:
     ///   - mode: The mode of the file, regardless of the umask. Default 0600.

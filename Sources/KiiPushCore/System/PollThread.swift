@@ -1,15 +1,16 @@
 import Glibc
 
-/// A thread that waits in poll(2) for messages, descriptors and a deadline, and runs a turn of its loop for each.
+/// A thread that waits in poll(2) for messages, descriptors and a deadline. After each of them it calls its loop's
+/// ``PollLoop/turn(_:readable:)``.
 package final class PollThread<Message: Sendable>: Sendable {
     private struct State: Sendable {
         var messages: [Message] = []
-        /// `nil` if the thread watches no descriptors, and until it starts.
+        /// `nil` if the thread watches no descriptors, and before its start.
         var waker: Waker?
-        /// The caller that joins the thread takes it.
+        /// `nil` before the start, and once a caller of ``join(within:)`` has taken the thread.
         var thread: OSThread?
         var isStarted = false
-        /// Set when the loop takes no more messages.
+        /// Whether the thread accepts no more messages.
         var isClosed = false
         var isOver = false
 
@@ -25,7 +26,7 @@ package final class PollThread<Message: Sendable>: Sendable {
 
     /// - Parameters:
     ///   - name: the thread's name in `ps -L`, at most 15 bytes.
-    ///   - watchesDescriptors: whether the loop may wait for descriptors. If not, the thread uses no descriptor itself.
+    ///   - watchesDescriptors: whether the loop may wait for descriptors. Otherwise the thread itself needs no descriptor.
     ///     Default: yes.
     package init(name: String, watchesDescriptors: Bool = true) {
         self.name = name
@@ -34,10 +35,10 @@ package final class PollThread<Message: Sendable>: Sendable {
 
     deinit { self.state.withLock { $0.thread.take() }?.detach() }
 
-    /// Starts the thread. Later calls do nothing, nor do calls after ``stop()`` or ``cancel()``. After an error, the
-    /// caller may try again.
+    /// Starts the thread. Does nothing if it was started before, or after ``stop()`` or ``cancel()``. The caller may
+    /// retry after an error.
     ///
-    /// - Parameter makeLoop: called on the thread; `nil` ends the thread.
+    /// - Parameter makeLoop: called on the new thread; `nil` ends the thread.
     package func start(_ makeLoop: @escaping @Sendable () -> (any PollLoop<Message>)?) throws(SystemError) {
         try self.state.withLock { state throws(SystemError) in
             guard !state.isStarted, !state.isClosed else { return }
@@ -57,7 +58,7 @@ package final class PollThread<Message: Sendable>: Sendable {
 
     /// Queues a message for the loop.
     ///
-    /// - Returns: `false` if the loop will not take it: the thread is not started, or is ending.
+    /// - Returns: `false` if the thread has not been started or is ending.
     @discardableResult
     package func send(_ message: Message) -> Bool {
         let isOpen = self.state.withLock { state in
@@ -69,12 +70,12 @@ package final class PollThread<Message: Sendable>: Sendable {
         return isOpen
     }
 
-    /// Whether the thread is ending or has ended. For the loop to check during a long turn.
+    /// Whether the thread is ending or has ended. The loop may check this during a long turn.
     package var isStopping: Bool { self.state.withLock { $0.isClosed } }
 
-    /// Makes the loop end after its present turn; returns at once.
+    /// Asks the loop to end after its current turn; returns at once.
     ///
-    /// - Returns: whether this call is the first and the loop has not ended by itself.
+    /// - Returns: `true` for the first call, unless the loop has already ended by itself.
     @discardableResult
     package func stop() -> Bool {
         let isFirst = self.state.withLock { state in
@@ -85,9 +86,9 @@ package final class PollThread<Message: Sendable>: Sendable {
         return isFirst
     }
 
-    /// Prevents the thread from starting.
+    /// Prevents a later start of the thread.
     ///
-    /// - Returns: `false` if it has started.
+    /// - Returns: `false` if the thread has already been started.
     package func cancel() -> Bool {
         self.state.withLock { state in
             if !state.isStarted { state.isClosed = true }
@@ -95,7 +96,8 @@ package final class PollThread<Message: Sendable>: Sendable {
         }
     }
 
-    /// Waits for the thread to end after ``stop()``, if it was started. Not from the thread itself.
+    /// Waits for the thread to end, if it was started. Call ``stop()`` before, and never call this from the thread
+    /// itself.
     ///
     /// - Parameter patience: the longest wait; `nil` for no limit. Default: `nil`.
     package func join(within patience: Duration? = nil) {
@@ -131,10 +133,10 @@ package final class PollThread<Message: Sendable>: Sendable {
         loop.end(unread)
     }
 
-    /// - Returns: `nil` when the loop should end.
+    /// - Returns: `nil` if the loop has to end.
     private func takeMessages() -> [Message]? { self.state.withLock { $0.isClosed ? nil : $0.takeMessages() } }
 
-    /// Waits for a descriptor or the deadline. A signal ends the wait too; the loop then takes a turn without news.
+    /// Waits for a descriptor or the deadline. A signal also ends the wait; the set is then empty.
     private static func wait(_ wait: PollWait, _ waker: Waker) -> Set<Int32> {
         var entries = [pollfd(fd: waker.descriptor, events: Int16(POLLIN), revents: 0)] + wait.entries
         guard poll(&entries, nfds_t(entries.count), wait.deadline?.millisecondsLeft ?? -1) > 0 else { return [] }
@@ -150,11 +152,11 @@ package final class PollThread<Message: Sendable>: Sendable {
     }
 }
 
-/// The work of a ``PollThread``, with the state that only its thread uses.
+/// The work of a ``PollThread``. Only that thread uses the loop.
 package protocol PollLoop<Message> {
     associatedtype Message: Sendable
 
-    /// Does all the work that is possible now. The first turn comes at once, without messages.
+    /// Does all the work that is possible now. The first call has no messages.
     ///
     /// - Parameters:
     ///   - messages: the messages since the last turn, oldest first.
@@ -162,9 +164,9 @@ package protocol PollLoop<Message> {
     /// - Returns: the events that start the next turn, besides a message; `nil` to end the thread.
     mutating func turn(_ messages: [Message], readable: Set<Int32>) -> PollWait?
 
-    /// Ends the loop. Default: does nothing.
+    /// Called once, when the thread ends. Default: does nothing.
     ///
-    /// - Parameter unread: messages that came too late for a turn.
+    /// - Parameter unread: messages that no turn has got.
     mutating func end(_ unread: [Message])
 }
 
@@ -172,21 +174,20 @@ extension PollLoop {
     package mutating func end(_ unread: [Message]) {}
 }
 
-/// The descriptors and the deadline that a ``PollLoop`` waits for.
 package struct PollWait {
     fileprivate var entries: [pollfd] = []
-    /// The time at which the next turn begins at the latest; `nil` for no limit.
+    /// The latest start of the next turn; `nil` for no limit.
     package var deadline: MonotonicInstant?
 
     package init(until deadline: MonotonicInstant? = nil) { self.deadline = deadline }
 
-    /// Ends the wait at this time at the latest.
+    /// Moves ``deadline`` to `time` if `time` is earlier.
     package mutating func wake(at time: MonotonicInstant) { self.deadline = min(self.deadline ?? time, time) }
 
     /// Ends the wait when the descriptor is ready or the peer has closed it.
     ///
     /// - Parameters:
-    ///   - descriptor: `nil` to watch none.
+    ///   - descriptor: `nil` is ignored.
     ///   - reading: whether readable bytes end the wait. Default: yes.
     ///   - writing: whether room to write ends the wait. Default: no.
     package mutating func watch(_ descriptor: Int32?, reading: Bool = true, writing: Bool = false) {

@@ -1,28 +1,27 @@
 import Glibc
 
-/// Reads and writes files that hold tokens: mode 0600, owned by this user, replaced as a whole or not at all.
+/// Reads and replaces files that hold tokens. They have mode 0600 and belong to this user.
 package enum PrivateFile {
     /// The largest file to read or write: 1 MiB.
     package static let maximumBytes = 1_048_576
 
     /// Reads the whole file; returns `nil` if it does not exist.
     ///
-    /// - Throws: ``FileError`` when the file cannot be read, belongs to another user, or is open to others.
+    /// - Throws: ``FileError`` if the file cannot be read, belongs to another user, or has a mode for others.
     package static func read(_ path: String, maximumBytes: Int = PrivateFile.maximumBytes) throws(FileError) -> [UInt8]?
     {
         guard let file = try OwnFile.openExisting(path) else { return nil }
         let status = try OwnFile.status(of: file, path: path)
-        // Any access by group or others exposes the credential.
+        // Any access by the group or others exposes the credential.
         guard status.st_mode & 0o077 == 0 else { throw .tooOpen(path: path, mode: UInt32(status.st_mode & 0o7777)) }
         return try OwnFile.contents(of: file, path: path, maximumBytes: maximumBytes)
     }
 
-    /// Writes `bytes` to `path` so that a crash leaves either the old or the new content: write, fsync, rename, fsync
-    /// of the directory.
+    /// Replaces the file at `path`, flushed to the disk. After a crash it has either the old or the new content.
     ///
-    /// - Throws: ``FileError``; `EFBIG` for more than ``maximumBytes``, which could not be read back. The old content
-    ///   then remains, with one exception: if fsync of the directory fails, the error has the directory's path and the
-    ///   new content is in place. A crash of the machine may then bring back the old content.
+    /// - Throws: ``FileError``; `EFBIG` for more than ``maximumBytes``. The old content then remains, with one
+    ///   exception: if fsync of the directory fails, the error names the directory, and the file has the new content.
+    ///   A crash of the machine may then restore the old content.
     package static func replace(_ path: String, with bytes: [UInt8]) throws(FileError) {
         guard bytes.count <= PrivateFile.maximumBytes else {
             throw .system(path: path, operation: "write", code: EFBIG)
@@ -45,14 +44,14 @@ package enum PrivateFile {
         }
     }
 
-    /// Flushes the directory entry of `path` to the disk. Throws ``FileError`` with the directory's path. A file system
-    /// without fsync for directories is no error; it flushes in its own time.
+    /// Flushes the directory entry of `path` to the disk. Succeeds if the file system cannot flush directories. An
+    /// error names the directory.
     package static func synchronizeDirectory(of path: String) throws(FileError) {
         let directory = Directory.parent(of: path)
         guard let file = FileDescriptor(opening: directory, O_RDONLY | O_DIRECTORY) else {
             throw .system(path: directory, operation: "open", code: errno)
         }
-        // fsync(2): EINVAL means that the file does not support it.
+        // fsync(2): EINVAL means that the file system does not support fsync here.
         guard fsync(file.number) == 0 || errno == EINVAL || errno == ENOTSUP else {
             throw .system(path: directory, operation: "fsync", code: errno)
         }

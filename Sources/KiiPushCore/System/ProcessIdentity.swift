@@ -1,8 +1,8 @@
 import Glibc
 
-/// The identity of a process, never shared with a later process.
+/// The identity of a process: its ID, its start time and the boot.
 ///
-/// The kernel reuses the IDs of ended processes. The ID, the start time and the boot together belong to one process.
+/// The kernel reuses process IDs, but no two processes have all three values in common.
 package struct ProcessIdentity: Sendable, Hashable {
     package let processID: Int32
     /// In kernel ticks since the boot: field 22 of `/proc/PID/stat`, proc(5).
@@ -14,13 +14,12 @@ package struct ProcessIdentity: Sendable, Hashable {
         (self.processID, self.startTime, self.boot) = (processID, startTime, boot)
     }
 
-    /// Identifies a running process; `nil` if no process has this ID, or if it has ended and is not reaped.
+    /// Identifies a running process. Returns `nil` if no process has this ID, or if the process is a zombie.
     package init?(of processID: Int32) {
         guard let text = Self.read("/proc/\(processID)/stat"), let end = text.lastIndex(of: ")"),
             let boot = Self.read("/proc/sys/kernel/random/boot_id")
         else { return nil }
-        // proc(5): the name in parentheses may hold any bytes. After it come the state, field 3, and the rest up to
-        // field 22.
+        // proc(5): the name in parentheses may contain any bytes. Field 3, the state, follows the last parenthesis.
         let fields = text[text.index(after: end)...].split(separator: " ")
         guard fields.count > 19, fields[0] != "Z", fields[0] != "X", let startTime = UInt64(fields[19]) else {
             return nil
@@ -31,7 +30,7 @@ package struct ProcessIdentity: Sendable, Hashable {
     package var isRunning: Bool { ProcessIdentity(of: self.processID) == self }
 
     package var isOwn: Bool {
-        // proc(5): the real, effective, saved and file system's user ID.
+        // proc(5): the line has the real, effective, saved and file system user ID.
         guard let status = Self.read("/proc/\(self.processID)/status"),
             let line = status.split(separator: "\n").first(where: { $0.hasPrefix("Uid:") })
         else { return false }
@@ -39,7 +38,6 @@ package struct ProcessIdentity: Sendable, Hashable {
         return users.dropFirst().first.flatMap { UInt32($0) } == geteuid()
     }
 
-    /// Returns the first 4096 bytes of a kernel file.
     private static func read(_ path: String) -> String? {
         guard let file = FileDescriptor(opening: path, O_RDONLY) else { return nil }
         var bytes = [UInt8](repeating: 0, count: 4096)

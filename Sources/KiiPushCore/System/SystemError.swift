@@ -1,13 +1,13 @@
 import Glibc
 
-/// The system gave no thread, descriptor or socket, or started no program.
+/// The system failed to provide a thread, descriptor or socket, or to start a program.
 package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// The beginning of a sentence that ends with the system's reason, such as `no thread can be started`.
+    /// The beginning of the message, such as `no thread can be started`. The text of ``code`` follows.
     package var failure: String
     package var code: Int32
     private var isOfProgram = false
 
-    /// - Parameter code: Default: the `errno` of the call that has just failed.
+    /// - Parameter code: an `errno` value. Default: the current `errno`.
     package init(_ failure: String, code: Int32 = errno) {
         self.failure = failure
         self.code = code
@@ -23,8 +23,8 @@ package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
         SystemError("cannot \(action): \(self.failure)", code: self.code)
     }
 
-    /// Whether the machine or this process lacks a resource, so that a retry may succeed. A program that is being
-    /// written or unreadable counts; a message above the largest file size does not.
+    /// Whether the machine or this process lacks a resource, so that a retry may succeed. This includes a program file
+    /// that is unreadable or is being written. A message above the largest file size is no shortage.
     package var isShortage: Bool {
         guard self.isOfProgram else { return self.code != EFBIG }
         return [EMFILE, ENFILE, EAGAIN, ENOMEM, ENOSPC, EDQUOT, ENOLCK, EIO, ESTALE, ETXTBSY].contains(self.code)

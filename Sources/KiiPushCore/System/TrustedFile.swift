@@ -2,16 +2,16 @@ import Glibc
 
 /// Reads files that decide where secrets go and which programs run.
 ///
-/// Such a file must belong to this user or root. No other user may be able to write or replace it, nor any folder or
-/// link on the way to it.
+/// Such a file must belong to this user or root. No other user may be able to replace the file, a folder of its path
+/// or a link in it.
 package enum TrustedFile {
     /// Reads the whole file; returns `nil` if it does not exist.
     ///
-    /// - Throws: ``FileError``: ``FileError/foreignOwner(path:owner:)`` and
-    ///   ``FileError/writableByOthers(path:mode:)`` name the file or the folder that others control.
+    /// - Throws: ``FileError``. ``FileError/foreignOwner(path:owner:)`` and ``FileError/writableByOthers(path:mode:)``
+    ///   name the file or folder that another user controls.
     package static func read(_ path: String, maximumBytes: Int = 1_048_576) throws(FileError) -> [UInt8]? {
         guard let place = try TrustedFile.followed(path) else { return nil }
-        // O_NONBLOCK: opening a pipe would wait.
+        // Without O_NONBLOCK, opening a pipe would block.
         guard let file = FileDescriptor(opening: place, O_RDONLY | O_NOFOLLOW | O_NONBLOCK) else {
             throw .system(path: path, operation: "open", code: errno)
         }
@@ -23,8 +23,8 @@ package enum TrustedFile {
         return try OwnFile.contents(of: file, path: path, maximumBytes: maximumBytes)
     }
 
-    /// Resolves the path's links; returns `nil` if nothing is there. Only this user or root can replace any name on the
-    /// way.
+    /// Resolves the path's links, and requires that only this user or root can replace each name on the way. Returns
+    /// `nil` if the file does not exist.
     private static func followed(_ path: String) throws(FileError) -> String? {
         var here = path.hasPrefix("/") ? "" : try TrustedFile.workingDirectory(for: path)
         var names = Array(path.split(separator: "/").reversed())
@@ -48,7 +48,7 @@ package enum TrustedFile {
                 continue
             }
             links += 1
-            // Linux follows as many (path_resolution(7)).
+            // path_resolution(7): Linux also follows at most 40 links.
             guard links <= 40 else { throw .system(path: path, operation: "open", code: ELOOP) }
             let target = try TrustedFile.target(of: next)
             if target.hasPrefix("/") { here = "" }
@@ -71,7 +71,7 @@ package enum TrustedFile {
         return String(decoding: bytes[..<count].map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// Refuses a name that others can replace: a user who can write its folder can.
+    /// Refuses a name that another user can replace, by the rights to its folder.
     private static func requireTrustedPlace(
         of name: String, _ entry: stat, in folder: String
     ) throws(FileError) {
@@ -79,7 +79,7 @@ package enum TrustedFile {
         guard stat(folder, &status) == 0 else { throw .system(path: folder, operation: "stat", code: errno) }
         try TrustedFile.requireTrustedOwner(status, folder)
         guard status.st_mode & 0o022 != 0 else { return }
-        // In a sticky folder, such as /tmp, a name can be replaced only by its owner (inode(7)).
+        // In a sticky folder, such as /tmp, only the owner of a name can replace it (inode(7)).
         guard status.st_mode & S_ISVTX != 0 else {
             throw .writableByOthers(path: folder, mode: UInt32(status.st_mode & 0o7777))
         }

@@ -1,5 +1,5 @@
-/// One moment on both clocks, to convert monotonic instants into calendar times. It counts whole nanoseconds, since a
-/// verdict reads it twice and `Duration` needs 128-bit arithmetic.
+/// Converts monotonic instants into calendar times, by a reading of both clocks. It uses integers of nanoseconds,
+/// since `Duration` needs slower 128-bit arithmetic.
 package struct TurnClock: Sendable {
     private let calendar: Int64
     private let monotonic: Int64
@@ -10,15 +10,15 @@ package struct TurnClock: Sendable {
     }
 
     package init(_ clocks: Clocks) {
-        // Reads the monotonic clock first: a pause between the two readings makes timestamps later, never earlier.
+        // The monotonic clock is read first: a pause between the readings makes timestamps later, never earlier.
         self.monotonic = clocks.monotonic().nanoseconds
-        // A `Timestamp` has whole milliseconds, and would make timestamps earlier.
+        // Nanoseconds, since rounding down to milliseconds would make timestamps earlier.
         self.calendar = clocks.calendarNanoseconds()
     }
 
     package var now: Timestamp { Timestamp(millisecondsSinceEpoch: self.calendar / 1_000_000) }
 
-    /// Converts an instant into calendar time. An instant before a suspend comes out too late, but the order stays.
+    /// Converts an instant into calendar time. Suspended time makes earlier instants too late, but keeps their order.
     package func timestamp(of point: MonotonicInstant) -> Timestamp {
         Timestamp(millisecondsSinceEpoch: (self.calendar - (self.monotonic - point.nanoseconds)) / 1_000_000)
     }

@@ -1,8 +1,7 @@
 import CSystem
 import Glibc
 
-/// Wakes a thread that sleeps in `poll` or in an epoll set. Its descriptor is an eventfd, which any thread can make
-/// readable.
+/// Wakes a thread that waits in poll or epoll. Any thread can make its descriptor, an eventfd, readable.
 package final class Waker: Sendable {
     private let file: FileDescriptor
 
@@ -16,8 +15,8 @@ package final class Waker: Sendable {
 
     package func wakeUp() { eventfd_write(self.descriptor, 1) }
 
-    /// Makes the descriptor unreadable until the next wake-up. An edge-triggered epoll set does not need it: it reports
-    /// changes of the count, which overflows only after 2^64 wake-ups.
+    /// Makes the descriptor unreadable until the next wake-up. With edge-triggered epoll this call is unnecessary:
+    /// each wake-up is a new event.
     package func clear() {
         var count: eventfd_t = 0
         eventfd_read(self.descriptor, &count)
