@@ -1,17 +1,13 @@
 import CSystem
 import Glibc
 
-/// A child process, in a process group of its own.
-///
-/// It inherits only the descriptors that the launch names. The owner calls ``wait()`` once for each child; otherwise
-/// an ended child stays a zombie.
+/// A child process, in a process group of its own. The owner calls ``wait()`` once for each child; otherwise an ended
+/// child stays a zombie.
 package final class ChildProcess: Sendable {
     package struct Launch: Sendable {
         /// The program and its arguments; never empty. A program without a slash is searched along the PATH.
         package var words: [String]
-        /// Variables to add to this process's environment.
         package var environment: [String: String] = [:]
-        /// Variables of this process that the child does not inherit.
         package var withheld: Set<String> = []
         /// This process's descriptors, by their numbers in the child. Default for 0: `/dev/null`; for 1 and 2: this
         /// process's own.
@@ -27,7 +23,7 @@ package final class ChildProcess: Sendable {
     package enum Ending: Sendable, Hashable, CustomStringConvertible {
         case exited(Int32)
         case signalled(Int32)
-        /// The exit status is unknown: another thread has reaped the process, or SIGCHLD is ignored.
+        /// Another thread has reaped the process, or SIGCHLD is ignored.
         case unknown
 
         package var description: String {
@@ -45,7 +41,6 @@ package final class ChildProcess: Sendable {
     }
 
     private struct State {
-        /// Set when the process is reaped. From then on, the kernel may give the process ID to another process.
         var ending: Ending?
         var isToldToEnd = false
     }
@@ -59,8 +54,7 @@ package final class ChildProcess: Sendable {
         defer { posix_spawn_file_actions_destroy(&actions) }
         if launch.descriptors[0] == nil { posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0) }
         if launch.sendsOutputToStandardError { posix_spawn_file_actions_adddup2(&actions, 2, 1) }
-        // A copy has a higher number than all targets, so that no dup2 overwrites a source. A descriptor with a higher
-        // number needs no copy, which saves descriptors.
+        // Copies have higher numbers than all targets, so that no dup2 overwrites a source.
         let highest = max(launch.descriptors.keys.max() ?? 2, 2)
         var copies: [FileDescriptor] = []
         defer { withExtendedLifetime(copies) {} }
@@ -83,8 +77,7 @@ package final class ChildProcess: Sendable {
         var attributes = posix_spawnattr_t()
         posix_spawnattr_init(&attributes)
         defer { posix_spawnattr_destroy(&attributes) }
-        // With a group of its own, the child gets no interrupt from the terminal, and one signal reaches all its
-        // descendants.
+        // With a group of its own, the child gets no interrupt from the terminal.
         posix_spawnattr_setpgroup(&attributes, 0)
         withUnsafeTemporaryAllocation(of: sigset_t.self, capacity: 1) { signals in
             guard let signals = signals.baseAddress else { return }
@@ -108,13 +101,13 @@ package final class ChildProcess: Sendable {
         self.processID = processID
     }
 
-    /// Sends a signal to the child, but not to its descendants. Does nothing once the child is reaped.
+    /// Signals the child, but not its descendants. Does nothing once the child is reaped.
     package func signal(_ number: Int32) {
         self.state.withLock { if $0.ending == nil { kill(self.processID, number) } }
     }
 
-    /// Signals the child and its descendants in the group. ``wait()`` then kills the rest of the group. Does nothing
-    /// once the child is reaped.
+    /// Signals the child and its descendants. ``wait()`` then kills the rest of the group. Does nothing once the child
+    /// is reaped.
     package func end(with signal: Int32) {
         self.state.withLock { state in
             // The kernel can reuse the group's number only after the leader is reaped.
@@ -124,8 +117,7 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// Blocks until the child has ended, and reaps the child. Kills the rest of the group if ``end(with:)`` was
-    /// called.
+    /// Blocks until the child has ended, and reaps the child.
     package func wait() -> Ending {
         // WNOWAIT leaves the process unreaped, since another thread may signal it meanwhile.
         var information = siginfo_t()
@@ -147,8 +139,8 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// `NAME=VALUE` for each variable of the child, then `nil`. The caller frees the strings. Copies bytes, since a
-    /// value need not be UTF-8.
+    /// `NAME=VALUE` for each variable of the child, then `nil`. The caller frees the strings. Values need not be
+    /// UTF-8.
     private static func variables(of launch: Launch) -> [UnsafeMutablePointer<CChar>?] {
         var variables = launch.environment.map { strdup("\($0.key)=\($0.value)") }
         var position = environ

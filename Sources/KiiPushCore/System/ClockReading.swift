@@ -1,20 +1,18 @@
 import Glibc
 
-/// The times of the machine's clocks at one moment.
 package struct ClockReading: Sendable, Hashable {
     /// `CLOCK_MONOTONIC`, which stops while the machine sleeps.
     package var monotonic: Duration
-    /// `CLOCK_REALTIME`, which an administrator can set.
+    /// `CLOCK_BOOTTIME`, which includes the time that the machine sleeps.
     package var sinceBoot: Duration
-    /// `CLOCK_REALTIME`, which users can set.
+    /// `CLOCK_REALTIME`, which an administrator can set.
     package var calendar: Duration
 
     package init(monotonic: Duration, sinceBoot: Duration, calendar: Duration) {
         (self.monotonic, self.sinceBoot, self.calendar) = (monotonic, sinceBoot, calendar)
     }
 
-    /// Reads the clocks. Returns `nil` if the thread was delayed between the readings, so that the times belong to
-    /// different moments.
+    /// Returns `nil` if the thread was delayed between the readings, so that the times belong to different moments.
     package static func now() -> ClockReading? {
         func time(_ clock: clockid_t) -> Duration { .nanoseconds(clockNanoseconds(clock)) }
         let first = time(CLOCK_MONOTONIC)
@@ -24,11 +22,10 @@ package struct ClockReading: Sendable, Hashable {
     }
 }
 
-/// A change of the clocks between two readings.
 package struct ClockJump: Sendable, Hashable {
-    /// The time that the machine was suspended; zero if it was not.
+    /// The time that the machine was suspended.
     package var slept: Duration
-    /// The change of the calendar clock: positive if it was set forward, negative if back.
+    /// Positive if the calendar clock was set forward, negative if back.
     package var calendarMoved: Duration
 
     package init(slept: Duration = .zero, calendarMoved: Duration = .zero) {
@@ -39,8 +36,7 @@ package struct ClockJump: Sendable, Hashable {
 
 /// Detects a suspend of the machine and a change of the calendar clock.
 ///
-/// The differences between the three clocks change only by these two events: a time service corrects the speed of all
-/// three.
+/// Only these two events change the differences between the clocks: a time service corrects the speed of all three.
 package struct ClockWatch: Sendable {
     /// Larger than a leap second and the delays between the readings.
     private static let threshold: Duration = .seconds(2)
@@ -49,7 +45,7 @@ package struct ClockWatch: Sendable {
 
     package init() {}
 
-    /// Compares a reading with the last one. Returns `nil` if there is no jump.
+    /// Compares a reading with the reading at the last jump, or with the first one. Returns `nil` if there is no jump.
     package mutating func look(_ reading: ClockReading?) -> ClockJump? {
         guard let reading else { return nil }
         let last = self.last ?? reading

@@ -1,6 +1,5 @@
 import Glibc
 
-/// The two clocks for all stored times and deadlines.
 package struct Clocks: Sendable {
     package var monotonic: @Sendable () -> MonotonicInstant
     /// Nanoseconds since 1970-01-01T00:00:00Z, by the calendar clock.

@@ -1,6 +1,5 @@
 package import Glibc
 
-/// A client of another process's Unix datagram socket, such as a service manager's or a journal's.
 package final class DatagramSocket: Sendable {
     private let file: FileDescriptor
     private let address: [UInt8]
@@ -37,7 +36,6 @@ package final class DatagramSocket: Sendable {
 extension sockaddr_un {
     package static let room = MemoryLayout.size(ofValue: sockaddr_un().sun_path)
 
-    /// - Parameter name: at most ``room`` bytes.
     package init(_ name: some Collection<UInt8>) {
         self.init()
         self.sun_family = sa_family_t(AF_UNIX)

@@ -27,7 +27,7 @@ package enum Directory {
         return String(cString: resolved)
     }
 
-    /// Removes a directory and its content without following links. Ignores errors.
+    /// Removes a directory and its content. Does not follow links. Ignores errors.
     package static func remove(_ path: String) {
         for name in Directory.names(in: path) ?? [] {
             let child = "\(path)/\(name)"

@@ -1,17 +1,13 @@
 import CSystem
 import Glibc
 
-/// A file descriptor that is closed when its object is released. Child processes do not inherit it.
+/// A file descriptor that is closed when its object is released.
 package final class FileDescriptor: Sendable {
     package let number: Int32
 
     package init(_ number: Int32) { self.number = number }
 
-    /// Opens a file; `nil` on failure, with the reason in `errno`.
-    ///
-    /// - Parameters:
-    ///   - flags: Flags of open(2). `O_CLOEXEC` is always added.
-    ///   - mode: The mode of a created file, before the umask. Default: 0600.
+    /// Opens a file; `nil` on failure, with the reason in `errno`. `O_CLOEXEC` is always added to the flags.
     package init?(opening path: String, _ flags: Int32, mode: UInt32 = 0o600) {
         let number = open(path, flags | O_CLOEXEC, mode)
         guard number >= 0 else { return nil }
@@ -25,7 +21,6 @@ package final class FileDescriptor: Sendable {
         self.number = copy
     }
 
-    /// Creates a stream or datagram socket; `nil` on failure, with the reason in `errno`.
     package init?(socket family: Int32, isDatagram: Bool = false) {
         let number = csystem_socket(family, isDatagram ? 1 : 0)
         guard number >= 0 else { return nil }
@@ -44,8 +39,8 @@ package final class FileDescriptor: Sendable {
 
     /// Creates a read-only, unnamed file in memory, for a child's standard input.
     ///
-    /// It needs no writer, as a pipe would, and can be opened as `/dev/stdin`, unlike a socket. It is sealed: no
-    /// process can change it. It also works if `/dev/shm` is full or missing.
+    /// A pipe would need a writer, and a socket cannot be opened as `/dev/stdin`. Files in memory also work if
+    /// `/dev/shm` is full or missing.
     package static func memoryFile(holding bytes: [UInt8]) throws(SystemError) -> FileDescriptor {
         let number = csystem_memory_file()
         guard number >= 0 else { throw SystemError("a file in memory cannot be made") }
@@ -64,8 +59,6 @@ package final class FileDescriptor: Sendable {
         return file
     }
 
-    /// Reads once from the file's position. Retries if a signal interrupts the call.
-    ///
     /// - Returns: the number of bytes read; 0 at the end; -1 with the reason in `errno`.
     package func read(into buffer: inout [UInt8]) -> Int {
         while true {
@@ -74,7 +67,6 @@ package final class FileDescriptor: Sendable {
         }
     }
 
-    /// Makes reads and writes fail with `EAGAIN` instead of waiting.
     package func makeNonBlocking() { _ = fcntl(self.number, F_SETFL, fcntl(self.number, F_GETFL) | O_NONBLOCK) }
 }
 
@@ -87,15 +79,14 @@ extension FileDescriptor {
 
     package func shutDown(_ direction: Direction) { shutdown(self.number, direction.rawValue) }
 
-    /// Accepts the next connection of a listening socket; `nil` on failure, with the reason in `errno`.
-    ///
-    /// - Parameter waits: `true` for a blocking connection. Default: `false`.
+    /// The next connection of a listening socket; `nil` on failure, with the reason in `errno`. The connection is
+    /// blocking only if `waits` is `true`.
     package func accept(waits: Bool = false) -> FileDescriptor? {
         let number = csystem_accept(self.number, waits ? 1 : 0)
         return number >= 0 ? FileDescriptor(number) : nil
     }
 
-    /// Sends once. Retries if a signal interrupts the call. A closed peer causes `EPIPE`, without SIGPIPE.
+    /// A closed peer causes `EPIPE`, without SIGPIPE.
     ///
     /// - Returns: the number of bytes sent; -1 with the reason in `errno`.
     package func send(_ bytes: ArraySlice<UInt8>, flags: Int = 0) -> Int {
@@ -107,8 +98,6 @@ extension FileDescriptor {
         }
     }
 
-    /// Receives once. Retries if a signal interrupts the call.
-    ///
     /// - Returns: the number of bytes received; 0 at the end; -1 with the reason in `errno`.
     package func receive(into buffer: inout [UInt8], flags: Int = 0) -> Int {
         while true {
@@ -117,9 +106,7 @@ extension FileDescriptor {
         }
     }
 
-    /// Sets the longest wait of each read or each write; ``Duration/zero`` means no limit.
-    ///
-    /// - Parameter option: `SO_RCVTIMEO` for reads, `SO_SNDTIMEO` for writes.
+    /// Sets the longest wait of each read (`SO_RCVTIMEO`) or write (`SO_SNDTIMEO`); ``Duration/zero`` means no limit.
     package func limit(_ option: Int32, to patience: Duration) {
         let (seconds, attoseconds) = patience.components
         var limit = timeval(tv_sec: Int(seconds), tv_usec: Int(attoseconds / 1_000_000_000_000))

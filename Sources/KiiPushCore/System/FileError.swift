@@ -21,7 +21,6 @@ public enum FileError: Error, Sendable, Hashable, CustomStringConvertible {
     /// A later version wrote the file, in a format that this version does not know.
     case newerFormat(path: String, version: Int)
 
-    /// Whether the user has no right to write there. A retry would fail too.
     var forbidsWriting: Bool {
         switch self {
         case .system(_, _, let code): [EACCES, EPERM, EROFS, ENOENT, ENOTDIR].contains(code)

@@ -5,11 +5,9 @@ import Glibc
 /// The kernel releases the lock when this process and all children with ``file`` have ended, even after a crash. The
 /// file's content is the holder's process ID, for error messages.
 package final class FileLock: Sendable {
-    /// The locked file. A child that inherits the descriptor holds the lock too.
     package let file: FileDescriptor
 
-    /// Locks the file at `path`. Creates a missing file with mode 0600. Returns `nil` if another process holds the
-    /// lock.
+    /// Creates a missing file with mode 0600. Returns `nil` if another process holds the lock.
     package init?(path: String) throws(FileError) {
         self.file = try OwnFile.open(path, O_RDWR | O_CREAT)
         while flock(self.file.number, LOCK_EX | LOCK_NB) != 0 {

@@ -1,6 +1,5 @@
 import Glibc
 
-/// A process, named in errors as the holder of a file or a lock.
 package struct HostProcess: CustomStringConvertible {
     let id: Int?
     /// The name of the process's machine; `nil` for this machine.
@@ -8,7 +7,6 @@ package struct HostProcess: CustomStringConvertible {
 
     package init(id: Int?, host: String? = nil) { (self.id, self.host) = (id, host) }
 
-    /// This machine's name; empty if the system does not provide it.
     package static var hostName: String {
         var name = [CChar](repeating: 0, count: 256)
         guard gethostname(&name, name.count - 1) == 0 else { return "" }

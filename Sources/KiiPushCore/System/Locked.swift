@@ -1,9 +1,8 @@
 import Glibc
 
-/// A value behind a lock.
+/// A value behind a lock. Never call a callback inside ``withLock(_:)``.
 ///
-/// It uses a pthread mutex: ThreadSanitizer on Linux cannot see `Synchronization.Mutex` and reports false races. Never
-/// call a callback inside ``withLock(_:)``.
+/// It uses a pthread mutex: ThreadSanitizer on Linux cannot see `Synchronization.Mutex` and reports false races.
 package final class Locked<State> {
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     // A pointer avoids Swift's exclusivity checks at run time. The mutex already prevents overlapping accesses; a body
@@ -33,8 +32,7 @@ package final class Locked<State> {
         return try body(&self.state.pointee)
     }
 
-    /// Runs `body` with the lock held, again and again until it returns `leave`. Waits for the condition between two
-    /// runs.
+    /// Runs `body` with the lock held until it returns `leave`. Waits for the condition between two runs.
     func wait<Result: Sendable>(
         for condition: (State) -> UnsafeMutablePointer<pthread_cond_t>,
         _ body: (inout sending State) -> WaitStep<Result>

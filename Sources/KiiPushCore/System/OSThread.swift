@@ -1,7 +1,6 @@
 import CSystem
 import Glibc
 
-/// A thread of the operating system, for code that may block.
 package struct OSThread: Sendable {
     private let handle: pthread_t
 
@@ -13,7 +12,6 @@ package struct OSThread: Sendable {
             &handle, nil,
             { argument in
                 guard let argument else { return nil }
-                // Balances `passRetained`.
                 Unmanaged<ThreadStart>.fromOpaque(argument).takeRetainedValue().run()
                 return nil
             }, start.toOpaque())
@@ -40,7 +38,6 @@ private final class ThreadStart: Sendable {
     init(name: String, body: @escaping @Sendable () -> Void) { (self.name, self.body) = (name, body) }
 
     func run() {
-        // `ps -L` and debuggers show this name.
         csystem_name_thread(self.name)
         self.body()
     }

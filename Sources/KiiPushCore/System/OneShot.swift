@@ -36,9 +36,7 @@ package final class OneShot<Value: Sendable>: Sendable {
         }
     }
 
-    /// Delivers the value if no caller has delivered one.
-    ///
-    /// - Returns: `true` for the first call.
+    /// - Returns: `true` for the first call. Later calls have no effect.
     @discardableResult
     package func resume(_ value: Value) -> Bool {
         let (isFirst, continuation) = self.state.withLock { state -> (Bool, CheckedContinuation<Value, Never>?) in

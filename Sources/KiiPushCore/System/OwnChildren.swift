@@ -1,11 +1,9 @@
 import CSystem
 import Glibc
 
-/// The children that this process has started itself. Orphans that the kernel assigns to this process are not among
-/// them.
+/// The children that this process has started itself, in contrast to orphans that the kernel assigns to it.
 package enum OwnChildren {
     private struct State {
-        /// Number of children that are being started and have no known process ID.
         var starting = 0
         var running: Set<Int32> = []
     }
@@ -15,9 +13,7 @@ package enum OwnChildren {
     /// The interval of the checks for orphans while this process has no children of its own.
     private static let pause = Duration.seconds(5)
 
-    /// Starts a child by `spawn` and registers it.
-    ///
-    /// - Parameter spawn: returns the child's process ID; `nil` if no child was started.
+    /// - Parameter spawn: returns the new child's process ID; `nil` if no child was started.
     package static func start(_ spawn: () -> Int32?) {
         self.state.withLock { $0.starting += 1 }
         let processID = spawn()
@@ -28,7 +24,6 @@ package enum OwnChildren {
         self.state.signalAll()
     }
 
-    /// Unregisters a reaped child. The kernel may now reuse its process ID.
     package static func reaped(_ processID: Int32) {
         self.state.withLock { _ = $0.running.remove(processID) }
         self.state.signalAll()
@@ -39,8 +34,8 @@ package enum OwnChildren {
         getpid() == 1 || csystem_is_subreaper() != 0
     }
 
-    /// Starts a thread that reaps orphans until the process ends. Without this thread orphans stay zombies, and a
-    /// container reaches its process limit.
+    /// Starts a thread that reaps orphans until the process ends. Otherwise the zombies fill a container's process
+    /// limit.
     package static func reapOthers() throws(SystemError) {
         try OSThread(name: "kii-orphans") {
             while true {

@@ -9,8 +9,7 @@ package enum OwnFile {
     /// - Throws: ``FileError/notAFile(path:)`` for a link, pipe, socket, device or directory,
     ///   ``FileError/foreignOwner(path:owner:)``, ``FileError/system(path:operation:code:)``.
     package static func open(_ path: String, _ flags: Int32) throws(FileError) -> FileDescriptor {
-        // Without O_NONBLOCK, open(2) of a pipe would block until another process opens it. Regular files ignore the
-        // flag.
+        // Without O_NONBLOCK, open(2) of a pipe would block until another process opens it.
         guard let file = FileDescriptor(opening: path, flags | O_NOFOLLOW | O_NONBLOCK) else {
             // open(2): ELOOP for a link, ENXIO for a socket or a pipe without a reader, EISDIR for writing a
             // directory.
@@ -36,7 +35,6 @@ package enum OwnFile {
         }
     }
 
-    /// Returns the result of fstat(2). Throws ``FileError/notAFile(path:)`` unless the file is regular.
     static func status(of file: FileDescriptor, path: String) throws(FileError) -> stat {
         var status = stat()
         guard fstat(file.number, &status) == 0 else { throw .system(path: path, operation: "stat", code: errno) }
@@ -44,7 +42,7 @@ package enum OwnFile {
         return status
     }
 
-    /// Reads from the descriptor's position to the end. Throws ``FileError/tooLarge(path:)`` beyond `maximumBytes`.
+    /// Reads from the descriptor's position. Throws ``FileError/tooLarge(path:)`` beyond `maximumBytes`.
     static func contents(
         of file: FileDescriptor, path: String, maximumBytes: Int = .max
     ) throws(FileError) -> [UInt8] {
@@ -59,9 +57,7 @@ package enum OwnFile {
         throw .tooLarge(path: path)
     }
 
-    /// Replaces the file at `path`. Readers see either the old content or the new content.
-    ///
-    /// Writes a new file with a random name in the same folder, then renames it. A link at `path` is replaced, not
+    /// Replaces the file at `path`. Readers see either the old content or the new content. A link is replaced, not
     /// followed.
     ///
     /// - Parameters:

@@ -5,12 +5,9 @@ import Glibc
 package final class PollThread<Message: Sendable>: Sendable {
     private struct State: Sendable {
         var messages: [Message] = []
-        /// `nil` if the thread watches no descriptors, and before its start.
         var waker: Waker?
-        /// `nil` before the start, and once a caller of ``join(within:)`` has taken the thread.
         var thread: OSThread?
         var isStarted = false
-        /// Whether the thread accepts no more messages.
         var isClosed = false
         var isOver = false
 
@@ -26,8 +23,7 @@ package final class PollThread<Message: Sendable>: Sendable {
 
     /// - Parameters:
     ///   - name: the thread's name in `ps -L`, at most 15 bytes.
-    ///   - watchesDescriptors: whether the loop may wait for descriptors. Otherwise the thread itself needs no descriptor.
-    ///     Default: yes.
+    ///   - watchesDescriptors: whether the loop may wait for descriptors. Default: yes.
     package init(name: String, watchesDescriptors: Bool = true) {
         self.name = name
         self.watchesDescriptors = watchesDescriptors
@@ -35,8 +31,7 @@ package final class PollThread<Message: Sendable>: Sendable {
 
     deinit { self.state.withLock { $0.thread.take() }?.detach() }
 
-    /// Starts the thread. Does nothing if it was started before, or after ``stop()`` or ``cancel()``. The caller may
-    /// retry after an error.
+    /// Starts the thread. Only the first call has an effect, unless it throws.
     ///
     /// - Parameter makeLoop: called on the new thread; `nil` ends the thread.
     package func start(_ makeLoop: @escaping @Sendable () -> (any PollLoop<Message>)?) throws(SystemError) {
@@ -56,8 +51,6 @@ package final class PollThread<Message: Sendable>: Sendable {
         }
     }
 
-    /// Queues a message for the loop.
-    ///
     /// - Returns: `false` if the thread has not been started or is ending.
     @discardableResult
     package func send(_ message: Message) -> Bool {
@@ -86,8 +79,6 @@ package final class PollThread<Message: Sendable>: Sendable {
         return isFirst
     }
 
-    /// Prevents a later start of the thread.
-    ///
     /// - Returns: `false` if the thread has already been started.
     package func cancel() -> Bool {
         self.state.withLock { state in
@@ -96,10 +87,8 @@ package final class PollThread<Message: Sendable>: Sendable {
         }
     }
 
-    /// Waits for the thread to end, if it was started. Call ``stop()`` before, and never call this from the thread
-    /// itself.
-    ///
-    /// - Parameter patience: the longest wait; `nil` for no limit. Default: `nil`.
+    /// Waits for the thread to end, at most for `patience`; `nil` means no limit. Call ``stop()`` before. The thread
+    /// itself must not call this.
     package func join(within patience: Duration? = nil) {
         let deadline = patience.map { MonotonicInstant.now() + $0 }
         let thread = self.state.wait { state -> WaitStep<OSThread?> in
@@ -133,7 +122,6 @@ package final class PollThread<Message: Sendable>: Sendable {
         loop.end(unread)
     }
 
-    /// - Returns: `nil` if the loop has to end.
     private func takeMessages() -> [Message]? { self.state.withLock { $0.isClosed ? nil : $0.takeMessages() } }
 
     /// Waits for a descriptor or the deadline. A signal also ends the wait; the set is then empty.
@@ -181,15 +169,9 @@ package struct PollWait {
 
     package init(until deadline: MonotonicInstant? = nil) { self.deadline = deadline }
 
-    /// Moves ``deadline`` to `time` if `time` is earlier.
     package mutating func wake(at time: MonotonicInstant) { self.deadline = min(self.deadline ?? time, time) }
 
-    /// Ends the wait when the descriptor is ready or the peer has closed it.
-    ///
-    /// - Parameters:
-    ///   - descriptor: `nil` is ignored.
-    ///   - reading: whether readable bytes end the wait. Default: yes.
-    ///   - writing: whether room to write ends the wait. Default: no.
+    /// Ends the wait when the descriptor is ready or the peer has closed it. Ignores `nil`.
     package mutating func watch(_ descriptor: Int32?, reading: Bool = true, writing: Bool = false) {
         guard let descriptor else { return }
         let events = (reading ? POLLIN : 0) | (writing ? POLLOUT : 0)

@@ -12,16 +12,15 @@ package enum PrivateFile {
     {
         guard let file = try OwnFile.openExisting(path) else { return nil }
         let status = try OwnFile.status(of: file, path: path)
-        // Any access by the group or others exposes the credential.
         guard status.st_mode & 0o077 == 0 else { throw .tooOpen(path: path, mode: UInt32(status.st_mode & 0o7777)) }
         return try OwnFile.contents(of: file, path: path, maximumBytes: maximumBytes)
     }
 
-    /// Replaces the file at `path`, flushed to the disk. After a crash it has either the old or the new content.
+    /// Replaces the file at `path` and flushes it to the disk. After a crash it has either the old or the new content.
     ///
     /// - Throws: ``FileError``; `EFBIG` for more than ``maximumBytes``. The old content then remains, with one
-    ///   exception: if fsync of the directory fails, the error names the directory, and the file has the new content.
-    ///   A crash of the machine may then restore the old content.
+    ///   exception: if fsync of the directory fails, the file has the new content, which a crash of the machine may
+    ///   undo.
     package static func replace(_ path: String, with bytes: [UInt8]) throws(FileError) {
         guard bytes.count <= PrivateFile.maximumBytes else {
             throw .system(path: path, operation: "write", code: EFBIG)
@@ -30,7 +29,6 @@ package enum PrivateFile {
         try PrivateFile.synchronizeDirectory(of: path)
     }
 
-    /// Creates a directory and its missing parents, with mode 0700.
     package static func makeDirectory(_ path: String) throws(FileError) {
         var status = stat()
         if stat(path, &status) == 0 {
@@ -44,14 +42,13 @@ package enum PrivateFile {
         }
     }
 
-    /// Flushes the directory entry of `path` to the disk. Succeeds if the file system cannot flush directories. An
-    /// error names the directory.
+    /// Flushes the directory entry of `path` to the disk. Succeeds if the file system does not support this. An error
+    /// names the directory.
     package static func synchronizeDirectory(of path: String) throws(FileError) {
         let directory = Directory.parent(of: path)
         guard let file = FileDescriptor(opening: directory, O_RDONLY | O_DIRECTORY) else {
             throw .system(path: directory, operation: "open", code: errno)
         }
-        // fsync(2): EINVAL means that the file system does not support fsync here.
         guard fsync(file.number) == 0 || errno == EINVAL || errno == ENOTSUP else {
             throw .system(path: directory, operation: "fsync", code: errno)
         }

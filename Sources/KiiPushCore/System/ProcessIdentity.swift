@@ -1,8 +1,7 @@
 import Glibc
 
-/// The identity of a process: its ID, its start time and the boot.
-///
-/// The kernel reuses process IDs, but no two processes have all three values in common.
+/// The identity of a process. The kernel reuses process IDs, but no two processes have the ID, the start time and the
+/// boot in common.
 package struct ProcessIdentity: Sendable, Hashable {
     package let processID: Int32
     /// In kernel ticks since the boot: field 22 of `/proc/PID/stat`, proc(5).
@@ -14,7 +13,7 @@ package struct ProcessIdentity: Sendable, Hashable {
         (self.processID, self.startTime, self.boot) = (processID, startTime, boot)
     }
 
-    /// Identifies a running process. Returns `nil` if no process has this ID, or if the process is a zombie.
+    /// Returns `nil` if no process has this ID, or if the process is a zombie.
     package init?(of processID: Int32) {
         guard let text = Self.read("/proc/\(processID)/stat"), let end = text.lastIndex(of: ")"),
             let boot = Self.read("/proc/sys/kernel/random/boot_id")

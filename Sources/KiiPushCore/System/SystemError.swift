@@ -7,7 +7,6 @@ package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     package var code: Int32
     private var isOfProgram = false
 
-    /// - Parameter code: an `errno` value. Default: the current `errno`.
     package init(_ failure: String, code: Int32 = errno) {
         self.failure = failure
         self.code = code
@@ -23,8 +22,8 @@ package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
         SystemError("cannot \(action): \(self.failure)", code: self.code)
     }
 
-    /// Whether the machine or this process lacks a resource, so that a retry may succeed. This includes a program file
-    /// that is unreadable or is being written. A message above the largest file size is no shortage.
+    /// Whether a retry may succeed. For a program: if the machine lacks a resource, the disk fails, or a process is
+    /// writing the program's file. Otherwise: always, except for a message above the largest file size.
     package var isShortage: Bool {
         guard self.isOfProgram else { return self.code != EFBIG }
         return [EMFILE, ENFILE, EAGAIN, ENOMEM, ENOSPC, EDQUOT, ENOLCK, EIO, ESTALE, ETXTBSY].contains(self.code)

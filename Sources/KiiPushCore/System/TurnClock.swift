@@ -1,5 +1,5 @@
-/// Converts monotonic instants into calendar times, by a reading of both clocks. It uses integers of nanoseconds,
-/// since `Duration` needs slower 128-bit arithmetic.
+/// Converts monotonic instants into calendar times, by one reading of both clocks. Integers are faster here than the
+/// 128-bit `Duration`.
 package struct TurnClock: Sendable {
     private let calendar: Int64
     private let monotonic: Int64
