@@ -1,6 +1,5 @@
 import KiiPushCore
 
-/// Answers HTTP requests from the cloud and carries out the effects of its answers.
 final class CloudService: Sendable {
     private struct Core {
         var cloud: EmulatedCloud
@@ -8,9 +7,7 @@ final class CloudService: Sendable {
         /// The clients at the broker, by user name.
         var connected: [String: InstallationConnection] = [:]
 
-        /// The answer, once its changes are on disk.
-        ///
-        /// A change that cannot be written does not happen: the state is read back, and the request gets 503.
+        /// If the changes cannot be written, reads the stored state again and answers 503.
         mutating func respond(to request: IncomingRequest) -> EmulatedCloud.Reply {
             let reply = self.cloud.respond(to: request, now: .now())
             do throws(EmulatorError) {
@@ -18,7 +15,7 @@ final class CloudService: Sendable {
                 self.cloud.commit(reply.effects)
                 return reply
             } catch {
-                // If the disk cannot be read either, only the state in memory is left.
+                // If the disk cannot be read either, the cloud continues with its state in memory.
                 if let stored = try? EmulatorState(store: self.store) { self.cloud.state = stored.cloud }
                 return EmulatedCloud.Reply(
                     caller: reply.caller, response: KiiFailure.stateUnwritable.response,
@@ -96,7 +93,6 @@ final class CloudService: Sendable {
         self.core.withLock { $0.cloud.advanceFaults(news, now: .now()) }
     }
 
-    /// - Parameter isCounted: whether a script counts messages.
     private func bringAbout(
         _ outcome: EmulatedCloud.Reply, isCounted: Bool, _ reply: @escaping @Sendable (HTTPResponse?) -> Void
     ) {
@@ -107,7 +103,7 @@ final class CloudService: Sendable {
         self.broker.revoke(effects.revocations)
         self.broker.grant(effects.grants) { isGranted in
             guard isGranted else {
-                // The changes are on disk. Without changes, the caller may safely ask for the endpoint again.
+                // The changes are on disk. If there are none, the caller may repeat the request.
                 let failure = effects.changes.isEmpty ? KiiFailure.brokerSilent : .brokerSilentAfterChange
                 return answer(failure.response)
             }
@@ -115,7 +111,7 @@ final class CloudService: Sendable {
                 if isCounted, isAcknowledged, !effects.publications.isEmpty {
                     self.faultNews.send(.published(effects.publications.map { $0.topic }))
                 }
-                // The broker may still deliver the messages that it already has.
+                // The broker may still deliver the messages that it has received.
                 answer(isAcknowledged ? outcome.response : KiiFailure.brokerSilentAfterChange.response)
             }
         }

@@ -1,20 +1,19 @@
 import KiiPushCore
 
-/// Answers that a fault delays.
 final class DelayedReplies: Sendable {
     private typealias Reply = (due: MonotonicInstant, give: @Sendable () -> Void)
 
     private let thread = PollThread<Reply>(name: "kii-delayed", watchesDescriptors: false)
 
-    /// Calls `give` after `delay`, or earlier when ``stop()`` is called. Calls it at once without a delay, or if no
-    /// thread can be started.
+    /// Calls `give` after `delay`, or earlier when ``stop()`` is called. If no thread can be started, calls it at
+    /// once.
     func after(_ delay: Duration, _ give: @escaping @Sendable () -> Void) {
         guard delay > .zero, (try? self.thread.start { Loop() }) != nil, self.thread.send((.now() + delay, give)) else {
             return give()
         }
     }
 
-    /// Gives all delayed answers, and blocks until that is done. From then on nothing is delayed.
+    /// Calls all waiting closures, and blocks until they have returned.
     func stop() {
         self.thread.stop()
         self.thread.join()

@@ -1,71 +1,79 @@
 import Glibc
 public import KiiPushCore
 
-/// A Kii-style cloud on this machine: HTTP, HTTPS and an MQTT broker on the loopback interface, for one app.
+/// A cloud like Kii's on this machine, for one app: HTTP, HTTPS and an MQTT broker on the loopback interface.
 ///
-/// It answers the REST calls that push needs as Kii's cloud answers them, and delivers through a real mosquitto that it
-/// starts, watches and stops. A send succeeds when the broker has acknowledged it.
+/// It answers the REST calls that push needs, and delivers messages through mosquitto, which it starts and stops. A
+/// send succeeds when the broker has acknowledged the message.
 ///
-/// Call ``stop()`` when done. If the process ends without it, mosquitto ends too, and its messages and sessions are
-/// there at the next start with the same directory.
+/// ```swift
+/// let emulator = try await Emulator.start()
+/// print(emulator.baseURL, emulator.appID)
+/// await emulator.stop()
+/// ```
+///
+/// If the process ends without ``stop()``, mosquitto ends too and keeps its sessions and messages. The next start with
+/// the same directory restores them.
 public final class Emulator: Sendable {
     /// The settings of an emulator.
     public struct Configuration: Sendable {
-        /// The port for HTTP. 0, the default, takes the port of the last start if it is free, else any.
+        /// The port for HTTP. With 0, the default, the emulator uses the port of its last start if that port is free,
+        /// or any other.
         public var port: UInt16
-        /// The port for HTTPS; 0 as for ``port``.
+        /// The port for HTTPS. Default 0, which has the same meaning as for ``port``.
         public var httpsPort: UInt16
-        /// The broker's port; 0 as for ``port``.
+        /// The broker's port. Default 0, which has the same meaning as for ``port``.
         public var mqttPort: UInt16
-        /// The broker's port for TLS; 0 as for ``port``.
+        /// The broker's port for TLS. Default 0, which has the same meaning as for ``port``.
         public var mqttTLSPort: UInt16
-        /// The port for MQTT over WebSocket, whose path is `/mqtt`; 0 as for ``port``.
+        /// The port for MQTT over WebSocket, with the path `/mqtt`. Default 0, which has the same meaning as for
+        /// ``port``.
         public var webSocketPort: UInt16
-        /// The port for MQTT over WebSocket and TLS; 0 as for ``port``.
+        /// The port for MQTT over WebSocket and TLS. Default 0, which has the same meaning as for ``port``.
         public var webSocketTLSPort: UInt16
-        /// The directory for state, certificates and the broker's sessions. `nil`, the default, makes a temporary
-        /// directory, which ``Emulator/stop()`` removes.
+        /// The directory for the state, the certificates and the broker's sessions. `nil`, the default, creates a
+        /// temporary directory, which ``Emulator/stop()`` removes.
         public var directory: String?
-        /// The file with the addresses and credentials that other programs need, mode 0600; ``Emulator/stop()`` removes
-        /// it. `nil`, the default, writes none.
+        /// The file for the addresses and credentials that other programs need, mode 0600. ``Emulator/stop()`` removes
+        /// it. `nil`, the default, writes no file.
         public var runtimeFile: String?
-        /// Whether to be stricter than Kii's cloud. The emulator then refuses wrong app keys and secrets where Kii does
-        /// not check them. It also refuses data keys of a message that Kii itself writes, and subscriptions to missing
-        /// buckets. Default no.
+        /// Whether the emulator is stricter than Kii's cloud. Default: no.
+        ///
+        /// A strict emulator checks app keys and secrets everywhere. It refuses subscriptions to missing buckets, and
+        /// message data with keys that Kii writes itself.
         public var strict: Bool
         /// The path of the broker's program. `nil`, the default, searches PATH and the standard directories for
         /// `mosquitto`.
         public var mosquittoPath: String?
-        /// Time after an installation's creation during which its endpoint gets 503 "not ready". Default none.
+        /// The time after an installation's creation during which requests for its endpoint get 503 "not ready".
+        /// Default none.
         public var endpointDelay: Duration
-        /// Lifetime of an MQTT endpoint, counted from when a client first gets it. After that, topic and credentials
-        /// change. `nil`, the default, means no end. In whole seconds on the wire.
+        /// The lifetime of an MQTT endpoint, from the first request for it. Afterwards, topic and credentials change.
+        /// `nil`, the default, means no end. Clients get whole seconds.
         public var mqttTTL: Duration?
-        /// Lifetime of a token if the login does not give one; `nil`, the default, means no end.
+        /// The lifetime of a token if the login request names none. `nil`, the default, means no end.
         public var tokenLifetime: Duration?
-        /// Whether a login returns a refresh token. Default yes.
+        /// Whether a login returns a refresh token. Default: yes.
         public var refreshTokens: Bool
         /// When the broker writes sessions and queued messages to disk. Default ``BrokerPersistence/everyChange``.
         public var brokerPersistence: BrokerPersistence
-        /// Whether a proxy stands in front of the broker's plain port. Scripted faults of packets need it: held
-        /// acknowledgements, lost and doubled messages, other packet identifiers. Default no.
+        /// Whether clients on the broker's plain port go through a proxy. Default: no.
         ///
-        /// The proxy has the port that the broker would have, and endpoints name it. TLS bypasses it. Clients over
-        /// WebSocket always go through a proxy.
+        /// Scripted faults of packets need the proxy: held acknowledgements, lost and repeated messages, other packet
+        /// identifiers. Clients over TLS bypass the proxy. Clients over WebSocket always use one.
         public var faultProxy: Bool
-        /// A script of faults that starts with the emulator.
         package var faultScript: FaultScript?
-        /// The ports that endpoints name instead of the broker's own: the ports of a proxy in front of it.
+        /// The ports that endpoints name instead of the broker's own, for a proxy between clients and the broker.
         package var advertisedBrokerPorts: BrokerPorts?
-        /// Whether the broker delivers with the QoS of the client's subscription, although the emulator publishes with
-        /// QoS 1. MQTT forbids it, but QoS 2 could not be tested otherwise.
+        /// Whether the broker delivers with the QoS of the subscription, although the emulator publishes with QoS 1.
+        /// This violates MQTT, but makes tests of QoS 2 possible.
         package var upgradesQoS = false
-        /// The page's explanation of a payload: `findings` and the decoded `message`. `nil` explains nothing.
+        /// Explains a payload for the emulator's page: `findings` and the decoded `message`. `nil` for no
+        /// explanations.
         package var explain: (@Sendable (_ payload: [UInt8]) -> JSONValue)?
-        /// Time limits for the broker; tests change them, for busy machines and to see the effect of a timeout.
         package var patience = BrokerPatience()
 
-        /// Makes a configuration.
+        /// Creates a configuration.
         public init(
             port: UInt16 = 0, httpsPort: UInt16 = 0, mqttPort: UInt16 = 0, mqttTLSPort: UInt16 = 0,
             webSocketPort: UInt16 = 0, webSocketTLSPort: UInt16 = 0, directory: String? = nil,
@@ -94,23 +102,23 @@ public final class Emulator: Sendable {
 
     /// The root of the REST calls, `http://127.0.0.1:{port}/api`.
     public var baseURL: String { self.parts.ports.baseURL }
-    /// The root of the REST calls by HTTPS, `https://127.0.0.1:{port}/api`, with a certificate of
+    /// The root of the REST calls over HTTPS, `https://127.0.0.1:{port}/api`. Clients have to trust
     /// ``certificateAuthorityFile``.
     ///
-    /// `nil` where the libmicrohttpd of this machine was built without TLS.
+    /// `nil` if this machine's libmicrohttpd was built without TLS.
     public var httpsBaseURL: String? { self.parts.ports.httpsBaseURL }
     /// The app's ID, the same for every emulator.
     public var appID: String { self.app.appID }
-    /// The app's key, random and kept with the state.
+    /// The app's key: random, and stored in ``directory``.
     public var appKey: Secret { self.app.appKey }
-    /// The client ID of the app's administrator, kept with the state.
+    /// The client ID of the app's administrator, stored in ``directory``.
     public var adminClientID: String { self.app.clientID }
-    /// The client secret of the app's administrator, kept with the state.
+    /// The client secret of the app's administrator, stored in ``directory``.
     public var adminClientSecret: Secret { self.app.clientSecret }
-    /// The certificate (PEM) of the authority that signed the server certificate of HTTPS and of the broker. The server
-    /// certificate's names are `localhost` and `127.0.0.1`.
+    /// The PEM file of the certificate authority for HTTPS and the broker. Server certificates have the names
+    /// `localhost` and `127.0.0.1`.
     public var certificateAuthorityFile: String { self.parts.directory.brokerFiles.certificates.authority }
-    /// The broker's port, or the port of the proxy in front of it.
+    /// The broker's port, or the port of the proxy if there is one.
     public var mqttPort: UInt16 { self.parts.ports.broker.tcp }
     /// The broker's port for TLS.
     public var mqttTLSPort: UInt16 { self.parts.ports.broker.tls }
@@ -118,7 +126,7 @@ public final class Emulator: Sendable {
     public var webSocketPort: UInt16 { self.parts.ports.broker.webSocket }
     /// The port for MQTT over WebSocket and TLS, `wss://127.0.0.1:{port}/mqtt`.
     public var webSocketTLSPort: UInt16 { self.parts.ports.broker.webSocketTLS }
-    /// The directory with state, certificates and the broker's log.
+    /// The directory with the state, the certificates and the broker's log.
     public var directory: String { self.parts.directory.path }
 
     private let parts: Parts
@@ -130,18 +138,17 @@ public final class Emulator: Sendable {
         self.app = app
     }
 
-    /// Starts an emulator and returns when it accepts requests and connections.
+    /// Starts an emulator. Returns when it accepts requests and connections.
     ///
-    /// - Throws: ``EmulatorError``: the directory is in use, a port is taken, or a program is missing or does not
+    /// - Throws: ``EmulatorError`` if the directory is in use, a port is taken, or a program is missing or fails to
     ///   start.
     public static func start(_ configuration: Configuration = Configuration()) async throws -> Emulator {
         let launch = try await OSThread.run(named: "kii-prepare") { try Launch(configuration) }
         return try await launch.run()
     }
 
-    /// Stops HTTP and the broker and returns when both have ended; sends in progress get 503.
-    ///
-    /// Only the first call does anything.
+    /// Stops the HTTP servers and the broker. Returns when they have ended. Pending sends get 503. Only the first call
+    /// has an effect.
     public func stop() async {
         let wasStopped = self.stopped.withLock { isStopped in
             defer { isStopped = true }
@@ -152,8 +159,7 @@ public final class Emulator: Sendable {
         await self.parts.stop()
     }
 
-    /// Publishes bytes that no REST call would accept on an endpoint's topic; `true` when the broker has acknowledged
-    /// all.
+    /// Publishes bytes that REST calls would refuse. Returns `true` when the broker has acknowledged all of them.
     package func publish(_ payloads: [[UInt8]], on topic: String) async -> Bool {
         await withCheckedContinuation { continuation in
             self.parts.publisher.publish(payloads.map { Publication(topic: topic, payload: $0) }) {
@@ -162,23 +168,19 @@ public final class Emulator: Sendable {
         }
     }
 
-    /// The address of the emulator's page.
     package var inspectorURL: String { self.parts.ports.inspectorURL }
 
-    /// The emulator's events, until it is stopped.
     package var activity: ActivityLog { self.parts.activity }
 
-    /// Whether nobody listens on a port of 127.0.0.1 now.
     package static func isFree(_ port: UInt16) -> Bool {
         do { return try LoopbackSocket.freePort(preferring: port) != nil } catch { return false }
     }
 
-    /// The path of mosquitto's configuration file, which identifies its process.
     package var brokerConfigurationFile: String { self.parts.directory.brokerFiles.configuration }
 }
 
 extension Emulator {
-    /// Whether HTTPS is served: wherever libmicrohttpd has TLS.
+    /// Whether the emulator serves HTTPS.
     ///
     /// - Parameters:
     ///   - port: the required port. With 0 the emulator chooses one, or serves no HTTPS if libmicrohttpd has no TLS.
@@ -203,14 +205,14 @@ extension Emulator {
         let ports: EmulatorState.Ports
 
         func stop() async {
-            // The broker and the publisher first: once they have completed all calls, no connection waits any more.
+            // Broker and publisher stop first: they complete their calls, so that no HTTP connection waits for them.
             await self.broker.stop()
-            // Starting a thread fails only for want of memory; then this one blocks for a moment.
+            // If memory is too short for a thread, this thread blocks for a moment.
             do { try await OSThread.run(named: "kii-stop", self.stopServing) } catch { self.stopServing() }
             self.directory.release()
         }
 
-        /// Answers waiting requests first, as no connection may wait when its server stops.
+        /// Answers all waiting requests before the servers stop: no connection may wait then.
         @Sendable func stopServing() {
             self.publisher.stop()
             self.faults.stop()
@@ -255,7 +257,7 @@ extension Emulator {
             let broker: Broker
             let proxy: PacketProxy<ProxyClients>
             do {
-                // First, so that the broker takes another port.
+                // The proxy starts first, so that the broker chooses another port.
                 proxy = try self.proxy()
                 broker = try await Broker.start(self.brokerSettings(publisher))
             } catch {
@@ -353,7 +355,7 @@ extension Emulator {
                 try faults.run {
                     FaultPlayer(news: faults, service: service, port: broker.ports.tcp, proxy: proxy)
                 }
-                // Weak, since the servers hold the service, which holds the presence.
+                // Weak, since the servers retain the service, which retains `presence`.
                 self.presence.observe { [weak service] in service?.note($0) }
                 let inspector = Inspector(
                     service, log: activity, receivers: receivers, settings: settings, explain: configuration.explain)
@@ -363,7 +365,7 @@ extension Emulator {
                     parts.servers.append(try HTTPServer(secureListener, certificates: certificates, handler: handler))
                 }
                 if let path = configuration.runtimeFile {
-                    // Written only once the emulator answers, since other programs find it by this file.
+                    // Written last, since other programs take the file as a sign that the emulator answers.
                     parts.runtimeFile = try RuntimeFile(
                         writing: path, app: self.stored.app, ports: ports, caFile: certificates.authority)
                 }

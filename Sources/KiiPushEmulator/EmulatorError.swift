@@ -3,23 +3,23 @@ import KiiPushCore
 
 /// The reason why the emulator did not start.
 public struct EmulatorError: Error, Sendable, CustomStringConvertible {
-    /// The kinds of failure, by what a person can do about them.
+    /// The kinds of failure, each with its own remedy.
     public enum Code: Sendable, Hashable {
-        /// Another emulator uses the same directory; its process ID if known.
+        /// Another emulator uses the directory. The value is its process ID; `nil` if unknown.
         case directoryInUse(pid: Int32?)
-        /// Another program has a required port.
+        /// Another program uses a required port.
         case portInUse(UInt16)
-        /// A program that the emulator runs (`mosquitto`, `mosquitto_passwd`, `setpriv`, `openssl`) is not installed.
+        /// A required program is not installed: `mosquitto`, `mosquitto_passwd`, `setpriv` or `openssl`.
         case programNotFound(String)
-        /// The broker did not start or did not become ready.
+        /// The broker failed to start, or did not become ready.
         case brokerFailed
-        /// The certificates for TLS could not be made.
+        /// The certificates for TLS could not be created.
         case certificatesFailed
-        /// HTTPS has a required port, but the libmicrohttpd of this machine was built without TLS.
+        /// The configuration requires a port for HTTPS, but this machine's libmicrohttpd was built without TLS.
         case httpsUnavailable
         /// The stored state cannot be read or written.
         case stateUnusable
-        /// The operating system refused something; the number is its `errno`.
+        /// A system call failed. The value is its `errno`.
         case system(Int32)
     }
 
@@ -59,13 +59,12 @@ public struct EmulatorError: Error, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Whether the machine or this process is short of descriptors, processes or memory. Such a shortage may pass.
     package var isShortage: Bool {
         guard case .system(let number) = self.code else { return false }
         return [EMFILE, ENFILE, EAGAIN, ENOMEM].contains(number)
     }
 
-    /// One line: the failure and the advice.
+    /// The failure and its remedy on one line.
     public var description: String { "\(self.detail); \(self.advice)" }
 
     private var advice: String {

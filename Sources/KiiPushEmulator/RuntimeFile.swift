@@ -1,17 +1,17 @@
 import Glibc
 import KiiPushCore
 
-/// `emulator.json`: the addresses of a running emulator, and the app's credentials. The command line tool reads it.
+/// `emulator.json`: the addresses of a running emulator and the app's credentials, for the command line tool.
 struct RuntimeFile: Sendable {
     private let path: String
     private let bytes: [UInt8]
 
-    /// Writes the file of an emulator in this process, mode 0600 in a directory of mode 0700 that is ours.
+    /// Writes the file with mode 0600, in a directory of mode 0700 that belongs to this user.
     init(
         writing path: String, app: AppIdentity, ports: EmulatorState.Ports, caFile: String
     ) throws(EmulatorError) {
         let place = JSONMembers(present: ["version": 1, "baseURL": ports.baseURL, "httpsBaseURL": ports.httpsBaseURL])
-        // Distinguishes the process from a later one with the same ID.
+        // Distinguishes this process from a later process with the same ID.
         let process = ProcessIdentity(of: getpid())
         let rest = JSONMembers(present: [
             "mqttPort": Int(ports.broker.tcp), "mqttTLSPort": Int(ports.broker.tls),
@@ -25,16 +25,16 @@ struct RuntimeFile: Sendable {
         let directory = Directory.parent(of: path)
         try EmulatorError.ofFile(PrivateFile.makeDirectory(directory))
         var status = stat()
-        // In `/tmp` another user may have made the directory first.
+        // In `/tmp`, another user may have created the directory earlier.
         guard lstat(directory, &status) == 0, status.st_uid == geteuid() else {
             throw EmulatorError(.system(EACCES), "\(directory) does not belong to user \(geteuid())")
         }
         try EmulatorError.ofFile(OwnFile.replace(path, with: self.bytes))
     }
 
-    /// Removes the file, unless another emulator has written its own there since.
+    /// Removes the file, unless another emulator has replaced it.
     func remove() {
-        // An unreadable file may not be ours.
+        // An unreadable file may belong to another emulator.
         guard let bytes = try? PrivateFile.read(self.path), bytes == self.bytes else { return }
         unlink(self.path)
     }

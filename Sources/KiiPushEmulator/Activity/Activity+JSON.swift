@@ -11,8 +11,8 @@ extension Activity {
         }
     }
 
-    /// Whether outlines leave the entry out. Details are calls to the emulator's own controls, mostly by this package's
-    /// tool and page, and the steps of a message before its outcome.
+    /// Whether the entry is shown only in verbose output: a call to the emulator's own controls, or a step of a
+    /// message before its outcome.
     package var isDetail: Bool {
         switch self.event {
         case .request(let request): request.isControl
@@ -22,9 +22,6 @@ extension Activity {
         }
     }
 
-    /// The members of the JSON object that describes the entry, for terminals and the page.
-    ///
-    /// - Parameter withBodies: whether to include the bodies of request and answer.
     package func members(withBodies: Bool) -> JSONMembers {
         let head = JSONMembers(present: [
             "sequence": self.sequence, "at": self.at.description, "event": self.name,
@@ -94,7 +91,6 @@ extension MessageEvent {
         ])
     }
 
-    /// Whether the event ends an attempt or the message.
     package var isOutcome: Bool {
         switch self.kind {
         case .done, .failed, .dead, .unreached, .handedBack, .dismissed: true

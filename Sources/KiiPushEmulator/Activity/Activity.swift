@@ -1,16 +1,12 @@
 package import KiiPushCore
 
-/// Something that happened at an emulator, as the terminal and the page show it.
+/// An event at an emulator, as the terminal and the emulator's page show it.
 package struct Activity: RecentEntry {
     package enum Event: Sendable {
         case request(AnsweredRequest)
-        /// A client with an installation's endpoint connected to the broker, or disconnected.
         case connection(InstallationConnection)
-        /// A client ended its WebSocket, or its request for one was refused.
         case webSocket(EndedWebSocket)
-        /// A receiver on this machine reported an event of a message.
         case delivery(MessageDelivery)
-        /// The emulator missed events of a receiver on this machine, or does not know their kind.
         case missed(MissedEvents)
     }
 
@@ -30,32 +26,30 @@ package struct Activity: RecentEntry {
     }
 }
 
-/// A request and its answer.
 package struct AnsweredRequest: Sendable {
-    /// The method, after `X-HTTP-Method-Override`.
+    /// The method, or the value of `X-HTTP-Method-Override`.
     package var method: String
-    /// Path and query as sent; may hold secrets.
+    /// The path and query as sent. They may contain secrets.
     var target: String
-    /// Whether the request went to the emulator's own controls below `/__kii`, not to the cloud.
+    /// Whether the path is below `/__kii`, the emulator's own controls, which Kii's cloud does not have.
     package var isControl: Bool
     /// The caller, as `user:{userID}`; `nil` if the request was not authenticated.
     package var caller: String?
     /// `nil` if the emulator closed the connection without an answer.
     package var status: Int?
-    /// Kii's error code, for a refusal.
+    /// Kii's error code; `nil` after success.
     package var errorCode: String?
-    /// Time from the complete request to its answer.
+    /// The time from the complete request to its answer.
     package var elapsed: Duration
-    /// The beginning of the request's body; may hold secrets, as ``answer`` may.
+    /// The beginning of the request's body. It may contain secrets.
     var body: [UInt8]
-    /// The beginning of the answer's body; may hold secrets.
+    /// The beginning of the answer's body. It may contain secrets.
     var answer: [UInt8]
-    /// The messages that the request sent.
     package var messages: [SentMessage]
 }
 
-/// A person recognizes a message by these facts. Each delivery carries a copy, since the log may have dropped the
-/// message's request.
+/// The facts by which a person recognizes a message. Each delivery has a copy, since the log may have dropped the
+/// request that sent the message.
 package struct MessageLabel: Sendable, Hashable {
     /// The `pushMessageID`.
     package let id: String
@@ -76,7 +70,6 @@ extension LoggedMessage {
     }
 }
 
-/// A message from the log, with its installations.
 package struct SentMessage: Sendable {
     private let message: LoggedMessage
 
@@ -84,11 +77,10 @@ package struct SentMessage: Sendable {
 
     package var label: MessageLabel { self.message.label }
     package var installationCount: Int { self.message.deliveries.values.reduce(0) { $0 + $1.count } }
-    /// The IDs of the installations to which the message went.
+    /// The IDs of all receiving installations.
     package var installations: [String] { self.message.deliveries.values.flatMap { $0 }.sorted() }
 }
 
-/// An installation that came online at the broker, or went offline.
 package struct InstallationConnection: Sendable {
     package var installationID: String
     /// The installation's owner, as `user:{userID}`.
@@ -97,28 +89,27 @@ package struct InstallationConnection: Sendable {
     package var transport = BrokerTransport.tcp
 }
 
-/// A WebSocket that a client ended, or a refused request for one.
+/// A WebSocket that a client ended, or a request for a WebSocket that was refused.
 package struct EndedWebSocket: Sendable {
     package var transport: BrokerTransport
-    /// The reason for the end or the refusal. Holds no credentials.
+    /// The reason for the end or the refusal, without credentials.
     package var reason: String
-    /// Whether the client caused it by an error.
+    /// Whether an error of the client was the reason.
     package var isFault: Bool
 }
 
-/// An event of a message at a receiver on this machine.
 package struct MessageDelivery: Sendable {
-    /// `nil` if the emulator cannot tell which push the message was.
+    /// `nil` if it is unknown which push the message was.
     package var push: MessageLabel?
     package var receiver: String
     /// `nil` before a handler was called.
     package var installationID: String?
     package var event: MessageEvent
-    /// The duration of the attempt, if the event ends one.
+    /// The duration of the attempt; `nil` if the event does not end an attempt.
     package var elapsed: Duration?
 }
 
-/// Events of a receiver on this machine that the emulator missed, or whose kind it does not know.
+/// Events of a receiver that the emulator missed, or whose kind is unknown to it.
 package struct MissedEvents: Sendable {
     package var receiver: String
     package var count: Int

@@ -1,14 +1,14 @@
 import KiiPushCore
 
-/// The latest events of an emulator. Readers follow at their own pace and block nobody: a slow reader misses the oldest
-/// entries, and sees the gap in the sequence numbers.
+/// The latest events of an emulator. A slow reader blocks nobody: it misses the oldest entries, and a gap in the
+/// sequence numbers shows the loss.
 package final class ActivityLog: Sendable {
     private struct State {
         var entries = RecentEntries<Activity>(maximumCount: 10_000, maximumBytes: 16 << 20)
         var isFollowed = false
         var whenFollowed: (@Sendable () -> Void)?
         var isClosed = false
-        /// Wake the readers that wait without a thread. Each is called once.
+        /// Closures that wake readers which wait without a thread. Each is called once.
         var wakes: [@Sendable () -> Void] = []
 
         mutating func wakeReaders() {
@@ -20,14 +20,12 @@ package final class ActivityLog: Sendable {
     enum Finding {
         case entry(Activity)
         case nothing
-        /// The log is closed, and the reader has read every entry.
         case end
     }
 
     private let state = Monitor(State())
 
-    /// Begins to record. The log records nothing before the first follower, so that it costs nothing while nobody
-    /// looks.
+    /// Starts the recording. Without a reader the log records nothing, to save time and memory.
     package func follow() {
         let begin = self.state.withLock { state in
             state.isFollowed = true
@@ -36,7 +34,7 @@ package final class ActivityLog: Sendable {
         begin?()
     }
 
-    /// Calls `body` when the first reader follows. Set it once, before that.
+    /// Sets the closure for the first call of ``follow()``. Call this once, before that.
     func whenFollowed(_ body: @escaping @Sendable () -> Void) { self.state.withLock { $0.whenFollowed = body } }
 
     /// - Parameters:
@@ -48,27 +46,25 @@ package final class ActivityLog: Sendable {
         self.change { $0.entries.append(activity) }
     }
 
-    /// Closes the log and wakes all readers. When it returns, no wake-up call is still to come.
+    /// Closes the log and wakes all readers. No wake-up call comes after the return.
     func close() { self.change { $0.isClosed = true } }
 
-    /// Wakes the readers that wait without a thread, although there is no new entry.
+    /// Wakes the readers without a thread, although there is no new entry.
     func wakeReaders() { self.change { _ in } }
 
     private func change(_ body: (inout State) -> Void) {
         self.state.withLock { state in
             body(&state)
-            // Inside the lock: whoever closes the log relies on every reader being awake by then. A wake-up only sets a
-            // flag.
+            // Inside the lock, so that all readers are awake when `close()` returns. A wake-up only sets a flag.
             state.wakeReaders()
         }
         self.state.signalAll()
     }
 
-    /// The number of the newest entry; 0 without one.
     var lastSequence: Int64 { self.state.withLock { $0.entries.lastSequence } }
 
-    /// Entries after the one numbered `sequence`, oldest first. Blocks until there is one. `nil` when the log is closed
-    /// and every entry was read.
+    /// The entries after `sequence`, oldest first. Blocks until there is an entry. Returns `nil` when the log is
+    /// closed and the reader has all entries.
     package func next(after sequence: Int64) -> [Activity]? {
         self.state.wait { state -> WaitStep<[Activity]?> in
             let found = state.entries.entries(after: sequence, limit: 256)
@@ -77,10 +73,10 @@ package final class ActivityLog: Sendable {
         }
     }
 
-    /// The oldest entry after the one numbered `sequence`.
+    /// The first entry after `sequence`.
     ///
-    /// - Parameter wait: called if there is no such entry yet. Returns the closure that wakes the reader, or `nil` if
-    ///   the reader does not wait. Both run inside the log's lock, and so must not call the log.
+    /// - Parameter wait: called if there is no such entry. It returns a closure that wakes the reader, or `nil` for no
+    ///   wake-up. Both closures run under the log's lock, and so must not call the log.
     func entry(after sequence: Int64, orWait wait: () -> (@Sendable () -> Void)?) -> Finding {
         self.state.withLock { state in
             if let entry = state.entries.entries(after: sequence, limit: 1).first { return .entry(entry) }

@@ -1,8 +1,6 @@
 package import KiiPushCore
 
-/// The parts of a request that may be shown: everything but secrets.
 extension AnsweredRequest {
-    /// Path and query, with credentials hidden.
     package var shownTarget: String {
         let target = self.target.withoutCredentials
         guard let mark = target.firstIndex(of: "?") else { return target }
@@ -21,14 +19,13 @@ extension AnsweredRequest {
 
     package var shownAnswer: JSONValue? { AnsweredRequest.shown(self.answer, isSend: false) }
 
-    /// The object or array in `body`, without secrets. Any other content, such as a form, may hold a secret anywhere,
-    /// so only its size is shown.
+    /// The object or array in `body`, without secrets. Any other content, such as a form, may contain secrets
+    /// anywhere, so only its size is shown.
     ///
-    /// - Parameter isSend: whether the body is a push message: its data is the sender's and holds no secret of the
-    ///   cloud.
+    /// - Parameter isSend: whether the body is a push message. Its data contains no secret of the cloud.
     private static func shown(_ body: [UInt8], isSend: Bool) -> JSONValue? {
         guard !body.isEmpty else { return nil }
-        // A truncated body is no longer JSON, so its secrets cannot be found.
+        // A truncated body is not valid JSON, so its secrets cannot be found.
         guard body.count < AnsweredRequest.maximumBodyBytes else {
             return JSONValue("<a body of \(body.count) bytes or more>")
         }
@@ -41,7 +38,7 @@ extension AnsweredRequest {
 }
 
 extension JSONValue {
-    /// The members that hold a secret in the requests and answers of Kii's cloud, in lower case.
+    /// The JSON members that contain a secret in Kii's requests and answers, in lower case.
     private static let secrets: Set<String> = [
         "password", "_password", "thingpassword", "newpassword", "oldpassword", "client_secret", "access_token",
         "refresh_token", "accesstoken", "_accesstoken", "_refreshtoken", "code",

@@ -1,10 +1,10 @@
-/// The latest of very many entries, numbered from 1, in memory only.
+/// The latest entries, numbered from 1, in memory only.
 struct RecentEntries<Entry: RecentEntry>: Sendable {
     let maximumCount: Int
     let maximumBytes: Int
 
-    /// Oldest first, starting at index `first`. Dropped entries leave the array in batches, since each removal moves
-    /// all others.
+    /// Oldest first, from index `first`. Dropped entries leave the array in batches, since each removal moves all
+    /// others.
     private var stored: [Entry?] = []
     private var first = 0
     private var bytes = 0
@@ -17,7 +17,6 @@ struct RecentEntries<Entry: RecentEntry>: Sendable {
 
     var all: some Collection<Entry> { self.stored[self.first...].lazy.compactMap { $0 } }
 
-    /// Entries after the one numbered `sequence`, oldest first.
     func entries(after sequence: Int64, limit: Int) -> [Entry] {
         // The numbers have no gaps, so the index follows from the number.
         let kept = Int64(self.stored.count - self.first)
@@ -25,11 +24,10 @@ struct RecentEntries<Entry: RecentEntry>: Sendable {
         return self.stored[(self.first + Int(skipped))...].prefix(limit).compactMap { $0 }
     }
 
-    /// Drops all entries. The numbers continue, so no reader misses an entry.
+    /// Drops all entries. The numbers continue, so that no reader misses a later entry.
     mutating func removeAll() { (self.stored, self.first, self.bytes) = ([], 0, 0) }
 
-    /// Keeps `entry` under the next number, and drops the oldest entries while the count or the bytes exceed their
-    /// limits.
+    /// Adds `entry` with the next number. Drops the oldest entries while the count or the bytes exceed their limits.
     mutating func append(_ entry: Entry) {
         self.lastSequence += 1
         var entry = entry
@@ -50,8 +48,6 @@ struct RecentEntries<Entry: RecentEntry>: Sendable {
 }
 
 protocol RecentEntry: Sendable {
-    /// Counts from 1 at each start of the emulator; set when the entry is kept.
     var sequence: Int64 { get set }
-    /// Approximate size in memory.
     var bytes: Int { get }
 }

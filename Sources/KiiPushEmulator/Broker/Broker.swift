@@ -1,20 +1,19 @@
 import KiiPushCore
 
-/// The emulator's own mosquitto. This class starts it, watches it, adds and removes its clients, and stops it.
 final class Broker: Sendable {
     struct Settings: Sendable {
         var files: BrokerFiles
         var programs: Programs
         /// The ports that the user requires; 0 for any.
         var ports: BrokerPorts
-        /// Ports to use where they are free and ``ports`` has 0.
+        /// The ports to try where ``ports`` has 0.
         var preferredPorts: BrokerPorts
         var persistence: BrokerPersistence
         var publisher: BrokerCredential
         var usernames: Set<String>
-        /// Reads the log that the broker writes.
+        /// The reader of the broker's log.
         var presence: BrokerPresence
-        /// A lock that the broker holds while it runs, even if this process ends first.
+        /// A lock that the broker inherits, so that it is held until the broker ends, even after this process.
         var lock: FileLock
         var patience: BrokerPatience
     }
@@ -33,12 +32,11 @@ final class Broker: Sendable {
         self.thread = thread
     }
 
-    /// Starts mosquitto and returns when it accepts connections.
     static func start(_ settings: Settings) async throws -> Broker {
         let thread = PollThread<Message>(name: "kii-broker")
         return try await withCheckedThrowingContinuation { continuation in
             do {
-                // The thread lives until mosquitto is to stop: mosquitto ends with it (PR_SET_PDEATHSIG).
+                // mosquitto ends with this thread (PR_SET_PDEATHSIG), so the thread has to live as long as mosquitto.
                 try thread.run {
                     do throws(EmulatorError) {
                         let supervisor = try BrokerSupervisor(settings)
@@ -55,16 +53,16 @@ final class Broker: Sendable {
         }
     }
 
-    /// Adds clients and calls `completion` once, on another thread: with `true` when the broker accepts them all.
+    /// Adds clients. Calls `completion` once on another thread, with `true` when the broker accepts all of them.
     func grant(_ credentials: [BrokerCredential], completion: @escaping @Sendable (Bool) -> Void) {
         guard !credentials.isEmpty else { return completion(true) }
         if !self.thread.send(.grant(credentials, completion)) { completion(false) }
     }
 
-    /// Removes clients; the broker cuts their connections.
+    /// Removes clients. The broker closes their connections.
     func revoke(_ usernames: [String]) {
         guard !usernames.isEmpty else { return }
-        // A stopped broker admits nobody anyway.
+        // If the broker is stopped, no client can connect, and the message is not needed.
         self.thread.send(.revoke(usernames))
     }
 

@@ -10,17 +10,17 @@ final class BrokerConnection {
 
     private init(socket: FileDescriptor) { self.socket = socket }
 
-    /// Connects and logs in, by default with a clean session. Once connected, blocks at most `patience` milliseconds.
+    /// Connects and logs in. Blocks at most `patience` milliseconds for the broker's answer.
     ///
-    /// - Returns: `nil` when nobody listens, the connection breaks, the answer does not come in time, or the broker
-    ///   refuses.
+    /// - Returns: `nil` if the broker does not listen, refuses or does not answer in time, or if the connection
+    ///   breaks.
     static func open(
         port: UInt16, credential: BrokerCredential, clientID: String, cleanSession: Bool = true, patience: Int32
     ) throws(EmulatorError) -> BrokerConnection? {
         guard let socket = try LoopbackSocket.connected(to: port) else { return nil }
         socket.makeNonBlocking()
         let connection = BrokerConnection(socket: socket)
-        // Keep alive 0: on the loopback interface a connection is either whole or closed, never half open.
+        // No keep alive: on the loopback interface a connection cannot be half open.
         let connect = MQTTConnect(
             clientID: clientID, cleanSession: cleanSession, keepAlive: 0, username: credential.username,
             password: credential.password)
@@ -44,7 +44,7 @@ final class BrokerConnection {
 
     var hasUnsentBytes: Bool { !self.unsent.isEmpty }
 
-    /// Appends a packet to the unsent bytes; `false` when the connection is broken.
+    /// Queues a packet; `false` when the connection is broken.
     func send(_ packet: MQTTPacket) -> Bool {
         do throws(MQTTError) {
             try packet.encode(into: &self.unsent)
@@ -59,7 +59,7 @@ final class BrokerConnection {
         return self.flush()
     }
 
-    /// Sends as much as the socket takes; `false` when the connection is broken.
+    /// Sends as many bytes as the socket accepts; `false` when the connection is broken.
     func flush() -> Bool {
         var sent = 0
         defer { self.unsent.removeFirst(sent) }
@@ -71,9 +71,9 @@ final class BrokerConnection {
         return true
     }
 
-    /// Calls `body` for every received packet; `false` when the connection has ended or the bytes are not MQTT.
+    /// Calls `body` for each received packet; `false` when the connection has ended or the bytes are not MQTT.
     func receive(_ body: (MQTTPacket) -> Void) -> Bool {
-        // The buffer is swapped out during the call: a span of a property would outlive the access to it.
+        // The buffer becomes a local variable: the span of a property would be used after the access to the property.
         var input: [UInt8] = []
         swap(&input, &self.buffer)
         defer { swap(&input, &self.buffer) }

@@ -4,9 +4,9 @@ package import KiiPushCore
 package struct BrokerPorts: Sendable, Hashable {
     package var tcp: UInt16
     package var tls: UInt16
-    /// The port for MQTT over WebSocket; 0 if not served.
+    /// 0 if MQTT over WebSocket is not served.
     package var webSocket: UInt16
-    /// The port for MQTT over WebSocket and TLS; 0 if not served.
+    /// 0 if MQTT over WebSocket and TLS is not served.
     package var webSocketTLS: UInt16
 
     package init(tcp: UInt16, tls: UInt16, webSocket: UInt16 = 0, webSocketTLS: UInt16 = 0) {
@@ -17,7 +17,7 @@ package struct BrokerPorts: Sendable, Hashable {
     }
 }
 
-/// A client's login at the broker. The username also names the only topic that the client may read.
+/// A client's login at the broker. The user name is also the last level of the only topic that the client may read.
 package struct BrokerCredential: Sendable, Hashable {
     package var username: String
     package var password: Secret
@@ -29,13 +29,13 @@ struct Programs: Sendable {
     var openssl: String
     var setpriv: String
 
-    /// Directories of programs on every Linux; Debian installs the broker in `/usr/sbin`.
+    /// Debian installs mosquitto in `/usr/sbin`, which a user's PATH may lack.
     private static let standardDirectories = [
         "/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin",
     ]
 
-    /// Searches PATH and the standard directories. A non-nil `mosquitto` is the broker's path and replaces the search
-    /// for it.
+    /// Searches PATH and the standard directories. If `mosquitto` is given, that path replaces the search for the
+    /// broker.
     static func find(mosquitto: String?) throws(EmulatorError) -> Programs {
         let path = getenv("PATH").map { String(cString: $0) } ?? ""
         let directories = path.split(separator: ":").map { String($0) } + Programs.standardDirectories
@@ -77,7 +77,7 @@ struct BrokerFiles: Sendable {
     static let topicPrefix = "push/"
     static let publisherName = "kii-push-emulator"
 
-    /// mosquitto.conf(5) for a broker that keeps all messages and admits no unknown client.
+    /// A configuration for a broker that keeps all messages and refuses unknown clients; see mosquitto.conf(5).
     func configurationText(ports: BrokerPorts, persistence: BrokerPersistence, isRoot: Bool) -> String {
         """
         # Written at each start of the emulator.
@@ -109,8 +109,7 @@ struct BrokerFiles: Sendable {
         """
     }
 
-    /// Each client may read the topic named after it, and the emulator's publisher may write all topics. Nothing else
-    /// is allowed.
+    /// Each client may read the topic with its own name. Only the emulator's publisher may write.
     static let accessText = """
         user \(BrokerFiles.publisherName)
         topic write \(BrokerFiles.topicPrefix)#
@@ -127,7 +126,7 @@ struct BrokerFiles: Sendable {
     }
 
     func lastLogLines() -> String {
-        // Without a readable log the message is only shorter.
+        // If the log cannot be read, the error message only lacks these lines.
         let bytes = (try? EmulatorError.ofFile(OwnFile.read(self.log))) ?? []
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
         return lines.suffix(3).joined(separator: " | ")

@@ -1,10 +1,9 @@
 import Glibc
 package import KiiPushCore
 
-/// The clients at the broker, read from the broker's log when the log changes and when a caller asks.
+/// The clients at the broker, read from the broker's log.
 ///
-/// The broker logs each connection and its end before it does anything else, so the log shows what the broker knew at
-/// that time. A client that vanished without a DISCONNECT counts as connected until the broker misses its keep alive.
+/// A client that vanished without a DISCONNECT counts as connected until the broker notices the missing keep alive.
 final class BrokerPresence: Sendable {
     private struct State {
         var offset = 0
@@ -13,15 +12,13 @@ final class BrokerPresence: Sendable {
 
     private let path: String
     private let state = Locked(State())
-    /// Called for each client that came or went, in order, on the thread that calls ``look()``. Set once.
     private let observer = Locked<(@Sendable (BrokerConnections.Change) -> Void)?>(nil)
 
-    /// - Parameter log: the file that the broker writes; each broker starts it anew.
+    /// - Parameter log: the file that the broker writes. Each start of the broker creates it anew.
     init(log: String) { self.path = log }
 
-    /// Begins with an empty log and nobody connected. Call it while no broker runs, before the next one starts.
-    ///
-    /// - Parameter tlsPort: the TLS port of the next broker.
+    /// Forgets all clients and starts at the beginning of the log. Call this while no broker runs, before the next
+    /// start.
     func restart(tlsPort: UInt16) {
         self.state.withLock { state in
             unlink(self.path)
@@ -31,29 +28,29 @@ final class BrokerPresence: Sendable {
         }
     }
 
-    /// Calls `observer`, from ``look()``, for each client that comes or goes from now on.
+    /// Sets the closure that ``look()`` calls for each client that connects or disconnects.
     func observe(_ observer: @escaping @Sendable (BrokerConnections.Change) -> Void) {
         self.observer.withLock { $0 = observer }
     }
 
-    /// Reads the new part of the log and calls the observer.
+    /// Reads the new lines of the log and calls the observer.
     func look() {
         guard self.statuses() != nil, let observer = self.observer.withLock({ $0 }) else { return }
         for change in self.state.withLock({ $0.connections.takeChanges() }) { observer(change) }
     }
 
-    /// Drops user names that are never used again.
+    /// Forgets user names that will not be used again.
     func forget(_ usernames: [String]) {
         self.state.withLock { state in
             for name in usernames { state.connections.forget(name) }
         }
     }
 
-    /// The status of each user name that has connected; `nil` when the log cannot be read.
+    /// The status of each user name that has ever connected; `nil` if the log cannot be read.
     func statuses() -> [String: BrokerConnections.Status]? {
         self.state.withLock { state -> [String: BrokerConnections.Status]? in
             guard let file = FileDescriptor(opening: self.path, O_RDONLY) else {
-                // No log: the broker, which writes it, has not started yet.
+                // The log does not exist before the broker's first start.
                 return errno == ENOENT ? state.connections.statuses : nil
             }
             var pending: [UInt8] = []
@@ -64,7 +61,7 @@ final class BrokerPresence: Sendable {
                 guard count >= 0 else { return nil }
                 guard count > 0 else { break }
                 pending += chunk[..<count]
-                // The bytes after the last line end are an incomplete line.
+                // The bytes after the last newline are an incomplete line.
                 guard let end = pending.lastIndex(of: UInt8(ascii: "\n")) else { continue }
                 for line in pending[...end].split(separator: UInt8(ascii: "\n")) {
                     state.connections.read(String(decoding: line, as: UTF8.self))
@@ -77,14 +74,14 @@ final class BrokerPresence: Sendable {
     }
 }
 
-/// The connections that the lines of a mosquitto log describe. Pure.
+/// The connections that a mosquitto log describes.
 ///
 /// - Source: mosquitto 2.0, `connection_messages` of mosquitto.conf(5): `New client connected from …` and `Client …
-///   disconnected`, with the seconds since 1970 before them.
+///   disconnected`, after the seconds since 1970.
 package struct BrokerConnections: Sendable {
     package struct Status: Sendable, Hashable {
         package var connections: Int
-        /// When the first client came, or the last one went.
+        /// The time when the first client connected, or the last one disconnected.
         package var changedAt: Timestamp
         package var transport: BrokerTransport
 
@@ -97,33 +94,32 @@ package struct BrokerConnections: Sendable {
         package var isOnline: Bool { self.connections > 0 }
     }
 
-    /// The client ID with which the emulator tests whether the broker accepts a password yet.
+    /// The client ID of test connections, by which the emulator checks whether the broker accepts a new password.
     static let probeID = "kii-push-probe"
 
     private static let endings = [
         " disconnected", " closed its connection", " has exceeded timeout", " been disconnected", " already connected",
     ]
 
-    /// A user name whose first client came, or whose last one went.
+    /// A user name whose first client connected, or whose last client disconnected.
     struct Change: Sendable {
         var username: String
         var isOnline: Bool
         var transport: BrokerTransport
     }
 
-    /// In order, until a caller takes them.
     private var changes: [Change] = []
     /// The broker's TLS port; 0 for none.
     package var tlsPort: UInt16 = 0
-    /// The addresses of TLS connections that have not logged in yet: at most one for each port.
+    /// The addresses of TLS connections before their login: at most one for each port.
     private var unnamed: Set<Substring> = []
-    /// Client ID to user name.
+    /// The user name of each client ID.
     private var clients: [String: String] = [:]
     package private(set) var statuses: [String: Status] = [:]
 
     package init() {}
 
-    /// Reads one line; ignores lines about anything else.
+    /// Reads one line. Ignores lines about other subjects.
     package mutating func read(_ line: String) {
         guard let mark = line.firstRange(bytesOf: ": "), let seconds = UInt32(line[..<mark.lowerBound]) else { return }
         let time = Timestamp(millisecondsSinceEpoch: Int64(seconds) * 1000)
@@ -156,7 +152,7 @@ package struct BrokerConnections: Sendable {
         for clientID in self.clients.keys.sorted() { self.end(clientID, at: time) }
     }
 
-    /// Drops a name that is never used again. The broker is about to cut a client that is still connected with it.
+    /// Forgets a user name that will not be used again. The broker is about to close its connections.
     mutating func forget(_ name: String) {
         guard let status = self.statuses.removeValue(forKey: name), status.isOnline else { return }
         self.changes.append(Change(username: name, isOnline: false, transport: status.transport))
@@ -165,7 +161,7 @@ package struct BrokerConnections: Sendable {
     private mutating func begin(
         _ clientID: String, as name: String, over transport: BrokerTransport, at time: Timestamp
     ) {
-        // mosquitto may log no end for the former connection of a client.
+        // mosquitto may log no end of a client's earlier connection.
         self.end(clientID, at: time)
         self.clients[clientID] = name
         var status = self.statuses[name] ?? Status(connections: 0, changedAt: time)

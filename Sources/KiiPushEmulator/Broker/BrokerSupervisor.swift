@@ -1,20 +1,19 @@
 import Glibc
 import KiiPushCore
 
-/// The work of the broker's thread, which alone uses it: mosquitto is its child.
+/// The work of the thread that starts mosquitto, watches it and stops it.
 final class BrokerSupervisor: PollLoop {
     private enum Start {
         case accepted
-        /// mosquitto ended by itself: its ports were taken, or its configuration was invalid.
+        /// mosquitto ended by itself, because a port was taken or the configuration was invalid.
         case ended
         /// mosquitto runs, but did not accept connections in time.
         case silent
     }
 
     private static let attempts = 5
-    /// The interval of polling mosquitto where it signals nothing by itself.
+    /// The interval for polling mosquitto where it gives no signal.
     private static let lookMilliseconds: Int32 = 5
-    /// The pause before another attempt at a failed start or a failed write of the password file.
     private static let retryPause = Duration.milliseconds(200)
 
     private(set) var ports: BrokerPorts
@@ -35,7 +34,7 @@ final class BrokerSupervisor: PollLoop {
     }
 
     func turn(_ messages: [Broker.Message], readable: Set<Int32>) -> PollWait? {
-        // Before the log is read, so that lines written meanwhile are not missed.
+        // Events are cleared before the log is read, so that a later line causes a new event.
         self.logWatch?.reset()
         self.settings.presence.look()
         self.rewriteIfStale()
@@ -75,7 +74,7 @@ final class BrokerSupervisor: PollLoop {
             switch try self.start() {
             case .accepted: return
             case .silent: throw self.failure("mosquitto takes no connections")
-            // Another process may have taken a port between our check and mosquitto's start.
+            // Another process may have taken a port between the check of the port and mosquitto's start.
             case .ended: preferred = BrokerPorts(tcp: 0, tls: 0)
             }
         }
@@ -98,12 +97,12 @@ final class BrokerSupervisor: PollLoop {
         }
         while true {
             guard let port = try LoopbackSocket.freePort() else { continue }
-            // 1883 is the usual port of any broker, even of one that is stopped now.
+            // 1883 is the usual port of brokers; one that is stopped now would need it later.
             if port != taken, port != 1883 { return port }
         }
     }
 
-    /// Starts mosquitto on ``ports``. Unless the result is `accepted`, no child is left.
+    /// Starts mosquitto on ``ports``. After any result but `accepted`, no child process remains.
     private func start() throws(EmulatorError) -> Start {
         let files = self.settings.files
         try files.write(ports: self.ports, persistence: self.settings.persistence, isRoot: geteuid() == 0)
@@ -111,7 +110,7 @@ final class BrokerSupervisor: PollLoop {
         self.child = try TetheredProcess(
             program: self.settings.programs.mosquitto, arguments: ["-c", files.configuration], output: files.log,
             inherited: self.settings.lock.file, launcher: self.settings.programs.setpriv)
-        // Without a watch (the system may have none to spare), the loop reads the log periodically.
+        // If the system has no inotify watch left, the loop reads the log periodically.
         self.logWatch = try? FileWatch(files.log)
         do throws(EmulatorError) {
             if try self.waitUntilAccepted(self.settings.publisher, patience: self.settings.patience.start) {
@@ -131,19 +130,19 @@ final class BrokerSupervisor: PollLoop {
         child.stop(patience: Int32(clamping: self.settings.patience.stop.wholeMillisecondsRoundedUp))
     }
 
-    /// Restarts a broker that has ended by itself. After a failure the next turn tries again.
+    /// Restarts mosquitto after it has ended by itself. After a failure, the loop's next turn retries.
     private func restart() {
         if let child = self.child.take() { _ = child.wait() }
-        // The old log has the last clients that came and went; the restart removes it.
+        // The restart removes the old log, so its last lines are read before.
         self.settings.presence.look()
-        // The reason for a failure is in the broker's log, and requests that send meanwhile get 503.
+        // The broker's log has the reason for a failure. Until a restart succeeds, sends get 503.
         _ = try? self.start()
     }
 
-    /// The pause before SIGHUP is repeated: mosquitto misses a SIGHUP while it reads its files.
+    /// The interval for repeating SIGHUP: mosquitto misses a SIGHUP while it reads its files.
     private static let repeatsSignalAfter = Duration.milliseconds(200)
 
-    /// Waits until `credential` can log in; `false` when mosquitto has ended or time is up.
+    /// Waits until `credential` can log in; `false` when mosquitto has ended or `patience` is over.
     ///
     /// - Parameter signalledAt: the time of the SIGHUP for this credential; `nil` if none was sent.
     private func waitUntilAccepted(
@@ -154,7 +153,7 @@ final class BrokerSupervisor: PollLoop {
         while true {
             let left = deadline.millisecondsLeft
             guard left > 0 else { return false }
-            // Never the installation's own client ID: that would take its session over.
+            // The installation's own client ID would take over its session.
             let probeID = BrokerConnections.probeID
             if let connection = try BrokerConnection.open(
                 port: self.ports.tcp, credential: credential, clientID: probeID, patience: left)
@@ -166,7 +165,7 @@ final class BrokerSupervisor: PollLoop {
                 self.child?.signal(SIGHUP)
                 signalledAt = .now()
             }
-            // mosquitto gives no sign when it listens or has read its files again.
+            // mosquitto gives no sign that it listens, or that it has read its files again.
             guard self.child?.isRunning(afterMilliseconds: BrokerSupervisor.lookMilliseconds) ?? false else {
                 return false
             }
@@ -175,7 +174,7 @@ final class BrokerSupervisor: PollLoop {
 
     // MARK: - Serving
 
-    /// Carries out the messages, with one update for all new clients.
+    /// Carries out the messages. All new clients together need one update of the password file.
     private func serve(_ messages: [Broker.Message]) {
         var credentials: [BrokerCredential] = []
         var revoked: [String] = []
@@ -208,13 +207,13 @@ final class BrokerSupervisor: PollLoop {
             guard let last = credentials.last else { return true }
             return try self.waitUntilAccepted(last, patience: self.settings.patience.grant, signalledAt: .now())
         } catch {
-            // The caller gets 503 and asks again. The revoked names are removed by one of the next turns.
+            // The caller gets 503 and may repeat the request. The loop's next turns remove the revoked names.
             return false
         }
     }
 
     private func rewriteIfStale() {
-        // If the write fails again, the next turn retries it.
+        // If the write fails again, the next turn retries.
         guard self.passwords.isStale, (try? self.passwords.rewrite()) != nil else { return }
         self.child?.signal(SIGHUP)
     }

@@ -1,4 +1,4 @@
-/// The way of a client to the broker. The raw value is its word in JSON.
+/// A client's connection to the broker: TCP or WebSocket, with TLS or without. JSON has the raw value.
 package enum BrokerTransport: String, Sendable, Hashable, CaseIterable {
     case tcp
     case tls
@@ -16,8 +16,8 @@ package enum BrokerTransport: String, Sendable, Hashable, CaseIterable {
 
     var isWebSocket: Bool { self == .webSocket || self == .webSocketTLS }
 
-    /// The address from which the proxy connects to the broker. All of 127.0.0.0/8 is this machine (RFC 1122 section
-    /// 3.2.1.3). So the address in the broker's log shows the transport, even of a connection that has ended since.
+    /// The local address of the proxy's connections to the broker. It differs for each transport, so that the broker's
+    /// log shows the transport. All of 127.0.0.0/8 is this machine (RFC 1122 section 3.2.1.3).
     var proxyAddress: UInt32 {
         switch self {
         case .tcp, .tls: LoopbackSocket.address
@@ -26,7 +26,7 @@ package enum BrokerTransport: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// - Parameter address: as the broker writes it, with the port behind a colon.
+    /// - Parameter address: the client's address in the broker's log, before the colon and the port.
     init(address: Substring, isTLS: Bool) {
         let webSockets: [Substring: BrokerTransport] = ["127.0.0.2": .webSocket, "127.0.0.3": .webSocketTLS]
         self = webSockets[address.prefix { $0 != ":" }] ?? (isTLS ? .tls : .tcp)

@@ -1,7 +1,6 @@
 import Glibc
 import KiiPushCore
 
-/// The certificate authority and the server certificate for the broker's TLS listener and HTTPS. `openssl` makes them.
 struct Certificates: Sendable {
     let directory: String
 
@@ -9,10 +8,10 @@ struct Certificates: Sendable {
     var serverCertificate: String { "\(self.directory)/server.crt" }
     var serverKey: String { "\(self.directory)/server.key" }
 
-    /// A month: a certificate that expires within this time is replaced at the next start.
+    /// 30 days. A certificate that expires within this time is replaced at the next start.
     private static let renewalSeconds = 30 * 86_400
 
-    /// Our own configuration, so that nothing depends on the system's `openssl.cnf`.
+    /// Replaces the system's `openssl.cnf`, whose content varies.
     private static let configuration = """
         [req]
         distinguished_name = name
@@ -33,7 +32,7 @@ struct Certificates: Sendable {
 
         """
 
-    /// Makes the files unless they exist and are valid long enough. Blocks while `openssl` works.
+    /// Creates the files with `openssl`, unless they exist and remain valid long enough. Blocks.
     func ensure(programs: Programs) throws(EmulatorError) {
         let log = "\(self.directory).log"
         if try EmulatorError.ofFile(OwnFile.read(self.serverKey)) != nil {
@@ -43,7 +42,7 @@ struct Certificates: Sendable {
                 output: log, launcher: programs.setpriv)
             if stillGood == 0 { return }
         }
-        // Made in a draft directory and moved into place whole, so that an interrupted start leaves no half set behind.
+        // Created in a temporary directory and renamed, so that an interrupted start leaves no incomplete set.
         let draft = Certificates(directory: "\(self.directory).new")
         Directory.remove(draft.directory)
         try EmulatorError.ofFile(PrivateFile.makeDirectory(draft.directory))

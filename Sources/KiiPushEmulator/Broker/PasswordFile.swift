@@ -1,17 +1,16 @@
 import Glibc
 import KiiPushCore
 
-/// The broker's password file, in mosquitto's format. mosquitto's own program makes the hashes.
+/// The broker's password file. `mosquitto_passwd` computes the hashes.
 struct PasswordFile {
     private let path: String
     private let programs: Programs
-    /// User name to its line in the file.
+    /// The line of each user name.
     private var lines: [String: String]
-    /// Whether the file still holds removed names because it could not be written.
+    /// Whether the file still has removed names because a write failed.
     private(set) var isStale = false
 
-    /// Reads the lines of `path` whose names are in `known`. Any other line belongs to an installation that was
-    /// deleted.
+    /// Reads the lines of `path` for the user names in `known`. Other lines belong to deleted installations.
     init(path: String, programs: Programs, known: Set<String>) throws(EmulatorError) {
         self.path = path
         self.programs = programs
@@ -23,7 +22,8 @@ struct PasswordFile {
     func contains(_ username: String) -> Bool { self.lines[username] != nil }
 
     mutating func set(_ credentials: [BrokerCredential]) throws(EmulatorError) {
-        // The passwords go through a file of mode 0600, since every user of the machine may read arguments.
+        // The passwords are in a file of mode 0600, since all users of the machine can read the arguments of a
+        // program.
         let draft = "\(self.path).plain"
         let plain = credentials.map { "\($0.username):\($0.password.reveal())\n" }.joined()
         try EmulatorError.ofFile(OwnFile.replace(draft, with: Array(plain.utf8)))
@@ -36,11 +36,11 @@ struct PasswordFile {
         }
         let lines = self.lines.merging(PasswordFile.parse(hashed)) { _, new in new }
         try self.write(lines)
-        // Only after success: a name in `lines` is not written again.
+        // Set only after success, since names in `lines` are not written again.
         self.lines = lines
     }
 
-    /// Removes names and writes the file. On failure ``isStale`` stays true until a later write succeeds.
+    /// Removes names and writes the file. If the write fails, ``isStale`` stays true until a later write succeeds.
     mutating func remove(_ usernames: [String]) throws(EmulatorError) {
         for username in usernames { self.lines[username] = nil }
         self.isStale = true

@@ -1,8 +1,8 @@
 package import KiiPushCore
 
-/// The state of each message (waiting or unacknowledged) and of each send. Pure: time comes as an argument.
+/// The messages that wait for sending or for an acknowledgement.
 ///
-/// A job is one send to any number of recipients. It is done when the broker has acknowledged each message.
+/// A job is one send to any number of recipients. It is complete when the broker has acknowledged each message.
 package struct PublishQueue {
     private struct Item {
         var job: UInt64
@@ -23,7 +23,7 @@ package struct PublishQueue {
     private var nextPacketID: UInt16 = 1
     private var nextSequence: UInt64 = 0
 
-    /// - Parameter window: the most messages that may be unacknowledged.
+    /// - Parameter window: the maximum number of unacknowledged messages.
     package init(window: Int = 1000) { self.window = window }
 
     package var isEmpty: Bool { self.jobs.isEmpty }
@@ -38,21 +38,21 @@ package struct PublishQueue {
         }
     }
 
-    /// The next messages to send, as many as the window has room for.
+    /// The next messages to send, as many as the window allows.
     package mutating func takeMessages() -> [MQTTPublish] {
         var messages: [MQTTPublish] = []
         while self.firstWaiting < self.waiting.count, self.inFlight.count < self.window {
             let item = self.waiting[self.firstWaiting]
             self.firstWaiting += 1
-            // Messages of an expired job are not sent.
+            // The job has expired.
             guard self.jobs[item.job] != nil else { continue }
             let packetID = self.freePacketID()
             self.inFlight[packetID] = item
             let (topic, payload) = (item.publication.topic, item.publication.payload)
             messages.append(MQTTPublish(topic: topic, payload: payload, qos: .atLeastOnce, packetID: packetID))
         }
-        // Sent messages are removed only once they are at least as many as the waiting ones, so each message moves at
-        // most once.
+        // Sent messages leave the array once they are as many as the waiting ones, so that each message moves at most
+        // once.
         if self.firstWaiting >= self.waiting.count - self.firstWaiting {
             self.waiting.removeFirst(self.firstWaiting)
             self.firstWaiting = 0
@@ -67,7 +67,7 @@ package struct PublishQueue {
         return job.remaining == 0 ? item.job : nil
     }
 
-    /// Puts unacknowledged messages back to the front: they are sent again (at least once).
+    /// Queues unacknowledged messages again, before all others.
     package mutating func connectionLost() {
         let unacknowledged = self.inFlight.values.sorted { $0.sequence < $1.sequence }
         self.waiting = unacknowledged + self.waiting[self.firstWaiting...]
@@ -75,7 +75,7 @@ package struct PublishQueue {
         self.inFlight = [:]
     }
 
-    /// Drops the jobs whose deadline has passed and returns them.
+    /// Drops the jobs whose deadline has passed, and returns their numbers.
     package mutating func expire(now: MonotonicInstant) -> [UInt64] {
         guard !self.jobs.isEmpty else { return [] }
         let expired = self.jobs.filter { $0.value.deadline <= now }.map { $0.key }
@@ -84,7 +84,7 @@ package struct PublishQueue {
     }
 
     private mutating func freePacketID() -> UInt16 {
-        // The window is far smaller than the number of identifiers, so one is free.
+        // Fewer messages are in flight than there are identifiers, so one is free.
         while self.inFlight[self.nextPacketID] != nil || self.nextPacketID == 0 { self.nextPacketID &+= 1 }
         defer { self.nextPacketID &+= 1 }
         return self.nextPacketID

@@ -1,7 +1,6 @@
 import KiiPushCore
 
-/// The only client that may publish. It sends the cloud's messages to the broker and reports when the broker has
-/// acknowledged them.
+/// The only client that may publish. It sends the cloud's messages to the broker and reports the acknowledgements.
 final class Publisher: Sendable {
     private struct Job: Sendable {
         let publications: [Publication]
@@ -10,14 +9,13 @@ final class Publisher: Sendable {
 
     private let thread = PollThread<Job>(name: "kii-publisher")
 
-    /// - Parameter patience: how long the broker may take to acknowledge a send.
+    /// - Parameter patience: the time limit for the acknowledgement of a send.
     init(port: UInt16, credential: BrokerCredential, patience: Duration) throws(EmulatorError) {
         try self.thread.run { Loop(port: port, credential: credential, patience: patience) }
     }
 
-    /// Sends all of `publications` and calls `completion` once, on another thread: with `true` when the broker has
-    /// acknowledged each, with `false` after a timeout. After a timeout, the broker may still deliver the messages that
-    /// it already has.
+    /// Sends all messages. Calls `completion` once on another thread: with `true` when the broker has acknowledged
+    /// all, with `false` after a timeout. After a timeout, the broker may still deliver some of them.
     func publish(_ publications: [Publication], completion: @escaping @Sendable (Bool) -> Void) {
         guard !publications.isEmpty else { return completion(true) }
         if !self.thread.send(Job(publications: publications, completion: completion)) { completion(false) }
@@ -70,7 +68,7 @@ final class Publisher: Sendable {
 
         private mutating func connectIfNeeded(now: MonotonicInstant) {
             guard self.connection == nil, self.nextAttempt <= now else { return }
-            // Any failure here (no socket, no broker, a refusal while it starts) leads to another attempt in a moment.
+            // After any failure (no socket, no broker, a refusal), the loop retries after a pause.
             let name = self.credential.username
             self.connection =
                 (try? BrokerConnection.open(
@@ -82,8 +80,7 @@ final class Publisher: Sendable {
             guard let connection = self.connection else { return }
             var bytes: [UInt8] = []
             for message in self.queue.takeMessages() {
-                // The topic and the packet identifier are ours, so encoding cannot fail. If it did, the job would
-                // expire.
+                // Encoding cannot fail: the emulator chose the topic and the packet identifier.
                 try? MQTTPacket.publish(message).encode(into: &bytes)
             }
             if !connection.send(bytes) { self.lose() }

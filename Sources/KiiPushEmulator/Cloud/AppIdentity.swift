@@ -1,6 +1,5 @@
 package import KiiPushCore
 
-/// The only app that an emulator serves.
 package struct AppIdentity: Sendable {
     package var appID: String
     package var appKey: Secret
@@ -9,8 +8,7 @@ package struct AppIdentity: Sendable {
 }
 
 extension AppIdentity {
-    /// A new app, with names in the shapes of Kii's. The ID is always the same, so that configurations can contain it.
-    /// Keys and secrets are random.
+    /// A new app with random key and secrets. Its ID is always the same, so that configurations can contain it.
     package init(identifiers: inout Identifiers) {
         self.init(
             appID: "kiilocal", appKey: Secret(identifiers.hex(32)), clientID: identifiers.hex(32),

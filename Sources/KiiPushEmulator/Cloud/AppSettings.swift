@@ -1,24 +1,22 @@
 import KiiPushCore
 
-/// App settings that Kii's developer portal or Kii's operators control and may change while the app runs.
+/// Settings of the app that may change while it runs. Kii's developer portal or Kii's operators would change them.
 ///
-/// `GET` and `PATCH /__kii/app` show and change them. They are not stored: each start uses its configuration.
+/// `GET` and `PATCH /__kii/app` read and change them. They are not stored: each start begins with its configuration.
 package struct AppSettings: Sendable, Hashable {
     /// Whether the cloud refuses every request to the app with 403 `APP_DISABLED`.
     package var isDisabled = false
-    /// Time after an installation's creation during which its endpoint is "not ready" (503). Default none.
+    /// The time after an installation's creation during which its endpoint is "not ready" (503). Default none.
     package var endpointDelay: Duration
-    /// Lifetime of an MQTT endpoint, counted from when a client first gets it; `nil`, the default, means no end.
+    /// The lifetime of an MQTT endpoint, from the first request for it. `nil`, the default, means no end.
     package var mqttTTL: Duration?
-    /// Lifetime of a token if the login does not give one; `nil`, the default, means no end.
+    /// The lifetime of a token if the login request names none. `nil`, the default, means no end.
     package var tokenLifetime: Duration?
-    /// Whether a login returns a refresh token. Default yes.
     package var givesRefreshTokens: Bool
-    /// Whether a thing gets an owner only by its password or a code. Default no.
+    /// Whether a thing gets an owner only by its password or a code. Default: no.
     var requiresThingPassword = false
-    /// `nil`, the default, means no limit.
     package var requestLimit: RequestLimit?
-    /// The networks for which the app has keys. Default all.
+    /// The networks for which the app has keys. Default: all.
     var networks = Set(PushNetwork.keyed)
 
     package init(
@@ -38,7 +36,7 @@ package struct RequestLimit: Sendable, Hashable {
 }
 
 extension AppSettings {
-    /// The body of `GET /__kii/app`. Times are in seconds; `null` means no end.
+    /// Times are in seconds; `null` means no end.
     func json(app: String) -> JSONValue {
         .object(all: [
             "appID": app, "disabled": self.isDisabled, "endpointDelay": JSONValue.seconds(self.endpointDelay),
@@ -53,7 +51,7 @@ extension AppSettings {
         ])
     }
 
-    /// These settings with the members of `body` merged over them (RFC 7396).
+    /// These settings with the members of `body` merged (RFC 7396).
     func merging(_ body: ControlBody) throws(KiiFailure) -> AppSettings {
         try body.object([
             "disabled", "endpointDelay", "mqttTTL", "tokenLifetime", "refreshTokens",
@@ -92,14 +90,12 @@ extension RequestLimit {
     }
 }
 
-/// Counts requests against a ``RequestLimit``. A period begins with its first request.
+/// Counts requests for a ``RequestLimit``. A period begins with its first request.
 struct RequestWindow: Sendable {
     private var count = 0
-    /// The end of the current period; before the first request, long ago.
     private var end = Timestamp(millisecondsSinceEpoch: .min)
 
-    /// - Throws: ``KiiFailure`` 429 with the whole seconds to wait. Kii's error code for it is unknown; its status is
-    ///   known.
+    /// - Throws: ``KiiFailure`` 429 with the whole seconds to wait. The status is Kii's; Kii's error code is unknown.
     mutating func count(_ limit: RequestLimit, now: Timestamp) throws(KiiFailure) {
         if self.end <= now { (self.count, self.end) = (0, now + limit.period) }
         guard self.count < limit.requests else {
@@ -111,7 +107,6 @@ struct RequestWindow: Sendable {
 }
 
 extension Timestamp {
-    /// Whole seconds until `later`, as `Retry-After` counts them; 0 when it has passed.
     func secondsRoundedUp(to later: Timestamp) -> Int64 {
         max(0, later.millisecondsSinceEpoch - self.millisecondsSinceEpoch + 999) / 1000
     }

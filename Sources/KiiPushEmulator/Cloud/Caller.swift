@@ -1,11 +1,10 @@
 import KiiPushCore
 
-/// The author of a request, from its credentials.
 enum Caller: Sendable, Hashable {
-    /// The app itself, by its key: may register and log in.
+    /// The app itself, by its key. It may register users and log in.
     case anonymous
     case principal(Principal)
-    /// The app's administrator: may do everything.
+    /// The app's administrator, who may do everything.
     case admin
 
     static func user(_ id: String) -> Caller { .principal(.user(id)) }
@@ -42,7 +41,6 @@ extension Principal {
     /// The form in Kii's access rules and errors.
     var subject: String { self.kind == "user" ? "UserID:\(self.id)" : "ThingID:\(self.id)" }
 
-    /// The member that names the principal in an answer.
     var field: (String, JSONValue) { ("\(self.kind)ID", JSONValue(self.id)) }
 }
 
@@ -56,25 +54,21 @@ extension Scope {
         }
     }
 
-    /// The part before `topics/…` and `buckets/…` in a path or a `kiicloud:` URI, also in the stored state. Empty for
-    /// the app.
+    /// The part of a path or `kiicloud:` URI before `topics/…` and `buckets/…`. Empty for the app.
     var pathPrefix: String { self.owner.map { "\($0.kind)s/\($0.id)/" } ?? "" }
 
-    /// Kii's `objectScopeType`.
     var typeName: String { self.owner.map { "APP_AND_\($0.kind.uppercased())" } ?? "APP" }
 
-    /// The member of a message with the owner's ID; `nil` for the app.
+    /// The member of a message that names the owner; `nil` for the app.
     var messageField: (String, JSONValue)? {
         self.owner.map { ("objectScope\($0.kind.prefix(1).uppercased())\($0.kind.dropFirst())ID", JSONValue($0.id)) }
     }
 
-    /// `objectScope` of an error body.
     func json(app: String) -> JSONValue {
         let owner = self.owner.map { [("\($0.kind)ID", JSONValue($0.id))] } ?? []
         return .object([("appID", JSONValue(app))] + owner + [("type", JSONValue(self.typeName))])
     }
 
-    /// Reads ``pathPrefix``, with or without its last slash.
     init?(prefix: String) {
         let parts = prefix.split(separator: "/", maxSplits: 1)
         guard let kind = parts.first else {
@@ -99,7 +93,7 @@ extension Bucket {
 
     var path: String { SubscriptionTarget.bucket(self).path }
 
-    /// Kii's `bucketType`. For encrypted buckets it is the name from Kii's Java client.
+    /// Kii's `bucketType`. The value `crypto` is from Kii's Java client.
     var type: String { self.id.hasPrefix(Bucket.encryptedPrefix) ? "crypto" : "rw" }
 }
 

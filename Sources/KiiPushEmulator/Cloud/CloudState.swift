@@ -1,6 +1,6 @@
 package import KiiPushCore
 
-/// Everything that the cloud remembers, with indexes, and the changes that are not written yet.
+/// All records of the cloud with their indexes, and the changes that are not written yet.
 package struct CloudState: Sendable {
     fileprivate(set) var users: [String: UserRecord] = [:]
     fileprivate(set) var things: [String: ThingRecord] = [:]
@@ -14,14 +14,14 @@ package struct CloudState: Sendable {
     fileprivate(set) var bodies: [String: ObjectBodyRecord] = [:]
     fileprivate(set) var commands: [String: CommandRecord] = [:]
 
-    /// `{field} {value}` to user ID, for the fields of ``UserRecord/names``.
+    /// User IDs by `{field} {value}`, for the fields of ``UserRecord/names``.
     fileprivate var userNames: [String: String] = [:]
     fileprivate var vendorThingIDs: [String: String] = [:]
     fileprivate var refreshTokens: [String: String] = [:]
     fileprivate var tokensOfCaller: [Caller: Set<String>] = [:]
     fileprivate var installationsOfOwner: [Principal: Set<String>] = [:]
     fileprivate var installationsByUsername: [String: String] = [:]
-    /// `{deviceType}:{registrationID}` to installation ID.
+    /// Installation IDs by `{deviceType}:{registrationID}`.
     fileprivate var registrations: [String: String] = [:]
     fileprivate var subscribers: [SubscriptionTarget: Set<Principal>] = [:]
     fileprivate var topicsOfScope: [Scope: Set<String>] = [:]
@@ -62,7 +62,7 @@ package struct CloudState: Sendable {
         CommandRecord.self,
     ]
 
-    /// Loads one stored row; `false` when the row is unreadable.
+    /// Loads a stored row; `false` if it is unreadable.
     package mutating func load(table: String, value: JSONValue) -> Bool {
         guard let kind = CloudState.kinds.first(where: { $0.table == table }), let record = kind.init(json: value)
         else { return false }
@@ -119,7 +119,6 @@ extension CloudState {
 
     func commandCount(of thingID: String) -> Int { self.commandsOfThing[thingID]?.count ?? 0 }
 
-    /// In the order in which they were sent.
     func commands(of thingID: String) -> [CommandRecord] {
         (self.commandsOfThing[thingID] ?? []).compactMap { self.commands[$0] }.sorted { $0.number < $1.number }
     }
@@ -130,15 +129,15 @@ extension CloudState {
         }
     }
 
-    /// Removes everything that a deleted user or thing owned: tokens, installations and subscriptions.
+    /// Removes the tokens, installations and subscriptions of a deleted user or thing.
     fileprivate mutating func removeBelongings(of principal: Principal) {
         self.removeTokens(of: .principal(principal))
         for installation in self.installations(of: principal) { self.remove(installation) }
         self.remove { (subscription: SubscriptionRecord) in subscription.subscriber == principal }
     }
 
-    /// Removes the contents of a deleted owner's scope, and the owner's rights to topics elsewhere: a later group may
-    /// get the same ID.
+    /// Removes the contents of a deleted owner's scope, and the owner's rights to other topics. Without this, a later
+    /// group with the same ID would get these rights.
     fileprivate mutating func removeContents(of scope: Scope) {
         self.remove { (topic: TopicRecord) in topic.topic.scope == scope }
         self.remove { (bucket: BucketRecord) in bucket.bucket.scope == scope }
@@ -173,7 +172,7 @@ extension UserRecord {
         }
     }
 
-    /// Removes all that is the user's own. Groups and things stay, without the user among members and owners.
+    /// Removes the user's own records. Groups and things remain; the user is no longer a member or owner of them.
     func removeDependents(from state: inout CloudState) {
         state.removeBelongings(of: .user(self.id))
         state.removeContents(of: .user(self.id))
@@ -281,7 +280,6 @@ extension CommandRecord {
 }
 
 extension Dictionary {
-    /// Adds a member to a set of an index or removes it; an empty set is removed.
     fileprivate mutating func mark<Member>(_ member: Member, of key: Key, isThere: Bool) where Value == Set<Member> {
         if isThere {
             self[key, default: []].insert(member)

@@ -1,9 +1,7 @@
 import KiiPushCore
 
 extension EmulatedCloud {
-    /// The caller, by the request's credentials.
-    ///
-    /// - Throws: ``KiiFailure`` 401 without (sufficient) credentials, 403 for an invalid token.
+    /// - Throws: ``KiiFailure`` 401 without sufficient credentials, 403 for an invalid token.
     func authenticate(_ call: CloudCall, need: Route.Need) throws(KiiFailure) -> Caller {
         if case .administrator = need { return try self.administrator(call) }
         if self.settings.isStrict { try self.checkAppHeaders(call) }
@@ -25,7 +23,7 @@ extension EmulatedCloud {
 
     private func caller(_ call: CloudCall) throws(KiiFailure) -> Caller? {
         guard let authorization = Authorization(call) else {
-            // Registration and login with only the app's headers, as the SDKs do.
+            // Kii's SDKs register and log in with only these two header fields.
             let isOurs = call.field("X-Kii-AppID") == self.appID && call.field("X-Kii-AppKey") != nil
             return isOurs ? .anonymous : nil
         }
@@ -33,7 +31,7 @@ extension EmulatedCloud {
         guard let pair = authorization.basic else {
             throw self.unauthorized("The Authorization field is neither Bearer nor Basic.")
         }
-        // `APP_ID:APP_KEY`; Kii's guide allows anything after the colon.
+        // `APP_ID:APP_KEY`. Kii's guide allows any text after the colon.
         let parts = pair.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
         guard parts.count == 2, parts[0] == self.appID,
             !self.settings.isStrict || parts[1] == self.settings.app.appKey.reveal()
@@ -78,7 +76,7 @@ extension EmulatedCloud {
         guard isAllowed else { throw self.unauthorized(what, call.caller) }
     }
 
-    /// Whether `caller` may act for `principal`: itself, the administrator, or the owner of a thing.
+    /// Whether `caller` is `principal`, the administrator or an owner of the thing.
     func mayAct(_ caller: Caller, for principal: Principal) -> Bool {
         if caller == .admin || caller == .principal(principal) { return true }
         guard case .thing(let id) = principal, let thing = self.state.things[id], let userID = caller.userID else {
@@ -88,9 +86,8 @@ extension EmulatedCloud {
             || thing.ownerGroups.contains { self.state.groups[$0]?.members.contains(userID) ?? false }
     }
 
-    /// Whether `caller` belongs to `scope`. A user's scope has the user; a group's scope has its members; a thing's
-    /// scope has the thing and its owners. Everyone with a token belongs to the app's scope, and the administrator to
-    /// every scope.
+    /// Whether `caller` belongs to `scope`: the user; a member of the group; the thing or one of its owners. Every
+    /// caller with a token belongs to the app's scope, and the administrator belongs to every scope.
     ///
     /// - Source: Kii's guide on securing topics, default rights. A thing has no rights in its owner's scope.
     func belongs(_ caller: Caller, to scope: Scope) -> Bool {
@@ -107,18 +104,17 @@ extension EmulatedCloud {
 }
 
 extension Secret {
-    /// Compares in a time that reveals only the length.
+    /// The time of the comparison reveals only the length.
     fileprivate func isEqual(to text: String) -> Bool {
         let (own, other) = (self.reveal().utf8, text.utf8)
         return own.count == other.count && zip(own, other).reduce(0) { $0 | ($1.0 ^ $1.1) } == 0
     }
 }
 
-/// The field `Authorization`, parsed byte by byte.
 private struct Authorization {
-    /// The token; `nil` for another scheme, and without one.
+    /// The token of the scheme Bearer; `nil` if there is none.
     var bearer: String?
-    /// The decoded credentials, empty if undecodable; `nil` for another scheme, and without credentials.
+    /// The decoded credentials of the scheme Basic, empty if they cannot be decoded; `nil` if there are none.
     var basic: String?
 
     init?(_ call: CloudCall) {
@@ -130,7 +126,7 @@ private struct Authorization {
         while let last = rest.last, isBlank(last) { rest.removeLast() }
         let credentials = String(Substring(rest))
         guard !credentials.isEmpty else { return }
-        // In any case: Kii's JavaScript SDK sends `bearer` (RFC 9110 section 11.1 too).
+        // The scheme's case does not matter (RFC 9110 section 11.1). Kii's JavaScript SDK sends `bearer`.
         switch Substring(scheme).lowercased() {
         case "bearer": self.bearer = credentials
         case "basic": self.basic = Base64.decode(credentials).map { String(decoding: $0, as: UTF8.self) } ?? ""

@@ -18,7 +18,7 @@ extension EmulatedCloud {
         return group
     }
 
-    /// The scope in the path; its owner exists.
+    /// The scope in the path, whose owner has to exist.
     func scope(_ call: CloudCall) throws(KiiFailure) -> Scope {
         if call.parameters["user"] != nil { return .user(try self.user(call).id) }
         if call.parameters["thing"] != nil { return .thing(try self.thing(call).id) }
@@ -56,7 +56,6 @@ extension EmulatedCloud {
         return thing
     }
 
-    /// The principal that a body or query names by `userID` or `thingID`.
     func principal(userID: String?, thingID: String?) throws(KiiFailure) -> Principal {
         switch (userID, thingID) {
         case (let userID?, nil): return .user(try self.user(id: userID).id)

@@ -1,15 +1,14 @@
 package import KiiPushCore
 
-/// The cloud as a value: state and a request in, an answer and its effects out. No clock, no socket, no file.
+/// The emulated cloud as a value: state and a request go in, an answer and its effects come out. It uses no clock,
+/// socket or file.
 package struct EmulatedCloud: Sendable {
-    /// Settings that stay while the emulator runs.
+    /// Settings that do not change while the emulator runs.
     package struct Settings: Sendable {
         package var app: AppIdentity
         /// The broker's ports in the endpoints that clients get.
         package var brokerPorts: BrokerPorts
-        /// Whether the emulator is stricter than Kii's cloud. It then refuses wrong app keys and secrets where Kii does
-        /// not check them. It also refuses data keys of a message that Kii itself writes, and subscriptions to missing
-        /// buckets.
+        /// See ``Emulator/Configuration/strict``.
         package var isStrict: Bool
         /// `http://127.0.0.1:{port}/api`, for `Location`.
         package var baseURL: String
@@ -17,7 +16,7 @@ package struct EmulatedCloud: Sendable {
         package var httpsBaseURL: String?
         /// The administrator's token for the emulator's page, valid until the emulator ends.
         package var pageToken: Secret?
-        /// Whether a proxy stands in front of the broker, for scripted faults of packets.
+        /// Whether clients connect through a proxy that can carry out scripted faults of packets.
         package var hasFaultProxy: Bool
 
         package init(
@@ -34,19 +33,19 @@ package struct EmulatedCloud: Sendable {
         }
     }
 
-    /// Everything that an answer waits for or causes outside of the state.
+    /// The effects of a request that the caller of the cloud has to carry out.
     package struct Effects: Sendable, Equatable {
         /// Changes to commit before any other effect.
         package var changes: [StateChange] = []
-        /// Messages that the broker acknowledges before the answer goes out.
+        /// Messages that the broker has to acknowledge before the answer is sent.
         package var publications: [Publication] = []
-        /// Clients that the broker accepts before the answer goes out.
+        /// Clients that the broker has to accept before the answer is sent.
         package var grants: [BrokerCredential] = []
-        /// User names for the broker to forget.
+        /// User names that the broker has to remove.
         package var revocations: [String] = []
         /// Messages to log once the changes are committed.
         var messages: [LoggedMessage] = []
-        /// Whether to forget everything, stored or not, once the changes are committed.
+        /// Whether to forget messages, faults and counts too, once the changes are committed.
         var isReset = false
         /// The delay of the answer after all other effects; only a fault sets it.
         package var delay: Duration = .zero
@@ -57,7 +56,7 @@ package struct EmulatedCloud: Sendable {
     package struct Reply: Sendable {
         /// `nil` if the request was not authenticated.
         var caller: Caller?
-        /// `nil` closes the connection without an answer; only a fault does so.
+        /// `nil` closes the connection without an answer, because of a fault.
         package var response: HTTPResponse?
         package var effects: Effects
     }
@@ -69,11 +68,10 @@ package struct EmulatedCloud: Sendable {
     var faults: [Fault] = []
     var script = FaultScriptRun()
     var requestWindow = RequestWindow()
-    /// The status of each user name that has connected to the broker; `nil` when unknown.
+    /// The status of each user name that has ever connected to the broker; `nil` if unknown.
     package var presence: @Sendable () -> [String: BrokerConnections.Status]? = { nil }
-    /// The user names whose connections go through the proxy in readable form.
+    /// The user names whose packets the proxy can read.
     package var proxiedUsernames: @Sendable () -> Set<String> = { [] }
-    /// The latest messages, for people who inspect the emulator.
     var messages = RecentEntries<LoggedMessage>(maximumCount: 1000, maximumBytes: 16 << 20)
     var identifiers: Identifiers
     /// The effects of the current request; its handlers add to them.
@@ -92,13 +90,13 @@ package struct EmulatedCloud: Sendable {
 
     var appID: String { self.settings.app.appID }
 
-    /// The field `Location` of a created resource: by HTTPS if the call came by HTTPS.
+    /// The field `Location` for a created resource, with the scheme of the request.
     func location(_ path: String, _ call: CloudCall) -> HTTPField {
         let secureURL = call.request.isSecure ? self.settings.httpsBaseURL : nil
         return HTTPField("Location", "\(secureURL ?? self.settings.baseURL)/apps/\(self.appID)/\(path)")
     }
 
-    /// Applies the effects that live only in memory, after the changes are on disk.
+    /// Applies the effects in memory. Call this when the changes are on disk.
     package mutating func commit(_ effects: Effects) {
         if effects.isReset {
             self.removeFaults()
@@ -110,7 +108,7 @@ package struct EmulatedCloud: Sendable {
 
     /// Answers `request` at `now`. Call ``commit(_:)`` when the changes are written.
     ///
-    /// Handlers check everything before they change anything, so a refused request leaves the state as it was.
+    /// Handlers check everything before they change anything, so a refused request changes nothing.
     package mutating func respond(to request: IncomingRequest, now: Timestamp) -> Reply {
         (self.effects, self.caller) = (Effects(), nil)
         var delay = Duration.zero
@@ -126,9 +124,9 @@ package struct EmulatedCloud: Sendable {
         return Reply(caller: self.caller, response: response, effects: self.effects)
     }
 
-    /// Passes a request to its handler, unless the app is disabled, exceeds its request limit, or meets a fault.
+    /// Passes a request to its handler, unless the app is disabled, the request limit is exceeded, or a fault answers.
     ///
-    /// Controls always pass: otherwise nobody could enable a disabled app again.
+    /// Controls always pass, so that a control can enable a disabled app.
     private mutating func admit(
         _ request: IncomingRequest, now: Timestamp, delay: inout Duration
     ) throws(KiiFailure) -> HTTPResponse? {
@@ -142,7 +140,7 @@ package struct EmulatedCloud: Sendable {
             do throws(KiiFailure) {
                 _ = try self.carryOut(call)
             } catch {
-                // A fault may lose a refusal like any other answer; a refused request has no effects.
+                // A refused request has no effects. A fault may still suppress its answer.
                 self.effects = Effects()
             }
         }
@@ -167,7 +165,6 @@ package struct EmulatedCloud: Sendable {
     }
 }
 
-/// One MQTT message to one installation.
 package struct Publication: Sendable, Equatable {
     package var topic: String
     package var payload: [UInt8]

@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// A failure that the user configured: the answer that the next requests of one kind get.
+/// A failure that the user configured for the next requests of one kind.
 struct Fault: Sendable {
     enum Answer: Sendable {
         case refusal(KiiFailure, retryAfter: Int?)
@@ -14,9 +14,9 @@ struct Fault: Sendable {
     var times: Int
     /// `nil` if the fault only delays the request.
     var answer: Answer?
-    /// Whether the cloud first carries the request out, so that only its own answer is lost.
+    /// Whether the cloud carries out the request before it fails, so that only its answer is lost.
     var isAfterwards: Bool
-    /// The delay of the answer, after carrying the request out.
+    /// The delay of the answer, after the request is carried out.
     var delay: Duration
 }
 
@@ -31,9 +31,8 @@ extension Fault.Answer {
 }
 
 extension Fault {
-    /// The longest time that a fault may keep a connection waiting.
     static let longestDelay = Duration.seconds(600)
-    /// Members that describe an answer, and so need a status.
+    /// JSON members that require the member `status`.
     private static let answerMembers = ["errorCode", "message", "members", "retryAfter"]
 
     init(_ body: ControlBody, id: String) throws(KiiFailure) {
@@ -58,8 +57,7 @@ extension Fault {
         }
     }
 
-    /// - Parameter isLost: whether the cloud first carries the request out. Without another answer, the connection is
-    ///   closed.
+    /// - Parameter isLost: whether the cloud first carries out the request. By default, the connection is then closed.
     private static func answer(_ body: ControlBody, isLost: Bool) throws(KiiFailure) -> Answer? {
         let disconnects = try body["disconnect"]?.flag()
         guard let status = try body["status"]?.integer(in: 400...599) else {
@@ -79,7 +77,6 @@ extension Fault {
         return .refusal(refusal.about(members), retryAfter: retryAfter)
     }
 
-    /// The fault for one request that a script's step affects.
     init(_ answer: FaultStep.Answer) {
         self.init(id: "", requests: RequestPattern(), times: 1, isAfterwards: false, delay: .zero)
         switch answer {
@@ -95,7 +92,7 @@ extension Fault {
             message ?? "The emulator was told to answer so.")
     }
 
-    /// One element of `GET /__kii/faults`: all members, with defaults for those not set.
+    /// An element of `GET /__kii/faults`: all members, with their defaults.
     var json: JSONValue {
         var (refusal, retryAfter, disconnects) = (KiiFailure?.none, Int?.none, false)
         switch self.answer {

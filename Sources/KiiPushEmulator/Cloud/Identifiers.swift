@@ -1,4 +1,4 @@
-/// The generator of names and secrets, in the shapes of Kii's.
+/// Generates IDs and secrets in the formats of Kii's cloud.
 package struct Identifiers: Sendable {
     private var generator: any RandomNumberGenerator & Sendable
 
@@ -6,16 +6,16 @@ package struct Identifiers: Sendable {
         self.generator = generator
     }
 
-    /// A user, group or (after `th.`) thing: `727f20b00022-bf19-5e11-c96a-0faa3ff1`.
+    /// The ID of a user or group, or after `th.` of a thing: `727f20b00022-bf19-5e11-c96a-0faa3ff1`.
     mutating func principal() -> String { self.grouped([12, 4, 4, 4, 8]) }
 
-    /// An installation: 25 small letters and digits, as in a capture of ebisu's traffic and in thing-if's samples.
+    /// 25 lower-case letters and digits, as in a capture of ebisu's traffic and in thing-if's samples.
     mutating func installation() -> String { self.text(25, of: "0123456789abcdefghijklmnopqrstuvwxyz") }
 
-    /// An object or message: the form of a UUID.
+    /// The ID of an object or message, in the format of a UUID.
     mutating func unique() -> String { self.grouped([8, 4, 4, 4, 12]) }
 
-    /// A token, key or password of `count` letters and digits; 22 or more cannot be guessed.
+    /// A token, key or password of `count` letters and digits. 22 or more cannot be guessed.
     mutating func secret(_ count: Int) -> String {
         self.text(count, of: "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789")
     }

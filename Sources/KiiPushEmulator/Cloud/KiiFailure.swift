@@ -1,11 +1,11 @@
 import KiiPushCore
 
-/// A refusal with the error codes of Kii's cloud.
+/// An error response with an error code of Kii's cloud.
 struct KiiFailure: Error {
     var status: Int
     var errorCode: String
     var message: String
-    /// The subject of the error: members of the body beside code and message.
+    /// Further members of the error body, beside code and message.
     var context: JSONMembers
     var fields: [HTTPField]
 
@@ -27,21 +27,20 @@ struct KiiFailure: Error {
         return failure
     }
 
-    /// Adds a waiting time, in both places where Kii's clients look for it.
+    /// Adds the waiting time as the header field and as the member that Kii's clients read.
     func retryAfter(_ seconds: Int64) -> KiiFailure {
         var failure = self.about([("retryAfter", JSONValue(seconds))])
         failure.fields.append(HTTPField("Retry-After", "\(seconds)"))
         return failure
     }
 
-    /// A JSON object whose media type names the error: `application/vnd.kii.{Name}Exception+json`. A login's error is
-    /// OAuth's (RFC 6749 section 5.2), with Kii's code added.
+    /// The media type names the error: `application/vnd.kii.{Name}Exception+json`. Errors of a login have OAuth's form
+    /// (RFC 6749 section 5.2) and Kii's code.
     var response: HTTPResponse {
         let name = self.isOfOAuth ? nil : self.exceptionName
         return .json(self.status, name, .object(self.facts + self.context), fields: self.fields)
     }
 
-    /// The members of every refusal of this kind.
     var facts: JSONMembers {
         let (code, message) = (self.errorCode, self.message)
         guard self.isOfOAuth else { return JSONMembers(all: ["errorCode": code, "message": message]) }
@@ -53,7 +52,7 @@ struct KiiFailure: Error {
     private var exceptionName: String {
         if self.errorCode == "UNAUTHORIZED" { return "UnauthorizedAccessException" }
         let words = self.errorCode.split(separator: "_").map { word in
-            // The only abbreviation that Kii leaves in capitals.
+            // Kii writes only this abbreviation in capitals.
             word == "ACL" ? word : word.prefix(1) + word.dropFirst().lowercased()
         }
         return words.joined() + "Exception"
@@ -65,7 +64,6 @@ struct KiiFailure: Error {
 extension KiiFailure {
     static func invalidInput(_ message: String) -> KiiFailure { KiiFailure(400, "INVALID_INPUT_DATA", message) }
 
-    /// The body has another media type than `types`, the ones that the call accepts.
     static func mediaType(_ types: [String]) -> KiiFailure {
         .invalidInput("The Content-Type has to be one of \(types.joined(separator: ", ")).")
     }
@@ -88,7 +86,6 @@ extension KiiFailure {
         KiiFailure(404, "APP_NOT_FOUND", "The application was not found.", ["appID": appID])
     }
 
-    /// `PATCH /__kii/app` has disabled the app.
     static let appDisabled = KiiFailure(403, "APP_DISABLED", "The application is disabled.")
 }
 
@@ -98,7 +95,7 @@ extension KiiFailure {
     static let wrongToken = KiiFailure(
         403, "WRONG_TOKEN", "The token is not valid: it is unknown, expired or was replaced.")
 
-    /// The password is wrong for the user or thing named `address`, which has the form of a login.
+    /// - Parameter address: the user's or thing's name in the login.
     static func wrongPassword(principalID: String, address: String?, app: String) -> KiiFailure {
         KiiFailure(
             401, "WRONG_PASSWORD", "The password is not correct.",
@@ -107,17 +104,19 @@ extension KiiFailure {
 
     static let userDisabled = KiiFailure(401, "USER_DISABLED", "The user is disabled.")
     static let thingDisabled = KiiFailure(401, "THING_DISABLED", "The thing is disabled.")
-    /// The name or the password is wrong. Kii does not tell which, and has this sentence.
+    /// Kii's own message, which does not tell whether the name or the password is wrong.
     static let invalidGrant = KiiFailure(
         400, "invalid_grant", "The user was not found or a wrong password was provided")
     /// The client ID or the secret is wrong. Kii's status is 400; the code is OAuth's (RFC 6749 section 5.2).
     static let invalidClient = KiiFailure(400, "invalid_client", "The client ID or the client secret is not correct")
 }
 
-// MARK: - What is not there, or is there already
+// MARK: - Missing and existing resources
 
 extension KiiFailure {
-    /// 404 for a user. `field` and `value` are Kii's names for the key of the search.
+    /// - Parameters:
+    ///   - field: Kii's name for the key of the search.
+    ///   - value: the key of the search.
     static func userNotFound(field: String = "userID", value: String, app: String) -> KiiFailure {
         KiiFailure(
             404, "USER_NOT_FOUND", "The user was not found.", ["field": field, "value": value, "appID": app])
@@ -148,17 +147,17 @@ extension KiiFailure {
 // MARK: - The emulator itself
 
 extension KiiFailure {
-    /// Nothing was done, so the answer says when to ask again.
+    /// Nothing was changed, so the answer names a time for a retry.
     static let brokerSilent = KiiFailure(
         503, "TEMPORARY_UNAVAILABLE_ERROR", "The broker does not answer. Nothing was changed; ask again.",
         fields: [HTTPField("Retry-After", "1")])
 
-    /// No waiting time: clients would take one as a sign that nothing was done, and send again.
+    /// Without a retry time, since clients would conclude that nothing was changed, and send the message again.
     static let brokerSilentAfterChange = KiiFailure(
         503, "TEMPORARY_UNAVAILABLE_ERROR",
         "The broker does not answer. What was asked for is done, and what was sent may still arrive.")
 
-    /// A step concerns packets, but no proxy reads them.
+    /// A script's step changes packets, but the emulator runs without a proxy.
     static func faultProxyMissing(_ step: FaultStep) -> KiiFailure {
         KiiFailure(
             409, "FAULT_PROXY_MISSING",

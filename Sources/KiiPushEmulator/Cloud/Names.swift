@@ -1,5 +1,4 @@
 enum Names {
-    /// Whether `text` consists of ASCII letters, digits and `extra`, and its length is in range.
     static func isLegal(_ text: String, _ length: ClosedRange<Int>, extra: String) -> Bool {
         length.contains(text.utf8.count)
             && text.utf8.allSatisfy { byte in
@@ -10,16 +9,15 @@ enum Names {
             }
     }
 
-    /// Whether `text` is two letters, like a country code. Kii's SDKs differ in the case that they accept.
+    /// Whether `text` is two letters, like a country code. Kii's SDKs disagree on upper and lower case.
     static func isCountry(_ text: String) -> Bool {
         text.utf8.count == 2
             && text.utf8.allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20) }
     }
 
-    /// Whether `text` has the form of an e-mail address: something without blanks, one `@`, and two or more labels of a
-    /// domain.
+    /// Whether `text` has the form of an e-mail address, with at least two labels in the domain.
     ///
-    /// - Source: Kii's SDKs, whose rule for the part before the `@` is stricter.
+    /// - Source: Kii's SDKs, which are stricter before the `@`.
     static func isEmailAddress(_ text: String) -> Bool {
         let parts = text.split(separator: "@", omittingEmptySubsequences: false)
         guard parts.count == 2, !parts[0].isEmpty, parts[0].utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7f }) else {

@@ -3,7 +3,7 @@ package struct RequestPattern: Sendable, Hashable {
 
     /// `nil` for every method.
     package var method: String?
-    /// `*` stands for one segment, `**` at the end for any number of segments.
+    /// `*` matches one segment; `**` at the end matches any number of segments.
     package var path: String
 
     package init(_ method: String? = nil, _ path: String = "/**") {
@@ -16,8 +16,7 @@ package struct RequestPattern: Sendable, Hashable {
         return segments.first == "" && !segments.dropLast().contains("**")
     }
 
-    /// Whether a request matches. HEAD is GET without the content (RFC 9110 section 9.3.2), so a pattern for GET
-    /// matches it too.
+    /// A pattern for GET also matches HEAD, which is GET without the content (RFC 9110 section 9.3.2).
     func meets(method: String, path: [String]) -> Bool {
         guard self.method == nil || self.method == method || (self.method == "GET" && method == "HEAD") else {
             return false

@@ -1,7 +1,6 @@
 import KiiPushCore
 
-/// The body of a control below `/__kii`. People type controls or write them into scripts, so a control refuses unknown
-/// members and names them.
+/// The body of a control below `/__kii`. People write such bodies by hand, so unknown members are refused by name.
 typealias ControlBody = JSONReader<KiiFailure>
 
 extension KiiFailure: JSONReaderError {
@@ -15,7 +14,7 @@ extension KiiFailure: JSONReaderError {
 }
 
 extension ControlBody {
-    /// The body of `call`; an empty one counts as `{}`. The media type does not matter, so that `curl -d` works.
+    /// The body of `call`; an empty body counts as `{}`. The media type does not matter, so that `curl -d` works.
     ///
     /// - Throws: ``KiiFailure`` 400 for a member that is not in `members`.
     init(_ call: CloudCall, members: [String]? = nil) throws(KiiFailure) {
@@ -25,12 +24,12 @@ extension ControlBody {
 
     func count() throws(KiiFailure) -> Int { try self.integer(in: 1...1_000_000) }
 
-    /// A duration in seconds, to the millisecond; by default at most 68 years.
+    /// A duration in seconds, to the millisecond. The default limit is 68 years.
     func duration(
         from shortest: Duration = .milliseconds(1), to longest: Duration = .seconds(2_147_483_647)
     ) throws(KiiFailure) -> Duration {
         try self.read("a number of seconds: at least \(shortest), at most \(longest)") { value in
-            // Compared before the conversion: a `Double` may exceed the range of an integer.
+            // The range is checked before the conversion, since a `Double` may exceed an integer's range.
             guard let seconds = value.double, seconds >= 0, seconds <= Double(longest.components.seconds) else {
                 return nil
             }

@@ -1,7 +1,6 @@
 import KiiPushCore
 
 extension Route {
-    /// The controls below `/__kii`, for the emulator's administrator only.
     static let controls: [Route] = [
         .control("GET", "app") { cloud, _ in cloud.showApp() },
         .control("PATCH", "app") { cloud, call throws(KiiFailure) in try cloud.changeApp(call) },
@@ -32,7 +31,7 @@ extension EmulatedCloud {
 
     mutating func changeApp(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let changed = try self.app.merging(ControlBody(call))
-        // A new limit starts counting with its first request.
+        // A new limit starts a new period of counting.
         if changed.requestLimit != self.app.requestLimit { self.requestWindow = RequestWindow() }
         self.app = changed
         return self.showApp()
@@ -44,7 +43,7 @@ extension EmulatedCloud {
         return try isDisabled.flag()
     }
 
-    /// Replaces credentials and topic by new ones; the broker forgets the old ones at once.
+    /// Replaces the MQTT topic and credentials. The broker refuses the old ones at once.
     mutating func rotateInstallation(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let record = try self.installation(call)
         guard record.credential != nil else { throw .endpointNotFound }
@@ -52,8 +51,7 @@ extension EmulatedCloud {
         return .json(200, nil, .object(all: ["installationID": renewed.id, "mqttTopic": renewed.mqttTopic]))
     }
 
-    /// Removes users, things, groups, tokens, installations, topics with their rights, buckets with their objects,
-    /// subscriptions, commands, messages, faults and the count of a request limit. The app and its settings stay.
+    /// Removes all records, messages, faults and the count of a request limit. The app and its settings remain.
     mutating func reset() {
         self.effects.revocations = self.state.installations.values.compactMap { $0.credential?.username }.sorted()
         self.effects.isReset = true

@@ -1,9 +1,9 @@
 import KiiPushCore
 
 extension Route {
-    /// Views of the emulator's contents below `/__kii`, for its administrator only and without any secret.
+    /// Views of the emulator's contents below `/__kii`, without secrets.
     ///
-    /// Lists are complete, in the order of IDs or paths; messages come in pages.
+    /// Lists are complete and ordered by ID or path. Only messages come in pages.
     static let inspection: [Route] = [
         .control("GET", "principals") { cloud, _ in cloud.showPrincipals() },
         .list("installations") { cloud in cloud.installationList() },
@@ -65,7 +65,7 @@ extension EmulatedCloud {
         return .json(200, nil, ["users": users, "things": things, "groups": groups])
     }
 
-    /// For each MQTT installation the list has its online status: `null` when that is unknown.
+    /// The online status of an MQTT installation is `null` if it is unknown.
     fileprivate func installationList() -> JSONValue {
         let statuses = self.presence()
         return self.state.installations.byKey { record in

@@ -1,7 +1,7 @@
 import KiiPushCore
 
 extension EmulatedCloud {
-    /// At most `limit` summaries, oldest first, of messages after the sequence number `after`.
+    /// At most `limit` summaries of messages after the sequence number `after`, oldest first.
     func showMessages(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let after = try self.number("after", in: 0...Int64.max, default: 0, call)
         let limit = try self.number("limit", in: 1...1000, default: 100, call)
@@ -45,7 +45,7 @@ extension LoggedMessage {
     }
 
     fileprivate var details: JSONMembers {
-        // The emulator wrote this JSON, so it is readable; if it were not, the answer would show null.
+        // The emulator wrote this JSON, so parsing cannot fail.
         let renderings = self.renderings.map { ($0.network.rawValue, (try? JSONValue(parsing: $0.message)) ?? .null) }
         let installations = self.renderings.map { ($0.network.rawValue, (self.deliveries[$0.network] ?? []).json) }
         return JSONMembers(all: [
