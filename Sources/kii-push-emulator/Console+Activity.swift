@@ -2,9 +2,8 @@ import KiiPushCommandLine
 import KiiPushCore
 import KiiPushEmulator
 
-/// The activity of an emulator, one line each.
 extension Console {
-    /// - Parameter root: the common start of the app's paths, left out for people.
+    /// - Parameter root: the common start of the app's paths, which text output leaves out.
     func show(_ activity: Activity, root: String) throws {
         guard self.options.verbose || !activity.isDetail else { return }
         guard !self.options.json else {

@@ -2,7 +2,7 @@ import KiiPushCommandLine
 import KiiPushCore
 import KiiPushEmulator
 
-/// The program `kii-push-emulator`, which `kii-push emulator` runs as well.
+/// The program `kii-push-emulator`, which is also the command `kii-push emulator`.
 struct EmulatorCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "kii-push-emulator",
@@ -101,14 +101,14 @@ struct EmulatorCommand: ParsableCommand {
                 .temporary, "an emulator is running already, as process \(processID), at \(other.app.baseURL)",
                 hint: "use it, or stop it: kill \(processID)")
         }
-        // Before anything starts, so that a signal leaves nothing behind.
+        // Signals are caught before the start, so that an interrupted start cleans up.
         let signals = try StopSignals.ofCommand()
         let emulator = try await self.start(configuration)
         do {
             try Self.announce(emulator, file: file, on: console)
             try await StandardStream.output.written()
         } catch SilentExit.unreadOutput {
-            // The command is ending.
+            // An error of the output does not matter here, since the command is ending.
         } catch {
             await emulator.stop()
             throw error
@@ -120,7 +120,7 @@ struct EmulatorCommand: ParsableCommand {
         throw SilentExit.status(number.map(ExitStatus.afterStop) ?? .success)
     }
 
-    /// Starts the emulator. If another process has taken a usual port meanwhile, a free one replaces it.
+    /// Starts the emulator. If another process has taken a default port meanwhile, a free port replaces it.
     private func start(_ configuration: Emulator.Configuration) async throws -> Emulator {
         var configuration = configuration
         while true {

@@ -2,7 +2,7 @@ import KiiPushCommandLine
 import KiiPushCore
 import KiiPushEmulator
 
-/// Shows the activity of an emulator on a separate thread: the reader of output may be slow, or stop reading.
+/// Shows the activity of an emulator on its own thread, since the reader of the output may be slow.
 final class EmulatorView: Sendable {
     private let end: AsyncStream<Never>
 
@@ -17,7 +17,6 @@ final class EmulatorView: Sendable {
         }.detach()
     }
 
-    /// Whether all activity has been shown; waits at most for `patience`.
     func hasEnded(within patience: Duration) async -> Bool {
         await withTaskGroup(of: Bool.self) { group in
             group.addTask {
@@ -25,7 +24,7 @@ final class EmulatorView: Sendable {
                 return !Task.isCancelled
             }
             group.addTask {
-                // Cancelled when all is shown.
+                // The other task cancels this sleep when all is shown.
                 try? await Task.sleep(for: patience)
                 return false
             }
@@ -34,7 +33,7 @@ final class EmulatorView: Sendable {
         }
     }
 
-    /// Shows activity until the emulator stops, or output fails.
+    /// Shows activity until the emulator stops, or the output fails.
     private static func show(_ log: ActivityLog, root: String, on console: Console) {
         var last: Int64 = 0
         while let activities = log.next(after: last) {

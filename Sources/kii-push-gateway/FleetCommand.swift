@@ -3,7 +3,6 @@ import KiiPushCommandLine
 import KiiPushCore
 import KiiPushPostgres
 
-/// The commands for the agents and gateways of a fleet.
 struct FleetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "fleet", abstract: "Declares and removes agents of a fleet, and shows and drains its gateways.",
@@ -119,7 +118,7 @@ struct FleetAddCommand: ParsableCommand {
             let file = try JSONDocument(strict: bytes)
             let agents = file.value.kind == .array ? try file.elements() : [file]
             return try agents.map { agent throws(JSONMemberError) in
-                // Unlike a single agent, an agent of a fleet has no default name.
+                // A single agent has a default name, but an agent of a fleet needs an explicit one.
                 _ = try agent.required("name")
                 return try PushAgent.Configuration(agent)
             }

@@ -3,7 +3,6 @@ import KiiPushCommandLine
 import KiiPushCore
 import KiiPushPostgres
 
-/// The database of a fleet: the same in every command that needs one.
 struct FleetStoreOptions: ParsableArguments {
     @Option(
         value: "URL",
@@ -13,10 +12,9 @@ struct FleetStoreOptions: ParsableArguments {
 
     static let environment: [EnvironmentVariable] = EnvironmentVariable.ofGateways + [.credentialsDirectory]
     static let exitCodes: [ExitStatus] = [.unreachable, .inputOutput, .configuration]
-    /// The exit codes of a command that looks something up by name or number.
     static let lookupExitCodes = FleetStoreOptions.exitCodes + [.missingInput]
 
-    /// - Throws: ``CommandFailure`` with exit 78 without a database, or for an address with a password.
+    /// - Throws: ``CommandFailure`` with exit 78 if no database is given, or if an address has a password.
     func required() throws -> FleetStore {
         let addresses = self.store.isEmpty ? Self.addresses(EnvironmentVariable.store.text ?? "") : self.store
         guard !addresses.isEmpty else {
@@ -33,14 +31,14 @@ struct FleetStoreOptions: ParsableArguments {
         return store
     }
 
-    /// Splits the text into URLs. Keywords (`host=… dbname=…`) contain spaces as well, but name one database.
+    /// Splits the text into URLs. A text with keywords (`host=… dbname=…`) contains spaces too, but is a single
+    /// address.
     private static func addresses(_ text: String) -> [String] {
         let words = text.split(whereSeparator: \.isWhitespace).map(String.init)
         return words.allSatisfy { $0.contains(bytesOf: "://") } ? words : [text]
     }
 }
 
-/// The options of every command of a fleet.
 struct FleetCommandOptions: ParsableArguments {
     @OptionGroup(title: "Store") var store: FleetStoreOptions
     @OptionGroup(title: "Output") var output: OutputOptions

@@ -3,7 +3,6 @@ import KiiPushCommandLine
 import KiiPushCore
 import KiiPushPostgres
 
-/// The program `kii-push-gateway`, and its commands.
 struct GatewayCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "kii-push-gateway",
@@ -29,7 +28,7 @@ enum Program {
 #else
 import Glibc
 
-/// A build without the trait `Postgres`, which can reach no database.
+/// The program in a build without the trait `Postgres`: it cannot connect to a database.
 @main
 enum Program {
     static func main() {

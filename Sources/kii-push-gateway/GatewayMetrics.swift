@@ -3,7 +3,6 @@ import KiiPushCommandLine
 import KiiPushCore
 import KiiPushPostgres
 
-/// The metrics of a gateway, for each of its databases.
 struct GatewayMetrics: Sendable {
     private struct Share {
         var shards = 0
@@ -33,10 +32,8 @@ struct GatewayMetrics: Sendable {
         }
     }
 
-    /// The databases that cannot be reached now.
     var failing: Set<Int> { Set(self.shares.indices.filter { self.shares[$0].isFailing }) }
 
-    /// The metrics for a person who asks.
     var json: JSONValue {
         JSONValue(
             self.shares.map { share in
@@ -48,7 +45,7 @@ struct GatewayMetrics: Sendable {
             })
     }
 
-    /// The metrics in Prometheus' text format, with the backlogs of the databases that answered.
+    /// Prometheus' text format, with the backlogs of the databases that answered.
     func prometheusText(_ backlogs: [FleetBacklog]) -> String {
         var page = PrometheusPage()
         let counts: [(name: String, type: String, help: String, value: (Share) -> Int)] = [

@@ -5,7 +5,6 @@ import KiiPushCommandLine
 import KiiPushCore
 import KiiPushPostgres
 
-/// One gateway of a fleet, from its settings to its end.
 struct GatewaySession: Sendable {
     private enum Event: Sendable {
         case stop(signal: Int32)
@@ -14,7 +13,7 @@ struct GatewaySession: Sendable {
         case trouble(TroubledAgents.Change)
         case fleet(database: Int, FleetEvent)
         case program(Activator.Event)
-        /// Output has failed for good.
+        /// The output has failed permanently.
         case failed(any Error)
     }
 
@@ -30,7 +29,7 @@ struct GatewaySession: Sendable {
     private let metrics: MetricsPublisher?
     private let events = AsyncStream.makeStream(of: Event.self)
 
-    /// - Parameter name: the gateway's name; `nil` for this machine's.
+    /// - Parameter name: the gateway's name; `nil` for this machine's name.
     init(
         _ settings: RunSettings, _ store: FleetStore, name: String?, _ connection: ConnectionOptions,
         _ metrics: MetricsPublisher?, _ console: Console
@@ -72,7 +71,7 @@ struct GatewaySession: Sendable {
         (self.store, self.configuration) = (store, configuration)
     }
 
-    /// Receives until a signal or a failure. Throws the failure, or after a signal ``SilentExit``.
+    /// Runs until a signal or a failure. Throws the failure, or after a signal ``SilentExit``.
     func run() async throws {
         let begun = ContinuousClock.now
         let signals = try StopSignals.ofCommand(asks: [SIGHUP, SIGUSR1])
@@ -84,7 +83,7 @@ struct GatewaySession: Sendable {
             return shares.withLock { $0 }.prometheusText(backlogs)
         }
         let trouble = Locked(TroubledAgents())
-        // Buffered, since output may have to wait for its reader, and the end of the gateway must not.
+        // Buffered, since a slow reader of the output must not delay the end of the gateway.
         let shown = EventQueue()
         let showing = Task {
             var told: [String: ContinuousClock.Instant] = [:]
@@ -206,8 +205,8 @@ struct GatewaySession: Sendable {
         }
     }
 
-    /// Shows every message and every failed subscription. For an agent that goes offline it shows a warning, once a
-    /// minute for each reason. Other connections are details for `--verbose`.
+    /// Shows messages and failed subscriptions. An agent that goes offline causes a warning, at most once a minute for
+    /// each reason. Other connection events appear only with `--verbose`.
     ///
     /// - Parameter told: the time of the last warning, by reason.
     private func show(

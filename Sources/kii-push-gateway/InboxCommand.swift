@@ -91,8 +91,6 @@ struct DecisionOptions: ParsableArguments {
     @OptionGroup var chosen: ChosenMessages
     @OptionGroup var options: FleetCommandOptions
 
-    /// Asks the gateways for a decision, and waits for their answers.
-    ///
     /// - Throws: As ``DecisionReport/end(list:)``.
     func ask(for decision: PushRuntime.Decision) async throws {
         let fleet = try self.options.fleet()
@@ -101,7 +99,7 @@ struct DecisionOptions: ParsableArguments {
         while !rest.isEmpty {
             let next = Array(rest.prefix(Fleet.requestsAtOnce))
             rest.removeFirst(next.count)
-            // After an unanswered request, further requests do not wait.
+            // After the first request without an answer, further requests do not wait.
             let patience: Duration = report.asked.isEmpty ? .seconds(8) : .zero
             let answers = try await fleet.decide(decision, next, patience: patience)
             for id in next { try report.note(answers[id], of: id) }

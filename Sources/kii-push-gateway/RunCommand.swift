@@ -37,7 +37,7 @@ struct RunCommand: ParsableCommand {
         var settings = RunSettings(self.options)
         settings.userAgent = self.connection.userAgent
         let store = try self.store.required()
-        // Each reading of the metrics queries the database.
+        // Every 15 s only, since each reading of the metrics queries the database.
         let metrics = try await MetricsPublisher.start(
             settings, interval: .seconds(15), console: self.output.console)
         do {
@@ -52,7 +52,6 @@ struct RunCommand: ParsableCommand {
     }
 }
 
-/// The options of ``RunOptions`` that apply to a gateway.
 struct GatewayOptions: ParsableArguments {
     @OptionGroup(title: "Handler") var handler: HandlerOptions
     @OptionGroup(title: "Metrics") var metrics: MetricsOptions

@@ -1,6 +1,6 @@
 package import KiiPushCore
 
-/// A deed of a script for the player to carry out.
+/// An action of a fault script that affects clients, for ``FaultPlayer`` to carry out.
 package struct FaultTask: Sendable {
     package var place: FaultScriptRun.Place
     package var deed: FaultStep.Deed
@@ -10,13 +10,13 @@ package struct FaultTask: Sendable {
     package var clients: [BrokerCredential]
 }
 
-/// Events for the script.
+/// Events that may advance a fault script.
 package enum FaultNews: Sendable {
     /// The broker has accepted messages on these topics.
     case published([String])
     case began(FaultScriptRun.Place)
     case ended(FaultScriptRun.Place, problem: String?)
-    /// Something else has happened, so the player should look.
+    /// Another event after which the script may advance.
     case look
 }
 
@@ -43,7 +43,7 @@ extension EmulatedCloud {
         self.script.end()
     }
 
-    /// The fault for a request: the first matching one, with its count reduced, or else the script's step.
+    /// The first fault that matches the request, or else the script's answer. Decrements the fault's count.
     mutating func takeFault(_ call: CloudCall) -> Fault? {
         let (method, path) = (call.request.meantMethod, call.target.path)
         var fault: Fault?
@@ -71,10 +71,10 @@ extension EmulatedCloud {
         return .json(201, nil, .object(self.faultSteps))
     }
 
-    // MARK: - For whoever does what the script says
+    // MARK: - For the player of scripts
 
-    /// Applies news to the script. Returns the next deed (each only once), the number of the script, and the time of
-    /// its next change.
+    /// Applies events to the script. Returns the next action (each only once), the number of the script, and the time
+    /// of the next change.
     package mutating func advanceFaults(
         _ news: [FaultNews], now: Timestamp
     ) -> (task: FaultTask?, script: Int, due: Timestamp?) {
@@ -94,8 +94,8 @@ extension EmulatedCloud {
         }
         let task = self.script.takeDeed(now: now).map { deed, installation in
             var clients = self.clients(of: installation)
-            // An offline client has no connection to drop. Other deeds also reach offline clients only where the step
-            // names the installation or a session is lost.
+            // An offline client has no connection to drop. Other actions affect offline clients only if the step names
+            // the installation, or if it loses sessions.
             let needsConnection = deed == .dropConnection || installation == nil && deed != .loseSession
             if needsConnection, let statuses = self.presence() {
                 clients.removeAll { !(statuses[$0.username]?.isOnline ?? false) }
@@ -110,7 +110,7 @@ extension EmulatedCloud {
         return self.state.installations[installation]?.credential.map { [$0] } ?? []
     }
 
-    /// The reason why the present step has no effect: the proxy cannot read packets inside TLS.
+    /// The reason why the current step has no effect: the proxy cannot read packets inside TLS.
     private var faultProblem: String? {
         guard let (deed, installation) = self.script.deed, deed.needsProxy, let statuses = self.presence() else {
             return nil

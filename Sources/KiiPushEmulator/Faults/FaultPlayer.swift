@@ -1,29 +1,28 @@
 import KiiPushCore
 
-/// Plays a script: it takes over clients' connections itself, and has the proxy change packets.
+/// Plays a fault script. It takes over clients' connections itself, and lets the proxy change packets.
 struct FaultPlayer: PollLoop {
-    /// A connection with a client's own ID, which makes the broker cut the client off.
+    /// A connection with a client's own ID. The broker therefore closes the client's connection.
     private struct Visit {
         let credential: BrokerCredential
         var connection: BrokerConnection?
         var nextAttempt = MonotonicInstant.now()
     }
 
-    /// A deed that lasts for a time.
+    /// An action that lasts for a time.
     private struct Stay {
         let place: FaultScriptRun.Place
         let end: MonotonicInstant
         var visits: [Visit] = []
     }
 
-    /// The pause of a visitor after its client has cut it off.
+    /// The pause before a further takeover, after the client has reconnected.
     private static let pause = Duration.seconds(1)
     private static let loginPatience: Int32 = 1000
 
-    /// The thread of this loop; `service` sends it news.
+    /// The thread of this loop, for events from `service`.
     let news: PollThread<FaultNews>
     let service: CloudService
-    /// The broker's own port.
     let port: UInt16
     let proxy: PacketProxy<ProxyClients>
     /// The number of the script that ``stay`` belongs to.
@@ -66,7 +65,7 @@ struct FaultPlayer: PollLoop {
 
     private mutating func begin(_ task: FaultTask) {
         let (place, news) = (task.place, self.news)
-        // The proxy finds the packets of all clients without their names.
+        // With `nil`, the proxy affects the packets of all clients.
         let names: [String?] = task.installation == nil ? [nil] : task.clients.map { $0.username }
         guard !task.clients.isEmpty || (task.deed.needsProxy && task.installation == nil) else {
             let who = task.installation.map { "installation \($0)" } ?? "any installation"
@@ -117,15 +116,15 @@ struct FaultPlayer: PollLoop {
     }
 
     private func open(_ credential: BrokerCredential, cleanSession: Bool = false) -> BrokerConnection? {
-        // After any failure the client is left alone.
+        // After any failure, this client is not affected.
         (try? BrokerConnection.open(
             port: self.port, credential: credential, clientID: BrokerFiles.topicPrefix + credential.username,
             cleanSession: cleanSession, patience: Self.loginPatience)) ?? nil
     }
 
-    // MARK: - What takes time
+    // MARK: - Actions that last
 
-    /// Reconnects after a client has cut its visitor off, as another receiver would, and leaves when the time is over.
+    /// Takes the connection over again when the client has reconnected, until the time is over.
     private mutating func keepVisits() {
         guard var stay = self.stay else { return }
         let now = MonotonicInstant.now()
@@ -134,7 +133,7 @@ struct FaultPlayer: PollLoop {
             return self.end(stay.place, nil)
         }
         for index in stay.visits.indices {
-            // Messages stay unacknowledged, so the client gets them again.
+            // Does not acknowledge messages, so the broker redelivers them to the client.
             if let connection = stay.visits[index].connection, !connection.receive({ _ in }) {
                 stay.visits[index].connection = nil
                 stay.visits[index].nextAttempt = now + Self.pause

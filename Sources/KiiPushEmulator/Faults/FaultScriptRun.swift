@@ -1,13 +1,12 @@
 package import KiiPushCore
 
-/// A script in play, step after step. Pure: the caller reports events and times, and carries out the deeds that it
-/// returns.
+/// The progress of a fault script. The caller reports events and times, and carries out the returned actions.
 package struct FaultScriptRun: Sendable {
     package enum State: String, Sendable {
         case waiting, running, done
     }
 
-    /// A step of one script. Reports about a script that no longer plays are ignored.
+    /// A step of one script. Reports about an earlier script are ignored.
     package struct Place: Sendable, Hashable {
         /// The number of the script, counted over all scripts.
         package var script: Int
@@ -15,28 +14,28 @@ package struct FaultScriptRun: Sendable {
     }
 
     private enum Progress: Sendable {
-        /// For the step's condition.
+        /// Waits for the step's condition.
         case waiting
         /// The step answers requests.
         case answering
-        /// Its deed waits for the player.
+        /// The step's action waits for the player.
         case due
-        /// The player has the deed, but it is not in force yet.
+        /// The player has started the action, which has no effect yet.
         case begun
         case inForce
     }
 
     package private(set) var steps: [FaultStep] = []
-    /// The current step. Those before it are done.
+    /// The current step. Earlier steps are done.
     package private(set) var place = Place(script: 0, step: 0)
-    /// Whether something has happened since the last ``takeDeed(now:)``.
+    /// Whether an event has occurred since the last ``takeDeed(now:)``.
     private(set) var hasNews = false
     private var progress = Progress.waiting
-    /// The number of requests or messages still to wait for, or of requests still to answer.
+    /// The number of requests or messages to wait for, or of requests to answer.
     private var left = 0
-    /// When the step begins or ends by time.
+    /// The time when the step begins or ends, if it depends on time.
     private(set) var due: Timestamp?
-    /// The problem of a step, by its index.
+    /// The problem of each step, by its index.
     private var problems: [Int: String] = [:]
 
     package init() {}
@@ -44,7 +43,7 @@ package struct FaultScriptRun: Sendable {
     /// `nil` when all steps are done.
     var current: FaultStep? { self.steps.indices.contains(self.place.step) ? self.steps[self.place.step] : nil }
 
-    /// The current step's deed, once the step has begun.
+    /// The current step's action, once the step has begun.
     var deed: (FaultStep.Deed, installation: String?)? { self.progress == .waiting ? nil : self.current?.deed }
 
     package func state(of step: Int) -> State {
@@ -54,7 +53,7 @@ package struct FaultScriptRun: Sendable {
 
     package func problem(of step: Int) -> String? { self.problems[step] }
 
-    /// Begins a script and ends the one before.
+    /// Starts a script, and ends the previous one.
     package mutating func play(_ script: FaultScript, now: Timestamp) {
         self.end()
         self.steps = script.steps
@@ -68,9 +67,9 @@ package struct FaultScriptRun: Sendable {
         self.hasNews = true
     }
 
-    // MARK: - What happens
+    // MARK: - Events
 
-    /// Counts a request. Returns the answer of the current step, if it has one for the request.
+    /// Counts a request. Returns the current step's answer, if the step affects the request.
     ///
     /// - Parameter isMet: whether another fault already answers the request.
     package mutating func requestCame(
@@ -98,7 +97,7 @@ package struct FaultScriptRun: Sendable {
         if self.countDown() { self.begin(at: now) }
     }
 
-    /// The deed to carry out now. Each is returned once.
+    /// The action to carry out now. Each is returned once.
     package mutating func takeDeed(now: Timestamp) -> (FaultStep.Deed, installation: String?)? {
         self.timePassed(until: now)
         self.hasNews = false
@@ -107,14 +106,14 @@ package struct FaultScriptRun: Sendable {
         return self.current?.deed
     }
 
-    /// The deed is in force.
+    /// Reports that the action has taken effect.
     package mutating func began(_ place: Place) {
         if place == self.place, self.progress == .begun { self.progress = .inForce }
     }
 
-    /// The deed is over.
+    /// Reports the end of the action.
     ///
-    /// - Parameter problem: the reason why it had no effect.
+    /// - Parameter problem: the reason why the action had no effect.
     package mutating func ended(_ place: Place, problem: String? = nil, now: Timestamp) {
         guard place == self.place, self.progress == .begun || self.progress == .inForce else { return }
         self.problems[place.step] = problem

@@ -1,19 +1,18 @@
 /// One step of a script: a condition and an action.
 package struct FaultStep: Sendable, Hashable {
-    /// The condition for the step to begin. It counts from the end of the step before, or from the beginning of the
-    /// script.
+    /// The condition for the start of the step. Time and counts begin when the previous step ends.
     package enum Condition: Sendable, Hashable {
         case atOnce
         case time(Duration)
         case requests(Int, RequestPattern)
-        /// Messages that the broker has accepted for an installation, or with `nil` for any.
+        /// Messages that the broker has accepted for one installation; `nil` counts all installations.
         case messages(Int, of: String?)
     }
 
     package enum Action: Sendable, Hashable {
-        /// Answers matching requests, up to a number of requests or for a time.
+        /// Answers matching requests, for a number of requests or a time.
         case requests(Answer, for: Extent, RequestPattern)
-        /// Affects the clients of an installation, or with `nil` of all installations.
+        /// Affects the clients of an installation; `nil` for all installations.
         case clients(Deed, of: String?)
     }
 
@@ -21,7 +20,7 @@ package struct FaultStep: Sendable, Hashable {
         case refusal(Int, code: String?)
         /// Closes the connection without an answer.
         case disconnect
-        /// Carries the request out, and delays its answer.
+        /// Carries out the request and delays its answer.
         case delay(Duration)
     }
 
@@ -36,10 +35,10 @@ package struct FaultStep: Sendable, Hashable {
         case takeOver(Duration)
         case holdAcknowledgements(Duration)
         case renumber
-        /// Changes the message of this number, counted from the beginning of the step.
+        /// Changes the nth message since the start of the step.
         case message(Int, PacketRule.Action)
 
-        /// Whether only a proxy can do it, not mosquitto.
+        /// Whether the action needs the proxy, since mosquitto cannot carry it out.
         var needsProxy: Bool {
             switch self {
             case .dropConnection, .loseSession, .takeOver: false

@@ -1,4 +1,4 @@
-/// Reads the words of one step. The error for an unknown word names the valid ones.
+/// Reads the words of one step. The error for an unknown word names the valid words.
 struct FaultStepReader {
     private static let conditions = ["after", "at"]
     private static let actions = ["answer", "close", "delay", "drop", "duplicate", "hold", "lose", "renumber", "take"]
@@ -74,7 +74,6 @@ struct FaultStepReader {
         return .clients(.message(number, action), of: try self.installation())
     }
 
-    /// Reads `of` and an installation's ID; `nil` for all installations.
     private mutating func installation() throws(FaultScriptError) -> String? {
         try self.expect("of")
         _ = self.take("installation")
@@ -82,7 +81,7 @@ struct FaultStepReader {
         return Self.everybody.contains(word.text) ? nil : word.text
     }
 
-    /// Reads Kii's error code of a refusal, if there is one before `for`.
+    /// Reads Kii's error code, which is optional, before `for`.
     private mutating func errorCode() throws(FaultScriptError) -> String? {
         guard let word = self.words.first, word.text != "for" else { return nil }
         let isCode = word.text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }
@@ -132,7 +131,7 @@ struct FaultStepReader {
         }
     }
 
-    /// Reads a whole number. The unit may follow it in the same word.
+    /// Reads a whole number. The unit may follow in the same word.
     private mutating func number(_ range: ClosedRange<Int> = 1...1_000_000) throws(FaultScriptError) -> Int {
         let digits = self.words.first?.text.prefix { $0.isASCII && $0.isNumber } ?? ""
         guard let number = Int(digits), range.contains(number), var rest = self.words.popFirst() else {

@@ -4,31 +4,31 @@ import KiiPushCore
 /// Connections that the server has ended while their clients may still be sending.
 ///
 /// Closing a socket with unread bytes resets the connection, and the client may lose the answer. ebisu sends
-/// `0\r\n\r\n` after every request, and a reset kills it by SIGPIPE. This last stage of a close reads and drops further
-/// bytes until the client closes too.
+/// `0\r\n\r\n` after every request, and a reset kills it by SIGPIPE. So this class reads and drops bytes until the
+/// client closes too.
 ///
-/// - Source: RFC 9112 section 9.6
+/// - Source: RFC 9112 section 9.6.
 final class ClosingConnections: Sendable {
     private static let patience = Duration.seconds(2)
-    /// Sixteen times the largest body that the server takes: a client whose larger body is refused sends the rest of it
-    /// before it reads the answer.
+    /// Sixteen times the largest accepted body. A client may send the rest of a larger body before it reads the
+    /// refusal.
     private static let maximumBytes = 16 << 20
-    /// Beyond this, the oldest connection is closed.
+    /// Above this number, the oldest connection is closed.
     private static let maximumCount = 1000
 
     private let thread = PollThread<FileDescriptor>(name: "kii-closing")
 
     init() throws(EmulatorError) { try self.thread.run { Loop() } }
 
-    /// Keeps the connection of `socket` open until its client has closed too. Call it before the owner closes `socket`.
+    /// Keeps the connection open until its client has closed too. Call it before the owner closes `socket`.
     func take(_ socket: Int32) {
-        // Over TLS libmicrohttpd has sent close_notify, but no FIN.
+        // Over TLS, libmicrohttpd has sent close_notify, but no FIN.
         shutdown(socket, Int32(SHUT_WR))
         var byte: UInt8 = 0
         let count = recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))
-        // The client has closed too, and all of its bytes were read.
+        // At 0, the client has closed and all its bytes are read.
         guard count > 0 || (count < 0 && errno == EAGAIN) else { return }
-        // Without a spare descriptor the connection is closed at once.
+        // If no descriptor is left, the connection is closed at once.
         guard let copy = FileDescriptor(duplicating: socket) else { return }
         self.thread.send(copy)
     }
@@ -38,7 +38,6 @@ final class ClosingConnections: Sendable {
         self.thread.join()
     }
 
-    /// A connection that is still open; its deinit closes the socket.
     private final class Connection {
         let socket: FileDescriptor
         let deadline = MonotonicInstant.now() + ClosingConnections.patience
@@ -46,7 +45,7 @@ final class ClosingConnections: Sendable {
 
         init(_ socket: FileDescriptor) { self.socket = socket }
 
-        /// Reads and drops what has come; `false` when there is nothing more to wait for.
+        /// Reads and drops received bytes; `false` when the connection is over.
         func drain(_ buffer: inout [UInt8]) -> Bool {
             while self.bytesLeft > 0 {
                 let count = self.socket.receive(into: &buffer, flags: Int(MSG_DONTWAIT))

@@ -3,22 +3,20 @@ import KiiPushCore
 
 /// The emulator's events for one reader, as server-sent events.
 ///
-/// libmicrohttpd asks for content, on the server's thread, whenever the reader's socket takes some. Without content the
-/// connection is suspended, and the log resumes it. A reader costs its place in the log and the rest of one event. A
-/// slow reader misses entries, and gets their number. libmicrohttpd notices that a reader has left only when it sends
-/// something.
+/// libmicrohttpd asks for content when the reader's socket accepts bytes. Without new events, the connection is
+/// suspended until the log resumes it. A slow reader misses entries, and is told how many. libmicrohttpd notices a
+/// closed connection only when it sends something.
 ///
 /// - Source: HTML Living Standard, section 9.2.
 final class EventStream: Sendable {
-    /// The longest time for which a reader's socket may accept nothing.
+    /// The time limit of a reader whose socket accepts no bytes.
     private static let patienceSeconds: UInt32 = 60
 
     private struct State {
-        /// The number of the last entry that the reader got; 0 before the first.
+        /// The number of the last entry that was sent; 0 before the first.
         var sequence: Int64
         /// The rest of the current event.
         var unsent: ArraySlice<UInt8>
-        /// Whether the connection was suspended since the last event.
         var hasWaited = false
     }
 
@@ -35,13 +33,13 @@ final class EventStream: Sendable {
 
     /// - Parameters:
     ///   - pending: the answer whose content this stream is.
-    ///   - sequence: the entry after which to begin; `nil` for the first of all.
+    ///   - sequence: the entry after which to begin; `nil` for the first entry.
     ///   - greeting: the first event.
-    ///   - readers: the number of readers, which the end of this one decrements.
+    ///   - readers: the number of readers. The end of this stream decrements it.
     init(
         _ log: ActivityLog, for pending: PendingAnswer, after sequence: Int64?, greeting: String, readers: Locked<Int>
     ) {
-        // A number beyond the log's comes from an earlier emulator.
+        // A number above the log's last one is from an earlier run of the emulator.
         let sequence = sequence.flatMap { (0...log.lastSequence).contains($0) ? $0 : nil }
         self.state = Locked(State(sequence: sequence ?? 0, unsent: Array(greeting.utf8)[...]))
         (self.log, self.pending, self.readers) = (log, pending, readers)
@@ -58,7 +56,7 @@ final class EventStream: Sendable {
                     into: UnsafeMutableRawBufferPointer(start: buffer, count: count))
             },
             { context in
-                // Balances passRetained: the library calls this once.
+                // Balances `passRetained`: libmicrohttpd calls this once.
                 if let context { Unmanaged<EventStream>.fromOpaque(context).release() }
             },
             context.toOpaque())
@@ -74,8 +72,7 @@ final class EventStream: Sendable {
         return MHD_queue_response(connection, 200, response)
     }
 
-    /// Copies unsent bytes and returns their count. 0 means that there are none yet; the connection is then suspended
-    /// until there are.
+    /// Copies unsent bytes and returns their count. At 0, the connection is suspended until there is a new event.
     private func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         self.state.withLock { state in
             var count = 0
@@ -115,8 +112,8 @@ final class EventStream: Sendable {
             state.sequence = activity.sequence
             let data = JSONValue.object(activity.members(withBodies: true)).text
             return .event("id: \(activity.sequence)\nevent: \(activity.name)\ndata: \(data)\n\n")
-        // A wake-up without news sends a ping: so the server notices readers that have left, and proxies keep the
-        // others.
+        // A wake-up without news sends a ping. The server thereby notices closed connections, and proxies keep open
+        // ones.
         case .nothing: return isWoken && mayWait ? .event(": ping\n\n") : .nothing
         case .end: return .end
         }

@@ -2,20 +2,21 @@ import CMicroHTTPD
 import Glibc
 import KiiPushCore
 
-/// One request and its answer, from the request line to the last byte. Used only on the server's thread.
+/// One request and its answer. Used only on the server's thread.
 final class Exchange {
     private let target: String
     private var head: IncomingRequest?
     private var body: [UInt8] = []
     private var isTooLarge = false
-    /// The answer that the handler owes; `nil` until the handler was called.
+    /// `nil` until the handler was called.
     private var pending: PendingAnswer?
 
     init(target: String) { self.target = target }
 
     var wasHandled: Bool { self.pending != nil }
 
-    /// libmicrohttpd's access handler: called with the head, each piece of the body, its end, and after a resumption.
+    /// libmicrohttpd's access handler. libmicrohttpd calls it with the head, each piece of the body, the end of the
+    /// body, and after a resumption.
     func advance(
         connection: sending OpaquePointer, method: UnsafePointer<CChar>, upload: UnsafeRawBufferPointer,
         uploadSize: UnsafeMutablePointer<Int>, server: HTTPServer.Context
@@ -49,7 +50,7 @@ final class Exchange {
         return pending.queueOrSuspend()
     }
 
-    /// Queues the answer. Without one it returns `NO`, so that libmicrohttpd closes the connection.
+    /// Queues the answer. `nil` makes libmicrohttpd close the connection.
     static func queue(_ answer: HTTPResponse?, on connection: OpaquePointer) -> MHD_Result {
         guard let answer else { return .NO }
         let response = answer.body.withUnsafeBytes { bytes in

@@ -4,20 +4,18 @@ import KiiPushCore
 
 /// HTTP/1.1 on the loopback interface, plain or with TLS, by libmicrohttpd with one thread on epoll.
 final class HTTPServer: Sendable {
-    /// Handles a request, on the server's thread. It gives the answer once, from any thread, now or later; the
-    /// connection waits meanwhile, but no other request does.
+    /// Handles a request on the server's thread. The handler answers once, from any thread, now or later.
     typealias Handler = @Sendable (IncomingRequest, PendingAnswer) -> Void
 
     static let maximumBodyBytes = 1 << 20
     private static let idleTimeoutSeconds: UInt32 = 120
-    /// Enough for a fleet. Further clients wait until another connection has been idle for too long. If the process may
-    /// have fewer descriptors, their number is the limit.
+    /// Enough for a fleet. Above this number, or the process's limit of descriptors, clients wait for another
+    /// connection's end.
     private static let maximumConnections: UInt32 = 10_000
-    /// At the end, how long a client may take to read an answer that is larger than the socket's buffers.
+    /// The time limit for a client, when the server stops, to read an answer that is larger than the socket's buffers.
     private static let stopPatience = Duration.seconds(2)
     static let hasTLS = cmhd_has_tls()
 
-    /// `nil` once stopped.
     private let running: Locked<Running?>
 
     /// Serves connections to `listener`: HTTPS with the server certificate in `certificates`, else plain HTTP.
@@ -25,7 +23,7 @@ final class HTTPServer: Sendable {
         _ listener: FileDescriptor, certificates: Certificates? = nil, handler: @escaping Handler
     ) throws(EmulatorError) {
         let identity = try certificates?.serverIdentity()
-        // The library closes this descriptor itself.
+        // libmicrohttpd closes this copy of the descriptor.
         let descriptor = fcntl(listener.number, F_DUPFD_CLOEXEC, 0)
         guard descriptor >= 0 else { throw .system("start the HTTP server", errno) }
         let closing: ClosingConnections
@@ -44,15 +42,14 @@ final class HTTPServer: Sendable {
                 guard let context, let connection, let method, let uploadSize, let raw = exchange?.pointee else {
                     return .NO
                 }
-                // Both are unretained here: stop() balances the context, after the last callback, and the completion
-                // callback balances the exchange.
+                // Both stay retained: stop() releases the context, and the completion callback releases the exchange.
                 return Unmanaged<Exchange>.fromOpaque(raw).takeUnretainedValue().advance(
                     connection: connection, method: method,
                     upload: UnsafeRawBufferPointer(start: upload, count: uploadSize.pointee), uploadSize: uploadSize,
                     server: Unmanaged<Context>.fromOpaque(context).takeUnretainedValue())
             },
             { _, uri, _ in
-                // The first call of a request; the completion callback releases the exchange.
+                // The first call of a request. The completion callback releases the exchange.
                 Unmanaged.passRetained(Exchange(target: uri.map { String(cString: $0) } ?? "/")).toOpaque()
             },
             { context, _, exchange, _ in
@@ -78,9 +75,8 @@ final class HTTPServer: Sendable {
         self.running = Locked(Running(daemon: daemon, context: context))
     }
 
-    /// Ends the server; blocks until its thread has ended. No connection may still wait for an answer.
-    ///
-    /// It first waits until the answers are sent, since libmicrohttpd then closes its connections in any state.
+    /// Stops the server, and blocks until its thread has ended. All handlers must have answered: libmicrohttpd may
+    /// close other connections at once. Waits until the answers are sent.
     func stop() {
         let running = self.running.withLock { running in
             let taken = running

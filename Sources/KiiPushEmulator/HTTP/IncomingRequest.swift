@@ -1,8 +1,6 @@
 package import KiiPushCore
 
-/// A request as received, before its meaning is checked.
 package struct IncomingRequest: Sendable {
-    /// The method, as sent.
     package var method: String
     /// Path and query as sent, still percent-encoded.
     package var target: String
@@ -27,10 +25,10 @@ package struct IncomingRequest: Sendable {
         return method.uppercased()
     }
 
-    /// Whether the request names this machine, on any port: a proxy may stand in front.
+    /// Whether the field `Host` names this machine, with any port.
     ///
-    /// A web page can have a browser resolve the page's own name to 127.0.0.1 and send requests here ("DNS rebinding").
-    /// The field `Host` then holds the page's name. A request of HTTP/1.0 may have none.
+    /// A web page can have a browser resolve the page's own name to 127.0.0.1 and send requests here ("DNS
+    /// rebinding"). The field `Host` then has the page's name. A request of HTTP/1.0 may have no `Host`.
     var isForThisMachine: Bool {
         self.fields.filter { $0.isNamed("Host") }.allSatisfy { field in
             let host = field.value.lowercased()
@@ -42,8 +40,8 @@ package struct IncomingRequest: Sendable {
         }
     }
 
-    /// Whether no page of another site makes the request. Browsers name a page's site in the field `Origin`, which for
-    /// the emulator's own page equals the field `Host`. Other clients send no `Origin`.
+    /// Whether the request is not from another site's page. Browsers send the page's site in the field `Origin`; for
+    /// the emulator's own page, it equals `Host`. Other clients send no `Origin`.
     ///
     /// - Source: RFC 6454 section 7, and the Fetch standard's "append a request Origin header".
     var isOfNoOtherSite: Bool {

@@ -1,11 +1,11 @@
 import CInspector
 import KiiPushCore
 
-/// Answers the page's own calls: the page's files, the stream of events, and questions about receivers on this machine.
-/// Everything else goes on to the cloud.
+/// Answers the requests of the emulator's page: its files, the stream of events, and questions about receivers on this
+/// machine. Other requests go to the cloud.
 final class Inspector: Sendable {
     private static let maximumReaders = 100
-    /// Scripts and styles are the emulator's own files, and nothing comes from elsewhere.
+    /// The browser may load scripts and styles only from the emulator.
     private static let pageFields = [
         HTTPField(
             "Content-Security-Policy",
@@ -24,8 +24,8 @@ final class Inspector: Sendable {
     private let readers = Locked(0)
 
     /// - Parameters:
-    ///   - settings: the cloud's; the page contains their token.
-    ///   - explain: writes the answer of `GET /__kii/messages/{id}/explain` for a payload; `nil` for no explanations.
+    ///   - settings: the cloud's settings; the page contains their token.
+    ///   - explain: the content of `GET /__kii/messages/{id}/explain` for a payload; `nil` for no explanations.
     init(
         _ service: CloudService, log: ActivityLog, receivers: Receivers, settings: EmulatedCloud.Settings,
         explain: (@Sendable ([UInt8]) -> JSONValue)?
@@ -48,7 +48,6 @@ final class Inspector: Sendable {
         }
     }
 
-    /// Returns `false` for a request to the cloud.
     private func answer(_ request: IncomingRequest, _ pending: PendingAnswer) throws(KiiFailure) -> Bool {
         guard request.target.hasPrefix("/__kii/"), let target = try? RequestTarget(parsing: request.target) else {
             return false
@@ -95,7 +94,7 @@ final class Inspector: Sendable {
     }
 
     private func explanation(of message: LoggedMessage) throws(KiiFailure) -> HTTPResponse {
-        // Receivers of this package can get only these two.
+        // Receivers of this package can get only messages of these two networks.
         func rendering(_ network: PushNetwork) -> PushRendering? { message.renderings.first { $0.network == network } }
         guard let explain, let received = rendering(.mqtt) ?? rendering(.apns) else {
             throw KiiFailure(404, "EXPLANATION_NOT_FOUND", "`kii-push emulator` explains payloads for MQTT and APNs.")
@@ -103,7 +102,7 @@ final class Inspector: Sendable {
         return .json(200, nil, explain(received.message))
     }
 
-    /// The stream of events. A browser gets it only for the emulator's own page.
+    /// The stream of events. Browsers get it only for the emulator's own page.
     private func stream(
         _ request: IncomingRequest, _ target: RequestTarget, _ pending: PendingAnswer
     ) throws(KiiFailure) -> EventStream {
@@ -118,7 +117,7 @@ final class Inspector: Sendable {
                 503, "TOO_MANY_READERS", "\(Inspector.maximumReaders) read what happens already; close some pages.")
         }
         self.log.follow()
-        // A browser that reconnects names the last event that it got, whatever its first request asked for.
+        // A browser that reconnects sends the ID of the last event that it got. That ID overrides the query.
         let last = request.field("Last-Event-ID") ?? target.query["after"]
         return EventStream(
             self.log, for: pending, after: last.flatMap { Int64($0) }, greeting: self.greeting, readers: self.readers)

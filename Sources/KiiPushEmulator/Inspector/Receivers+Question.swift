@@ -1,16 +1,14 @@
 import KiiPushCore
 
 extension Receivers {
-    /// A question of the page about receivers. Answering reads files, and waits for receivers.
+    /// A question of the emulator's page about receivers. The answer reads files, and waits for receivers.
     enum Question: Sendable {
         case list
         case deadLetters
-        /// The events of a message that a receiver has recorded.
         case trace(receiver: String, messageID: Int64)
         case retry(receiver: String, messageID: Int64)
         case drop(receiver: String, messageID: Int64)
 
-        /// The longest wait for a receiver's answer.
         private static let patience = Duration.seconds(5)
 
         static let stopped =
@@ -74,7 +72,7 @@ extension Receivers {
 }
 
 extension ReceiverFolder.Entry {
-    /// `nil` if the receiver has no file of messages, or it is unreadable now.
+    /// `nil` if the receiver has no inbox file, or if the file cannot be read now.
     private var inbox: InboxReader? { try? InboxReader(stateDirectory: self.stateDirectory) }
 
     fileprivate var summary: JSONValue {
@@ -86,7 +84,7 @@ extension ReceiverFolder.Entry {
         ])
     }
 
-    /// Empty if no file has the message, or no longer.
+    /// Empty if no file has the message.
     fileprivate func events(of messageID: Int64) -> [JSONValue] {
         let record = try? self.inbox?.trace(of: messageID)
         return (record?.events ?? []).map { .object([("at", $0.at.description.json)] + $0.members) }

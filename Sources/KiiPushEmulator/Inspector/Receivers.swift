@@ -1,9 +1,8 @@
 import Glibc
 import KiiPushCore
 
-/// The receivers on this machine that announce themselves (``ReceiverFolder``). This class watches them once a reader
-/// follows the log, and asks them questions. One thread watches the folder, and one thread for each receiver reads its
-/// events.
+/// The receivers on this machine that announce themselves in a ``ReceiverFolder``. One thread watches the folder, and
+/// one thread for each receiver reads its events.
 final class Receivers: Sendable {
     enum Message: Sendable {
         case watch
@@ -11,7 +10,7 @@ final class Receivers: Sendable {
         case ask(Question, @Sendable (HTTPResponse) -> Void)
     }
 
-    /// The longest wait for a receiver to accept a watcher.
+    /// The time limit for a receiver to accept the connection.
     static let patience = Duration.milliseconds(100)
     /// The interval in which waiting readers of the log are woken without news.
     private static let beat = Duration.seconds(15)
@@ -20,7 +19,6 @@ final class Receivers: Sendable {
     /// `nil` until a reader follows the log.
     private let join = Locked<VerdictJoin?>(nil)
 
-    /// - Parameter folder: the folder of receivers; `nil` for none.
     init(in folder: ReceiverFolder?, log: ActivityLog) throws(EmulatorError) {
         try self.thread.run { [thread, join] in Loop(folder: folder, log: log, join: join, thread: thread) }
         log.whenFollowed { [thread, join] in
@@ -40,7 +38,7 @@ final class Receivers: Sendable {
 
     deinit { self.stop() }
 
-    /// Ends the threads. Blocks until a receiver has answered the present question; the other questions are refused.
+    /// Ends the threads. Blocks until a receiver has answered the current question. Other questions are refused.
     func stop() {
         self.thread.stop()
         self.thread.join()
@@ -51,7 +49,7 @@ final class Receivers: Sendable {
         private let log: ActivityLog
         private let join: Locked<VerdictJoin?>
         private let thread: PollThread<Message>
-        /// When to wake readers next; `nil` while nobody follows.
+        /// The next time to wake readers; `nil` while there is no reader.
         private var nextBeat: MonotonicInstant?
         private var watch: FileWatch?
         private var watched: [String: (client: ControlClient, thread: OSThread)] = [:]
@@ -68,7 +66,7 @@ final class Receivers: Sendable {
         func turn(_ messages: [Message], readable: Set<Int32>) -> PollWait? {
             // Whether the folder may have changed since it was read.
             var isStale = self.watch.map { readable.contains($0.descriptor.number) } ?? false
-            // Before the folder is read, so that receivers that come meanwhile are not missed.
+            // Events are cleared before the folder is read, so that a later receiver causes a new event.
             self.watch?.reset()
             if let beat = self.nextBeat, beat <= .now() {
                 self.nextBeat = .now() + Receivers.beat
@@ -100,13 +98,13 @@ final class Receivers: Sendable {
         private func begin() {
             self.nextBeat = .now() + Receivers.beat
             guard let folder else { return }
-            // Without the folder or a spare watch, no receiver is watched.
+            // Receivers cannot be watched if the folder or an inotify watch is missing.
             try? PrivateFile.makeDirectory(folder.path)
             self.watch = try? FileWatch(folder.path, for: IN_CREATE | IN_MOVED_TO)
         }
 
         /// Begins to watch new receivers. A receiver that does not answer is tried again when the folder changes, and
-        /// every beat.
+        /// periodically.
         private func watchReceivers() {
             for entry in self.folder?.entries() ?? [] where self.watched[entry.name] == nil {
                 let client = try? ControlClient(stateDirectory: entry.stateDirectory, patience: Receivers.patience)
@@ -122,7 +120,7 @@ final class Receivers: Sendable {
         private static func follow(
             _ client: ControlClient, of entry: ReceiverFolder.Entry, _ log: ActivityLog, _ join: Locked<VerdictJoin?>
         ) {
-            // A receiver that ends the conversation counts as ended.
+            // A receiver that closes the connection counts as ended.
             try? client.watch { notice in
                 switch notice {
                 case .event(.message(let event)):

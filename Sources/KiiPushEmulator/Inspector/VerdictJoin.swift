@@ -1,19 +1,18 @@
 package import KiiPushCore
 
-/// Finds the push that belongs to a receiver's message. Pure.
+/// Finds the push that belongs to a receiver's message.
 ///
-/// Kii's payloads carry no message ID. A push and a received message share the payload, byte for byte, and the
-/// installation. Of equal pushes to one installation, the first sent is the first handled. The receiver reports payload
-/// and installation when a handler is called. Until then, this type holds the message's earlier events.
+/// Kii's payloads have no message ID. So a push matches a message with the same payload bytes and installation. If
+/// several pushes match, the earliest one belongs to the earliest message. The receiver reports payload and
+/// installation when it calls a handler. Until then, this type stores the message's events.
 package struct VerdictJoin: Sendable {
-    /// The least numbers of pushes and of messages to remember. At twice the number, the older half is dropped.
+    /// The numbers of pushes and messages to remember. At twice the number, the older half is dropped.
     private static let (mostPushes, mostMessages) = (1000, 5000)
-    /// The limit of all pushes together, except that the last one always stays.
+    /// The size limit of all pushes together. The last push is always kept.
     private static let mostBytes = 16 << 20
-    /// The most events of one message to hold.
+    /// The maximum number of stored events of one message.
     private static let mostHeld = 16
 
-    /// The identity of a push: its payloads, and the installations of each.
     package struct Push: Sendable {
         fileprivate let label: MessageLabel
         fileprivate let payloads: [(bytes: [UInt8], installations: Set<String>)]
@@ -30,7 +29,6 @@ package struct VerdictJoin: Sendable {
         }
     }
 
-    /// Pushes with the same payload.
     private struct Equal {
         /// The pushes' numbers, oldest first.
         var numbers: [Int] = []
@@ -61,7 +59,7 @@ package struct VerdictJoin: Sendable {
 
     package init() {}
 
-    /// Notes pushes, before a receiver can get them.
+    /// Adds pushes. Call this before a receiver can get them.
     package mutating func add(_ sent: [Push]) {
         for push in sent {
             let number = self.firstNumber + self.pushes.count
@@ -86,16 +84,16 @@ package struct VerdictJoin: Sendable {
         self.firstNumber += count
     }
 
-    /// Reads an event of a receiver's message. Returns the deliveries that are now complete, and held ones of old
-    /// messages that made room. Events of a message have to come in the receiver's order.
+    /// Adds an event of a receiver's message. Returns complete deliveries, and stored events of dropped messages. The
+    /// events of a message have to come in order.
     package mutating func take(_ event: MessageEvent, of receiver: String) -> [MessageDelivery] {
         let key = Key(receiver: receiver, messageID: event.messageID)
         let told = self.messages[key] == nil ? self.makeRoom(for: key) : []
         var message = self.messages[key] ?? Message()
         defer { self.messages[key] = message }
         switch event.kind {
-        // A dead letter is tried again, or the receiver has lost its inbox and restarted its numbers. The payload will
-        // decide.
+        // Either a dead letter is retried, or the receiver has lost its inbox and counts from 1 again. The payload
+        // will decide.
         case .received:
             message = Message(push: message.push)
             message.held = [event]
@@ -116,7 +114,7 @@ package struct VerdictJoin: Sendable {
         return told + (message.held + [event]).map { MessageDelivery(message, $0, of: receiver) }
     }
 
-    /// - Parameter former: the message's push when it was handled before.
+    /// - Parameter former: the push found for an earlier attempt of the message.
     private mutating func push(
         _ former: MessageLabel?, to installationID: String, as payload: [UInt8]
     ) -> MessageLabel? {
@@ -130,7 +128,7 @@ package struct VerdictJoin: Sendable {
         return push(number).label
     }
 
-    /// Drops the oldest messages and returns their held events: nobody will find out their pushes.
+    /// Drops the oldest messages. Returns their stored events, whose pushes remain unknown.
     private mutating func makeRoom(for key: Key) -> [MessageDelivery] {
         self.order.append(key)
         guard self.order.count >= 2 * Self.mostMessages else { return [] }
@@ -157,7 +155,7 @@ extension VerdictJoin.Push {
 extension MessageDelivery {
     fileprivate init(_ message: VerdictJoin.Message, _ event: MessageEvent, of receiver: String) {
         self.init(push: message.push, receiver: receiver, installationID: message.installationID, event: event)
-        // The push has the payload, and nobody shows this copy.
+        // The push already has the payload, so this copy is dropped.
         self.event.call = nil
         guard event.isOutcome, event.kind.parts.attempt != nil, let startedAt = message.startedAt else { return }
         let milliseconds = event.at.millisecondsSinceEpoch - startedAt.millisecondsSinceEpoch

@@ -13,7 +13,7 @@ struct FileWatch {
         guard inotify_add_watch(number, path, UInt32(events)) >= 0 else { throw .system("watch \(path)", errno) }
     }
 
-    /// Drops the events until now.
+    /// Drops all events until now.
     func reset() {
         var events = [UInt8](repeating: 0, count: 4096)
         while self.descriptor.read(into: &events) > 0 {}

@@ -2,23 +2,23 @@ import Glibc
 import KiiPushCore
 
 enum LoopbackSocket {
-    /// The range from which the emulator chooses ports. It is below the ports that Linux gives to outgoing connections
-    /// (32768 and up by default). So no client takes a port while the emulator is stopped, and endpoints stay valid.
+    /// The ports that the emulator chooses from. Linux uses ports from 32768 (by default) for outgoing connections. So
+    /// no client uses the port of a stopped emulator, and endpoints stay valid.
     private static let chosenPorts: Range<UInt16> = 10_000..<32_768
-    /// Ports that this process does not choose again. So an emulator that is stopped, or whose mosquitto is not up yet,
-    /// finds its ports free, even if others start meanwhile.
+    /// Ports that this process does not choose again, so that another emulator of the process cannot use them during a
+    /// restart.
     private static let usedPorts = Locked<Set<UInt16>>([])
 
     /// A socket that already listens, so that its port is known before the first request.
     ///
-    /// - Parameter port: the required port; 0 takes `preferred` if it is free, else any.
+    /// - Parameter port: the required port; 0 uses `preferred` if it is free, or any other.
     static func listener(on port: UInt16, preferred: UInt16) throws(EmulatorError) -> FileDescriptor {
         if port == 0, preferred != 0, let socket = try LoopbackSocket.listening(on: preferred) { return socket }
         if let socket = try LoopbackSocket.listening(on: port) { return socket }
         throw EmulatorError(.portInUse(port), "port \(port) of 127.0.0.1 is taken")
     }
 
-    /// A listening socket, or `nil` when the port is taken; 0 takes a free one.
+    /// `nil` if the port is in use; 0 uses any free port.
     static func listening(on port: UInt16) throws(EmulatorError) -> FileDescriptor? {
         guard port == 0 else {
             LoopbackSocket.usedPorts.withLock { _ = $0.insert(port) }
@@ -33,7 +33,7 @@ enum LoopbackSocket {
     }
 
     private static func bound(to port: UInt16) throws(EmulatorError) -> FileDescriptor? {
-        // Makes a port usable whose last connections linger in TIME_WAIT.
+        // Allows a port whose last connections are still in TIME_WAIT.
         let socket = try LoopbackSocket.make(with: SO_REUSEADDR, of: SOL_SOCKET)
         let bound = LoopbackSocket.withAddress(port: port) { bind(socket.number, $0, $1) }
         guard bound == 0, listen(socket.number, 1024) == 0 else {
@@ -52,7 +52,7 @@ enum LoopbackSocket {
         return UInt16(bigEndian: address.sin_port)
     }
 
-    /// A port that was free a moment ago; 0 stands for any.
+    /// A port that was free a moment ago; 0 for any.
     static func freePort(preferring port: UInt16 = 0) throws(EmulatorError) -> UInt16? {
         guard let socket = try LoopbackSocket.listening(on: port) else { return nil }
         return LoopbackSocket.port(of: socket)
@@ -60,9 +60,9 @@ enum LoopbackSocket {
 
     static let address: UInt32 = 0x7f00_0001
 
-    /// A connection, or `nil` when nobody listens. Blocks only as long as the loopback interface takes.
+    /// `nil` if nobody listens. Blocks only as long as the loopback interface needs.
     ///
-    /// - Parameter address: another address of this machine to connect from; if it is not available, any is used.
+    /// - Parameter address: the local address of the connection. If it is unavailable, any other is used.
     static func connected(
         to port: UInt16, from address: UInt32 = LoopbackSocket.address
     ) throws(EmulatorError) -> FileDescriptor? {

@@ -1,10 +1,9 @@
 import KiiPushCore
 
-// Work that blocks (on a child process, a socket, a file lock) has a thread of its own, never one of the cooperative
-// pool.
+// Blocking work (on a child process, a socket, a file lock) has its own thread, since the cooperative pool must not
+// block.
 
 extension PollThread {
-    /// Starts the thread with a loop; see ``start(_:)``.
     func run(_ makeLoop: @escaping @Sendable () -> (any PollLoop<Message>)?) throws(EmulatorError) {
         do throws(SystemError) {
             try self.start(makeLoop)
@@ -15,7 +14,7 @@ extension PollThread {
 }
 
 extension OSThread {
-    /// Runs `body` on a thread of its own, so that the caller only suspends.
+    /// Runs `body` on a new thread, while the caller is suspended.
     static func run<Result: Sendable>(
         named name: String, _ body: @escaping @Sendable () throws -> Result
     ) async throws -> Result {

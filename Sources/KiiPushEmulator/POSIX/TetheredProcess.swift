@@ -4,16 +4,16 @@ import KiiPushCore
 /// A child process that the kernel terminates when the thread that started it ends.
 ///
 /// `setpriv --pdeathsig TERM` starts the child: the kernel sends SIGTERM when the parent thread ends, for any reason.
-/// The thread that calls ``init(program:arguments:output:inherited:launcher:)`` therefore has to live as long as the
-/// child should run.
+/// So the thread that calls ``init(program:arguments:output:inherited:launcher:)`` has to live as long as the child
+/// should run.
 struct TetheredProcess {
     private let process: ChildProcess
-    /// Reads as ended (`POLLHUP`) once the child has ended: only the child holds the other end.
+    /// A pipe whose other end only the child holds: `POLLHUP` reports the child's end.
     let lifeline: FileDescriptor
 
     /// Starts `program`, with standard output and error in the file `output`.
     ///
-    /// - Parameter inherited: a descriptor that the child holds open while it lives, such as a lock's.
+    /// - Parameter inherited: a descriptor that the child inherits, such as a lock's.
     init(
         program: String, arguments: [String], output: String, inherited: FileDescriptor? = nil, launcher: String
     ) throws(EmulatorError) {
@@ -35,7 +35,7 @@ struct TetheredProcess {
         }
     }
 
-    /// Whether the child still runs after `timeout` milliseconds; returns earlier if it ends.
+    /// Whether the child still runs after `timeout` milliseconds. Returns earlier if the child ends.
     func isRunning(afterMilliseconds timeout: Int32) -> Bool {
         var entry = pollfd(fd: self.lifeline.number, events: Int16(POLLIN), revents: 0)
         return poll(&entry, 1, timeout) <= 0
@@ -43,17 +43,17 @@ struct TetheredProcess {
 
     func signal(_ number: Int32) { self.process.signal(number) }
 
-    /// Waits for the end and returns the exit code, or 128 + the signal that ended the child.
+    /// Waits for the child's end. Returns the exit code, or 128 + the signal that ended the child.
     func wait() -> Int32 {
         switch self.process.wait() {
         case .exited(let status): status
         case .signalled(let signal): 128 + signal
-        // SIGCHLD is ignored, so the status is lost: the caller has to check the child's work itself.
+        // SIGCHLD is ignored, so the status is lost. The caller has to check the child's work.
         case .unknown: 0
         }
     }
 
-    /// Asks the child to end, kills it after `patience` milliseconds, and reaps it.
+    /// Sends SIGTERM, and SIGKILL after `patience` milliseconds. Reaps the child.
     func stop(patience: Int32) {
         self.signal(SIGTERM)
         if self.isRunning(afterMilliseconds: patience) { self.signal(SIGKILL) }

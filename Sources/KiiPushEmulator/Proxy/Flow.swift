@@ -1,8 +1,7 @@
 import Glibc
 import KiiPushCore
 
-/// One direction of one connection. It splits bytes into packets, the proxy applies its rules to them, and it sends the
-/// remaining bytes when they are due.
+/// One direction of a connection. It splits bytes into packets, and sends bytes when they are due.
 struct Flow {
     private struct Chunk {
         var bytes: ArraySlice<UInt8>
@@ -13,13 +12,13 @@ struct Flow {
     private var decoder = FrameDecoder(maximumPacketBytes: MQTTFixedHeader.maximumRemainingLength)
     /// Whether the stream is not MQTT (TLS, or broken on purpose) and passes unchanged.
     private var isOpaque = false
-    /// Whether all bytes are dropped without a sign to either side.
+    /// Whether all bytes are dropped, which neither side notices.
     var isSwallowed = false
     private var queue: [Chunk] = []
 
     init(_ direction: Direction) { self.direction = direction }
 
-    /// The packets that these bytes complete; `nil` when the bytes pass unchanged.
+    /// The packets that these bytes complete; `nil` if the bytes pass unchanged.
     mutating func packets(from bytes: [UInt8]) -> [ProxyPacket]? {
         guard !self.isOpaque else { return nil }
         var packets: [ProxyPacket] = []
@@ -54,8 +53,8 @@ struct Flow {
 
     var due: MonotonicInstant? { self.queue.first?.due }
 
-    /// Sends the due bytes that the socket takes, one byte at a time if requested; `false` when the socket is broken.
-    /// Drops the bytes if the socket is gone.
+    /// Sends the due bytes, one at a time if requested. Returns `false` if the socket is broken. Drops the bytes if
+    /// `socket` is `nil`.
     mutating func send(to socket: ProxySocket?, byteByByte: Bool) -> Bool {
         guard let socket else {
             self.queue.removeAll()
@@ -69,7 +68,7 @@ struct Flow {
             } else {
                 self.queue[0].bytes = chunk.bytes.dropFirst(count)
             }
-            // The other side gets the time to read each byte separately.
+            // The other side then has time to read each byte separately.
             if byteByByte { return true }
         }
         return true

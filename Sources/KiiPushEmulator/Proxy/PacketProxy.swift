@@ -1,22 +1,19 @@
 import Glibc
 import KiiPushCore
 
-/// A TCP proxy on 127.0.0.1 between receivers and their broker. It does to connections what networks do.
+/// A TCP proxy on 127.0.0.1 between receivers and their broker, for simulated network faults.
 ///
-/// It reads enough MQTT to count packets and to hold, drop, double or renumber a given one. A stream that is not MQTT,
-/// such as TLS, passes unchanged, but can be cut, delayed and split. The proxy unwraps MQTT in a WebSocket, with TLS or
-/// without: the broker gets plain MQTT, and all rules apply. It runs on one thread of its own.
-///
-/// An emulator plays scripts of faults with it (``FaultScript``), and so do the tests and the fault runner.
+/// It reads MQTT packets, to hold, drop, repeat or renumber some of them. It cannot read TLS and other streams, but
+/// can cut, delay and split them. WebSocket connections end at the proxy, with TLS or without: the broker gets plain
+/// MQTT, and all rules apply.
 package final class PacketProxy<Observer: ProxyObserver>: Sendable {
     private let ports: [BrokerTransport: UInt16]
-    /// Gets all events of the proxy.
     package let observer: Observer
     private let thread = PollThread<ProxyLoop.Command>(name: "kii-proxy")
 
-    /// Begins to listen. Resets each connection until ``forward(to:)`` names the broker's port.
+    /// Begins to listen. Resets each connection until ``forward(to:)`` sets the broker's port.
     ///
-    /// - Parameter transports: the ways to it, each with a free port; none has TLS.
+    /// - Parameter transports: the transports of the clients, each with a free port; none has TLS.
     package convenience init(_ transports: [BrokerTransport], observer: Observer) throws(EmulatorError) {
         let listeners = try transports.map { transport throws(EmulatorError) in
             try ProxyListener(transport, on: 0, preferred: 0)
@@ -24,9 +21,8 @@ package final class PacketProxy<Observer: ProxyObserver>: Sendable {
         try self.init(listeners, observer: observer)
     }
 
-    /// Does the same on listeners that stand.
     init(_ listeners: [ProxyListener], observer: Observer) throws(EmulatorError) {
-        // A client has to be able to read why its WebSocket ends.
+        // A client has to be able to read the reason why its WebSocket ends.
         let closing = listeners.contains { $0.transport.isWebSocket } ? try ClosingConnections() : nil
         self.ports = Dictionary(listeners.map { ($0.transport, $0.port) }) { $1 }
         self.observer = observer
@@ -40,24 +36,22 @@ package final class PacketProxy<Observer: ProxyObserver>: Sendable {
 
     deinit { self.stop() }
 
-    /// The port for receivers over TCP.
     package var port: UInt16 { self.port(for: .tcp) }
 
     /// The port for receivers; 0 for none.
     package func port(for transport: BrokerTransport) -> UInt16 { self.ports[transport] ?? 0 }
 
-    /// Closes everything and ends the thread; blocks for a moment. Only the first call does anything.
+    /// Closes everything and ends the thread; blocks for a moment. Only the first call has an effect.
     package func stop() {
         self.thread.stop()
         self.thread.join()
     }
 
-    /// Sets the broker's port for later connections.
     package func forward(to port: UInt16) async {
         await self.perform(or: ()) { $0.upstream = port }
     }
 
-    /// Calls `body` on the proxy's thread if there is no connection; `false` if there is one.
+    /// Calls `body` on the proxy's thread if there is no connection. Returns `false` if there is a connection.
     package func whileIdle(_ body: @escaping @Sendable () -> Void) async -> Bool {
         await self.perform(or: false) { loop in
             if loop.isIdle { body() }
@@ -65,7 +59,7 @@ package final class PacketProxy<Observer: ProxyObserver>: Sendable {
         }
     }
 
-    /// Changes the plan for everything that passes from now on, and returns when it is in force.
+    /// Changes the plan, and returns when the change is in force.
     package func change(_ body: @escaping @Sendable (inout ProxyPlan) -> Void) async {
         await self.perform(or: ()) { body(&$0.rules.plan) }
     }
@@ -83,8 +77,7 @@ package final class PacketProxy<Observer: ProxyObserver>: Sendable {
         await self.perform(or: 0) { $0.swallow(directions) }
     }
 
-    /// Sets a rule and returns when it is in force. The returned value tells whether the rule has matched and been
-    /// carried out.
+    /// Adds a rule, and returns when it is in force. The result tells whether the rule was carried out.
     ///
     /// - Parameter body: called on the proxy's thread, right after the rule was carried out.
     package func arm(_ rule: PacketRule, then body: @escaping @Sendable () -> Void = {}) async -> Firing {
@@ -93,14 +86,13 @@ package final class PacketProxy<Observer: ProxyObserver>: Sendable {
         return firing
     }
 
-    /// Does the same for streams that the proxy cannot read.
+    /// Adds a rule for streams that the proxy cannot read.
     package func arm(_ rule: ByteRule, then body: @escaping @Sendable () -> Void = {}) async -> Firing {
         let firing = Firing(body)
         await self.perform(or: ()) { $0.rules.arm(rule, fired: firing.happen) }
         return firing
     }
 
-    /// Queues a command for the proxy's thread, without waiting for it.
     func tell(_ command: @escaping ProxyLoop.Command) { self.thread.send(command) }
 
     /// - Parameter stopped: the result if the proxy was stopped.
@@ -113,7 +105,6 @@ package final class PacketProxy<Observer: ProxyObserver>: Sendable {
         }
     }
 
-    /// An event that happens once.
     package final class Firing: Sendable {
         private let happened = Locked(false)
         private let body: @Sendable () -> Void

@@ -1,10 +1,10 @@
 import KiiPushCore
 
-/// The users of a proxy's readable connections.
+/// The user names of the connections whose packets the proxy can read.
 final class ProxyClients: ProxyObserver {
     private struct State {
         var lastConnection = 0
-        /// The login name of each connection, by its number.
+        /// The user name of each connection, by the connection's number.
         var usernames: [Int: String] = [:]
     }
 
@@ -13,7 +13,7 @@ final class ProxyClients: ProxyObserver {
 
     var usernames: Set<String> { self.state.withLock { Set($0.usernames.values) } }
 
-    /// Calls `body` for each WebSocket that a client ends or does not get; set once.
+    /// Sets the closure for each WebSocket that a client ends, and for each refused request. Call it once.
     func observe(_ body: @escaping @Sendable (EndedWebSocket) -> Void) { self.whenEnded.withLock { $0 = body } }
 
     func ended(_ webSocket: EndedWebSocket) { self.whenEnded.withLock { $0 }?(webSocket) }

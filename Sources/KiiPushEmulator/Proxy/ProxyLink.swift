@@ -1,11 +1,8 @@
 import Glibc
 import KiiPushCore
 
-/// One connection through the proxy: the receiver's socket, the broker's, and a flow each way. Used only on the proxy's
-/// thread.
-///
-/// Rules and observers see only MQTT: the link unwraps a WebSocket from the receiver's bytes, and wraps the broker's
-/// bytes in it.
+/// One connection through the proxy: the receiver's socket, the broker's socket, and both directions. Used only on the
+/// proxy's thread. Rules and observers see only MQTT, without the receiver's WebSocket.
 final class ProxyLink {
     /// The observer's number of the connection.
     var number = 0
@@ -14,16 +11,16 @@ final class ProxyLink {
     private let transport: BrokerTransport
     private let upstream: UInt16
     private var webSocket: ProxyWebSocket?
-    /// The deadline for the WebSocket request; `nil` once it came.
+    /// The deadline for the WebSocket request; `nil` once the request has come.
     private var patienceEnd: MonotonicInstant?
     private var toBroker = Flow(.toBroker)
     private var toReceiver = Flow(.toReceiver)
-    /// Whether one side has ended. The other side is ended when all bytes are sent.
+    /// Whether one side has ended. The other side ends when all bytes are sent.
     private(set) var isEnding = false
-    /// The name of the receiver's login, once the proxy has read it.
+    /// The user name in the receiver's CONNECT, once the proxy has read it.
     private var username: String?
-    /// Whether packet identifiers of QoS 1 are renumbered. It is fixed for the link: a change while a message is in
-    /// flight could make one identifier mean two messages.
+    /// Whether packet identifiers of QoS 1 are renumbered. Fixed for a connection: after a change, one identifier
+    /// could mean two messages in flight.
     private let renumbers: Bool
     private var lastIdentifier: UInt16 = 0
     /// The broker's identifier for each identifier that the receiver sees.
@@ -36,7 +33,7 @@ final class ProxyLink {
         self.renumbers = renumbers
     }
 
-    /// Connects to the broker, or waits for a WebSocket request; `false` when there is no broker.
+    /// Connects to the broker, or waits for a WebSocket request; `false` if there is no broker.
     func begin() -> Bool {
         guard self.transport.isWebSocket else { return self.connect() }
         self.webSocket = ProxyWebSocket()
@@ -59,7 +56,7 @@ final class ProxyLink {
         if directions.contains(.toReceiver) { self.toReceiver.isSwallowed = true }
     }
 
-    /// When the link has work although no bytes come; `nil` for never.
+    /// The next time when the link has work without new bytes; `nil` for never.
     var due: MonotonicInstant? {
         [self.toBroker.due, self.toReceiver.due, self.patienceEnd].compactMap { $0 }.min()
     }
@@ -68,7 +65,7 @@ final class ProxyLink {
         self.isEnding && self.toBroker.isEmpty && self.toReceiver.isEmpty || self.receiver == nil && self.broker == nil
     }
 
-    /// Reads from a socket; `false` when the other side has to be reset at once.
+    /// Reads from a socket; `false` if the other side has to be reset at once.
     func read(_ direction: Direction, _ rules: inout ProxyRules) -> Bool {
         guard let source = direction == .toBroker ? self.receiver : self.broker else { return true }
         var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -87,16 +84,15 @@ final class ProxyLink {
         }
     }
 
-    /// Ends a link whose WebSocket request did not come in time.
     func endPatience(_ rules: ProxyRules) {
         guard let end = self.patienceEnd, end <= .now() else { return }
         let patience = ProxyWebSocket.patience.components.seconds
         self.refuse(WebSocketInvitation.refusal(408, "No request for a WebSocket came within \(patience) s."), rules)
     }
 
-    /// Unwraps the WebSocket of the receiver's bytes, and passes the MQTT on.
+    /// Unwraps the receiver's WebSocket frames, and passes the MQTT bytes on.
     private func takeOff(_ bytes: [UInt8], _ rules: inout ProxyRules) -> Bool {
-        // Swallowed bytes and bytes after the end get no answer.
+        // Swallowed bytes, and bytes after the end, get no answer.
         guard var webSocket = self.webSocket, !self.toBroker.isSwallowed, !self.isEnding else { return true }
         var frames = bytes
         switch webSocket.take(bytes) {
@@ -130,28 +126,26 @@ final class ProxyLink {
         self.end(with: ProxyWebSocket.words(of: answer), rules)
     }
 
-    /// Ends the link after the queued bytes are sent, and reports the reason.
     private func end(with words: String, isFault: Bool = true, _ rules: ProxyRules) {
         self.isEnding = true
         self.patienceEnd = nil
         rules.observer.ended(EndedWebSocket(transport: self.transport, reason: words, isFault: isFault))
     }
 
-    /// Closes the WebSocket because the emulator ends. The receiver misses the frame if its socket does not take it at
-    /// once.
+    /// Closes the WebSocket because the emulator ends. The receiver misses the frame if its socket does not accept it
+    /// at once.
     func leave() {
         guard let frame = self.webSocket?.close(WebSocketFrame.closePayload(1001)) else { return }
         self.toReceiver.enqueue(frame[...], after: .zero)
         _ = self.toReceiver.send(to: self.receiver, byteByByte: false)
     }
 
-    /// Sends the due bytes; `false` when a socket is broken.
     func write(byteByByte: Bool) -> Bool {
         let isSent = self.toBroker.send(to: self.broker, byteByByte: byteByByte)
         return self.toReceiver.send(to: self.receiver, byteByByte: byteByByte) && isSent
     }
 
-    /// Reports the receiver's last packets before the end, although nobody gets them.
+    /// Reports the receiver's last packets before the end, although the broker does not get them.
     func noteRest(_ rules: ProxyRules) {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while let receiver = self.receiver, !self.toBroker.isSwallowed {
@@ -163,9 +157,7 @@ final class ProxyLink {
         }
     }
 
-    /// Closes both sides.
-    ///
-    /// - Parameter closing: takes a receiver that still has to read the end of its WebSocket.
+    /// - Parameter closing: keeps a receiver's connection open until the receiver has read the end of its WebSocket.
     func close(_ cut: Cut, to closing: ClosingConnections?) {
         for socket in [self.receiver, self.broker] where cut == .reset { socket?.resetAtEnd() }
         if cut == .close, self.webSocket != nil, let closing { self.receiver?.leave(to: closing) }
@@ -173,8 +165,8 @@ final class ProxyLink {
         self.broker = nil
     }
 
-    /// Ends the other side too, unless this direction is swallowed: then the other side learns nothing, as when a cable
-    /// is pulled. Returns whether the direction is swallowed.
+    /// Ends the other side too, unless this direction is swallowed: then the other side notices nothing, as with an
+    /// unplugged cable. Returns whether the direction is swallowed.
     private func ended(_ direction: Direction) -> Bool {
         switch direction {
         case .toBroker where self.toBroker.isSwallowed:
@@ -194,7 +186,7 @@ final class ProxyLink {
         }
     }
 
-    /// Queues bytes, in a frame for a receiver that speaks WebSocket.
+    /// Queues bytes, in a frame if the receiver uses WebSocket.
     private func enqueue(_ bytes: ArraySlice<UInt8>, _ flow: inout Flow, after delay: Duration) {
         let isFramed = flow.direction == .toReceiver && self.webSocket != nil && !bytes.isEmpty
         flow.enqueue(isFramed ? ProxyWebSocket.wrap(bytes)[...] : bytes, after: delay)
@@ -213,7 +205,7 @@ final class ProxyLink {
             rules.observer.received(&packet, flow.direction)
             if self.renumbers { self.renumber(&packet, flow.direction) }
             if let username = packet.username { self.username = username }
-            // The observer gets the packet as the receiver sees it.
+            // The observer gets the packet with the identifier that the receiver sees.
             let seen = flow.direction == .toReceiver ? packet : original
             let copies: Int
             switch rules.action(packet.header.type, flow.direction, of: self.username) {

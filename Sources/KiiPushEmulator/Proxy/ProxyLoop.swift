@@ -1,6 +1,5 @@
 import KiiPushCore
 
-/// The work of the proxy's thread, which alone uses it.
 final class ProxyLoop: PollLoop {
     typealias Command = @Sendable (ProxyLoop) -> Void
 
@@ -13,7 +12,6 @@ final class ProxyLoop: PollLoop {
     /// The end of a pause in accepting connections; usually `nil`.
     private var restsUntil: MonotonicInstant?
 
-    /// - Parameter closing: takes the connections of WebSockets that end.
     init(listeners: [ProxyListener], observer: any ProxyObserver, closing: ClosingConnections?) {
         self.listeners = listeners
         self.closing = closing
@@ -37,7 +35,7 @@ final class ProxyLoop: PollLoop {
         self.links = []
         for listener in self.listeners { listener.socket.shutDown(.both) }
         self.closing?.stop()
-        // The callers of late commands must not wait for ever.
+        // Callers wait for their commands, even for those that came late.
         for command in unread { command(self) }
     }
 
@@ -74,8 +72,7 @@ final class ProxyLoop: PollLoop {
             }
             if let next = link.due { due = min(due ?? next, next) }
         }
-        // Bytes that are not due wait for the clock. Bytes that a full socket did not take are retried after a
-        // millisecond: the proxy is slow then, which hurts nobody.
+        // A full socket has no deadline of its own, so its bytes are retried after a millisecond.
         let pause: Duration = self.rules.plan.splitsIntoBytes ? .zero : .milliseconds(1)
         wait.deadline = due.map { max($0, .now() + pause) }
         return wait
@@ -112,7 +109,7 @@ final class ProxyLoop: PollLoop {
             link.number = self.rules.observer.connected()
             self.links.append(link)
         }
-        // A client waits, but no descriptor is left: accept(2), EMFILE. Retrying at once would spin.
+        // A client waits, but no descriptor is left: accept(2), EMFILE. An immediate retry would loop.
         if !isAny { self.restsUntil = .now() + .milliseconds(100) }
     }
 

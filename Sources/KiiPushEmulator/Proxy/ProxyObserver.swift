@@ -1,16 +1,16 @@
-/// The observer of a proxy's events. Its methods run on the proxy's thread.
+/// Observes a proxy's events. The methods run on the proxy's thread.
 package protocol ProxyObserver: Sendable {
     /// Returns the number of a new connection.
     func connected() -> Int
     /// The proxy reset a new connection at once.
     func refused()
-    /// A packet came. The observer may change it before the proxy does anything with it.
+    /// A packet came. The observer may change it before any rule applies.
     func received(_ packet: inout ProxyPacket, _ direction: Direction)
-    /// A packet reaches the other side `copies` times.
+    /// The proxy sends a packet to the other side `copies` times.
     func passed(_ packet: ProxyPacket, _ direction: Direction, connection: Int, copies: Int)
     /// A client's WebSocket was refused, or the client ended it.
     func ended(_ webSocket: EndedWebSocket)
-    /// A connection has ended, either cut by the proxy or closed by the broker or the receiver.
+    /// A connection has ended: the proxy cut it, or the broker or the receiver closed it.
     func ended(_ connection: Int, byCut: Bool)
 }
 

@@ -3,9 +3,8 @@ package import KiiPushCore
 package struct ProxyPacket: Sendable {
     package let header: MQTTFixedHeader
     private var body: [UInt8]
-    /// `nil` for packets without identifier and for a PUBLISH of another QoS than 1.
+    /// `nil` for packets without an identifier, and for a PUBLISH with QoS 0 or 2.
     package private(set) var packetID: UInt16?
-    /// The name in a CONNECT.
     package private(set) var username: String?
     /// The observer's number for a message, to distinguish messages of equal bytes.
     package var serial: Int?
@@ -36,7 +35,7 @@ package struct ProxyPacket: Sendable {
         set { self.body.replaceSubrange(self.payloadRange, with: newValue) }
     }
 
-    /// DUP of a PUBLISH.
+    /// The flag DUP of a PUBLISH.
     package var isMarkedDuplicate: Bool { self.header.flags & 0b1000 != 0 }
 
     mutating func renumber(_ identifier: UInt16) {
@@ -49,7 +48,7 @@ package struct ProxyPacket: Sendable {
 
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
-        // The length came from a header, so it fits into one.
+        // The length came from a packet's header, so it can be encoded.
         try? self.header.encode(into: &bytes)
         return bytes + self.body
     }

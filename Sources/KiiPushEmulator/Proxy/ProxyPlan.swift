@@ -12,14 +12,15 @@ package enum Cut: Sendable, Hashable, CaseIterable {
     case close
 }
 
-/// Effects on everything that passes, until the plan changes.
+/// Effects on all later bytes and connections, until the plan changes.
 package struct ProxyPlan: Sendable {
-    /// Whether to reset connections as soon as they are made.
+    /// Whether to reset new connections at once.
     package var refusesConnections = false
     /// Whether to send every byte separately.
     package var splitsIntoBytes = false
     package var delay: Duration = .zero
-    /// Whether to replace the broker's packet identifiers on later connections: each counts from 1, as RabbitMQ's do.
+    /// Whether to replace the broker's packet identifiers on later connections. Each connection counts from 1, as with
+    /// RabbitMQ.
     package var renumbersPackets = false
 
     package init() {}
@@ -27,10 +28,10 @@ package struct ProxyPlan: Sendable {
 
 package struct PacketRule: Sendable {
     package enum Action: Sendable, Hashable {
-        /// Only calls the closure of the rule's author.
+        /// Passes the packet unchanged. Only calls the rule's closure.
         case pass
         case drop
-        /// Sends the packet twice, byte by byte the same.
+        /// Sends the packet twice, with the same bytes.
         case duplicate
         /// Drops the packet and all later ones of its connection in this direction.
         case swallowRest
@@ -42,10 +43,10 @@ package struct PacketRule: Sendable {
 
     package var type: MQTTPacketType
     package var direction: Direction
-    /// 1 for the next matching packet, counted from when the rule is set, over all connections.
+    /// 1 for the next matching packet after the rule is added, counted over all connections.
     package var nth: Int
     package var action: Action
-    /// The login name whose packets count; `nil` for everybody's.
+    /// The user name whose packets count; `nil` for all.
     package var username: String?
 
     package init(
@@ -61,9 +62,9 @@ package struct PacketRule: Sendable {
 
 /// An effect on a stream that the proxy cannot read, such as TLS.
 package struct ByteRule: Sendable {
-    /// The number of bytes that pass to the receiver, counted from when the rule is set, over all connections.
+    /// The number of bytes that pass to the receiver after the rule is added, counted over all connections.
     package var bytes: Int
-    /// The cut after that, if any; the rest of the received bytes is lost.
+    /// The cut after these bytes; `nil` for none. The rest of the received bytes is lost.
     package var cut: Cut?
 
     package init(bytes: Int, _ cut: Cut? = nil) {

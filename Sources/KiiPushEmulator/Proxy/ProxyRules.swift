@@ -1,6 +1,5 @@
 import KiiPushCore
 
-/// The rules and the plan of the proxy's thread.
 struct ProxyRules {
     private struct Armed {
         var rule: PacketRule
@@ -15,7 +14,7 @@ struct ProxyRules {
     private var armed: [Armed] = []
     private var armedBytes: (rule: ByteRule, left: Int, fired: @Sendable () -> Void)?
     private var fired: [@Sendable () -> Void] = []
-    /// For each user, the end of a hold of the acknowledgements; a `nil` name stands for everybody.
+    /// The end of each delay of acknowledgements; without a user name, for all users.
     private var holds: [(username: String?, end: MonotonicInstant)] = []
 
     init(observer: any ProxyObserver) { self.observer = observer }
@@ -28,7 +27,7 @@ struct ProxyRules {
         self.armedBytes = (rule, rule.bytes, fired)
     }
 
-    /// Delays a receiver's acknowledgements, and its later packets.
+    /// Delays a receiver's acknowledgements and its later packets.
     mutating func holdAcknowledgements(of username: String?, until end: MonotonicInstant) {
         self.holds.append((username, end))
     }
@@ -68,14 +67,13 @@ struct ProxyRules {
                 && (rule.username == nil || rule.username == username)
         }
         for index in self.armed.indices where isMeant(self.armed[index]) { self.armed[index].left -= 1 }
-        // If two rules match the same packet, the older one gets it and the other one the next.
+        // If two rules match the same packet, the older rule applies to it, and the newer one to the next packet.
         guard let index = self.armed.firstIndex(where: { $0.left <= 0 && isMeant($0) }) else { return nil }
         let armed = self.armed.remove(at: index)
         self.fired.append(armed.fired)
         return armed.rule.action
     }
 
-    /// Calls the closures of the rules that were carried out.
     mutating func tellFired() {
         let fired = self.fired
         self.fired.removeAll()

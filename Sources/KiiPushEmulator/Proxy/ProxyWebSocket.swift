@@ -1,16 +1,16 @@
 import KiiPushCore
 
-/// The receiver's WebSocket around MQTT, from the HTTP request on. Pure.
+/// The server side of a receiver's WebSocket, from the HTTP request on.
 struct ProxyWebSocket {
-    /// The time limit for the request, with the handshake of TLS before it.
+    /// The time limit for the TLS handshake and the request together.
     static let patience = Duration.seconds(10)
 
     enum Arrival {
-        /// Nothing complete yet.
+        /// The request is incomplete.
         case part
-        /// A request for a WebSocket, which opens when the answer is sent. The rest is for ``unwrap(_:)``.
+        /// A valid request. Send the answer, and pass the rest to ``unwrap(_:)``.
         case request(answer: [UInt8], rest: [UInt8])
-        /// A request that gets this answer, and no WebSocket.
+        /// A request that gets this answer instead of a WebSocket.
         case refusal(WebSocketInvitation.Outcome)
         /// Frames, for ``unwrap(_:)``.
         case frames
@@ -20,7 +20,7 @@ struct ProxyWebSocket {
     private var decoder = WebSocketDecoder(role: .server)
     private var hasClosed = false
 
-    /// Whether there is no WebSocket yet.
+    /// Whether the request has not come yet.
     var isAwaited: Bool { self.invitation != nil }
 
     mutating func take(_ bytes: [UInt8]) -> Arrival {
@@ -36,7 +36,7 @@ struct ProxyWebSocket {
         }
     }
 
-    /// The MQTT bytes in these frames, and the frames that answer the others.
+    /// The MQTT bytes in these frames, and the answers to control frames.
     mutating func unwrap(_ bytes: [UInt8]) -> (mqtt: [UInt8], answer: [UInt8]) {
         guard !self.isAwaited else { return ([], []) }
         var bytes = bytes
@@ -53,7 +53,8 @@ struct ProxyWebSocket {
         return (mqtt, answer)
     }
 
-    /// Why the receiver ended the WebSocket; `nil` while it has not. A fault if the receiver broke the protocol.
+    /// The reason why the receiver ended the WebSocket; `nil` while it is open. A fault if the receiver violated the
+    /// protocol.
     var end: (words: String, isFault: Bool)? {
         self.decoder.end.map { ($0.error.detail, $0.error.code == .webSocketFailed) }
     }

@@ -33,20 +33,18 @@ final class TLSIdentity: @unchecked Sendable {
     deinit { gnutls_certificate_free_credentials(self.credentials) }
 }
 
-/// The server side of TLS on a nonblocking socket. Used by one thread.
-///
-/// libmicrohttpd could also provide a stream inside TLS, by an upgrade, but each message then waited 40 ms in its
-/// buffers.
+/// The server side of TLS on a nonblocking socket. Used by one thread. libmicrohttpd's TLS is not used, since its
+/// buffers delayed each message by 40 ms.
 final class TLSSession {
     private let session: gnutls_session_t
     private let socket: FileDescriptor
-    /// Lives as long as the session, which points to it.
+    /// GnuTLS needs the credentials as long as the session lives.
     private let identity: TLSIdentity
     private var isReady = false
-    /// Why the handshake failed; `nil` if it did not.
+    /// The reason why the handshake failed; `nil` if it has not failed.
     private(set) var failure: String?
 
-    /// `nil` without the memory for it.
+    /// `nil` if memory is short.
     init?(_ identity: TLSIdentity, on socket: FileDescriptor) {
         guard let session = cgnutls_serve(identity.credentials, socket.number) else { return nil }
         self.session = session
@@ -56,7 +54,7 @@ final class TLSSession {
 
     deinit { gnutls_deinit(self.session) }
 
-    /// Like `FileDescriptor.receive(into:)`; the first calls carry the handshake out.
+    /// Like `FileDescriptor.receive(into:)`. The first calls carry out the handshake.
     func receive(into buffer: inout [UInt8]) -> Int {
         if !self.isReady {
             let result = gnutls_handshake(self.session)
@@ -82,10 +80,8 @@ final class TLSSession {
         return count >= 0 ? count : self.failed(count)
     }
 
-    /// Ends the sending side.
     func end() { if self.isReady { gnutls_bye(self.session, GNUTLS_SHUT_WR) } }
 
-    /// Returns -1, with the reason in `errno`.
     private func failed(_ result: Int) -> Int {
         guard gnutls_error_is_fatal(Int32(result)) != 0 else {
             errno = EAGAIN

@@ -1,16 +1,16 @@
 import Glibc
 import KiiPushCore
 
-/// The directory of an emulator, which locks it while it runs.
+/// The directory of an emulator, locked while the emulator runs.
 struct EmulatorDirectory: Sendable {
     let path: String
     let isTemporary: Bool
     private let lock: FileLock
     let brokerLock: FileLock
 
-    /// Locks `path`, or a new temporary directory. Blocks while the broker of a killed emulator still ends.
+    /// Locks `path`, or a new temporary directory. Blocks while the broker of a killed emulator is still ending.
     ///
-    /// - Parameter brokerPatience: how long that broker may take to save its sessions.
+    /// - Parameter brokerPatience: the time limit for that broker to save its sessions.
     init(_ path: String?, brokerPatience: Duration) throws(EmulatorError) {
         if let path {
             try EmulatorError.ofFile(PrivateFile.makeDirectory(path))
@@ -28,7 +28,7 @@ struct EmulatorDirectory: Sendable {
     var statePath: String { "\(self.path)/state.sqlite" }
     var brokerFiles: BrokerFiles { BrokerFiles(directory: "\(self.path)/broker") }
 
-    /// Unlocks the directory, and removes it if it is temporary. Call it when the broker has ended.
+    /// Unlocks the directory, and removes a temporary one. Call it when the broker has ended.
     func release() {
         if self.isTemporary { Directory.remove(self.path) }
         self.brokerLock.release()
@@ -48,17 +48,18 @@ struct EmulatorDirectory: Sendable {
                 return try EmulatorDirectory.lock(path, "the broker of an earlier emulator holds \(path)")
             } catch {
                 guard case .directoryInUse = error.code else { throw error }
-                // No process ID: the lock file names the emulator that started the broker, which has ended.
+                // The lock file's process ID is useless here: it names an emulator that has already ended.
                 guard MonotonicInstant.now() < deadline else {
                     throw EmulatorError(.directoryInUse(pid: nil), error.detail)
                 }
             }
-            // Nothing signals the release of a lock, and waiting in flock() itself has no end.
+            // flock() could wait without a limit, so its lock is polled.
             poll(nil, 0, 20)
         }
     }
 
-    /// Makes an empty directory private: it was made for us. A directory with files may be somebody's home, or /tmp.
+    /// Makes an empty directory private, since it is meant for the emulator. A directory with files, such as a home or
+    /// /tmp, keeps its mode.
     private static func makePrivate(_ path: String) throws(EmulatorError) {
         var status = stat()
         guard stat(path, &status) == 0 else { throw .system("look at \(path)", errno) }
@@ -71,7 +72,7 @@ struct EmulatorDirectory: Sendable {
     }
 
     private static func makeTemporary() throws(EmulatorError) -> String {
-        // mkdtemp(3) replaces six of them at the end by a free name.
+        // mkdtemp(3) replaces the six X.
         let placeholder = String(repeating: "X", count: 6)
         var template = Array("/tmp/kii-push-emulator.\(placeholder)".utf8CString)
         guard mkdtemp(&template) != nil else { throw .system("make a temporary directory", errno) }

@@ -1,10 +1,9 @@
 import KiiPushCore
 
-/// The contents of the store: the cloud's state, and the emulator's own rows.
 struct EmulatorState: Sendable {
     static let table = "emulator"
 
-    /// The ports of an earlier start, preferred again so that stored endpoints stay valid; 0 for none.
+    /// The ports of an earlier start; 0 for none. The emulator prefers them, so that stored endpoints stay valid.
     struct Ports: Sendable, Hashable {
         var http: UInt16 = 0
         var https: UInt16 = 0
@@ -19,7 +18,7 @@ struct EmulatorState: Sendable {
     let app: AppIdentity
     let ports: Ports
 
-    /// Reads all of `store`; a new store gets an app.
+    /// Reads all of `store`. Creates an app in a new store.
     init(store: StateStore) throws(EmulatorError) {
         var (app, ports, cloud) = (AppIdentity?.none, Ports(), CloudState())
         try store.forEach { (table, key, value) throws(EmulatorError) in
@@ -53,7 +52,7 @@ extension EmulatorState.Ports {
         ])
     }
 
-    /// Unreadable ports count as not stored: any port will do.
+    /// Unreadable ports count as 0.
     init(json: JSONValue) {
         func port(_ name: String) -> UInt16 { json.integer(name) ?? 0 }
         let broker = BrokerPorts(

@@ -2,17 +2,16 @@ import CSQLite
 import Glibc
 import KiiPushCore
 
-/// The cloud's state on disk: one row a record, as JSON. Used by one thread at a time.
+/// The cloud's state in an SQLite file: one row of JSON a record. Used by one thread at a time.
 final class StateStore {
-    /// The layout of the file. A higher number means a later version, and the file is refused.
+    /// The version of the file's layout. A file with a higher version is refused.
     private static let version: Int32 = 1
 
     private let database: OpaquePointer
-    /// The statements that run with every change, compiled at their first use.
     private var compiled: [String: OpaquePointer] = [:]
 
     init(path: String) throws(EmulatorError) {
-        // SQLite makes files that others may read; the log beside it takes its mode from this one.
+        // SQLite would create files that others may read. Its log file gets the mode of this file.
         _ = try EmulatorError.ofFile(OwnFile.open(path, O_RDWR | O_CREAT))
         var database: OpaquePointer?
         let code = sqlite3_open_v2(path, &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nil)
@@ -41,7 +40,7 @@ final class StateStore {
         sqlite3_close_v2(self.database)
     }
 
-    /// Writes all of `changes` or nothing.
+    /// Writes all of `changes` or none.
     func apply(_ changes: [StateChange]) throws(EmulatorError) {
         guard !changes.isEmpty else { return }
         try self.rows("BEGIN IMMEDIATE")
@@ -58,7 +57,7 @@ final class StateStore {
             }
             try self.rows("COMMIT")
         } catch {
-            // The first error is the one to report; after a failed COMMIT there may be nothing to roll back.
+            // After a failed COMMIT there may be nothing to roll back, so an error of ROLLBACK is ignored.
             sqlite3_exec(self.database, "ROLLBACK", nil, nil, nil)
             throw error
         }
@@ -90,7 +89,7 @@ final class StateStore {
         _ body: (OpaquePointer) throws(EmulatorError) -> Void = { _ in }
     ) throws(EmulatorError) {
         let statement = try self.statement(sql)
-        // sqlite3_reset repeats the error of the step, which is checked here.
+        // sqlite3_reset only repeats the error of the step.
         defer { sqlite3_reset(statement) }
         var index: Int32 = 1
         for text in texts {
@@ -132,7 +131,7 @@ final class StateStore {
     }
 
     private static func blob(_ statement: OpaquePointer, _ column: Int32) -> [UInt8] {
-        // The pointer first: asking for it converts the column, and the count follows that.
+        // The pointer is read before the count, since reading it may convert the column and change the count.
         let start = sqlite3_column_blob(statement, column)
         let count = Int(sqlite3_column_bytes(statement, column))
         return Array(UnsafeRawBufferPointer(start: start, count: count))

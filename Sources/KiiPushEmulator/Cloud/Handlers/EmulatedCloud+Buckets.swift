@@ -1,12 +1,12 @@
 import KiiPushCore
 
-/// Buckets. The first object or subscription creates a bucket, or a request does.
+/// Buckets. A request, the first object or the first subscription creates a bucket.
 extension EmulatedCloud {
     private static let reservedBuckets: Set<String> = ["devices", "users", "installations", "internal", "things"]
 
-    /// The bucket in the path. Its scope exists; the bucket may not.
+    /// The bucket in the path, which may not exist. Its scope exists.
     ///
-    /// - Source: Kii's reference of buckets (`default:`); its clients for Java and JavaScript (`CRYPTO:`)
+    /// - Source: Kii's reference of buckets (`default:`); Kii's clients for Java and JavaScript (`CRYPTO:`).
     func bucket(_ call: CloudCall) throws(KiiFailure) -> Bucket {
         let scope = try self.scope(call)
         let id = call["bucket"].hasPrefix("default:") ? String(call["bucket"].dropFirst(8)) : call["bucket"]
@@ -25,10 +25,10 @@ extension EmulatedCloud {
         return bucket
     }
 
-    /// The bucket in the path, if the caller may read its contents. In the app's scope everybody may, even without a
-    /// token.
+    /// The bucket in the path, if the caller may read it. Everybody may read buckets of the app's scope, even without
+    /// a token.
     ///
-    /// - Source: Kii's guide on securing data, default rights
+    /// - Source: Kii's guide on securing data, default rights.
     func readableBucket(_ call: CloudCall) throws(KiiFailure) -> Bucket {
         let bucket = try self.bucket(call)
         let mayRead = bucket.scope == .app || self.belongs(call.caller, to: bucket.scope)
@@ -41,7 +41,7 @@ extension EmulatedCloud {
         self.state.save(BucketRecord(bucket: bucket, creator: call.caller))
     }
 
-    /// Creates the bucket in the path. Clients may send a type, which has to match the bucket's name.
+    /// Clients may send a type, which has to match the bucket's name.
     mutating func createBucket(_ call: CloudCall) throws(KiiFailure) {
         let bucket = try self.writableBucket(call)
         let body = try call.request.body.isEmpty ? [:] : call.object(of: "BucketCreationRequest")
@@ -67,8 +67,7 @@ extension EmulatedCloud {
         return record
     }
 
-    /// Deletes the bucket with its contents. Subscribers get one push about the bucket, none about its objects, and
-    /// lose their subscription.
+    /// Subscribers get one push about the bucket, but none about its objects. Their subscriptions are deleted too.
     mutating func deleteBucket(_ call: CloudCall) throws(KiiFailure) {
         let bucket = try self.writableBucket(call)
         let record = try self.existing(bucket)

@@ -15,12 +15,11 @@ extension Route {
     ]
 }
 
-/// Commands of thing-if. The cloud sends a command to a thing over MQTT, and pushes to the issuer when the thing has
-/// answered.
+/// Commands of thing-if. The cloud sends a command to a thing over MQTT. When the thing has answered, the issuer gets
+/// a push.
 extension EmulatedCloud {
-    /// The most commands in a list, however many the caller asks for.
     private static let commandsPerPage = 200
-    /// A list also ends after this many bytes of commands.
+    /// The size limit of one page, beside its limit of commands.
     private static let bytesPerPage = 1 << 20
 
     mutating func sendCommand(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
@@ -41,8 +40,8 @@ extension EmulatedCloud {
         return .json(201, nil, ["commandID": JSONValue(command.id)])
     }
 
-    /// The stored part of a command's request. The media type says whether the command has traits, which group actions
-    /// by alias.
+    /// The stored members of the request. The media type says whether the command groups its actions by alias
+    /// (traits).
     private func checkedCommand(
         _ body: JSONValue, to thing: ThingRecord, _ call: CloudCall
     ) throws(KiiFailure) -> JSONValue {
@@ -111,7 +110,7 @@ extension EmulatedCloud {
         }
         self.state.save(command)
         for user in self.issuers(of: command) {
-            // Kii's sample app reads the first member; which others Kii sends is unknown.
+            // Kii's sample app reads the first member. Other members of Kii's message are unknown.
             let message: JSONMembers = [
                 ("commandID", JSONValue(command.id)), ("senderURI", "kiicloud://admins/APP_ADMIN"),
                 ("sourceURI", JSONValue("kiicloud://users/\(user)")),
@@ -121,7 +120,7 @@ extension EmulatedCloud {
         }
     }
 
-    /// The user who issued the command, or the members of the issuing group; empty when they were deleted.
+    /// The issuing user, or the members of the issuing group. Empty if the user or group is deleted.
     private func issuers(of command: CommandRecord) -> [String] {
         guard let owner = try? self.owner(written: command.request["issuer"]?.string ?? "") else { return [] }
         return owner.kind == .user ? [owner.id] : self.state.groups[owner.id]?.members.sorted() ?? []

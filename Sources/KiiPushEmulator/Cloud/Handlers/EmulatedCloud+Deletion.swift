@@ -7,7 +7,7 @@ extension Route {
     ]
 }
 
-/// Deleting a user or thing removes everything it owns. It sends no push, since no source shows one.
+/// Deletes users and things with everything that they own. No source shows a push about this.
 ///
 /// - Source: Kii's guides on deleting users and things; live tests of thing-node and of Kii's client for Java.
 extension EmulatedCloud {

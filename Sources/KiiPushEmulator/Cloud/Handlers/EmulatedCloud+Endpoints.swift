@@ -1,7 +1,7 @@
 import KiiPushCore
 
 extension EmulatedCloud {
-    /// `200` with broker and credentials, or `503` with the waiting time in both places where clients look for it.
+    /// `503` has the waiting time as a header field and as a member, since clients read either.
     mutating func showEndpoint(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let record = try self.installation(call)
         guard record.credential != nil else { throw .endpointNotFound }
@@ -15,10 +15,10 @@ extension EmulatedCloud {
         return .json(200, "MQTTEndpointResponse", .object(endpoint), fields: [field])
     }
 
-    /// The endpoint of an MQTT installation, which the broker then accepts, and its lifetime in seconds.
+    /// Returns the endpoint of an MQTT installation and its lifetime in seconds.
     ///
-    /// The lifetime begins when a client first gets the endpoint. After its end, the next call makes another topic and
-    /// other credentials.
+    /// The lifetime begins with the first request for the endpoint. After its end, the next request creates another
+    /// topic and other credentials.
     mutating func handOutEndpoint(
         of record: InstallationRecord, now: Timestamp
     ) throws(KiiFailure) -> (JSONMembers, seconds: Int64) {
@@ -30,7 +30,7 @@ extension EmulatedCloud {
         }
         guard let credential = record.credential, let topic = record.mqttTopic else { throw .endpointNotFound }
         self.effects.grants.append(credential)
-        // No end: Kii's captured answer has this number.
+        // An endpoint without an end has this lifetime in a captured answer of Kii's cloud.
         let seconds = record.endpointExpiresAt.map { now.secondsRoundedUp(to: $0) } ?? EmulatedCloud.unlimitedSeconds
         let ports = self.settings.brokerPorts
         let webSockets = JSONMembers(present: [
@@ -45,7 +45,7 @@ extension EmulatedCloud {
         return (endpoint + webSockets, seconds)
     }
 
-    /// Gives the installation another topic and other credentials; the broker forgets the old ones.
+    /// Replaces the installation's topic and credentials. The broker refuses the old ones.
     mutating func renewEndpoint(of record: InstallationRecord) -> InstallationRecord {
         var renewed = record
         if let former = record.credential { self.effects.revocations.append(former.username) }
@@ -55,7 +55,7 @@ extension EmulatedCloud {
         return renewed
     }
 
-    /// The lengths fit the smallest known client (ebisu: 63 bytes each, 127 for the password).
+    /// The lengths fit the buffers of the smallest known client, ebisu: 63 bytes each, 127 for the password.
     mutating func newBrokerCredential() -> BrokerCredential {
         BrokerCredential(username: self.identifiers.secret(24), password: Secret(self.identifiers.secret(32)))
     }

@@ -40,7 +40,7 @@ extension EmulatedCloud {
         return try self.createGroup(id: id, call)
     }
 
-    /// The owner may be another user than the caller, as a live test of Kii's client for Java shows.
+    /// The owner may be another user than the caller, as in a live test of Kii's client for Java.
     mutating func createGroup(id: String? = nil, _ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         try self.requireMayCreateGroup(call)
         let body = try call.object(of: "GroupCreationRequest")
@@ -67,7 +67,7 @@ extension EmulatedCloud {
         try self.require(mayCreate, call, "Only users and the administrator may create groups.")
     }
 
-    /// Any caller may list the groups of a member or an owner; only the administrator may list all.
+    /// Any caller may list the groups of one member or owner. Only the administrator may list all groups.
     func listGroups(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let (member, owner) = (call.target.query["is_member"], call.target.query["owner"])
         if let member { _ = try self.user(id: member) }
@@ -100,7 +100,7 @@ extension EmulatedCloud {
         return name
     }
 
-    /// The new owner becomes a member, and the former owner stays one.
+    /// The new owner becomes a member. The former owner stays a member.
     mutating func changeGroupOwner(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         var group = try self.managedGroup(call)
         let owner = try self.user(id: call.object(of: "GroupOwnerChangeRequest").neededText("owner"))
@@ -121,8 +121,8 @@ extension EmulatedCloud {
         self.state.save(group)
     }
 
-    /// A member may also leave. The owner may leave too, and still owns the group. The former member's subscriptions in
-    /// the group stay, but deliver nothing.
+    /// Members may remove themselves. An owner who leaves still owns the group. The former member's subscriptions in
+    /// the group remain, but get no messages.
     mutating func removeMember(_ call: CloudCall) throws(KiiFailure) {
         var group = try self.group(id: call["group"])
         let user = try self.user(call)

@@ -19,14 +19,14 @@ extension Route {
 extension EmulatedCloud {
     mutating func createInstallation(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let body = try call.object(of: "InstallationCreationRequest")
-        // A live test of one of Kii's clients writes it as `installationType`.
+        // A live test of one of Kii's clients sends `installationType`.
         let type = (body["deviceType"] ?? body["installationType"])?.string
         guard let deviceType = type.flatMap({ InstallationRecord.DeviceType(rawValue: $0) }) else {
             let known = InstallationRecord.DeviceType.allCases.map { $0.rawValue }.joined(separator: ", ")
             throw .invalidInput("deviceType has to be one of \(known).")
         }
         let registrationID = try body.text("installationRegistrationID")
-        // A boolean, or one written as a string, as ebisu does; absent means production.
+        // A Boolean, or the same as a string, as ebisu sends it. The default is production.
         let development = body.present("development") ?? false
         guard let isDevelopment = development.bool ?? development.string.flatMap({ Bool($0) }) else {
             throw .invalidInput("development has to be true or false.")
@@ -34,7 +34,7 @@ extension EmulatedCloud {
         let payload = try self.payload(body.present("payload"), deviceType)
         let owner = try self.owner(body, call)
         let former = try self.formerInstallation(deviceType, owner: owner, registrationID)
-        // For MQTT the cloud makes the name, whatever the client sends.
+        // For MQTT the cloud chooses the registration ID and ignores the client's.
         let name = deviceType == .mqtt ? nil : registrationID
         var record =
             former
@@ -64,12 +64,12 @@ extension EmulatedCloud {
         return record
     }
 
-    /// The owner's only MQTT installation.
+    /// An owner has at most one MQTT installation.
     func mqttInstallation(of owner: Principal) -> InstallationRecord? {
         self.state.installations(of: owner).first { $0.deviceType == .mqtt }
     }
 
-    /// An extension of the emulator: the format of pushes over MQTT; `nil` when the body has none.
+    /// The format of pushes over MQTT, an extension of the emulator; `nil` if the body names none.
     private func payload(
         _ value: JSONValue?, _ deviceType: InstallationRecord.DeviceType
     ) throws(KiiFailure) -> InstallationRecord.Payload? {
@@ -82,7 +82,7 @@ extension EmulatedCloud {
         return format
     }
 
-    /// The caller, or with an administrator's token the principal in the body.
+    /// The caller. Only the administrator may name another principal in the body.
     private func owner(_ body: JSONValue, _ call: CloudCall) throws(KiiFailure) -> Principal {
         let (userID, thingID) = (body["userID"]?.string, body["thingID"]?.string)
         guard let caller = call.caller.principal else { return try self.principal(userID: userID, thingID: thingID) }
@@ -95,8 +95,7 @@ extension EmulatedCloud {
     private func formerInstallation(
         _ deviceType: InstallationRecord.DeviceType, owner: Principal, _ registrationID: String?
     ) throws(KiiFailure) -> InstallationRecord? {
-        // An owner has at most one MQTT installation. On other networks the device's name is the key, and a new owner
-        // takes it over.
+        // On other networks, the device's registration ID is unique: a new owner takes over the installation.
         if deviceType == .mqtt { return self.mqttInstallation(of: owner) }
         guard let registrationID, !registrationID.isEmpty else {
             throw .invalidInput("installationRegistrationID is needed for \(deviceType.rawValue).")
@@ -104,8 +103,8 @@ extension EmulatedCloud {
         return self.state.installation(deviceType: deviceType, registrationID: registrationID)
     }
 
-    /// The administrator lists all or anybody's installations; others list their own. A user does not see the
-    /// installations of their things.
+    /// The administrator lists all installations, or those of one principal. Other callers list their own, without
+    /// those of their things.
     func listInstallations(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let (userID, thingID) = (call.target.query["userID"], call.target.query["thingID"])
         let records: [InstallationRecord]
@@ -126,7 +125,8 @@ extension EmulatedCloud {
         if let credential = record.credential { self.effects.revocations.append(credential.username) }
     }
 
-    /// The installation in the path, by ID or `{deviceType}:{installationRegistrationID}`, if it is the caller's.
+    /// The installation in the path, by ID or `{deviceType}:{installationRegistrationID}`, if it belongs to the
+    /// caller.
     func installation(_ call: CloudCall) throws(KiiFailure) -> InstallationRecord {
         let text = call["installation"]
         let parts = text.split(separator: ":", maxSplits: 1).map { String($0) }

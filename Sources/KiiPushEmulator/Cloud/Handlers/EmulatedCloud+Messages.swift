@@ -40,7 +40,7 @@ extension EmulatedCloud {
         self.announce(PushToApp(event: event, bucket: object.bucket, objectID: object.id, modifiedAt: modifiedAt), call)
     }
 
-    /// Push to app. Without a recipient it sends nothing and logs nothing.
+    /// Push to app. Without a recipient, sends and logs nothing.
     mutating func announce(_ push: PushToApp, _ call: CloudCall) {
         let recipients = self.recipients(of: .bucket(push.bucket))
         guard !recipients.isEmpty else { return }
@@ -52,22 +52,19 @@ extension EmulatedCloud {
 
     private func composer(_ call: CloudCall) -> PushComposer { PushComposer(appID: self.appID, now: call.now) }
 
-    /// Sends each installation of `principals` the rendering for its network and logs the message.
-    ///
-    /// - Returns: The logged message.
+    /// Sends each installation of `principals` the form for its network, and logs the message.
     @discardableResult
     mutating func deliver(
         _ kind: LoggedMessage.Kind, _ sourcePath: String, _ renderings: [PushRendering], to principals: [Principal],
         _ call: CloudCall, where isWanted: (InstallationRecord) -> Bool
     ) -> LoggedMessage {
         var networks: [InstallationRecord.DeviceType: PushRendering] = [:]
-        // `renderings` is in the order of PushNetwork: FCM, which is later, replaces GCM.
+        // FCM replaces GCM, since `renderings` is in the order of PushNetwork.
         for rendering in renderings where !rendering.isDryRun { networks[rendering.network.deviceType] = rendering }
         var deliveries: [PushNetwork: [String]] = [:]
         for principal in principals {
             for installation in self.state.installations(of: principal) where isWanted(installation) {
-                // An MQTT installation with payload apns stands for an Apple device: it gets the Apple rendering, or
-                // nothing.
+                // An MQTT installation with payload apns simulates an Apple device: it gets Apple's form or nothing.
                 let wanted = installation.payload == .apns ? PushNetwork.apns.deviceType : installation.deviceType
                 guard let rendering = networks[wanted] else { continue }
                 deliveries[rendering.network, default: []].append(installation.id)

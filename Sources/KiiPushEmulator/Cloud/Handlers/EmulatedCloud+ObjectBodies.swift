@@ -10,7 +10,7 @@ extension Route {
 
 /// Bodies of objects: any bytes of any media type, up to the size limit of a request.
 ///
-/// - Source: Kii's reference, object body; its JavaScript SDK takes the time from `modifiedAt`.
+/// - Source: Kii's reference, object body. Kii's JavaScript SDK reads the time from `modifiedAt`.
 extension EmulatedCloud {
     mutating func putObjectBody(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let object = try self.changeableObject(call)
@@ -52,7 +52,7 @@ extension EmulatedCloud {
         return body
     }
 
-    /// Updates only the time: the object's version counts changes of its data.
+    /// Changes the object's time, but not its version, which counts changes of the data.
     private mutating func touch(_ object: ObjectRecord, _ call: CloudCall) {
         var record = object
         record.modifiedAt = call.now

@@ -18,7 +18,7 @@ extension Route {
         ] + Route.objectBodies + Route.subscriptions(below: "buckets/{bucket}/filters/{filter}"))
 }
 
-/// Objects: as much of Kii's data store as push to app needs.
+/// Objects: the part of Kii's data store that push to app needs.
 extension EmulatedCloud {
     mutating func createObject(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let bucket = try self.writableBucket(call)
@@ -41,13 +41,13 @@ extension EmulatedCloud {
         return .json(200, "ObjectUpdateResponse", .object(record.moments), fields: [.entityTag(record.version)])
     }
 
-    /// The body's members replace the object's members of the same names. Kii answers with the whole object. The answer
-    /// also has the times under the names of a full update, for programs that read those names.
+    /// Members of the body replace members of the same name. The answer is the whole object, and also has the times
+    /// under the names of a full update.
     ///
-    /// - Source: Kii's guide on partial updates
+    /// - Source: Kii's guide on partial updates.
     mutating func patchObject(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let former = try self.existingObject(call, in: self.writableBucket(call))
-        // ebisu sends no media type here, and curl, as the guide runs it, the type of a form.
+        // ebisu sends no media type, and curl, in the guide's example, sends the type of a form.
         let members = (former.data.members ?? []) + (try self.objectData(call).members ?? [])
         let record = try self.update(former, data: JSONValue(members: members), call)
         let answer = JSONValue.object(record.moments + record.description)
@@ -115,14 +115,15 @@ extension EmulatedCloud {
         self.failure(404, "OBJECT_NOT_FOUND", "The object was not found.", object)
     }
 
-    /// In the app's scope an object is its creator's; in other scopes it belongs to all who belong to the scope.
+    /// In the app's scope, only the creator may change an object. In other scopes, everybody who belongs to the scope
+    /// may.
     func requireChangeable(_ record: ObjectRecord, _ call: CloudCall) throws(KiiFailure) {
         let mayChange = record.object.bucket.scope != .app || call.caller == record.creator || call.caller == .admin
         try self.require(mayChange, call, "No right to change this object.")
     }
 
-    /// The body, of any JSON media type: Kii's samples use types of their own, `application/vnd.{appID}.{type}+json`. A
-    /// live test of Kii's Java client sends none.
+    /// The body, with any JSON media type. Kii's samples use their own types, `application/vnd.{appID}.{type}+json`. A
+    /// live test of Kii's Java client sends no type.
     private func data(_ call: CloudCall) throws(KiiFailure) -> JSONValue {
         let type = call.mediaType
         guard type.isEmpty || type == "application/json" || type.hasSuffix("+json") else {
@@ -131,15 +132,13 @@ extension EmulatedCloud {
         return try self.objectData(call)
     }
 
-    /// The body without the cloud's own members, whose names begin with an underscore: clients send back everything
-    /// they have read.
+    /// The body without members that begin with an underscore. Clients send back the cloud's own members.
     private func objectData(_ call: CloudCall) throws(KiiFailure) -> JSONValue {
         .object(try call.object().pairs.filter { !$0.0.hasPrefix("_") })
     }
 
-    /// Refuses the call if `If-Match` names another version than the object's.
-    ///
-    /// The guide writes the number; clients send back the entity tag, in quotes.
+    /// Refuses the call if `If-Match` names another version. Kii's guide sends a number; clients send an entity tag in
+    /// quotes.
     ///
     /// - Source: Kii's reference, object resource; the statuses also from a live test of ebisu.
     func requireVersion(of record: ObjectRecord, _ call: CloudCall) throws(KiiFailure) {
@@ -155,6 +154,5 @@ extension EmulatedCloud {
 }
 
 extension HTTPField {
-    /// The version, as every answer about an object or its body carries it.
     static func entityTag(_ version: Int) -> HTTPField { HTTPField("ETag", "\"\(version)\"") }
 }

@@ -8,8 +8,8 @@ extension Route {
 
 /// Onboarding: one request registers a new thing, sets its owner, creates its installation and returns its endpoint.
 extension EmulatedCloud {
-    /// The facts in a media type. A thing named by its vendor's ID may be new, and the caller is the thing or its
-    /// owner.
+    /// The media types. Each tells whether the body has the vendor's ID, and whether the caller is the thing's owner
+    /// or the thing.
     private static let onboardings = [
         (name: "OnboardingWithVendorThingIDByThing", isByVendor: true, isByOwner: false),
         (name: "OnboardingWithThingIDByThing", isByVendor: false, isByOwner: false),
@@ -34,9 +34,9 @@ extension EmulatedCloud {
         let installation =
             self.mqttInstallation(of: .thing(thing.id))
             ?? self.newInstallation(.mqtt, registrationID: nil, owner: .thing(thing.id), now: call.now)
-        // The answer has the endpoint at once; the endpoint delay applies only to other calls.
+        // The configured delay of endpoints does not apply to onboarding.
         let (endpoint, seconds) = try self.handOutEndpoint(of: installation, now: call.now)
-        // One of Kii's clients reads `X-MQTT-TTL` here, another one `ttl`.
+        // One of Kii's clients reads `X-MQTT-TTL`, another reads `ttl`.
         let answer = JSONValue.object(all: [
             "accessToken": token.token.reveal(), "thingID": thing.id,
             "mqttEndpoint": JSONValue.object(endpoint + [("ttl", JSONValue(seconds))]),
@@ -44,7 +44,7 @@ extension EmulatedCloud {
         return .json(200, nil, answer)
     }
 
-    /// The caller, one of the caller's groups, or for the administrator anybody.
+    /// The owner in the body: the caller or one of the caller's groups. The administrator may name any owner.
     private func onboardingOwner(_ body: JSONValue, _ call: CloudCall) throws(KiiFailure) -> ThingOwner {
         let owner = try self.owner(written: body["owner"]?.string ?? "")
         let isOwner = self.belongs(call.caller, to: owner.scope)
@@ -61,14 +61,16 @@ extension EmulatedCloud {
         return thing
     }
 
-    /// The thing with the body's `vendorThingID`. The first onboarding sets the password; later ones have to repeat it.
+    /// The thing with the body's `vendorThingID`. The first onboarding sets the password; later ones have to repeat
+    /// it.
     private mutating func vendorThing(_ body: JSONValue, _ call: CloudCall) throws(KiiFailure) -> ThingRecord {
         guard let name = body["vendorThingID"]?.string, ThingRecord.isLegal(vendorThingID: name) else {
             throw .invalidInput("vendorThingID has to be \(ThingRecord.legalNames).")
         }
         let password = try body.neededText("thingPassword")
         var properties = body["thingProperties"] ?? [:]
-        // ebisu writes the object as an escaped string. A string that is not JSON stays a string, and is refused below.
+        // ebisu writes the object as an escaped string. A string that is not JSON stays a string, and is refused
+        // below.
         if let text = properties.string,
             let parsed = try? JSONValue(parsing: Array(text.utf8), limits: CloudCall.limits)
         {
@@ -86,7 +88,6 @@ extension EmulatedCloud {
         return self.newThing(name, password: password, attributes: attributes, now: call.now)
     }
 
-    /// The body's description of the thing, under the names of a thing's fields.
     private func descriptions(_ body: JSONValue) throws(KiiFailure) -> JSONMembers {
         var fields: JSONMembers = []
         for field in ["thingType", "firmwareVersion", "layoutPosition"] {

@@ -32,17 +32,15 @@ struct ThingOwner {
     var kind: Kind
     var id: String
 
-    /// `user:{userID}` or `group:{groupID}`.
     var text: String { "\(self.kind):\(self.id)" }
 
-    /// The scope whose members may speak for the owner.
     var scope: Scope { self.kind == .user ? .user(self.id) : .group(self.id) }
 }
 
 extension ThingRecord {
     mutating func add(_ owner: ThingOwner) { self[owner.kind].insert(owner.id) }
 
-    /// Also removes the pending request for the owner; `false` when there was neither.
+    /// Also removes the owner's pending request. Returns `false` if there was neither.
     @discardableResult
     mutating func remove(_ owner: ThingOwner) -> Bool {
         let hadRequest = self.ownershipRequests.removeValue(forKey: owner.text) != nil
@@ -60,7 +58,6 @@ extension ThingRecord {
 // MARK: - Adding an owner at once
 
 extension EmulatedCloud {
-    /// Makes a user or group the thing's owner, unless the app requires the thing's password.
     mutating func addOwner(_ call: CloudCall) throws(KiiFailure) {
         let thing = try self.thing(call)
         let owner = try self.owner(written: call["owner"])
@@ -69,7 +66,7 @@ extension EmulatedCloud {
         try self.add(owner, to: thing)
     }
 
-    /// Does the same with the thing's password, which it checks only where the app requires it.
+    /// Checks the thing's password only if the app requires it.
     mutating func addOwnerWithPassword(_ call: CloudCall) throws(KiiFailure) {
         let thing = try self.thing(call)
         let body = try call.object(of: "ThingOwnershipRequest")
@@ -85,8 +82,8 @@ extension EmulatedCloud {
         try self.add(owner, to: thing)
     }
 
-    /// Kii's reference lists the administrator, the user and the group's members. The thing may too: no source shows
-    /// that Kii refuses it.
+    /// Kii's reference lists the administrator, the user and the group's members. No source shows whether Kii refuses
+    /// the thing, so the emulator allows it.
     private func checkMayAdd(_ owner: ThingOwner, to thing: ThingRecord, _ call: CloudCall) throws(KiiFailure) {
         let mayAdd = self.belongs(call.caller, to: owner.scope) || call.caller == .thing(thing.id)
         try self.require(mayAdd, call, "Only the owner to be and the thing may add an owner.")
@@ -107,7 +104,7 @@ extension EmulatedCloud {
         ).about([("\(owner.kind)ID", JSONValue(owner.id))])
     }
 
-    /// The existing owner for `user:{userID}` or `group:{groupID}`.
+    /// The owner for `user:{userID}` or `group:{groupID}`; it has to exist.
     func owner(written text: String) throws(KiiFailure) -> ThingOwner {
         let parts = text.split(separator: ":", maxSplits: 1).map { String($0) }
         // Kii's gateways and web samples write the kind in capitals.
@@ -125,12 +122,11 @@ extension EmulatedCloud {
 // MARK: - Adding an owner in two steps
 
 extension EmulatedCloud {
-    /// The code in Kii's guide has this length.
+    /// The length of the code in Kii's guide.
     private static let codeLength = 11
 
-    /// The first step: the thing or the future owner asks, and gets a code with which the other side confirms.
-    ///
-    /// A further request for the same owner replaces the former.
+    /// First step: the thing or the future owner requests the ownership and gets a code. A new request for the same
+    /// owner replaces the earlier one.
     mutating func requestOwner(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         var thing = try self.thing(call)
         let owner = try self.owner(written: call["owner"])
@@ -144,8 +140,8 @@ extension EmulatedCloud {
         return .json(200, "ThingOwnershipRequestResponse", ["code": JSONValue(code)])
     }
 
-    /// The second step. The administrator may always confirm; a request by the administrator counts as the future
-    /// owner's.
+    /// Second step: the other side confirms with the code. The administrator may always confirm. A request by the
+    /// administrator counts as the owner's.
     mutating func confirmOwner(_ call: CloudCall) throws(KiiFailure) {
         var thing = try self.thing(call)
         let code = try call.object(of: "ThingOwnershipConfirmationRequest").neededText("code")
@@ -163,7 +159,7 @@ extension EmulatedCloud {
     }
 }
 
-// MARK: - Who owns the thing
+// MARK: - Owners of a thing
 
 extension EmulatedCloud {
     func listOwners(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
@@ -174,10 +170,10 @@ extension EmulatedCloud {
             200, nil, .object(all: ["users": thing.owners.sorted(), "groups": thing.ownerGroups.sorted()]))
     }
 
-    /// The thing and owner in the path, if the thing belongs to the owner. Anybody may ask: thing-node's live test
-    /// does, as a user who owns nothing.
+    /// The thing and the owner in the path, if the thing belongs to the owner. Any user may ask, as in thing-node's
+    /// live test.
     ///
-    /// Kii's status for the opposite is known, its error code is not.
+    /// For other owners, Kii's status is known, but its error code is unknown.
     func ownership(_ call: CloudCall) throws(KiiFailure) -> (thing: ThingRecord, owner: ThingOwner) {
         let thing = try self.thing(call)
         let owner = try self.owner(written: call["owner"])
@@ -188,7 +184,7 @@ extension EmulatedCloud {
         }
     }
 
-    /// An owner may also remove another one, as in rc4j's test.
+    /// An owner may also remove another owner, as in rc4j's test.
     mutating func removeOwner(_ call: CloudCall) throws(KiiFailure) {
         try self.checkMaySeeOwners(of: self.thing(call), call)
         var ownership = try self.ownership(call)

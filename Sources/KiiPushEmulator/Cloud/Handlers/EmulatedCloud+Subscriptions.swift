@@ -14,7 +14,7 @@ extension Route {
                 },
             ]
         }
-        // Subscribing oneself: POST in the reference, PUT in the bucket guide.
+        // The REST reference uses POST, the bucket guide PUT.
         let oneself = ["POST", "PUT"].flatMap { method in
             ["user", "thing"].map { kind in
                 Route(method, "\(base)/\(kind)s") { cloud, call throws(KiiFailure) in
@@ -35,7 +35,7 @@ extension EmulatedCloud {
     }
 
     mutating func subscribe(_ subscriber: Principal, _ call: CloudCall) throws(KiiFailure) {
-        // Kii's reference: subscribing to a missing bucket creates it. Kii's guide: the cloud refuses.
+        // By Kii's reference, subscribing to a missing bucket creates the bucket; by Kii's guide, the cloud refuses.
         let target = try self.target(call, creatingBucket: !self.settings.isStrict)
         let mayAct = self.mayAct(call.caller, for: subscriber)
         let hasRight = self.rightToSubscribe(to: target)(subscriber)
@@ -48,10 +48,8 @@ extension EmulatedCloud {
         self.state.save(SubscriptionRecord(target: target, subscriber: subscriber, needsRight: hasRight))
     }
 
-    /// The subscribers that get a message to `target`. A subscriber who has lost the right to subscribe, such as a
-    /// former member of the group, gets none until the right is back.
-    ///
-    /// Kii's pages do not describe such a subscription.
+    /// The subscribers that get a message to `target`. A subscriber without the right to subscribe, such as a former
+    /// member of the group, gets none. Kii's pages do not describe this case.
     func recipients(of target: SubscriptionTarget) -> [Principal] {
         let hasRight = self.rightToSubscribe(to: target)
         return self.state.subscribers(of: target).filter { subscriber in
@@ -59,7 +57,8 @@ extension EmulatedCloud {
         }
     }
 
-    /// Decides who may subscribe. A topic has its own rights; a bucket is open to all who belong to its scope.
+    /// Decides who may subscribe. A topic has its own rights; everybody in a bucket's scope may subscribe to the
+    /// bucket.
     private func rightToSubscribe(to target: SubscriptionTarget) -> (Principal) -> Bool {
         guard target.kind == .topic else { return { self.belongs(.principal($0), to: target.scope) } }
         guard let topic = self.state.topics[target.path] else { return { _ in false } }

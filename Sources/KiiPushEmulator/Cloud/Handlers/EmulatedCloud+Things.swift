@@ -36,8 +36,8 @@ extension EmulatedCloud {
     }
 
     func showThing(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
-        // thing-node's live test asks with HEAD whether the thing exists, as a user who does not own it, and expects
-        // 204.
+        // Any user may check whether the thing exists: thing-node's live test expects 204 for a user who does not own
+        // it.
         if call.request.meantMethod == "HEAD" {
             _ = try self.thing(call)
             return HTTPResponse(status: 204)
@@ -46,7 +46,6 @@ extension EmulatedCloud {
         return .json(200, "ThingRetrievalResponse", .object(thing.description + self.onlineFields(of: thing)))
     }
 
-    /// The thing in the path, if the caller owns it or is the thing.
     private func ownThing(_ call: CloudCall) throws(KiiFailure) -> ThingRecord {
         let thing = try self.thing(call)
         let mayAct = self.mayAct(call.caller, for: .thing(thing.id))
@@ -59,7 +58,7 @@ extension EmulatedCloud {
         var thing = try self.ownThing(call)
         let body = try call.object(of: "ThingUpdateRequest")
         let fixed = thing.attributes.pairs.filter { ["_vendorThingID", "_created"].contains($0.0) }
-        // Old and new fields together, since the app's own fields have a common limit.
+        // Old and new fields together, since the app's own fields have a common size limit.
         thing.attributes = .object(try ThingRecord.attributes(.object(thing.attributes.pairs + body.pairs)) + fixed)
         self.state.save(thing)
         return .json(200, "ThingUpdateResponse", ["modifiedAt": call.now.json])
@@ -81,7 +80,7 @@ extension EmulatedCloud {
         return HTTPResponse(status: 204)
     }
 
-    /// Whether the thing is connected and since when; empty if its endpoint was never connected.
+    /// Whether the thing is connected and since when; empty if it has never connected.
     ///
     /// - Source: thing-node's live test; Kii's guide on push notification of the thing SDK.
     private func onlineFields(of thing: ThingRecord) -> JSONMembers {

@@ -8,7 +8,7 @@ extension Route {
 
 /// `POST /oauth2/token` and `POST /apps/{appID}/oauth2/token`.
 extension EmulatedCloud {
-    /// Kii's "never": the default of `expires_in`, in seconds.
+    /// Kii's value for a lifetime without an end, in seconds; the default of `expires_in`.
     static let unlimitedSeconds: Int64 = 2_147_483_647
 
     mutating func issueToken(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
@@ -16,7 +16,7 @@ extension EmulatedCloud {
             call.mediaType == "application/x-www-form-urlencoded"
             ? try self.form(call)
             : try call.object(of: "OauthTokenRequest", others: ["application/x-www-form-urlencoded"])
-        // Without a grant type, the other members show the grant.
+        // Without a grant type, the other members tell the kind of login.
         let grant = try body.text("grant_type")
         if grant == "refresh_token" {
             try self.require(self.isFromApp(call), call, "Refreshing needs the app's credentials.")
@@ -35,7 +35,6 @@ extension EmulatedCloud {
         throw KiiFailure(400, "OAUTH2_ERROR", "This grant_type is not supported, or its fields are missing.")
     }
 
-    /// Whether the request identifies its app, by its path or by its fields.
     private func isFromApp(_ call: CloudCall) -> Bool {
         call.target.path.starts(with: ["api", "apps"]) || call.field("Authorization") != nil
             || call.field("X-Kii-AppID") == self.appID
@@ -51,7 +50,7 @@ extension EmulatedCloud {
         )
     }
 
-    /// `expiresAt` in milliseconds since the epoch. One of Kii's clients sends `expires_at`; another sends text.
+    /// `expiresAt` in milliseconds since the epoch. One of Kii's clients sends `expires_at`; another sends a string.
     private func expiry(_ body: JSONValue, now: Timestamp) throws(KiiFailure) -> Timestamp? {
         guard let value = body["expiresAt"] ?? body["expires_at"], !value.isNull else { return nil }
         guard let milliseconds = (value.int64 ?? value.string.flatMap { Int64($0) }),
@@ -78,7 +77,8 @@ extension EmulatedCloud {
         return principal
     }
 
-    /// The name forms of a login: login name, e-mail, `EMAIL:`, `+81…`, `PHONE:+81…`, `PHONE:{CC}-{local}`.
+    /// A login name, an e-mail address, a phone number `+81…`, or the forms `EMAIL:…`, `PHONE:+81…` and
+    /// `PHONE:{CC}-{local}`.
     private func user(loggingInAs name: String) -> UserRecord? {
         if name.hasPrefix("EMAIL:") { return self.state.user(field: "emailAddress", value: String(name.dropFirst(6))) }
         if name.hasPrefix("PHONE:") {
@@ -93,7 +93,6 @@ extension EmulatedCloud {
         return UserRecord.names.lazy.compactMap { self.state.user(field: $0, value: name) }.first
     }
 
-    /// The administrator by client ID and secret, or the app itself by its ID and key.
     private func clientLogin(_ body: JSONValue) throws(KiiFailure) -> Caller {
         let app = self.settings.app
         guard let id = body["client_id"]?.string, let secret = body["client_secret"]?.string else {
@@ -101,14 +100,13 @@ extension EmulatedCloud {
         }
         switch (id, secret) {
         case (app.clientID, app.clientSecret.reveal()): return .admin
-        // Before ebisu onboards a thing, it signs in with a secret that is not the app's: Kii's cloud does not check
-        // it.
+        // ebisu signs in with a wrong secret before it onboards a thing, since Kii's cloud does not check the secret.
         case (app.appID, _) where !self.settings.isStrict || secret == app.appKey.reveal(): return .anonymous
         default: throw .invalidClient
         }
     }
 
-    /// Replaces both tokens; a refresh token works once.
+    /// Replaces both tokens. A refresh token works only once.
     private mutating func refresh(_ body: JSONValue, _ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         guard self.app.givesRefreshTokens else {
             throw KiiFailure(403, "OPERATION_NOT_SUPPORTED", "The app gives no refresh tokens.")
@@ -138,7 +136,6 @@ extension EmulatedCloud {
         return .json(200, nil, answer)
     }
 
-    /// - Parameter refreshable: whether to add a refresh token, if the app gives them.
     mutating func newToken(for caller: Caller, expiresAt: Timestamp? = nil, refreshable: Bool = false) -> TokenRecord {
         let isRefreshable = refreshable && self.app.givesRefreshTokens
         let record = TokenRecord(

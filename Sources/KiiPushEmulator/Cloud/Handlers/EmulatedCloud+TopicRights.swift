@@ -21,7 +21,7 @@ extension EmulatedCloud {
         self.right(to: verb, record)(caller)
     }
 
-    /// Returns a check of one right. It is a function, since a send calls it for each of its recipients.
+    /// Returns a closure, since a send checks the right of each recipient.
     func right(to verb: TopicRights.Verb, _ record: TopicRecord) -> (Caller) -> Bool {
         let holders = record.rights.holders(of: verb)
         let shared = holders.filter { $0.kind != .user }
@@ -36,7 +36,6 @@ extension EmulatedCloud {
         }
     }
 
-    /// Whether `caller` may delete the topic and change its rights: the administrator, the scope's owner, its creator.
     func mayManage(_ caller: Caller, _ record: TopicRecord) -> Bool {
         if caller == .admin || caller == record.creator { return true }
         guard case .group(let groupID) = record.topic.scope else {
@@ -67,7 +66,7 @@ extension EmulatedCloud {
         self.state.save(record)
     }
 
-    /// Subscriptions of the former holder stay, but deliver nothing without the right.
+    /// Subscriptions of the former holder remain, but get no messages.
     mutating func revokeTopicRight(_ call: CloudCall) throws(KiiFailure) {
         var record = try self.managedTopic(call)
         let (verb, holder) = try self.right(call)
@@ -94,10 +93,9 @@ extension EmulatedCloud {
         return verb
     }
 
-    /// Verb and subject in the path; the subject exists.
     private func right(_ call: CloudCall) throws(KiiFailure) -> (TopicRights.Verb, TopicRights.Holder) {
         let verb = try self.verb(call)
-        // The reference: anonymous users cannot get rights to a topic.
+        // By Kii's reference, anonymous users cannot get rights to a topic.
         guard let holder = TopicRights.Holder(text: call["subject"]), holder.text != "UserID:ANONYMOUS_USER" else {
             let known = "UserID:{id}, GroupID:{id}, ThingID:{id} or UserID:ANY_AUTHENTICATED_USER"
             throw .invalidInput("The subject has to be \(known).")

@@ -20,10 +20,10 @@ extension Route {
 }
 
 extension EmulatedCloud {
-    /// Topics in one page of a list. Kii's number is not documented.
+    /// The number of topics in a page. Kii's number is not documented.
     private static let pageSize = 50
 
-    /// The topic in the path. Its scope exists; the topic may not.
+    /// The topic in the path, which may not exist. Its scope exists.
     func topic(_ call: CloudCall) throws(KiiFailure) -> Topic {
         let topic = Topic(call["topic"], in: try self.scope(call))
         guard Topic.isValidID(topic.id) else { throw .invalidInput("A topic ID has to be 1 to 64 of A-Z a-z 0-9 _ -") }
@@ -41,7 +41,6 @@ extension EmulatedCloud {
 
     mutating func createTopic(_ call: CloudCall) throws(KiiFailure) {
         let topic = try self.topic(call)
-        // In the app's scope only the administrator may.
         let mayCreate = topic.scope == .app ? call.caller == .admin : self.belongs(call.caller, to: topic.scope)
         try self.require(mayCreate, call, "No right to create topics here.")
         guard self.state.topics[topic.path] == nil else {
@@ -59,8 +58,8 @@ extension EmulatedCloud {
         try self.require(mayLook, call, "No right to look at this topic.")
     }
 
-    /// The topics that the caller may subscribe to or manage. A caller with none who is outside the scope gets a
-    /// refusal.
+    /// The topics that the caller may subscribe to or manage. Callers without such a topic and outside the scope are
+    /// refused.
     func listTopics(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let scope = try self.scope(call)
         let visible = self.state.topics(in: scope).filter {
@@ -69,7 +68,7 @@ extension EmulatedCloud {
         let mayList = !visible.isEmpty || self.belongs(call.caller, to: scope)
         try self.require(mayList, call, "No right to list topics here.")
         var topicIDs = visible.map { $0.topic.id }[...]
-        // The key is the last ID of the page before, so that a list can change between two pages.
+        // The key is the last ID of the previous page, so that the list may change between two pages.
         if let key = call.target.query["paginationKey"] { topicIDs = topicIDs.drop { $0 <= key } }
         let page = topicIDs.prefix(EmulatedCloud.pageSize)
         let answer = JSONValue.object(present: [

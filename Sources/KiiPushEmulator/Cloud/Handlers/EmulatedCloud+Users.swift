@@ -33,14 +33,14 @@ extension EmulatedCloud {
             : call.object(of: "RegistrationRequest", others: ["application/vnd.kii.\(withToken)+json"])
         let attributes = try UserRecord.attributes(body)
         let names = try self.checkedNames(body)
-        // Without a password the user is a pseudo user.
+        // A user without a password is a pseudo user.
         let isNormal = !wantsToken || body.present("password") != nil
         let password = try isNormal ? self.checkedPassword(body["password"], names: names) : nil
         let user = UserRecord(id: self.identifiers.principal(), attributes: .object(attributes), password: password)
         self.state.save(user)
         let location = [self.location("users/\(user.id)", call)]
         guard wantsToken else { return .json(201, "RegistrationResponse", .object(user.description), fields: location) }
-        // A pseudo user's token never expires and cannot be refreshed: losing it loses the account.
+        // A pseudo user's token never expires, since the user could not log in again.
         let end = isNormal ? self.app.tokenLifetime.map { call.now + $0 } : nil
         let token = self.newToken(for: .user(user.id), expiresAt: end, refreshable: isNormal)
         let tokens = JSONMembers(present: [
@@ -50,11 +50,11 @@ extension EmulatedCloud {
             201, "RegistrationAndAuthorizationResponse", .object(user.description + tokens), fields: location)
     }
 
-    /// The fields that name a user. Each is legal, and no other user has it.
+    /// The user's names in the body, checked: each is legal and unused.
     ///
     /// - Parameters:
     ///   - fields: some of ``UserRecord/names``.
-    ///   - user: the future holder of the names; `nil` for a new one.
+    ///   - user: the user whose names change; `nil` for a new user.
     private func checkedNames(
         _ body: JSONValue, _ fields: [String] = UserRecord.names, of user: UserRecord? = nil
     ) throws(KiiFailure) -> [String: String] {
@@ -81,7 +81,6 @@ extension EmulatedCloud {
         return names
     }
 
-    /// A password to sign in with under one of `names`.
     private func checkedPassword(_ value: JSONValue?, names: [String: String]) throws(KiiFailure) -> Secret {
         let password = try self.checkedPassword(value)
         guard !names.isEmpty else {
@@ -97,7 +96,7 @@ extension EmulatedCloud {
         return Secret(password)
     }
 
-    /// The user and the administrator see all of a user; others see the public names.
+    /// The user and the administrator see all fields. Other callers see only the public names.
     func showUser(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let user = try self.user(call)
         let isOpen = self.mayAct(call.caller, for: .user(user.id))
@@ -110,9 +109,9 @@ extension EmulatedCloud {
         return user
     }
 
-    /// The body's fields replace all of the app's own fields. Kii's fields that the body leaves out stay.
+    /// Replaces all of the app's own fields. Kii's fields that the body leaves out stay.
     ///
-    /// - Source: Kii's guide on custom fields
+    /// - Source: Kii's guide on custom fields.
     mutating func updateUser(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         var user = try self.changeableUser(call)
         let body = try call.object(of: "UserUpdateRequest")

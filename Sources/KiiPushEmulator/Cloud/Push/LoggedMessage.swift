@@ -1,10 +1,10 @@
 import KiiPushCore
 
 struct LoggedMessage: RecentEntry, Hashable {
-    /// The approximate size of one installation in the log: its ID, and the array's slot.
+    /// The approximate size of one installation in the log: its ID, and an element of the array.
     private static let deliveryBytes = 64
 
-    /// Kii's three kinds, in the spelling of its SDKs, and thing-if's commands, for which the SDKs have no word.
+    /// Kii's three kinds, as its SDKs spell them, and the commands of thing-if.
     enum Kind: String, Sendable {
         case pushToApp = "PUSH_TO_APP"
         case pushToUser = "PUSH_TO_USER"
@@ -15,15 +15,14 @@ struct LoggedMessage: RecentEntry, Hashable {
     /// The `pushMessageID`.
     let id: String
     let kind: Kind
-    /// The subject of the message, as a path below `kiicloud://`.
+    /// The source of the message, as a path below `kiicloud://`.
     let sourcePath: String
     let sender: Caller
     let sentAt: Timestamp
     let renderings: [PushRendering]
-    /// The installations that each network was to reach. The emulator does not know what a real network does with the
-    /// message.
+    /// The installations that each network should reach. The emulator delivers only over MQTT.
     let deliveries: [PushNetwork: [String]]
-    /// Counts the messages since this start of the emulator, from 1; a reset does not restart it.
+    /// Counts from 1 since the emulator's start, also across resets.
     var sequence: Int64 = 0
 
     var bytes: Int {

@@ -1,20 +1,19 @@
 import KiiPushCore
 
-/// Messages for GCM, FCM, APNs and JPush. The emulator shows them, but reaches no such network.
+/// Messages for GCM, FCM, APNs and JPush. The emulator shows them, but sends them to no such network.
 extension PushComposer {
-    /// Kii's names for its fields in Apple's messages.
     private static let shortNames: [String: String] = [
         "appID": "a", "sender": "s", "type": "t", "when": "w", "origin": "o", "topic": "to",
         "objectScopeAppID": "sa", "objectScopeUserID": "su", "objectScopeGroupID": "sg", "objectScopeThingID": "sth",
         "objectScopeType": "st", "bucketID": "bi", "bucketType": "bt", "objectID": "oi", "modifiedAt": "om",
     ]
-    /// Kii's spelling and Apple's, for each member of an alert.
+    /// The members of an alert: Kii's spelling and Apple's.
     private static let alertNames = [
         ("title", "title"), ("subtitle", "subtitle"), ("body", "body"), ("actionLocKey", "action-loc-key"),
         ("locKey", "loc-key"), ("locArgs", "loc-args"), ("launchImage", "launch-image"),
     ]
 
-    /// In `data` every value is a string; `notification` stands beside it.
+    /// Every value in `data` is a string. `notification` is beside `data`.
     func google(
         _ network: PushNetwork, _ fields: JSONMembers, _ data: JSONMembers, _ sections: PushSections
     ) -> PushRendering {
@@ -31,13 +30,13 @@ extension PushComposer {
     ) -> PushRendering {
         let payload = JSONValue.object(
             self.payload(data, fields).filter { !$0.1.isNull }.map { ($0.0, $0.1.asText) })
-        // Google counts the data and the notification, which reach the app, but not the options.
+        // Google's limit counts the data and the notification, but not the options.
         let counted = [payload] + options.filter { $0.0 == "notification" }.map { $0.1 }
         let isDryRun = options.contains { $0.0 == "dry_run" && $0.1.bool == true }
         return PushRendering(network, [("data", payload)] + options, counting: counted, isDryRun: isDryRun)
     }
 
-    /// Push to app: silent. Other members that Kii's cloud may add to `aps` are unknown.
+    /// Push to app: a silent push. Kii may add other, unknown members to `aps`.
     func apple(_ fields: JSONMembers) -> PushRendering { self.apple(fields, [], aps: [("content-available", 1)]) }
 
     func apple(_ fields: JSONMembers, _ data: JSONMembers, _ sections: PushSections) -> PushRendering {
@@ -46,13 +45,13 @@ extension PushComposer {
         var aps = alert.isEmpty ? [] : [("alert", JSONValue.object(alert))]
         aps += section.renamed([("badge", "badge"), ("sound", "sound")])
         for (name, appleName) in [("contentAvailable", "content-available"), ("mutableContent", "mutable-content")] {
-            // Any value but null, false and 0 counts.
+            // Any value but null, false and 0 counts as set.
             if let value = section.present(name), value.bool ?? (value.double != 0) { aps.append((appleName, 1)) }
         }
         return self.apple(fields, data, aps: aps + section.renamed([("category", "category")]))
     }
 
-    /// Kii's short keys and the custom keys stand beside `aps`. Times are strings there.
+    /// Kii's short keys and the custom keys are beside `aps`. Times are strings.
     private func apple(_ fields: JSONMembers, _ data: JSONMembers, aps: JSONMembers) -> PushRendering {
         let short = fields.map { name, value in
             let isTime = name == "when" || name == "modifiedAt"
@@ -61,19 +60,17 @@ extension PushComposer {
         return PushRendering(.apns, [("aps", .object(aps))] + self.payload(data.filter { $0.0 != "aps" }, short))
     }
 
-    /// Values keep their types. `extras` is JPush's own name for an app's additions.
+    /// Values keep their types. JPush defines `extras` for an app's own members.
     func jpush(_ fields: JSONMembers, _ data: JSONMembers = []) -> PushRendering {
         PushRendering(.jpush, [("extras", .object(self.payload(data, fields)))])
     }
 }
 
 extension JSONValue {
-    /// A string unchanged, any other value as JSON text.
     fileprivate var asText: JSONValue {
         self.kind == .string ? self : JSONValue(String(decoding: self.serialized(), as: UTF8.self))
     }
 
-    /// The members with these names, without nulls, under other names.
     fileprivate func renamed(_ names: [(String, String)]) -> JSONMembers {
         names.compactMap { name, other in self.present(name).map { (other, $0) } }
     }

@@ -1,8 +1,7 @@
 import KiiPushCore
 
-/// Writes a message in the form for each network (Kii's guides to receiving messages).
-///
-/// The input has the long names of the members, which all networks but Apple's use.
+/// Writes a message in the format of each network (Kii's guides to receiving messages). The input has Kii's long
+/// member names, which only Apple's format shortens.
 struct PushComposer {
     let appID: String
     let now: Timestamp
@@ -13,7 +12,7 @@ struct PushComposer {
 
         var messageKind: LoggedMessage.Kind { if case .topic = self { .pushToUser } else { .directPush } }
 
-        /// The subject of the message, as a path below the app or `kiicloud://`.
+        /// The source of the message, as a path below `kiicloud://`.
         var sourcePath: String {
             switch self {
             case .topic(let topic): topic.path
@@ -22,7 +21,7 @@ struct PushComposer {
         }
     }
 
-    /// Push to app. It goes to every network and cannot be customised.
+    /// Push to app goes to every network, without options.
     func renderings(of push: PushToApp, sender: Caller) -> [PushRendering] {
         let fields = self.fields(of: push, sender: sender)
         return PushNetwork.allCases.map { network in
@@ -39,7 +38,7 @@ struct PushComposer {
     /// Push to user and direct push, for the networks that the sender has enabled.
     func renderings(of send: SendRequest, to recipient: Recipient, sender: Caller) -> [PushRendering] {
         let facts = self.facts(of: send, recipient)
-        // No URIs; a direct push has `sender` too.
+        // These networks get no URIs. A direct push has `sender` too.
         let fields = self.senderField(of: send, sender) + facts
         return PushNetwork.allCases.filter { send.sections.isEnabled($0) }.map { network in
             let data = send.sections.data(of: network)
@@ -56,7 +55,6 @@ struct PushComposer {
 
     // MARK: - The facts
 
-    /// Has `sender` but no `senderURI`.
     private func fields(of push: PushToApp, sender: Caller) -> JSONMembers {
         JSONMembers(present: [
             "type": push.event.rawValue, "origin": "EVENT", "when": self.now.json,
@@ -104,7 +102,7 @@ struct PushComposer {
         JSONValue("kiicloud://\(sender.principal.map { "\($0.kind)s/\($0.id)" } ?? "admins/APP_ADMIN")")
     }
 
-    /// The custom keys first. A key of Kii's replaces a custom key of the same name.
+    /// Kii's own fields replace custom keys of the same name.
     func payload(_ data: JSONMembers, _ fields: JSONMembers) -> JSONMembers {
         let own = Set(fields.map { $0.0 })
         return data.filter { !own.contains($0.0) } + fields

@@ -1,8 +1,7 @@
 import KiiPushCore
 
-/// A change to a bucket or an object in it, in Kii's spelling.
-///
-/// `DATA_OBJECT_ACL_MODIFIED` is missing: the emulator has no access rules for single objects.
+/// A change to a bucket or to one of its objects, in Kii's spelling. `DATA_OBJECT_ACL_MODIFIED` is missing: the
+/// emulator has no access rules for single objects.
 enum PushEvent: String, Sendable {
     case created = "DATA_OBJECT_CREATED"
     case updated = "DATA_OBJECT_UPDATED"
@@ -20,6 +19,5 @@ struct PushToApp: Sendable {
     /// `nil` after a deletion.
     var modifiedAt: Timestamp?
 
-    /// The subject of the event, as a path below the app or `kiicloud://`.
     var sourcePath: String { self.bucket.path + (self.objectID.map { "/objects/\($0)" } ?? "") }
 }

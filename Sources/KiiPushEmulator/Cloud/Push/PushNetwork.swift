@@ -4,8 +4,7 @@ import KiiPushCore
 enum PushNetwork: String, CaseIterable, Sendable {
     case gcm, fcm, apns, jpush, mqtt
 
-    /// The installations that the network reaches. Google's old and new network reach the same ones; the new one has
-    /// priority, since its case comes later.
+    /// The installations that the network reaches. GCM and FCM reach the same ones.
     var deviceType: InstallationRecord.DeviceType {
         switch self {
         case .gcm, .fcm: .android
@@ -15,7 +14,7 @@ enum PushNetwork: String, CaseIterable, Sendable {
         }
     }
 
-    /// The size limit of a message; `nil` if none is documented.
+    /// The size limit of a message in bytes; `nil` if none is documented.
     ///
     /// - Source: Kii's REST reference of push messages, and its guides. For Apple the reference says 2048, a guide
     ///   4096.
@@ -27,8 +26,7 @@ enum PushNetwork: String, CaseIterable, Sendable {
         }
     }
 
-    /// The name, in Kii's errors, of the key that the app needs for the network. Google's networks share one; `nil` for
-    /// MQTT.
+    /// The name, in Kii's errors, of the app's key for the network; `nil` for MQTT.
     fileprivate var keyName: String? {
         switch self {
         case .gcm, .fcm: "GCMKEY"
@@ -42,7 +40,7 @@ enum PushNetwork: String, CaseIterable, Sendable {
 }
 
 extension AppSettings {
-    /// The refusal of a send to `network`; `nil` when the app has its key, or needs none.
+    /// The error for a send to `network`; `nil` if the app has its key, or if the network needs no key.
     func refusal(of network: PushNetwork) -> KiiFailure? {
         guard let key = network.keyName, !self.networks.contains(network) else { return nil }
         return KiiFailure(404, "\(key)_NOT_FOUND", "The app has no key for \(network.rawValue).")
@@ -51,7 +49,7 @@ extension AppSettings {
 
 struct PushRendering: Sendable, Hashable {
     let network: PushNetwork
-    /// The network's input: over MQTT the payload itself.
+    /// The message as the network gets it.
     let message: [UInt8]
     /// The bytes that the network's limit counts.
     let countedBytes: Int

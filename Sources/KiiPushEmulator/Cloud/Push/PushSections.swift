@@ -1,12 +1,12 @@
 import KiiPushCore
 
 struct PushSections: Sendable {
-    /// Google's options, in Kii's spelling and in Google's.
+    /// Google's options: Kii's spelling and Google's.
     static let googleOptions = [
         ("collapseKey", "collapse_key"), ("delayWhileIdle", "delay_while_idle"), ("timeToLive", "time_to_live"),
         ("restrictedPackageName", "restricted_package_name"), ("dryRun", "dry_run"),
     ]
-    // A separate list from the library's: a shared one could not reveal a contradiction.
+    // Separate from the library's list of the same keys, so that tests reveal an error in either list.
     private static let gcmReserved: Set<String> = [
         "from", "registration_ids", "collapse_key", "data", "delay_while_idle", "time_to_live",
         "restricted_package_name", "dry_run",
@@ -16,7 +16,7 @@ struct PushSections: Sendable {
         "fcm_options", "direct_boot_ok",
     ]
 
-    /// Keys that Kii itself writes into an MQTT message, beside the data and on the same level.
+    /// Keys that Kii itself writes into an MQTT message, beside the sender's data.
     private static let mqttWritten: Set<String> = [
         "appID", "bucketID", "bucketType", "modifiedAt", "objectID", "objectScopeAppID", "objectScopeGroupID",
         "objectScopeThingID", "objectScopeType", "objectScopeUserID", "origin", "sender", "senderURI", "sourceURI",
@@ -26,8 +26,8 @@ struct PushSections: Sendable {
     private let common: JSONMembers
     private var sections: [PushNetwork: JSONValue] = [:]
 
-    /// - Parameter isStrict: whether to refuse MQTT data with keys that Kii writes itself. Kii accepts them. Its own
-    ///   value then replaces the sender's; where it writes none, receivers mistake the sender's value for Kii's.
+    /// - Parameter isStrict: whether to refuse MQTT data with keys that Kii writes itself. Kii accepts such data and
+    ///   replaces the sender's value. Where Kii writes none, receivers mistake the sender's value for Kii's.
     init(_ body: JSONValue, isStrict: Bool) throws(KiiFailure) {
         try PushSections.checkIsFlat(body.present("data"), name: "data", onlyStrings: false)
         self.common = body["data"]?.pairs ?? []
@@ -53,7 +53,7 @@ struct PushSections: Sendable {
 
     func isEnabled(_ network: PushNetwork) -> Bool { self.sections[network]?["enabled"]?.bool ?? false }
 
-    /// The common data with the section's own merged over it, key by key.
+    /// The common data, with the section's own data merged key by key.
     func data(of network: PushNetwork) -> JSONMembers {
         let own = self.sections[network]?["data"]?.pairs ?? []
         let ownKeys = Set(own.map { $0.0 })
@@ -66,7 +66,7 @@ struct PushSections: Sendable {
         let section = SectionFields(network: network, value: self.sections[network] ?? [:])
         let own = section.value.present("data")
         try PushSections.checkIsFlat(own, name: name, onlyStrings: isGoogle)
-        // A message for Apple may be only an alert, and a notification needs no data; any other message needs data.
+        // Messages for Apple and notifications need no data; any other message needs data.
         let isNotification = section.value["notification"] != nil || network == .apns
         guard own != nil || body["data"] != nil || isNotification else {
             throw .invalidInput("data or \(name) is needed.")
@@ -89,7 +89,7 @@ struct PushSections: Sendable {
         }
     }
 
-    /// Refuses any value but a flat object, one without objects and arrays in it.
+    /// Refuses any value but an object without nested objects and arrays.
     private static func checkIsFlat(_ value: JSONValue?, name: String, onlyStrings: Bool) throws(KiiFailure) {
         guard let value else { return }
         guard value.kind == .object else { throw .invalidInput("\(name) has to be an object.") }

@@ -13,8 +13,6 @@ struct SendRequest: Sendable {
     var pushMessageType: String?
     var sections: PushSections
 
-    /// - Parameter isStrict: whether to refuse MQTT data with keys that Kii writes itself.
-    /// - Throws: ``KiiFailure`` 400 `INVALID_INPUT_DATA`.
     init(_ body: JSONValue, isStrict: Bool) throws(KiiFailure) {
         for flag in Flag.allCases {
             let value = body.present(flag.rawValue) ?? JSONValue(flag.isOnByDefault)

@@ -2,16 +2,14 @@ import KiiPushCore
 
 /// The fields of a user or thing: Kii's fields, by type, and the app's own.
 enum Attributes {
-    /// The size limit of all of the app's own fields together, names and values.
+    /// The size limit of the app's own fields together, names and values.
     static let maximumCustomBytes = 63 * 1024
 
-    /// The members of a registration that the record keeps.
-    ///
-    /// Kii ignores unknown fields whose names start with an underscore, and does not store them.
+    /// The fields of a registration that the record stores. Kii ignores unknown fields with an initial underscore.
     ///
     /// - Parameters:
     ///   - known: Kii's fields and their types.
-    ///   - others: fields to leave out.
+    ///   - others: fields that are not stored.
     static func checked(
         _ body: JSONValue, known: [String: JSONValue.Kind], leavingOut others: Set<String>
     ) throws(KiiFailure) -> JSONMembers {
@@ -40,7 +38,7 @@ extension UserRecord {
         if let country = body["country"]?.string, !Names.isCountry(country) {
             throw .invalidInput("country has to be two letters, such as JP.")
         }
-        // The cloud chooses the ID: a field of that name would replace it in every answer.
+        // The cloud chooses the ID. A stored field of that name would replace it in every answer.
         return try Attributes.checked(body, known: UserRecord.known, leavingOut: ["password", "userID"])
             .filter { UserRecord.known[$0.0] != .bool }
     }

@@ -11,7 +11,7 @@ struct CommandRecord: StoredRecord {
         /// Some of the actions have no result.
         case incomplete = "INCOMPLETE"
         case done = "DONE"
-        /// The thing has no installation to send commands to.
+        /// The thing has no installation, so the command cannot be sent.
         case sendFailed = "SEND_FAILED"
     }
 
@@ -19,10 +19,11 @@ struct CommandRecord: StoredRecord {
     var thingID: String
     /// The number of earlier commands of the thing.
     var number: Int
-    /// The stored part of the request: `issuer`, `actions`, without traits `schema` and `schemaVersion`, and remarks.
+    /// The stored members of the request: `issuer`, `actions` and remarks, and without traits `schema` and
+    /// `schemaVersion`.
     var request: JSONValue
     var state: State
-    /// The thing's report; `nil` before that.
+    /// The thing's results; `nil` until the thing reports them.
     var results: JSONValue?
     var createdAt: Timestamp
     var modifiedAt: Timestamp
@@ -37,7 +38,7 @@ struct CommandRecord: StoredRecord {
         ])
     }
 
-    /// The payload for the thing. Kii's C sample recognizes a command by its beginning, `{"commandID"`.
+    /// The payload for the thing. Kii's C sample recognizes a command by its first bytes, `{"commandID"`.
     var payload: JSONMembers {
         let parts = ["schema", "schemaVersion", "actions", "issuer"].compactMap { name in
             self.request[name].map { (name, $0) }
@@ -45,7 +46,6 @@ struct CommandRecord: StoredRecord {
         return [("commandID", JSONValue(self.id))] + parts
     }
 
-    /// The members of the body of `GET …/commands/{commandID}`.
     var description: JSONMembers {
         JSONMembers(present: [
             "commandID": self.id, "commandState": self.state.rawValue, "target": "thing:\(self.thingID)",
@@ -68,10 +68,8 @@ extension CommandRecord {
             createdAt: createdAt, modifiedAt: modifiedAt)
     }
 
-    /// The names of the actions in a list. Its elements are objects, or with traits objects that hold such a list for
-    /// each alias.
-    ///
-    /// - Returns: `nil` for anything else.
+    /// The action names in a list of objects. With traits, each object holds such a list for an alias. Returns `nil`
+    /// for any other value.
     static func actionNames(in list: JSONValue?, byAlias: Bool) -> [String]? {
         guard let members = list?.membersOfElements else { return nil }
         guard byAlias else { return members.map { $0.0 } }
@@ -83,11 +81,10 @@ extension CommandRecord {
         return names
     }
 
-    /// Replaces earlier results by the thing's new ones.
+    /// Replaces earlier results with the thing's new ones. Results match actions by name; the aliases are optional,
+    /// since Kii's C sample leaves them out.
     ///
-    /// Results match actions by name, with aliases or without: Kii's C sample leaves the aliases out.
-    ///
-    /// - Returns: `false`, with nothing changed, when `list` is empty or holds anything but results.
+    /// - Returns: `false`, with nothing changed, if `list` is empty or contains an invalid result.
     mutating func take(results list: JSONValue?, now: Timestamp) -> Bool {
         guard let members = list?.membersOfElements else { return false }
         let results = members.flatMap { name, result in result.membersOfElements ?? [(name, result)] }
@@ -104,7 +101,7 @@ extension CommandRecord {
 }
 
 extension JSONValue {
-    /// The members of an array's objects, in order; `nil` for anything else.
+    /// The members of an array's objects, in order; `nil` for any other value.
     fileprivate var membersOfElements: JSONMembers? {
         guard let elements = self.array, elements.allSatisfy({ $0.kind == .object }) else { return nil }
         return elements.flatMap { $0.pairs }

@@ -4,7 +4,7 @@ import KiiPushCore
 struct InstallationRecord: StoredRecord {
     static let table = "installation"
 
-    /// Kii's delivery networks; the emulator delivers only through the last one.
+    /// Kii's delivery networks. The emulator delivers only over MQTT.
     enum DeviceType: String, Sendable, CaseIterable {
         case android = "ANDROID"
         case ios = "IOS"
@@ -12,7 +12,7 @@ struct InstallationRecord: StoredRecord {
         case mqtt = "MQTT"
     }
 
-    /// The format of pushes over MQTT: Kii's for MQTT or Kii's for Apple. An extension of the emulator.
+    /// The format of pushes over MQTT, an extension of the emulator: Kii's format for MQTT, or Kii's format for Apple.
     enum Payload: String, Sendable, CaseIterable {
         case mqtt
         case apns
@@ -20,21 +20,20 @@ struct InstallationRecord: StoredRecord {
 
     var id: String
     var deviceType: DeviceType
-    /// The network's own name of the device; for MQTT the cloud makes one.
+    /// The network's ID of the device. For MQTT the cloud chooses it.
     var registrationID: String
     var owner: Principal
     var isDevelopment: Bool
     var createdAt: Timestamp
-    /// Only for MQTT.
     var payload = Payload.mqtt
     /// Only for MQTT.
     var credential: BrokerCredential?
-    /// The end of the credential; `nil` when it has no end, and before a client first gets it.
+    /// The end of the credential's lifetime; `nil` for no end, and before the first request for the endpoint.
     var endpointExpiresAt: Timestamp?
 
     var key: String { self.id }
 
-    /// The only MQTT topic that the installation may read, which is also its client ID.
+    /// The only MQTT topic that the installation may read. It is also the client ID.
     var mqttTopic: String? { self.credential.map { BrokerFiles.topicPrefix + $0.username } }
 
     var json: JSONValue {
@@ -47,7 +46,6 @@ struct InstallationRecord: StoredRecord {
         ])
     }
 
-    /// The members of `application/vnd.kii.InstallationRetrievalResponse+json`.
     var description: JSONMembers {
         [
             ("installationID", JSONValue(self.id)), ("installationRegistrationID", JSONValue(self.registrationID)),

@@ -1,11 +1,10 @@
 import KiiPushCore
 
-/// A bucket that exists: created by a request, by its first object or by its first subscription.
 struct BucketRecord: StoredRecord {
     static let table = "bucket"
 
     var bucket: Bucket
-    /// `nil` for a bucket from an older state, which did not store the creator.
+    /// `nil` if an earlier version stored the bucket, without its creator.
     var creator: Caller?
 
     var key: String { self.bucket.path }
@@ -57,7 +56,7 @@ extension ObjectRecord {
 }
 
 extension ObjectRecord {
-    /// The members of the body of `GET …/objects/{objectID}`: the app's own, and the cloud's.
+    /// The app's own members and the cloud's, as in `GET …/objects/{objectID}`.
     var description: JSONMembers {
         let own = JSONMembers(present: [
             "_id": self.object.id, "_created": self.createdAt.json, "_modified": self.modifiedAt.json,
@@ -66,7 +65,7 @@ extension ObjectRecord {
         return self.data.pairs.filter { !$0.1.isNull } + own
     }
 
-    /// The times of creation and change, under the names of the answer to a full update.
+    /// The times, under the names in the answer to a full update.
     var moments: JSONMembers { [("createdAt", self.createdAt.json), ("modifiedAt", self.modifiedAt.json)] }
 }
 

@@ -1,15 +1,13 @@
 package import KiiPushCore
 
-/// A piece of the cloud's state that outlives the process: one row, written as JSON.
+/// A record of the cloud's state, stored as one row of JSON.
 protocol StoredRecord: Sendable {
-    /// The name of the kind in the store. It never changes, or old states become unreadable.
+    /// The name of the kind in the store. A change would make stored states unreadable.
     static var table: String { get }
-    /// The state's records of this kind, by ``key``.
     static var records: WritableKeyPath<CloudState, [String: Self]> { get }
     /// Unique among the records of its kind.
     var key: String { get }
     var json: JSONValue { get }
-    /// `nil` when `json` is not in this kind's form.
     init?(json: JSONValue)
     /// Adds the record to the state's indexes, or removes it from them.
     func index(in state: inout CloudState, isThere: Bool)
@@ -25,14 +23,13 @@ extension StoredRecord {
 package enum StateChange: Sendable, Equatable {
     case save(table: String, key: String, value: JSONValue)
     case remove(table: String, key: String)
-    /// Removes every record of the cloud. The app's identity and the ports stay, since they are not the cloud's.
+    /// Removes every record of the cloud, but keeps the app's identity and the ports.
     case removeAll
 }
 
 // MARK: - Writing
 
 extension JSONMembers {
-    /// All of the members; members without a value are null.
     init(all members: KeyValuePairs<String, (any JSONConvertible)?>) {
         self.init()
         self.reserveCapacity(members.count)
@@ -41,14 +38,12 @@ extension JSONMembers {
 }
 
 extension JSONValue {
-    /// An object of all of the members; members without a value are null.
     static func object(all members: KeyValuePairs<String, (any JSONConvertible)?>) -> JSONValue {
         .object(JSONMembers(all: members))
     }
 }
 
 extension Timestamp {
-    /// In milliseconds since 1970.
     var json: JSONValue { JSONValue(self.millisecondsSinceEpoch) }
 }
 

@@ -12,7 +12,7 @@ struct ThingRecord: StoredRecord {
     var id: String
     var vendorThingID: String
     var password: Secret
-    /// The fields of the registration, except the password.
+    /// The fields of the registration, without the password.
     var attributes: JSONValue
     var owners: Set<String> = []
     var ownerGroups: Set<String> = []
@@ -33,7 +33,6 @@ struct ThingRecord: StoredRecord {
         ])
     }
 
-    /// The members of the body of `GET /things/{thingID}` and of a registration's answer.
     var description: JSONMembers {
         [("_thingID", JSONValue(self.id))] + self.attributes.pairs + [("_disabled", JSONValue(self.isDisabled))]
     }
@@ -54,10 +53,10 @@ extension ThingRecord {
     }
 }
 
-/// A request for an owner of a thing. One side makes it, and the other side confirms it with the code.
+/// A request for an owner of a thing. One side makes the request, and the other side confirms it with the code.
 struct OwnershipRequest {
     var code: Secret
-    /// Whether the thing made the request, so that the future owner confirms it.
+    /// Whether the thing made the request, so that the future owner has to confirm.
     var isByThing: Bool
 
     var json: JSONValue { .object(all: ["code": self.code.reveal(), "byThing": self.isByThing]) }

@@ -7,7 +7,7 @@ struct TokenRecord: StoredRecord {
     var caller: Caller
     /// `nil` for a token that never expires.
     var expiresAt: Timestamp?
-    /// `nil` where Kii gives none: pseudo users, registered things and anonymous tokens.
+    /// `nil` where Kii provides none: for pseudo users, registered things and anonymous tokens.
     var refreshToken: Secret?
 
     var key: String { self.token.reveal() }

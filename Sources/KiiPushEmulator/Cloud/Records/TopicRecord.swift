@@ -20,7 +20,7 @@ struct TopicRecord: StoredRecord {
 extension TopicRecord {
     init?(json: JSONValue) {
         guard let scope = json.scope, let id = json["id"]?.string, let creator = json.caller("creator"),
-            // A state from before there were rights: the rights of a new topic.
+            // A topic from an earlier version, which stored no rights, gets the rights of a new topic.
             let rights = json["rights"].map({ TopicRights(json: $0) }) ?? TopicRights(of: scope, creator: creator)
         else { return nil }
         self.init(topic: Topic(id, in: scope), creator: creator, rights: rights)
@@ -32,8 +32,8 @@ struct SubscriptionRecord: StoredRecord {
 
     var target: SubscriptionTarget
     var subscriber: Principal
-    /// Whether messages come only while the subscriber has the right to subscribe. `false` where the administrator
-    /// subscribed somebody without that right, such as a thing in a group's scope.
+    /// Whether the subscriber gets messages only with the right to subscribe. `false` if the administrator subscribed
+    /// a principal without the right, such as a thing in a group's scope.
     var needsRight = true
 
     var key: String { "\(self.target.path) \(self.subscriber.text)" }

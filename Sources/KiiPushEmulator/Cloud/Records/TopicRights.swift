@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// The rights to a topic, beside the administrator's, who may do everything.
+/// The rights to a topic. The administrator may do everything without a right.
 ///
 /// - Source: Kii's REST reference of a topic's ACL.
 struct TopicRights: Sendable, Hashable {
@@ -9,7 +9,7 @@ struct TopicRights: Sendable, Hashable {
         case send = "SEND_MESSAGE_TO_TOPIC"
     }
 
-    /// The holder of a right: a user, all members of a group, or a thing, for which its owners may act.
+    /// A user, all members of a group, or a thing with its owners.
     struct Holder: Sendable, Hashable {
         enum Kind: String, Sendable {
             case user = "User"
@@ -26,14 +26,13 @@ struct TopicRights: Sendable, Hashable {
         /// The form in a path and in the stored state: `UserID:{id}`.
         var text: String { "\(self.kind.rawValue)ID:\(self.id)" }
 
-        /// The form in an answer.
         var description: JSONValue { ["\(self.kind)ID": JSONValue(self.id)] }
     }
 
     private var holders: [Verb: Set<Holder>]
 
     /// The rights of a new topic. In the app's scope everybody may subscribe, and only the administrator may send. In
-    /// other scopes the scope's owner may do both; so may the creator of a group's topic.
+    /// other scopes, the scope's owner may do both, as may the creator of a group's topic.
     init(of scope: Scope, creator: Caller) {
         guard let owner = Holder(of: scope) else {
             self.holders = [.subscribe: [.anyAuthenticatedUser]]
@@ -46,27 +45,25 @@ struct TopicRights: Sendable, Hashable {
 
     func holders(of verb: Verb) -> Set<Holder> { self.holders[verb] ?? [] }
 
-    /// Returns `false` when `holder` already has the right.
+    /// Returns `false` if `holder` already has the right.
     mutating func grant(_ verb: Verb, to holder: Holder) -> Bool {
         self.holders[verb, default: []].insert(holder).inserted
     }
 
-    /// Returns `false` when `holder` does not have the right.
+    /// Returns `false` if `holder` does not have the right.
     mutating func revoke(_ verb: Verb, from holder: Holder) -> Bool { self.holders[verb]?.remove(holder) != nil }
 
-    /// Returns `false` when `holder` had no right.
+    /// Returns `false` if `holder` had no right.
     mutating func revokeAll(from holder: Holder) -> Bool {
         let hasAny = self.holders.values.contains { $0.contains(holder) }
         for verb in Verb.allCases { self.holders[verb]?.remove(holder) }
         return hasAny
     }
 
-    /// The body of `GET …/acl`.
     var description: JSONValue { self.json { $0.description } }
 
     var json: JSONValue { self.json { JSONValue($0.text) } }
 
-    /// The body of `GET …/acl/{verb}`.
     func description(of verb: Verb) -> JSONValue { self.list(of: verb) { $0.description } }
 
     private func json(_ write: (Holder) -> JSONValue) -> JSONValue {
@@ -90,7 +87,6 @@ struct TopicRights: Sendable, Hashable {
 }
 
 extension TopicRights.Holder {
-    /// The owner of `scope`; `nil` for the app's.
     init?(of scope: Scope) {
         switch scope {
         case .app: return nil

@@ -2,20 +2,20 @@ import KiiPushCore
 
 struct UserRecord: StoredRecord {
     static let table = "user"
-    /// The fields that name a user; each is unique among the app's users.
+    /// The fields that name a user. Each is unique among the app's users.
     static let names = ["loginName", "emailAddress", "phoneNumber"]
-    /// Kii's fields, by type. The cloud itself sets which address is verified, and checks only the type of a client's
-    /// value for it.
+    /// Kii's fields, by type. The cloud itself sets which address is verified; a client's value is only checked for
+    /// its type.
     static let known: [String: JSONValue.Kind] = [
         "loginName": .string, "displayName": .string, "country": .string, "locale": .string, "emailAddress": .string,
         "emailAddressVerified": .bool, "phoneNumber": .string, "phoneNumberVerified": .bool,
     ]
 
     var id: String
-    /// All fields of the registration, except the password: Kii's and the app's own.
+    /// The fields of the registration, without the password.
     var attributes: JSONValue
-    /// `nil` for a pseudo user. The password is in plain text: the state belongs to one developer, in a directory of
-    /// mode 0700.
+    /// `nil` for a pseudo user. In plain text, since the state belongs to one developer and its directory has mode
+    /// 0700.
     var password: Secret?
     /// Whether the user can neither log in nor use their tokens.
     var isDisabled = false
@@ -29,7 +29,6 @@ struct UserRecord: StoredRecord {
         ])
     }
 
-    /// The members of the body of `GET /users/{userID}` and of a registration's answer.
     var description: JSONMembers {
         let own: JSONMembers = [
             ("_hasPassword", JSONValue(self.password != nil)), ("_disabled", JSONValue(self.isDisabled)),
@@ -37,14 +36,13 @@ struct UserRecord: StoredRecord {
         return [("userID", JSONValue(self.id))] + self.attributes.pairs + self.verifications + own
     }
 
-    /// Each address counts as verified at once: the app requires no verification. Kii's SDK for Unity signs in only
-    /// with verified addresses.
+    /// Each address counts as verified, since Kii's SDK for Unity logs in only with verified addresses.
     private var verifications: JSONMembers {
         ["emailAddress", "phoneNumber"].filter { self.attributes.present($0) != nil }
             .map { ("\($0)Verified", JSONValue(true)) }
     }
 
-    /// The members that callers other than the user and the administrator see.
+    /// The fields that other users see.
     var publicDescription: JSONMembers {
         JSONMembers(present: [
             "userID": self.id, "loginName": self.attributes.present("loginName"),
@@ -52,7 +50,7 @@ struct UserRecord: StoredRecord {
         ])
     }
 
-    /// The user's name for a login, with the prefix of its kind; `nil` without any name.
+    /// A name for a login, with a prefix such as `EMAIL:`; `nil` without any name.
     var address: String? {
         if let name = self.attributes["loginName"]?.string { return name }
         if let address = self.attributes["emailAddress"]?.string { return "EMAIL:\(address)" }
@@ -74,9 +72,9 @@ struct GroupRecord: StoredRecord {
 
     var id: String
     var name: String
-    /// A user's ID, even after that user's deletion; `nil` for a group that an administrator created without an owner.
+    /// The ID of a user, who may be deleted. `nil` for a group that the administrator created without an owner.
     var owner: String?
-    /// User IDs. A new owner becomes a member, and may leave.
+    /// User IDs. A new owner becomes a member, but may leave.
     var members: Set<String>
 
     var key: String { self.id }
@@ -87,7 +85,6 @@ struct GroupRecord: StoredRecord {
         ])
     }
 
-    /// The members of the body of `GET /groups/{groupID}` and of each group in a list.
     var description: JSONMembers {
         JSONMembers(present: ["groupID": self.id, "name": self.name, "owner": self.owner])
     }

@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// A request on its way through the cloud, with the parameters of its path and its caller.
+/// A request with its caller and the parameters of its path.
 struct CloudCall: Sendable {
     let request: IncomingRequest
     let target: RequestTarget
@@ -8,29 +8,27 @@ struct CloudCall: Sendable {
     var parameters: [String: String] = [:]
     var caller: Caller = .anonymous
 
-    /// Whether the request goes to the emulator's own controls below `/__kii`, not to the cloud.
+    /// Whether the path is below `/__kii`, the emulator's own controls, which Kii's cloud does not have.
     var isControl: Bool { self.target.path.first == "__kii" }
 
     subscript(parameter: String) -> String { self.parameters[parameter] ?? "" }
 
-    /// Fewer levels than the reader supports, since stored rows and lists nest the client's values some levels deeper.
+    /// Less than the parser's maximum, since stored rows and lists nest the client's values some levels deeper.
     static let limits = JSONLimits(maximumDepth: 60)
 
     func field(_ name: String) -> String? { self.request.field(name) }
 
-    /// The media type in lower case, without its parameters.
+    /// In lower case, without parameters.
     var mediaType: String {
         let value = (self.field("Content-Type") ?? "").utf8.prefix { $0 != UInt8(ascii: ";") }
         let type = value.filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
         return String(decoding: type, as: UTF8.self).lowercased()
     }
 
-    /// The body as a JSON object, of media type `application/vnd.kii.{name}+json` or `application/json`.
+    /// The body as a JSON object, of the media type `application/vnd.kii.{name}+json` or `application/json`. Upper and
+    /// lower case do not matter, since Kii's clients disagree.
     ///
-    /// The case of media types does not matter, since Kii's own clients differ in it.
-    ///
-    /// - Parameter others: further media types of the call, which the caller has checked before; only the error names
-    ///   them.
+    /// - Parameter others: further media types that the error names. The caller has to accept them before.
     func object(of name: String, others: [String] = []) throws(KiiFailure) -> JSONValue {
         let type = "application/vnd.kii.\(name)+json"
         guard self.mediaType == type.lowercased() || self.mediaType == "application/json" else {
@@ -51,19 +49,18 @@ struct CloudCall: Sendable {
     }
 }
 
-/// Access to the members of a body. Kii treats null as absent.
+/// Kii treats null as absent.
 extension JSONValue {
-    /// The member, unless it is missing or null.
     func present(_ name: String) -> JSONValue? { self[name].flatMap { $0.isNull ? Optional.none : $0 } }
 
-    /// - Throws: ``KiiFailure`` 400 for a member that is present and no string.
+    /// - Throws: ``KiiFailure`` 400 for a present member that is not a string.
     func text(_ name: String) throws(KiiFailure) -> String? {
         guard let value = self.present(name) else { return nil }
         guard let text = value.string else { throw .invalidInput("\(name) has to be a string.") }
         return text
     }
 
-    /// - Throws: ``KiiFailure`` 400 for a member that is present and no Boolean.
+    /// - Throws: ``KiiFailure`` 400 for a present member that is not a Boolean.
     func flag(_ name: String) throws(KiiFailure) -> Bool? {
         guard let value = self.present(name) else { return nil }
         guard let flag = value.bool else { throw .invalidInput("\(name) has to be true or false.") }
@@ -78,7 +75,7 @@ extension JSONValue {
 }
 
 extension HTTPResponse {
-    /// An answer with a JSON body of the type `application/vnd.kii.{name}+json`, or `application/json` without a name.
+    /// A JSON body of the type `application/vnd.kii.{name}+json`, or `application/json` without a name.
     static func json(_ status: Int, _ name: String?, _ body: JSONValue, fields: [HTTPField] = []) -> HTTPResponse {
         let type = name.map { "application/vnd.kii.\($0)+json;charset=UTF-8" } ?? "application/json;charset=UTF-8"
         return HTTPResponse(

@@ -2,12 +2,12 @@ import KiiPushCore
 
 /// A request's path and query, split and percent-decoded.
 struct RequestTarget: Sendable, Hashable {
-    /// The segments between the slashes, without empty ones: Kii's JavaScript SDK sends `//` and slashes at the end.
+    /// The segments between the slashes, without empty ones: Kii's JavaScript SDK sends `//` and trailing slashes.
     var path: [String]
     /// The query's parameters. If a name occurs twice, the last value counts.
     var query: [String: String]
 
-    /// - Throws: ``KiiFailure`` 400 for a `%` without two hexadecimal digits and for bytes that are not UTF-8.
+    /// - Throws: ``KiiFailure`` 400 for a `%` without two hexadecimal digits, and for bytes that are not UTF-8.
     init(parsing target: String) throws(KiiFailure) {
         let bytes = Array(RequestTarget.withoutAuthority(target).utf8)
         let pathEnd = bytes.firstIndex(of: UInt8(ascii: "?")) ?? bytes.count
@@ -25,7 +25,7 @@ struct RequestTarget: Sendable, Hashable {
         }
     }
 
-    /// The target without scheme and host, which a client may send (RFC 9112 section 3.2.2) and ebisu always does.
+    /// Removes scheme and host, which a client may send (RFC 9112 section 3.2.2). ebisu always sends them.
     private static func withoutAuthority(_ target: String) -> Substring {
         guard !target.hasPrefix("/"), let scheme = target.firstRange(bytesOf: "://") else { return target[...] }
         let rest = target[scheme.upperBound...]

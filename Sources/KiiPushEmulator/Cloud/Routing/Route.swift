@@ -1,10 +1,11 @@
 import KiiPushCore
 
-/// A call that the cloud answers. It is a class, since each request is compared with about a hundred routes.
+/// A method and path with its handler. A class, since copying structs would slow the comparison of a request with
+/// about a hundred routes.
 final class Route: Sendable {
-    /// The credentials that a call needs, before its handler checks more.
+    /// The required credentials. The handler may check further rights.
     enum Need: Sendable {
-        /// None; the handler finds the caller in the body.
+        /// No credentials; the handler finds the caller in the body.
         case nobody
         /// The app's key or a token.
         case app
@@ -20,7 +21,7 @@ final class Route: Sendable {
     /// The path below its root, such as `topics/{topic}`.
     let path: String
     let need: Need
-    /// The query items of a control. Kii's own calls accept and ignore others.
+    /// The allowed query items of a control. Kii's own calls ignore unknown items.
     let query: [String]
     let handler: Handler
     /// The segments of the path; `isName` for `{name}`, which matches any segment.
@@ -63,7 +64,7 @@ final class Route: Sendable {
         Route(method, path, need: .administrator, change)
     }
 
-    /// The same routes in the app's scope and below a user, group and thing.
+    /// The same routes in the app's scope, and below a user, group and thing.
     static func inEveryScope(_ routes: [Route]) -> [Route] {
         routes.flatMap { route in
             ["", "users/{user}/", "groups/{group}/", "things/{thing}/"].map {
@@ -72,10 +73,9 @@ final class Route: Sendable {
         }
     }
 
-    /// The values of the parameters, if `path` matches ``path``.
     func match(_ path: ArraySlice<String>) -> [String: String]? {
         guard path.count == self.pattern.count else { return nil }
-        // Compared before any value is stored, since most routes do not match.
+        // Compares the words before it stores any value, since most routes do not match.
         for (segment, text) in zip(self.pattern, path) where !segment.isName && segment.word != text { return nil }
         var parameters: [String: String] = [:]
         for (segment, text) in zip(self.pattern, path) where segment.isName { parameters[segment.word] = text }

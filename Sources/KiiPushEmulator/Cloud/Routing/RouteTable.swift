@@ -1,6 +1,5 @@
 import KiiPushCore
 
-/// All routes, and the search for a request's route.
 package enum RouteTable {
     /// Below `/api/apps/{appID}`.
     private static let ofApp: [Route] = [
@@ -11,18 +10,16 @@ package enum RouteTable {
     /// Below `/thing-if/apps/{appID}`.
     private static let ofThingIF: [Route] = Route.onboarding + Route.commands
 
-    /// Below `/__kii`, which Kii's cloud does not have: views of the emulator's contents, and its controls.
+    /// Below `/__kii`, which Kii's cloud does not have.
     private static let ofEmulator: [Route] = Route.inspection + Route.controls
 
-    /// Every method and path, such as `PUT /api/apps/{app}/topics/{topic}`, to compare with a contract. HEAD, which
-    /// every path with GET also answers, is not listed.
+    /// Every method and path, such as `PUT /api/apps/{app}/topics/{topic}`, for a comparison with Kii's documents.
+    /// HEAD is left out: every path with GET has it.
     package static let listing: [String] = [
         ("/api", [Route.token]), ("/api/apps/{app}", RouteTable.ofApp), ("/thing-if/apps/{app}", RouteTable.ofThingIF),
         ("/__kii", RouteTable.ofEmulator),
     ].flatMap { root, routes in routes.map { "\($0.method) \(root)/\($0.path)" } }
 
-    /// The route of a request and the values in its path.
-    ///
     /// - Throws: ``KiiFailure`` 404 for an unknown path or another app, 405 for a method that the path does not have.
     static func match(
         method: String, path: [String], app: String
@@ -43,7 +40,7 @@ package enum RouteTable {
         var allowed: [String] = []
         for route in routes {
             guard let parameters = route.match(rest) else { continue }
-            // RFC 9110 section 9.3.2: HEAD is GET without the content, which the server leaves out.
+            // RFC 9110 section 9.3.2: HEAD is GET without the content, which the HTTP server leaves out.
             if route.method == method || (method == "HEAD" && route.method == "GET") { return (route, parameters) }
             guard !allowed.contains(route.method) else { continue }
             allowed += route.method == "GET" ? ["GET", "HEAD"] : [route.method]
