@@ -4,7 +4,6 @@ final class CloudService: Sendable {
     private struct Core {
         var cloud: EmulatedCloud
         let store: StateStore
-        /// The clients at the broker, by user name.
         var connected: [String: InstallationConnection] = [:]
 
         /// If the changes cannot be written, reads the stored state again and answers 503.
@@ -46,8 +45,8 @@ final class CloudService: Sendable {
     }
 
     func handle(_ request: IncomingRequest, reply: @escaping @Sendable (HTTPResponse?) -> Void) {
-        // Inside the lock, since each server has its thread: broker and publisher get changes in the order in which
-        // they were made. Both only queue their work, and so does a reply.
+        // Inside the lock, since each HTTP server has its own thread: broker and publisher get the changes in order.
+        // The calls inside only queue work.
         let begin = MonotonicInstant.now()
         self.core.withLock { core in
             let outcome = core.respond(to: request)
@@ -61,7 +60,6 @@ final class CloudService: Sendable {
         }
     }
 
-    /// - Throws: ``KiiFailure`` unless the administrator makes the request.
     func requireAdministrator(_ request: IncomingRequest, _ target: RequestTarget) throws(KiiFailure) {
         let call = CloudCall(request: request, target: target, now: .now())
         try self.core.withLock { core throws(KiiFailure) in
@@ -75,7 +73,7 @@ final class CloudService: Sendable {
 
     func note(_ change: BrokerConnections.Change) {
         let connection = self.core.withLock { core -> InstallationConnection? in
-            // When its client goes, the installation may be deleted or have another name.
+            // At a disconnection, the installation may already be deleted or have another user name.
             guard change.isOnline else { return core.connected.removeValue(forKey: change.username) }
             let record = core.cloud.state.installation(username: change.username)
             let connection = record.map { InstallationConnection(installationID: $0.id, owner: $0.owner.text) }
@@ -88,7 +86,6 @@ final class CloudService: Sendable {
         self.activity.append(.connection(connection))
     }
 
-    /// For the thread that plays the script; see ``EmulatedCloud/advanceFaults(_:now:)``.
     func advanceFaults(_ news: [FaultNews]) -> (task: FaultTask?, script: Int, due: Timestamp?) {
         self.core.withLock { $0.cloud.advanceFaults(news, now: .now()) }
     }

@@ -5,7 +5,7 @@ final class DelayedReplies: Sendable {
 
     private let thread = PollThread<Reply>(name: "kii-delayed", watchesDescriptors: false)
 
-    /// Calls `give` after `delay`, or earlier when ``stop()`` is called. If no thread can be started, calls it at
+    /// Calls `give` after `delay`, or earlier when ``stop()`` is called. If no thread can be started, calls `give` at
     /// once.
     func after(_ delay: Duration, _ give: @escaping @Sendable () -> Void) {
         guard delay > .zero, (try? self.thread.start { Loop() }) != nil, self.thread.send((.now() + delay, give)) else {
@@ -13,7 +13,6 @@ final class DelayedReplies: Sendable {
         }
     }
 
-    /// Calls all waiting closures, and blocks until they have returned.
     func stop() {
         self.thread.stop()
         self.thread.join()

@@ -159,7 +159,6 @@ public final class Emulator: Sendable {
         await self.parts.stop()
     }
 
-    /// Publishes bytes that REST calls would refuse. Returns `true` when the broker has acknowledged all of them.
     package func publish(_ payloads: [[UInt8]], on topic: String) async -> Bool {
         await withCheckedContinuation { continuation in
             self.parts.publisher.publish(payloads.map { Publication(topic: topic, payload: $0) }) {
@@ -180,12 +179,8 @@ public final class Emulator: Sendable {
 }
 
 extension Emulator {
-    /// Whether the emulator serves HTTPS.
-    ///
-    /// - Parameters:
-    ///   - port: the required port. With 0 the emulator chooses one, or serves no HTTPS if libmicrohttpd has no TLS.
-    ///   - libraryHasTLS: whether libmicrohttpd was built with TLS.
-    /// - Throws: ``EmulatorError`` with the code `httpsUnavailable` if a required port cannot be served.
+    /// - Parameter port: the required port. With 0 the emulator chooses one, or serves no HTTPS if libmicrohttpd has
+    ///   no TLS.
     package static func servesHTTPS(port: UInt16, libraryHasTLS: Bool) throws(EmulatorError) -> Bool {
         guard !libraryHasTLS, port != 0 else { return libraryHasTLS }
         throw EmulatorError(.httpsUnavailable, "no HTTPS on port \(port): libmicrohttpd was built without TLS here")
@@ -207,12 +202,12 @@ extension Emulator {
         func stop() async {
             // Broker and publisher stop first: they complete their calls, so that no HTTP connection waits for them.
             await self.broker.stop()
-            // If memory is too short for a thread, this thread blocks for a moment.
+            // Without the memory for a thread, this thread blocks for a moment.
             do { try await OSThread.run(named: "kii-stop", self.stopServing) } catch { self.stopServing() }
             self.directory.release()
         }
 
-        /// Answers all waiting requests before the servers stop: no connection may wait then.
+        /// libmicrohttpd must stop without waiting connections, so all requests get their answers first.
         @Sendable func stopServing() {
             self.publisher.stop()
             self.faults.stop()
@@ -232,7 +227,6 @@ extension Emulator {
         let stored: EmulatorState
         let presence: BrokerPresence
 
-        /// Locks the directory, reads the state and makes the certificates. Blocks.
         init(_ configuration: Configuration) throws(EmulatorError) {
             self.configuration = configuration
             self.programs = try Programs.find(mosquitto: configuration.mosquittoPath)
@@ -365,7 +359,7 @@ extension Emulator {
                     parts.servers.append(try HTTPServer(secureListener, certificates: certificates, handler: handler))
                 }
                 if let path = configuration.runtimeFile {
-                    // Written last, since other programs take the file as a sign that the emulator answers.
+                    // Written last: other programs take the file as a sign that the emulator answers.
                     parts.runtimeFile = try RuntimeFile(
                         writing: path, app: self.stored.app, ports: ports, caFile: certificates.authority)
                 }

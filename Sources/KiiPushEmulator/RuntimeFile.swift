@@ -32,7 +32,6 @@ struct RuntimeFile: Sendable {
         try EmulatorError.ofFile(OwnFile.replace(path, with: self.bytes))
     }
 
-    /// Removes the file, unless another emulator has replaced it.
     func remove() {
         // An unreadable file may belong to another emulator.
         guard let bytes = try? PrivateFile.read(self.path), bytes == self.bytes else { return }

@@ -120,7 +120,7 @@ struct EmulatorCommand: ParsableCommand {
         throw SilentExit.status(number.map(ExitStatus.afterStop) ?? .success)
     }
 
-    /// Starts the emulator. If another process has taken a default port meanwhile, a free port replaces it.
+    /// If another process has taken a default port meanwhile, a free port replaces it.
     private func start(_ configuration: Emulator.Configuration) async throws -> Emulator {
         var configuration = configuration
         while true {

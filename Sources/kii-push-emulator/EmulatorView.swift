@@ -33,7 +33,6 @@ final class EmulatorView: Sendable {
         }
     }
 
-    /// Shows activity until the emulator stops, or the output fails.
     private static func show(_ log: ActivityLog, root: String, on console: Console) {
         var last: Int64 = 0
         while let activities = log.next(after: last) {

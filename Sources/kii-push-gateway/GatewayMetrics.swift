@@ -45,7 +45,6 @@ struct GatewayMetrics: Sendable {
             })
     }
 
-    /// Prometheus' text format, with the backlogs of the databases that answered.
     func prometheusText(_ backlogs: [FleetBacklog]) -> String {
         var page = PrometheusPage()
         let counts: [(name: String, type: String, help: String, value: (Share) -> Int)] = [

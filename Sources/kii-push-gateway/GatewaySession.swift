@@ -13,7 +13,6 @@ struct GatewaySession: Sendable {
         case trouble(TroubledAgents.Change)
         case fleet(database: Int, FleetEvent)
         case program(Activator.Event)
-        /// The output has failed permanently.
         case failed(any Error)
     }
 
@@ -29,7 +28,6 @@ struct GatewaySession: Sendable {
     private let metrics: MetricsPublisher?
     private let events = AsyncStream.makeStream(of: Event.self)
 
-    /// - Parameter name: the gateway's name; `nil` for this machine's name.
     init(
         _ settings: RunSettings, _ store: FleetStore, name: String?, _ connection: ConnectionOptions,
         _ metrics: MetricsPublisher?, _ console: Console

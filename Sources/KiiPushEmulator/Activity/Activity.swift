@@ -1,6 +1,5 @@
 package import KiiPushCore
 
-/// An event at an emulator, as the terminal and the emulator's page show it.
 package struct Activity: RecentEntry {
     package enum Event: Sendable {
         case request(AnsweredRequest)
@@ -33,23 +32,20 @@ package struct AnsweredRequest: Sendable {
     var target: String
     /// Whether the path is below `/__kii`, the emulator's own controls, which Kii's cloud does not have.
     package var isControl: Bool
-    /// The caller, as `user:{userID}`; `nil` if the request was not authenticated.
+    /// As `user:{userID}`; `nil` if the request was not authenticated.
     package var caller: String?
     /// `nil` if the emulator closed the connection without an answer.
     package var status: Int?
-    /// Kii's error code; `nil` after success.
     package var errorCode: String?
-    /// The time from the complete request to its answer.
     package var elapsed: Duration
-    /// The beginning of the request's body. It may contain secrets.
+    /// The beginning of the request's body; may contain secrets.
     var body: [UInt8]
-    /// The beginning of the answer's body. It may contain secrets.
+    /// The beginning of the answer's body; may contain secrets.
     var answer: [UInt8]
     package var messages: [SentMessage]
 }
 
-/// The facts by which a person recognizes a message. Each delivery has a copy, since the log may have dropped the
-/// request that sent the message.
+/// The facts by which a person recognizes a message.
 package struct MessageLabel: Sendable, Hashable {
     /// The `pushMessageID`.
     package let id: String
@@ -77,7 +73,6 @@ package struct SentMessage: Sendable {
 
     package var label: MessageLabel { self.message.label }
     package var installationCount: Int { self.message.deliveries.values.reduce(0) { $0 + $1.count } }
-    /// The IDs of all receiving installations.
     package var installations: [String] { self.message.deliveries.values.flatMap { $0 }.sorted() }
 }
 
@@ -92,9 +87,7 @@ package struct InstallationConnection: Sendable {
 /// A WebSocket that a client ended, or a request for a WebSocket that was refused.
 package struct EndedWebSocket: Sendable {
     package var transport: BrokerTransport
-    /// The reason for the end or the refusal, without credentials.
     package var reason: String
-    /// Whether an error of the client was the reason.
     package var isFault: Bool
 }
 
@@ -105,7 +98,6 @@ package struct MessageDelivery: Sendable {
     /// `nil` before a handler was called.
     package var installationID: String?
     package var event: MessageEvent
-    /// The duration of the attempt; `nil` if the event does not end an attempt.
     package var elapsed: Duration?
 }
 

@@ -1,7 +1,7 @@
 import KiiPushCore
 
-/// The latest events of an emulator. A slow reader blocks nobody: it misses the oldest entries, and a gap in the
-/// sequence numbers shows the loss.
+/// The latest events of an emulator. A slow reader blocks nobody: it misses the oldest entries, which a gap in the
+/// sequence numbers shows.
 package final class ActivityLog: Sendable {
     private struct State {
         var entries = RecentEntries<Activity>(maximumCount: 10_000, maximumBytes: 16 << 20)
@@ -34,12 +34,8 @@ package final class ActivityLog: Sendable {
         begin?()
     }
 
-    /// Sets the closure for the first call of ``follow()``. Call this once, before that.
     func whenFollowed(_ body: @escaping @Sendable () -> Void) { self.state.withLock { $0.whenFollowed = body } }
 
-    /// - Parameters:
-    ///   - event: evaluated only if the log records.
-    ///   - moment: the time of the event; default now.
     func append(_ event: @autoclosure () -> Activity.Event, at moment: Timestamp? = nil) {
         guard self.state.withLock({ $0.isFollowed }) else { return }
         let activity = Activity(at: moment ?? .now(), event: event())
@@ -49,7 +45,6 @@ package final class ActivityLog: Sendable {
     /// Closes the log and wakes all readers. No wake-up call comes after the return.
     func close() { self.change { $0.isClosed = true } }
 
-    /// Wakes the readers without a thread, although there is no new entry.
     func wakeReaders() { self.change { _ in } }
 
     private func change(_ body: (inout State) -> Void) {
@@ -63,8 +58,8 @@ package final class ActivityLog: Sendable {
 
     var lastSequence: Int64 { self.state.withLock { $0.entries.lastSequence } }
 
-    /// The entries after `sequence`, oldest first. Blocks until there is an entry. Returns `nil` when the log is
-    /// closed and the reader has all entries.
+    /// Blocks until there is an entry after `sequence`. Returns `nil` when the log is closed and the reader has all
+    /// entries.
     package func next(after sequence: Int64) -> [Activity]? {
         self.state.wait { state -> WaitStep<[Activity]?> in
             let found = state.entries.entries(after: sequence, limit: 256)

@@ -3,7 +3,6 @@ import KiiPushCore
 extension AnsweredRequest {
     static let maximumBodyBytes = 64 << 10
 
-    /// - Parameter response: `nil` if the connection was closed without an answer.
     init(
         _ request: IncomingRequest, _ outcome: EmulatedCloud.Reply, _ response: HTTPResponse?, elapsed: Duration
     ) {

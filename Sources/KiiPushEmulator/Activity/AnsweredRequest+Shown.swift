@@ -21,8 +21,6 @@ extension AnsweredRequest {
 
     /// The object or array in `body`, without secrets. Any other content, such as a form, may contain secrets
     /// anywhere, so only its size is shown.
-    ///
-    /// - Parameter isSend: whether the body is a push message. Its data contains no secret of the cloud.
     private static func shown(_ body: [UInt8], isSend: Bool) -> JSONValue? {
         guard !body.isEmpty else { return nil }
         // A truncated body is not valid JSON, so its secrets cannot be found.
@@ -38,7 +36,7 @@ extension AnsweredRequest {
 }
 
 extension JSONValue {
-    /// The JSON members that contain a secret in Kii's requests and answers, in lower case.
+    /// In lower case.
     private static let secrets: Set<String> = [
         "password", "_password", "thingpassword", "newpassword", "oldpassword", "client_secret", "access_token",
         "refresh_token", "accesstoken", "_accesstoken", "_refreshtoken", "code",

@@ -1,4 +1,3 @@
-/// The latest entries, numbered from 1, in memory only.
 struct RecentEntries<Entry: RecentEntry>: Sendable {
     let maximumCount: Int
     let maximumBytes: Int
@@ -24,10 +23,9 @@ struct RecentEntries<Entry: RecentEntry>: Sendable {
         return self.stored[(self.first + Int(skipped))...].prefix(limit).compactMap { $0 }
     }
 
-    /// Drops all entries. The numbers continue, so that no reader misses a later entry.
+    /// The numbers continue, so that no reader misses a later entry.
     mutating func removeAll() { (self.stored, self.first, self.bytes) = ([], 0, 0) }
 
-    /// Adds `entry` with the next number. Drops the oldest entries while the count or the bytes exceed their limits.
     mutating func append(_ entry: Entry) {
         self.lastSequence += 1
         var entry = entry

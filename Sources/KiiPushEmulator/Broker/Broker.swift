@@ -11,9 +11,8 @@ final class Broker: Sendable {
         var persistence: BrokerPersistence
         var publisher: BrokerCredential
         var usernames: Set<String>
-        /// The reader of the broker's log.
         var presence: BrokerPresence
-        /// A lock that the broker inherits, so that it is held until the broker ends, even after this process.
+        /// The broker inherits this lock, so the lock is held until the broker ends, even after this process.
         var lock: FileLock
         var patience: BrokerPatience
     }
@@ -53,16 +52,14 @@ final class Broker: Sendable {
         }
     }
 
-    /// Adds clients. Calls `completion` once on another thread, with `true` when the broker accepts all of them.
+    /// Calls `completion` once on another thread, with `true` when the broker accepts all clients.
     func grant(_ credentials: [BrokerCredential], completion: @escaping @Sendable (Bool) -> Void) {
         guard !credentials.isEmpty else { return completion(true) }
         if !self.thread.send(.grant(credentials, completion)) { completion(false) }
     }
 
-    /// Removes clients. The broker closes their connections.
     func revoke(_ usernames: [String]) {
         guard !usernames.isEmpty else { return }
-        // If the broker is stopped, no client can connect, and the message is not needed.
         self.thread.send(.revoke(usernames))
     }
 

@@ -1,7 +1,6 @@
 import Glibc
 import KiiPushCore
 
-/// An MQTT connection from the emulator to its own broker. Used by one thread.
 final class BrokerConnection {
     private let socket: FileDescriptor
     private var decoder = FrameDecoder()
@@ -44,7 +43,6 @@ final class BrokerConnection {
 
     var hasUnsentBytes: Bool { !self.unsent.isEmpty }
 
-    /// Queues a packet; `false` when the connection is broken.
     func send(_ packet: MQTTPacket) -> Bool {
         do throws(MQTTError) {
             try packet.encode(into: &self.unsent)
@@ -59,7 +57,7 @@ final class BrokerConnection {
         return self.flush()
     }
 
-    /// Sends as many bytes as the socket accepts; `false` when the connection is broken.
+    /// `false` when the connection is broken.
     func flush() -> Bool {
         var sent = 0
         defer { self.unsent.removeFirst(sent) }
@@ -71,9 +69,9 @@ final class BrokerConnection {
         return true
     }
 
-    /// Calls `body` for each received packet; `false` when the connection has ended or the bytes are not MQTT.
+    /// Returns `false` when the connection has ended or the bytes are not MQTT.
     func receive(_ body: (MQTTPacket) -> Void) -> Bool {
-        // The buffer becomes a local variable: the span of a property would be used after the access to the property.
+        // The buffer becomes a local variable, since a span of a property must not outlive the access to the property.
         var input: [UInt8] = []
         swap(&input, &self.buffer)
         defer { swap(&input, &self.buffer) }

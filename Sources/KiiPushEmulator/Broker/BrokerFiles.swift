@@ -34,8 +34,6 @@ struct Programs: Sendable {
         "/usr/local/bin", "/usr/bin", "/bin", "/usr/local/sbin", "/usr/sbin", "/sbin",
     ]
 
-    /// Searches PATH and the standard directories. If `mosquitto` is given, that path replaces the search for the
-    /// broker.
     static func find(mosquitto: String?) throws(EmulatorError) -> Programs {
         let path = getenv("PATH").map { String(cString: $0) } ?? ""
         let directories = path.split(separator: ":").map { String($0) } + Programs.standardDirectories
@@ -64,7 +62,6 @@ struct Programs: Sendable {
 
 struct BrokerFiles: Sendable {
     let directory: String
-    /// Whether the broker delivers with the QoS of the subscription, although messages are published with QoS 1.
     var upgradesQoS = false
 
     var configuration: String { "\(self.directory)/mosquitto.conf" }
@@ -77,7 +74,7 @@ struct BrokerFiles: Sendable {
     static let topicPrefix = "push/"
     static let publisherName = "kii-push-emulator"
 
-    /// A configuration for a broker that keeps all messages and refuses unknown clients; see mosquitto.conf(5).
+    /// mosquitto.conf(5): the broker keeps all messages and refuses unknown clients.
     func configurationText(ports: BrokerPorts, persistence: BrokerPersistence, isRoot: Bool) -> String {
         """
         # Written at each start of the emulator.
@@ -126,7 +123,6 @@ struct BrokerFiles: Sendable {
     }
 
     func lastLogLines() -> String {
-        // If the log cannot be read, the error message only lacks these lines.
         let bytes = (try? EmulatorError.ofFile(OwnFile.read(self.log))) ?? []
         let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n")
         return lines.suffix(3).joined(separator: " | ")

@@ -14,11 +14,9 @@ final class BrokerPresence: Sendable {
     private let state = Locked(State())
     private let observer = Locked<(@Sendable (BrokerConnections.Change) -> Void)?>(nil)
 
-    /// - Parameter log: the file that the broker writes. Each start of the broker creates it anew.
     init(log: String) { self.path = log }
 
-    /// Forgets all clients and starts at the beginning of the log. Call this while no broker runs, before the next
-    /// start.
+    /// Call this while no broker runs, before the next start.
     func restart(tlsPort: UInt16) {
         self.state.withLock { state in
             unlink(self.path)
@@ -28,18 +26,15 @@ final class BrokerPresence: Sendable {
         }
     }
 
-    /// Sets the closure that ``look()`` calls for each client that connects or disconnects.
     func observe(_ observer: @escaping @Sendable (BrokerConnections.Change) -> Void) {
         self.observer.withLock { $0 = observer }
     }
 
-    /// Reads the new lines of the log and calls the observer.
     func look() {
         guard self.statuses() != nil, let observer = self.observer.withLock({ $0 }) else { return }
         for change in self.state.withLock({ $0.connections.takeChanges() }) { observer(change) }
     }
 
-    /// Forgets user names that will not be used again.
     func forget(_ usernames: [String]) {
         self.state.withLock { state in
             for name in usernames { state.connections.forget(name) }
@@ -61,7 +56,6 @@ final class BrokerPresence: Sendable {
                 guard count >= 0 else { return nil }
                 guard count > 0 else { break }
                 pending += chunk[..<count]
-                // The bytes after the last newline are an incomplete line.
                 guard let end = pending.lastIndex(of: UInt8(ascii: "\n")) else { continue }
                 for line in pending[...end].split(separator: UInt8(ascii: "\n")) {
                     state.connections.read(String(decoding: line, as: UTF8.self))
@@ -94,7 +88,7 @@ package struct BrokerConnections: Sendable {
         package var isOnline: Bool { self.connections > 0 }
     }
 
-    /// The client ID of test connections, by which the emulator checks whether the broker accepts a new password.
+    /// The client ID of test connections, which check whether the broker accepts a new password.
     static let probeID = "kii-push-probe"
 
     private static let endings = [
@@ -113,13 +107,11 @@ package struct BrokerConnections: Sendable {
     package var tlsPort: UInt16 = 0
     /// The addresses of TLS connections before their login: at most one for each port.
     private var unnamed: Set<Substring> = []
-    /// The user name of each client ID.
     private var clients: [String: String] = [:]
     package private(set) var statuses: [String: Status] = [:]
 
     package init() {}
 
-    /// Reads one line. Ignores lines about other subjects.
     package mutating func read(_ line: String) {
         guard let mark = line.firstRange(bytesOf: ": "), let seconds = UInt32(line[..<mark.lowerBound]) else { return }
         let time = Timestamp(millisecondsSinceEpoch: Int64(seconds) * 1000)
@@ -152,7 +144,6 @@ package struct BrokerConnections: Sendable {
         for clientID in self.clients.keys.sorted() { self.end(clientID, at: time) }
     }
 
-    /// Forgets a user name that will not be used again. The broker is about to close its connections.
     mutating func forget(_ name: String) {
         guard let status = self.statuses.removeValue(forKey: name), status.isOnline else { return }
         self.changes.append(Change(username: name, isOnline: false, transport: status.transport))

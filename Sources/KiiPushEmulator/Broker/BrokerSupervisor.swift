@@ -1,18 +1,15 @@
 import Glibc
 import KiiPushCore
 
-/// The work of the thread that starts mosquitto, watches it and stops it.
 final class BrokerSupervisor: PollLoop {
     private enum Start {
         case accepted
-        /// mosquitto ended by itself, because a port was taken or the configuration was invalid.
+        /// mosquitto ended: a port was taken or the configuration was invalid.
         case ended
-        /// mosquitto runs, but did not accept connections in time.
         case silent
     }
 
     private static let attempts = 5
-    /// The interval for polling mosquitto where it gives no signal.
     private static let lookMilliseconds: Int32 = 5
     private static let retryPause = Duration.milliseconds(200)
 
@@ -21,7 +18,6 @@ final class BrokerSupervisor: PollLoop {
     private var passwords: PasswordFile
     private var child: TetheredProcess?
     private var logWatch: FileWatch?
-    /// Called when the broker has stopped; empty until a stop is requested.
     private var onStop: [@Sendable () -> Void] = []
 
     init(_ settings: Broker.Settings) throws(EmulatorError) {
@@ -97,12 +93,11 @@ final class BrokerSupervisor: PollLoop {
         }
         while true {
             guard let port = try LoopbackSocket.freePort() else { continue }
-            // 1883 is the usual port of brokers; one that is stopped now would need it later.
+            // 1883 is the usual port of brokers. Another broker, which is stopped now, may need it.
             if port != taken, port != 1883 { return port }
         }
     }
 
-    /// Starts mosquitto on ``ports``. After any result but `accepted`, no child process remains.
     private func start() throws(EmulatorError) -> Start {
         let files = self.settings.files
         try files.write(ports: self.ports, persistence: self.settings.persistence, isRoot: geteuid() == 0)
@@ -130,7 +125,6 @@ final class BrokerSupervisor: PollLoop {
         child.stop(patience: Int32(clamping: self.settings.patience.stop.wholeMillisecondsRoundedUp))
     }
 
-    /// Restarts mosquitto after it has ended by itself. After a failure, the loop's next turn retries.
     private func restart() {
         if let child = self.child.take() { _ = child.wait() }
         // The restart removes the old log, so its last lines are read before.
@@ -139,11 +133,9 @@ final class BrokerSupervisor: PollLoop {
         _ = try? self.start()
     }
 
-    /// The interval for repeating SIGHUP: mosquitto misses a SIGHUP while it reads its files.
+    /// mosquitto misses a SIGHUP while it reads its files, so the signal is repeated.
     private static let repeatsSignalAfter = Duration.milliseconds(200)
 
-    /// Waits until `credential` can log in; `false` when mosquitto has ended or `patience` is over.
-    ///
     /// - Parameter signalledAt: the time of the SIGHUP for this credential; `nil` if none was sent.
     private func waitUntilAccepted(
         _ credential: BrokerCredential, patience: Duration, signalledAt: MonotonicInstant? = nil
@@ -153,7 +145,7 @@ final class BrokerSupervisor: PollLoop {
         while true {
             let left = deadline.millisecondsLeft
             guard left > 0 else { return false }
-            // The installation's own client ID would take over its session.
+            // A probe with the installation's own client ID would take over its session.
             let probeID = BrokerConnections.probeID
             if let connection = try BrokerConnection.open(
                 port: self.ports.tcp, credential: credential, clientID: probeID, patience: left)
@@ -165,7 +157,7 @@ final class BrokerSupervisor: PollLoop {
                 self.child?.signal(SIGHUP)
                 signalledAt = .now()
             }
-            // mosquitto gives no sign that it listens, or that it has read its files again.
+            // mosquitto gives no sign that it listens, or that it has read its files again, so it is polled.
             guard self.child?.isRunning(afterMilliseconds: BrokerSupervisor.lookMilliseconds) ?? false else {
                 return false
             }
@@ -174,7 +166,6 @@ final class BrokerSupervisor: PollLoop {
 
     // MARK: - Serving
 
-    /// Carries out the messages. All new clients together need one update of the password file.
     private func serve(_ messages: [Broker.Message]) {
         var credentials: [BrokerCredential] = []
         var revoked: [String] = []
@@ -188,7 +179,7 @@ final class BrokerSupervisor: PollLoop {
             case .stop(let completion): self.onStop.append(completion)
             }
         }
-        // Names are never used again, so a name in both lists was granted before it was revoked.
+        // User names are not reused, so a name in both lists was granted first and revoked later.
         let lockedOut = Set(revoked)
         credentials.removeAll { lockedOut.contains($0.username) }
         let isAccepted = self.update(credentials, revoked: revoked)

@@ -1,4 +1,3 @@
-/// A client's connection to the broker: TCP or WebSocket, with TLS or without. JSON has the raw value.
 package enum BrokerTransport: String, Sendable, Hashable, CaseIterable {
     case tcp
     case tls
@@ -26,7 +25,6 @@ package enum BrokerTransport: String, Sendable, Hashable, CaseIterable {
         }
     }
 
-    /// - Parameter address: the client's address in the broker's log, before the colon and the port.
     init(address: Substring, isTLS: Bool) {
         let webSockets: [Substring: BrokerTransport] = ["127.0.0.2": .webSocket, "127.0.0.3": .webSocketTLS]
         self = webSockets[address.prefix { $0 != ":" }] ?? (isTLS ? .tls : .tcp)

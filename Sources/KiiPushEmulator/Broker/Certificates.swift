@@ -8,7 +8,7 @@ struct Certificates: Sendable {
     var serverCertificate: String { "\(self.directory)/server.crt" }
     var serverKey: String { "\(self.directory)/server.key" }
 
-    /// 30 days. A certificate that expires within this time is replaced at the next start.
+    /// A certificate that expires within 30 days is replaced at the next start.
     private static let renewalSeconds = 30 * 86_400
 
     /// Replaces the system's `openssl.cnf`, whose content varies.
@@ -32,7 +32,6 @@ struct Certificates: Sendable {
 
         """
 
-    /// Creates the files with `openssl`, unless they exist and remain valid long enough. Blocks.
     func ensure(programs: Programs) throws(EmulatorError) {
         let log = "\(self.directory).log"
         if try EmulatorError.ofFile(OwnFile.read(self.serverKey)) != nil {
@@ -42,7 +41,8 @@ struct Certificates: Sendable {
                 output: log, launcher: programs.setpriv)
             if stillGood == 0 { return }
         }
-        // Created in a temporary directory and renamed, so that an interrupted start leaves no incomplete set.
+        // The files are created in a temporary directory and renamed, so that an interrupted start leaves no
+        // incomplete set.
         let draft = Certificates(directory: "\(self.directory).new")
         Directory.remove(draft.directory)
         try EmulatorError.ofFile(PrivateFile.makeDirectory(draft.directory))
@@ -60,7 +60,6 @@ struct Certificates: Sendable {
         }
     }
 
-    /// The server's key and certificate, PEM.
     func serverIdentity() throws(EmulatorError) -> (key: Secret, certificate: String) {
         guard let key = try EmulatorError.ofFile(OwnFile.read(self.serverKey)),
             let certificate = try EmulatorError.ofFile(OwnFile.read(self.serverCertificate))

@@ -1,16 +1,14 @@
 import Glibc
 import KiiPushCore
 
-/// The broker's password file. `mosquitto_passwd` computes the hashes.
 struct PasswordFile {
     private let path: String
     private let programs: Programs
-    /// The line of each user name.
     private var lines: [String: String]
     /// Whether the file still has removed names because a write failed.
     private(set) var isStale = false
 
-    /// Reads the lines of `path` for the user names in `known`. Other lines belong to deleted installations.
+    /// Lines with other user names than those in `known` belong to deleted installations.
     init(path: String, programs: Programs, known: Set<String>) throws(EmulatorError) {
         self.path = path
         self.programs = programs
@@ -40,7 +38,6 @@ struct PasswordFile {
         self.lines = lines
     }
 
-    /// Removes names and writes the file. If the write fails, ``isStale`` stays true until a later write succeeds.
     mutating func remove(_ usernames: [String]) throws(EmulatorError) {
         for username in usernames { self.lines[username] = nil }
         self.isStale = true

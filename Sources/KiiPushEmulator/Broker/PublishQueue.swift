@@ -1,8 +1,6 @@
 package import KiiPushCore
 
-/// The messages that wait for sending or for an acknowledgement.
-///
-/// A job is one send to any number of recipients. It is complete when the broker has acknowledged each message.
+/// The messages that wait for sending or for an acknowledgement. A job is one send to any number of recipients.
 package struct PublishQueue {
     private struct Item {
         var job: UInt64
@@ -23,7 +21,6 @@ package struct PublishQueue {
     private var nextPacketID: UInt16 = 1
     private var nextSequence: UInt64 = 0
 
-    /// - Parameter window: the maximum number of unacknowledged messages.
     package init(window: Int = 1000) { self.window = window }
 
     package var isEmpty: Bool { self.jobs.isEmpty }
@@ -38,7 +35,6 @@ package struct PublishQueue {
         }
     }
 
-    /// The next messages to send, as many as the window allows.
     package mutating func takeMessages() -> [MQTTPublish] {
         var messages: [MQTTPublish] = []
         while self.firstWaiting < self.waiting.count, self.inFlight.count < self.window {
@@ -75,7 +71,6 @@ package struct PublishQueue {
         self.inFlight = [:]
     }
 
-    /// Drops the jobs whose deadline has passed, and returns their numbers.
     package mutating func expire(now: MonotonicInstant) -> [UInt64] {
         guard !self.jobs.isEmpty else { return [] }
         let expired = self.jobs.filter { $0.value.deadline <= now }.map { $0.key }

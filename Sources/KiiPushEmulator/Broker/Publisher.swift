@@ -1,6 +1,5 @@
 import KiiPushCore
 
-/// The only client that may publish. It sends the cloud's messages to the broker and reports the acknowledgements.
 final class Publisher: Sendable {
     private struct Job: Sendable {
         let publications: [Publication]
@@ -9,19 +8,17 @@ final class Publisher: Sendable {
 
     private let thread = PollThread<Job>(name: "kii-publisher")
 
-    /// - Parameter patience: the time limit for the acknowledgement of a send.
     init(port: UInt16, credential: BrokerCredential, patience: Duration) throws(EmulatorError) {
         try self.thread.run { Loop(port: port, credential: credential, patience: patience) }
     }
 
-    /// Sends all messages. Calls `completion` once on another thread: with `true` when the broker has acknowledged
-    /// all, with `false` after a timeout. After a timeout, the broker may still deliver some of them.
+    /// Calls `completion` once on another thread: with `true` when the broker has acknowledged all messages, with
+    /// `false` after a timeout. After a timeout, the broker may still deliver some messages.
     func publish(_ publications: [Publication], completion: @escaping @Sendable (Bool) -> Void) {
         guard !publications.isEmpty else { return completion(true) }
         if !self.thread.send(Job(publications: publications, completion: completion)) { completion(false) }
     }
 
-    /// Drops unacknowledged messages and ends the thread. Blocks for a moment.
     func stop() {
         self.thread.stop()
         self.thread.join()

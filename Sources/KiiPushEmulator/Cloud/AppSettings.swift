@@ -1,22 +1,21 @@
 import KiiPushCore
 
-/// Settings of the app that may change while it runs. Kii's developer portal or Kii's operators would change them.
+/// Settings of the app that Kii's developer portal or Kii's operators may change while the app runs.
 ///
-/// `GET` and `PATCH /__kii/app` read and change them. They are not stored: each start begins with its configuration.
+/// Here `GET` and `PATCH /__kii/app` read and change them. They are not stored: each start begins with its
+/// configuration.
 package struct AppSettings: Sendable, Hashable {
     /// Whether the cloud refuses every request to the app with 403 `APP_DISABLED`.
     package var isDisabled = false
-    /// The time after an installation's creation during which its endpoint is "not ready" (503). Default none.
+    /// See ``Emulator/Configuration/endpointDelay``.
     package var endpointDelay: Duration
-    /// The lifetime of an MQTT endpoint, from the first request for it. `nil`, the default, means no end.
+    /// See ``Emulator/Configuration/mqttTTL``.
     package var mqttTTL: Duration?
-    /// The lifetime of a token if the login request names none. `nil`, the default, means no end.
+    /// See ``Emulator/Configuration/tokenLifetime``.
     package var tokenLifetime: Duration?
     package var givesRefreshTokens: Bool
-    /// Whether a thing gets an owner only by its password or a code. Default: no.
     var requiresThingPassword = false
     package var requestLimit: RequestLimit?
-    /// The networks for which the app has keys. Default: all.
     var networks = Set(PushNetwork.keyed)
 
     package init(
@@ -90,7 +89,7 @@ extension RequestLimit {
     }
 }
 
-/// Counts requests for a ``RequestLimit``. A period begins with its first request.
+/// A period begins with its first request.
 struct RequestWindow: Sendable {
     private var count = 0
     private var end = Timestamp(millisecondsSinceEpoch: .min)

@@ -4,7 +4,6 @@ enum Caller: Sendable, Hashable {
     /// The app itself, by its key. It may register users and log in.
     case anonymous
     case principal(Principal)
-    /// The app's administrator, who may do everything.
     case admin
 
     static func user(_ id: String) -> Caller { .principal(.user(id)) }
@@ -38,7 +37,6 @@ extension Principal {
         self = parts[0] == "user" ? .user(String(parts[1])) : .thing(String(parts[1]))
     }
 
-    /// The form in Kii's access rules and errors.
     var subject: String { self.kind == "user" ? "UserID:\(self.id)" : "ThingID:\(self.id)" }
 
     var field: (String, JSONValue) { ("\(self.kind)ID", JSONValue(self.id)) }
@@ -59,7 +57,6 @@ extension Scope {
 
     var typeName: String { self.owner.map { "APP_AND_\($0.kind.uppercased())" } ?? "APP" }
 
-    /// The member of a message that names the owner; `nil` for the app.
     var messageField: (String, JSONValue)? {
         self.owner.map { ("objectScope\($0.kind.prefix(1).uppercased())\($0.kind.dropFirst())ID", JSONValue($0.id)) }
     }

@@ -1,6 +1,5 @@
 package import KiiPushCore
 
-/// All records of the cloud with their indexes, and the changes that are not written yet.
 package struct CloudState: Sendable {
     fileprivate(set) var users: [String: UserRecord] = [:]
     fileprivate(set) var things: [String: ThingRecord] = [:]
@@ -62,7 +61,6 @@ package struct CloudState: Sendable {
         CommandRecord.self,
     ]
 
-    /// Loads a stored row; `false` if it is unreadable.
     package mutating func load(table: String, value: JSONValue) -> Bool {
         guard let kind = CloudState.kinds.first(where: { $0.table == table }), let record = kind.init(json: value)
         else { return false }
@@ -129,15 +127,13 @@ extension CloudState {
         }
     }
 
-    /// Removes the tokens, installations and subscriptions of a deleted user or thing.
     fileprivate mutating func removeBelongings(of principal: Principal) {
         self.removeTokens(of: .principal(principal))
         for installation in self.installations(of: principal) { self.remove(installation) }
         self.remove { (subscription: SubscriptionRecord) in subscription.subscriber == principal }
     }
 
-    /// Removes the contents of a deleted owner's scope, and the owner's rights to other topics. Without this, a later
-    /// group with the same ID would get these rights.
+    /// Also removes the owner's rights to other topics, since a later group with the same ID would get these rights.
     fileprivate mutating func removeContents(of scope: Scope) {
         self.remove { (topic: TopicRecord) in topic.topic.scope == scope }
         self.remove { (bucket: BucketRecord) in bucket.bucket.scope == scope }
@@ -150,7 +146,6 @@ extension CloudState {
         for record in meant.sorted(by: { $0.key < $1.key }) { self.remove(record) }
     }
 
-    /// Saves the records for which `change` returns `true`, in a fixed order.
     fileprivate mutating func changeAll<Record: StoredRecord>(_ change: (inout Record) -> Bool) {
         let changed = self[keyPath: Record.records].values.compactMap { record -> Record? in
             var record = record
@@ -160,7 +155,7 @@ extension CloudState {
     }
 }
 
-// MARK: - Where each kind is kept
+// MARK: - Storage of each kind
 
 extension UserRecord {
     static var records: WritableKeyPath<CloudState, [String: UserRecord]> { \.users }
@@ -172,7 +167,7 @@ extension UserRecord {
         }
     }
 
-    /// Removes the user's own records. Groups and things remain; the user is no longer a member or owner of them.
+    /// Groups and things remain, but the user is no longer a member or owner of them.
     func removeDependents(from state: inout CloudState) {
         state.removeBelongings(of: .user(self.id))
         state.removeContents(of: .user(self.id))

@@ -76,7 +76,6 @@ extension EmulatedCloud {
         guard isAllowed else { throw self.unauthorized(what, call.caller) }
     }
 
-    /// Whether `caller` is `principal`, the administrator or an owner of the thing.
     func mayAct(_ caller: Caller, for principal: Principal) -> Bool {
         if caller == .admin || caller == .principal(principal) { return true }
         guard case .thing(let id) = principal, let thing = self.state.things[id], let userID = caller.userID else {
@@ -86,10 +85,9 @@ extension EmulatedCloud {
             || thing.ownerGroups.contains { self.state.groups[$0]?.members.contains(userID) ?? false }
     }
 
-    /// Whether `caller` belongs to `scope`: the user; a member of the group; the thing or one of its owners. Every
-    /// caller with a token belongs to the app's scope, and the administrator belongs to every scope.
+    /// Every caller with a token belongs to the app's scope. A thing has no rights in its owner's scope.
     ///
-    /// - Source: Kii's guide on securing topics, default rights. A thing has no rights in its owner's scope.
+    /// - Source: Kii's guide on securing topics, default rights.
     func belongs(_ caller: Caller, to scope: Scope) -> Bool {
         if caller == .admin { return true }
         switch scope {
@@ -112,9 +110,8 @@ extension Secret {
 }
 
 private struct Authorization {
-    /// The token of the scheme Bearer; `nil` if there is none.
     var bearer: String?
-    /// The decoded credentials of the scheme Basic, empty if they cannot be decoded; `nil` if there are none.
+    /// Empty if the credentials cannot be decoded; `nil` if there are none.
     var basic: String?
 
     init?(_ call: CloudCall) {

@@ -18,7 +18,6 @@ extension EmulatedCloud {
         return group
     }
 
-    /// The scope in the path, whose owner has to exist.
     func scope(_ call: CloudCall) throws(KiiFailure) -> Scope {
         if call.parameters["user"] != nil { return .user(try self.user(call).id) }
         if call.parameters["thing"] != nil { return .thing(try self.thing(call).id) }

@@ -3,10 +3,8 @@ package import KiiPushCore
 /// The emulated cloud as a value: state and a request go in, an answer and its effects come out. It uses no clock,
 /// socket or file.
 package struct EmulatedCloud: Sendable {
-    /// Settings that do not change while the emulator runs.
     package struct Settings: Sendable {
         package var app: AppIdentity
-        /// The broker's ports in the endpoints that clients get.
         package var brokerPorts: BrokerPorts
         /// See ``Emulator/Configuration/strict``.
         package var isStrict: Bool
@@ -16,7 +14,6 @@ package struct EmulatedCloud: Sendable {
         package var httpsBaseURL: String?
         /// The administrator's token for the emulator's page, valid until the emulator ends.
         package var pageToken: Secret?
-        /// Whether clients connect through a proxy that can carry out scripted faults of packets.
         package var hasFaultProxy: Bool
 
         package init(
@@ -33,21 +30,16 @@ package struct EmulatedCloud: Sendable {
         }
     }
 
-    /// The effects of a request that the caller of the cloud has to carry out.
     package struct Effects: Sendable, Equatable {
-        /// Changes to commit before any other effect.
         package var changes: [StateChange] = []
         /// Messages that the broker has to acknowledge before the answer is sent.
         package var publications: [Publication] = []
         /// Clients that the broker has to accept before the answer is sent.
         package var grants: [BrokerCredential] = []
-        /// User names that the broker has to remove.
         package var revocations: [String] = []
-        /// Messages to log once the changes are committed.
         var messages: [LoggedMessage] = []
         /// Whether to forget messages, faults and counts too, once the changes are committed.
         var isReset = false
-        /// The delay of the answer after all other effects; only a fault sets it.
         package var delay: Duration = .zero
 
         package init() {}
@@ -56,25 +48,23 @@ package struct EmulatedCloud: Sendable {
     package struct Reply: Sendable {
         /// `nil` if the request was not authenticated.
         var caller: Caller?
-        /// `nil` closes the connection without an answer, because of a fault.
+        /// `nil` closes the connection without an answer.
         package var response: HTTPResponse?
         package var effects: Effects
     }
 
     let settings: Settings
     package internal(set) var state: CloudState
-    /// Settings that may change while the emulator runs.
     var app: AppSettings
     var faults: [Fault] = []
     var script = FaultScriptRun()
     var requestWindow = RequestWindow()
-    /// The status of each user name that has ever connected to the broker; `nil` if unknown.
     package var presence: @Sendable () -> [String: BrokerConnections.Status]? = { nil }
     /// The user names whose packets the proxy can read.
     package var proxiedUsernames: @Sendable () -> Set<String> = { [] }
     var messages = RecentEntries<LoggedMessage>(maximumCount: 1000, maximumBytes: 16 << 20)
     var identifiers: Identifiers
-    /// The effects of the current request; its handlers add to them.
+    /// The effects of the current request.
     var effects = Effects()
     private var caller: Caller?
 
@@ -90,13 +80,12 @@ package struct EmulatedCloud: Sendable {
 
     var appID: String { self.settings.app.appID }
 
-    /// The field `Location` for a created resource, with the scheme of the request.
     func location(_ path: String, _ call: CloudCall) -> HTTPField {
         let secureURL = call.request.isSecure ? self.settings.httpsBaseURL : nil
         return HTTPField("Location", "\(secureURL ?? self.settings.baseURL)/apps/\(self.appID)/\(path)")
     }
 
-    /// Applies the effects in memory. Call this when the changes are on disk.
+    /// Call this when the changes are on disk.
     package mutating func commit(_ effects: Effects) {
         if effects.isReset {
             self.removeFaults()
@@ -106,9 +95,8 @@ package struct EmulatedCloud: Sendable {
         for message in effects.messages { self.messages.append(message) }
     }
 
-    /// Answers `request` at `now`. Call ``commit(_:)`` when the changes are written.
-    ///
-    /// Handlers check everything before they change anything, so a refused request changes nothing.
+    /// Call ``commit(_:)`` when the changes are written. Handlers check everything before they change anything, so a
+    /// refused request changes nothing.
     package mutating func respond(to request: IncomingRequest, now: Timestamp) -> Reply {
         (self.effects, self.caller) = (Effects(), nil)
         var delay = Duration.zero
@@ -124,9 +112,7 @@ package struct EmulatedCloud: Sendable {
         return Reply(caller: self.caller, response: response, effects: self.effects)
     }
 
-    /// Passes a request to its handler, unless the app is disabled, the request limit is exceeded, or a fault answers.
-    ///
-    /// Controls always pass, so that a control can enable a disabled app.
+    /// Controls below `/__kii` always pass, so that a control can enable a disabled app.
     private mutating func admit(
         _ request: IncomingRequest, now: Timestamp, delay: inout Duration
     ) throws(KiiFailure) -> HTTPResponse? {

@@ -4,24 +4,20 @@ import KiiPushCore
 struct Fault: Sendable {
     enum Answer: Sendable {
         case refusal(KiiFailure, retryAfter: Int?)
-        /// The emulator closes the connection without an answer.
         case disconnect
     }
 
     var id: String
     var requests: RequestPattern
-    /// Number of requests that the fault still affects.
     var times: Int
     /// `nil` if the fault only delays the request.
     var answer: Answer?
     /// Whether the cloud carries out the request before it fails, so that only its answer is lost.
     var isAfterwards: Bool
-    /// The delay of the answer, after the request is carried out.
     var delay: Duration
 }
 
 extension Fault.Answer {
-    /// `nil` closes the connection.
     var response: HTTPResponse? {
         switch self {
         case .disconnect: nil
@@ -57,7 +53,8 @@ extension Fault {
         }
     }
 
-    /// - Parameter isLost: whether the cloud first carries out the request. By default, the connection is then closed.
+    /// - Parameter isLost: whether the cloud first carries out the request and then, by default, closes the
+    ///   connection.
     private static func answer(_ body: ControlBody, isLost: Bool) throws(KiiFailure) -> Answer? {
         let disconnects = try body["disconnect"]?.flag()
         guard let status = try body["status"]?.integer(in: 400...599) else {
@@ -92,7 +89,6 @@ extension Fault {
             message ?? "The emulator was told to answer so.")
     }
 
-    /// An element of `GET /__kii/faults`: all members, with their defaults.
     var json: JSONValue {
         var (refusal, retryAfter, disconnects) = (KiiFailure?.none, Int?.none, false)
         switch self.answer {

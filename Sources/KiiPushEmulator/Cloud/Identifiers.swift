@@ -1,4 +1,3 @@
-/// Generates IDs and secrets in the formats of Kii's cloud.
 package struct Identifiers: Sendable {
     private var generator: any RandomNumberGenerator & Sendable
 
@@ -12,7 +11,6 @@ package struct Identifiers: Sendable {
     /// 25 lower-case letters and digits, as in a capture of ebisu's traffic and in thing-if's samples.
     mutating func installation() -> String { self.text(25, of: "0123456789abcdefghijklmnopqrstuvwxyz") }
 
-    /// The ID of an object or message, in the format of a UUID.
     mutating func unique() -> String { self.grouped([8, 4, 4, 4, 12]) }
 
     /// A token, key or password of `count` letters and digits. 22 or more cannot be guessed.

@@ -1,15 +1,12 @@
 import KiiPushCore
 
-/// An error response with an error code of Kii's cloud.
 struct KiiFailure: Error {
     var status: Int
     var errorCode: String
     var message: String
-    /// Further members of the error body, beside code and message.
     var context: JSONMembers
     var fields: [HTTPField]
 
-    /// - Parameter context: members without a value are null.
     init(
         _ status: Int, _ errorCode: String, _ message: String,
         _ context: KeyValuePairs<String, (any JSONConvertible)?> = [:], fields: [HTTPField] = []
@@ -27,7 +24,6 @@ struct KiiFailure: Error {
         return failure
     }
 
-    /// Adds the waiting time as the header field and as the member that Kii's clients read.
     func retryAfter(_ seconds: Int64) -> KiiFailure {
         var failure = self.about([("retryAfter", JSONValue(seconds))])
         failure.fields.append(HTTPField("Retry-After", "\(seconds)"))
@@ -74,7 +70,7 @@ extension KiiFailure {
         KiiFailure(413, "INVALID_INPUT_DATA", "The body is larger than \(limit) bytes.", fields: [KiiFailure.close])
     }
 
-    /// The request names another server, RFC 9110 section 15.5.20.
+    /// RFC 9110 section 15.5.20.
     static let misdirected = KiiFailure(
         421, "OPERATION_NOT_ALLOWED", "The emulator is 127.0.0.1, localhost or [::1], and no other host.",
         fields: [KiiFailure.close])
@@ -95,7 +91,6 @@ extension KiiFailure {
     static let wrongToken = KiiFailure(
         403, "WRONG_TOKEN", "The token is not valid: it is unknown, expired or was replaced.")
 
-    /// - Parameter address: the user's or thing's name in the login.
     static func wrongPassword(principalID: String, address: String?, app: String) -> KiiFailure {
         KiiFailure(
             401, "WRONG_PASSWORD", "The password is not correct.",
@@ -107,16 +102,13 @@ extension KiiFailure {
     /// Kii's own message, which does not tell whether the name or the password is wrong.
     static let invalidGrant = KiiFailure(
         400, "invalid_grant", "The user was not found or a wrong password was provided")
-    /// The client ID or the secret is wrong. Kii's status is 400; the code is OAuth's (RFC 6749 section 5.2).
+    /// Kii's status is 400; the code is OAuth's (RFC 6749 section 5.2).
     static let invalidClient = KiiFailure(400, "invalid_client", "The client ID or the client secret is not correct")
 }
 
 // MARK: - Missing and existing resources
 
 extension KiiFailure {
-    /// - Parameters:
-    ///   - field: Kii's name for the key of the search.
-    ///   - value: the key of the search.
     static func userNotFound(field: String = "userID", value: String, app: String) -> KiiFailure {
         KiiFailure(
             404, "USER_NOT_FOUND", "The user was not found.", ["field": field, "value": value, "appID": app])
@@ -131,7 +123,6 @@ extension KiiFailure {
             404, "THING_NOT_FOUND", "The thing was not found.", ["field": field, "value": value, "appID": app])
     }
 
-    /// Members that the path does not contain are null.
     static func installationNotFound(
         id: String? = nil, deviceType: String? = nil, registrationID: String? = nil, app: String
     ) -> KiiFailure {
@@ -147,7 +138,6 @@ extension KiiFailure {
 // MARK: - The emulator itself
 
 extension KiiFailure {
-    /// Nothing was changed, so the answer names a time for a retry.
     static let brokerSilent = KiiFailure(
         503, "TEMPORARY_UNAVAILABLE_ERROR", "The broker does not answer. Nothing was changed; ask again.",
         fields: [HTTPField("Retry-After", "1")])
@@ -157,7 +147,6 @@ extension KiiFailure {
         503, "TEMPORARY_UNAVAILABLE_ERROR",
         "The broker does not answer. What was asked for is done, and what was sent may still arrive.")
 
-    /// A script's step changes packets, but the emulator runs without a proxy.
     static func faultProxyMissing(_ step: FaultStep) -> KiiFailure {
         KiiFailure(
             409, "FAULT_PROXY_MISSING",

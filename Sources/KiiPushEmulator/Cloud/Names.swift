@@ -9,14 +9,12 @@ enum Names {
             }
     }
 
-    /// Whether `text` is two letters, like a country code. Kii's SDKs disagree on upper and lower case.
+    /// Kii's SDKs disagree on upper and lower case.
     static func isCountry(_ text: String) -> Bool {
         text.utf8.count == 2
             && text.utf8.allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20) }
     }
 
-    /// Whether `text` has the form of an e-mail address, with at least two labels in the domain.
-    ///
     /// - Source: Kii's SDKs, which are stricter before the `@`.
     static func isEmailAddress(_ text: String) -> Bool {
         let parts = text.split(separator: "@", omittingEmptySubsequences: false)

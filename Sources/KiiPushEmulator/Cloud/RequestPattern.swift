@@ -1,7 +1,6 @@
 package struct RequestPattern: Sendable, Hashable {
     package static let methods = ["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE"]
 
-    /// `nil` for every method.
     package var method: String?
     /// `*` matches one segment; `**` at the end matches any number of segments.
     package var path: String

@@ -1,22 +1,19 @@
 package import KiiPushCore
 
-/// An action of a fault script that affects clients, for ``FaultPlayer`` to carry out.
+/// An action of a fault script, for ``FaultPlayer`` to carry out.
 package struct FaultTask: Sendable {
     package var place: FaultScriptRun.Place
     package var deed: FaultStep.Deed
-    /// The installation whose clients are affected; `nil` for all installations.
+    /// `nil` for all installations.
     package var installation: String?
-    /// The clients' credentials, as far as the cloud knows them.
     package var clients: [BrokerCredential]
 }
 
-/// Events that may advance a fault script.
 package enum FaultNews: Sendable {
-    /// The broker has accepted messages on these topics.
+    /// The topics of messages that the broker has accepted.
     case published([String])
     case began(FaultScriptRun.Place)
     case ended(FaultScriptRun.Place, problem: String?)
-    /// Another event after which the script may advance.
     case look
 }
 
@@ -43,7 +40,6 @@ extension EmulatedCloud {
         self.script.end()
     }
 
-    /// The first fault that matches the request, or else the script's answer. Decrements the fault's count.
     mutating func takeFault(_ call: CloudCall) -> Fault? {
         let (method, path) = (call.request.meantMethod, call.target.path)
         var fault: Fault?

@@ -2,14 +2,13 @@ import KiiPushCore
 
 /// Plays a fault script. It takes over clients' connections itself, and lets the proxy change packets.
 struct FaultPlayer: PollLoop {
-    /// A connection with a client's own ID. The broker therefore closes the client's connection.
+    /// A connection with a client's own ID, for which the broker closes the client's connection.
     private struct Visit {
         let credential: BrokerCredential
         var connection: BrokerConnection?
         var nextAttempt = MonotonicInstant.now()
     }
 
-    /// An action that lasts for a time.
     private struct Stay {
         let place: FaultScriptRun.Place
         let end: MonotonicInstant
@@ -20,12 +19,10 @@ struct FaultPlayer: PollLoop {
     private static let pause = Duration.seconds(1)
     private static let loginPatience: Int32 = 1000
 
-    /// The thread of this loop, for events from `service`.
     let news: PollThread<FaultNews>
     let service: CloudService
     let port: UInt16
     let proxy: PacketProxy<ProxyClients>
-    /// The number of the script that ``stay`` belongs to.
     private var script = 0
     private var stay: Stay?
 
@@ -104,7 +101,6 @@ struct FaultPlayer: PollLoop {
 
     private static let refusal = "the broker lets nobody in: no endpoint was handed out yet"
 
-    /// Connects in the place of each client, and disconnects at once.
     private func visit(_ task: FaultTask, cleanSession: Bool) {
         let connections = task.clients.compactMap { self.open($0, cleanSession: cleanSession) }
         for connection in connections { _ = connection.send(.disconnect) }

@@ -1,4 +1,4 @@
-/// A script of faults: steps on separate lines or separated by semicolons, comments after `#`.
+/// Steps on separate lines or separated by semicolons, and comments after `#`.
 package struct FaultScript: Sendable, Hashable {
     static let maximumSteps = 1000
 
@@ -20,12 +20,10 @@ package struct FaultScript: Sendable, Hashable {
     private static let example = "after 3 requests answer 503 for 5 s"
 }
 
-/// An error in a script: its place, and the words that would be valid there.
 package struct FaultScriptError: Error, Sendable, Hashable, CustomStringConvertible {
     /// From 1. The column counts Unicode scalars.
     package var line: Int
     package var column: Int
-    /// One line, without a final full stop.
     package var message: String
 
     package var description: String { "line \(self.line), column \(self.column): \(self.message)" }

@@ -6,17 +6,14 @@ package struct FaultScriptRun: Sendable {
         case waiting, running, done
     }
 
-    /// A step of one script. Reports about an earlier script are ignored.
+    /// Reports about a step of an earlier script are ignored.
     package struct Place: Sendable, Hashable {
-        /// The number of the script, counted over all scripts.
         package var script: Int
         package var step: Int
     }
 
     private enum Progress: Sendable {
-        /// Waits for the step's condition.
         case waiting
-        /// The step answers requests.
         case answering
         /// The step's action waits for the player.
         case due
@@ -26,16 +23,12 @@ package struct FaultScriptRun: Sendable {
     }
 
     package private(set) var steps: [FaultStep] = []
-    /// The current step. Earlier steps are done.
     package private(set) var place = Place(script: 0, step: 0)
-    /// Whether an event has occurred since the last ``takeDeed(now:)``.
     private(set) var hasNews = false
     private var progress = Progress.waiting
     /// The number of requests or messages to wait for, or of requests to answer.
     private var left = 0
-    /// The time when the step begins or ends, if it depends on time.
     private(set) var due: Timestamp?
-    /// The problem of each step, by its index.
     private var problems: [Int: String] = [:]
 
     package init() {}
@@ -43,7 +36,6 @@ package struct FaultScriptRun: Sendable {
     /// `nil` when all steps are done.
     var current: FaultStep? { self.steps.indices.contains(self.place.step) ? self.steps[self.place.step] : nil }
 
-    /// The current step's action, once the step has begun.
     var deed: (FaultStep.Deed, installation: String?)? { self.progress == .waiting ? nil : self.current?.deed }
 
     package func state(of step: Int) -> State {
@@ -53,7 +45,6 @@ package struct FaultScriptRun: Sendable {
 
     package func problem(of step: Int) -> String? { self.problems[step] }
 
-    /// Starts a script, and ends the previous one.
     package mutating func play(_ script: FaultScript, now: Timestamp) {
         self.end()
         self.steps = script.steps
@@ -88,7 +79,6 @@ package struct FaultScriptRun: Sendable {
         }
     }
 
-    /// Counts a message that the broker has accepted for an installation.
     package mutating func messageTaken(for installation: String, now: Timestamp) {
         self.timePassed(until: now)
         guard self.progress == .waiting, case .messages(_, let meant) = self.current?.condition,
@@ -97,7 +87,7 @@ package struct FaultScriptRun: Sendable {
         if self.countDown() { self.begin(at: now) }
     }
 
-    /// The action to carry out now. Each is returned once.
+    /// Returns each action once.
     package mutating func takeDeed(now: Timestamp) -> (FaultStep.Deed, installation: String?)? {
         self.timePassed(until: now)
         self.hasNews = false
@@ -106,13 +96,10 @@ package struct FaultScriptRun: Sendable {
         return self.current?.deed
     }
 
-    /// Reports that the action has taken effect.
     package mutating func began(_ place: Place) {
         if place == self.place, self.progress == .begun { self.progress = .inForce }
     }
 
-    /// Reports the end of the action.
-    ///
     /// - Parameter problem: the reason why the action had no effect.
     package mutating func ended(_ place: Place, problem: String? = nil, now: Timestamp) {
         guard place == self.place, self.progress == .begun || self.progress == .inForce else { return }
@@ -120,7 +107,7 @@ package struct FaultScriptRun: Sendable {
         self.finish(at: now)
     }
 
-    // MARK: - From step to step
+    // MARK: - Steps
 
     private mutating func timePassed(until now: Timestamp) {
         while let due = self.due, due <= now {

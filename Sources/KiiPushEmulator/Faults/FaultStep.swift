@@ -1,6 +1,5 @@
-/// One step of a script: a condition and an action.
 package struct FaultStep: Sendable, Hashable {
-    /// The condition for the start of the step. Time and counts begin when the previous step ends.
+    /// Time and counts begin when the previous step ends.
     package enum Condition: Sendable, Hashable {
         case atOnce
         case time(Duration)
@@ -12,15 +11,13 @@ package struct FaultStep: Sendable, Hashable {
     package enum Action: Sendable, Hashable {
         /// Answers matching requests, for a number of requests or a time.
         case requests(Answer, for: Extent, RequestPattern)
-        /// Affects the clients of an installation; `nil` for all installations.
+        /// `nil` for all installations.
         case clients(Deed, of: String?)
     }
 
     package enum Answer: Sendable, Hashable {
         case refusal(Int, code: String?)
-        /// Closes the connection without an answer.
         case disconnect
-        /// Carries out the request and delays its answer.
         case delay(Duration)
     }
 
@@ -38,7 +35,6 @@ package struct FaultStep: Sendable, Hashable {
         /// Changes the nth message since the start of the step.
         case message(Int, PacketRule.Action)
 
-        /// Whether the action needs the proxy, since mosquitto cannot carry it out.
         var needsProxy: Bool {
             switch self {
             case .dropConnection, .loseSession, .takeOver: false

@@ -1,4 +1,3 @@
-/// Reads the words of one step. The error for an unknown word names the valid words.
 struct FaultStepReader {
     private static let conditions = ["after", "at"]
     private static let actions = ["answer", "close", "delay", "drop", "duplicate", "hold", "lose", "renumber", "take"]
@@ -7,7 +6,6 @@ struct FaultStepReader {
     private let all: [FaultScriptWord]
     private var words: ArraySlice<FaultScriptWord>
 
-    /// - Parameter words: at least one.
     init(_ words: [FaultScriptWord]) {
         self.all = words
         self.words = words[...]
@@ -81,7 +79,6 @@ struct FaultStepReader {
         return Self.everybody.contains(word.text) ? nil : word.text
     }
 
-    /// Reads Kii's error code, which is optional, before `for`.
     private mutating func errorCode() throws(FaultScriptError) -> String? {
         guard let word = self.words.first, word.text != "for" else { return nil }
         let isCode = word.text.allSatisfy { $0.isASCII && ($0.isLetter || $0.isNumber || $0 == "_") }

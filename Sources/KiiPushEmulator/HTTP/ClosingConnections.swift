@@ -45,7 +45,6 @@ final class ClosingConnections: Sendable {
 
         init(_ socket: FileDescriptor) { self.socket = socket }
 
-        /// Reads and drops received bytes; `false` when the connection is over.
         func drain(_ buffer: inout [UInt8]) -> Bool {
             while self.bytesLeft > 0 {
                 let count = self.socket.receive(into: &buffer, flags: Int(MSG_DONTWAIT))

@@ -4,8 +4,7 @@ import KiiPushCore
 /// The emulator's events for one reader, as server-sent events.
 ///
 /// libmicrohttpd asks for content when the reader's socket accepts bytes. Without new events, the connection is
-/// suspended until the log resumes it. A slow reader misses entries, and is told how many. libmicrohttpd notices a
-/// closed connection only when it sends something.
+/// suspended. libmicrohttpd notices a closed connection only when it sends something.
 ///
 /// - Source: HTML Living Standard, section 9.2.
 final class EventStream: Sendable {
@@ -13,9 +12,7 @@ final class EventStream: Sendable {
     private static let patienceSeconds: UInt32 = 60
 
     private struct State {
-        /// The number of the last entry that was sent; 0 before the first.
         var sequence: Int64
-        /// The rest of the current event.
         var unsent: ArraySlice<UInt8>
         var hasWaited = false
     }
@@ -32,7 +29,6 @@ final class EventStream: Sendable {
     private let readers: Locked<Int>
 
     /// - Parameters:
-    ///   - pending: the answer whose content this stream is.
     ///   - sequence: the entry after which to begin; `nil` for the first entry.
     ///   - greeting: the first event.
     ///   - readers: the number of readers. The end of this stream decrements it.

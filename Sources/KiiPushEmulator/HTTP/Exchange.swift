@@ -8,15 +8,13 @@ final class Exchange {
     private var head: IncomingRequest?
     private var body: [UInt8] = []
     private var isTooLarge = false
-    /// `nil` until the handler was called.
     private var pending: PendingAnswer?
 
     init(target: String) { self.target = target }
 
     var wasHandled: Bool { self.pending != nil }
 
-    /// libmicrohttpd's access handler. libmicrohttpd calls it with the head, each piece of the body, the end of the
-    /// body, and after a resumption.
+    /// libmicrohttpd calls this with the head, each piece of the body, the end of the body, and after a resumption.
     func advance(
         connection: sending OpaquePointer, method: UnsafePointer<CChar>, upload: UnsafeRawBufferPointer,
         uploadSize: UnsafeMutablePointer<Int>, server: HTTPServer.Context
@@ -50,7 +48,7 @@ final class Exchange {
         return pending.queueOrSuspend()
     }
 
-    /// Queues the answer. `nil` makes libmicrohttpd close the connection.
+    /// `nil` makes libmicrohttpd close the connection.
     static func queue(_ answer: HTTPResponse?, on connection: OpaquePointer) -> MHD_Result {
         guard let answer else { return .NO }
         let response = answer.body.withUnsafeBytes { bytes in

@@ -2,23 +2,20 @@ import CMicroHTTPD
 import Glibc
 import KiiPushCore
 
-/// HTTP/1.1 on the loopback interface, plain or with TLS, by libmicrohttpd with one thread on epoll.
 final class HTTPServer: Sendable {
     /// Handles a request on the server's thread. The handler answers once, from any thread, now or later.
     typealias Handler = @Sendable (IncomingRequest, PendingAnswer) -> Void
 
     static let maximumBodyBytes = 1 << 20
     private static let idleTimeoutSeconds: UInt32 = 120
-    /// Enough for a fleet. Above this number, or the process's limit of descriptors, clients wait for another
-    /// connection's end.
+    /// Enough for a fleet. Further clients wait for the end of another connection.
     private static let maximumConnections: UInt32 = 10_000
-    /// The time limit for a client, when the server stops, to read an answer that is larger than the socket's buffers.
+    /// The time limit for clients that are still reading their answer when the server stops.
     private static let stopPatience = Duration.seconds(2)
     static let hasTLS = cmhd_has_tls()
 
     private let running: Locked<Running?>
 
-    /// Serves connections to `listener`: HTTPS with the server certificate in `certificates`, else plain HTTP.
     init(
         _ listener: FileDescriptor, certificates: Certificates? = nil, handler: @escaping Handler
     ) throws(EmulatorError) {
@@ -75,8 +72,8 @@ final class HTTPServer: Sendable {
         self.running = Locked(Running(daemon: daemon, context: context))
     }
 
-    /// Stops the server, and blocks until its thread has ended. All handlers must have answered: libmicrohttpd may
-    /// close other connections at once. Waits until the answers are sent.
+    /// Blocks until the server's thread has ended. All handlers must have answered before, since libmicrohttpd may
+    /// close waiting connections at once.
     func stop() {
         let running = self.running.withLock { running in
             let taken = running

@@ -25,10 +25,10 @@ package struct IncomingRequest: Sendable {
         return method.uppercased()
     }
 
-    /// Whether the field `Host` names this machine, with any port.
+    /// Whether the field `Host` names this machine. A request of HTTP/1.0 may have no `Host`.
     ///
     /// A web page can have a browser resolve the page's own name to 127.0.0.1 and send requests here ("DNS
-    /// rebinding"). The field `Host` then has the page's name. A request of HTTP/1.0 may have no `Host`.
+    /// rebinding"). The field `Host` then has the page's name.
     var isForThisMachine: Bool {
         self.fields.filter { $0.isNamed("Host") }.allSatisfy { field in
             let host = field.value.lowercased()

@@ -1,10 +1,8 @@
 import CMicroHTTPD
 import KiiPushCore
 
-/// The answer to one request. Any thread may provide it.
-///
-/// The connection is used only under the lock. Suspending, resuming and queueing only set state in libmicrohttpd, so
-/// no callback runs under the lock.
+/// Suspending and resuming a connection and queueing an answer only set state in libmicrohttpd. So no callback runs
+/// under the lock, which protects the connection.
 final class PendingAnswer: Sendable {
     private struct State {
         let connection: OpaquePointer
@@ -13,7 +11,6 @@ final class PendingAnswer: Sendable {
         var isGiven = false
         /// `nil` closes the connection without an answer.
         var answer: HTTPResponse?
-        /// A stream to send instead of ``answer``.
         var stream: EventStream?
     }
 
@@ -50,7 +47,7 @@ final class PendingAnswer: Sendable {
         }
     }
 
-    /// Queues the answer, or suspends the connection until there is an answer. Call it only on the server's thread.
+    /// Call it only on the server's thread.
     func queueOrSuspend() -> MHD_Result {
         self.state.withLock { state in
             if let stream = state.stream.take() { return stream.queue(on: state.connection) }

@@ -4,7 +4,6 @@ import KiiPushCore
 final class UnansweredRequests: Sendable {
     private struct State: Sendable {
         var count = 0
-        /// Whether the count was 0 at any moment since the wait began.
         var wasNone = false
     }
 

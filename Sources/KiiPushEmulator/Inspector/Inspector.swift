@@ -23,9 +23,6 @@ final class Inspector: Sendable {
     private let explain: (@Sendable ([UInt8]) -> JSONValue)?
     private let readers = Locked(0)
 
-    /// - Parameters:
-    ///   - settings: the cloud's settings; the page contains their token.
-    ///   - explain: the content of `GET /__kii/messages/{id}/explain` for a payload; `nil` for no explanations.
     init(
         _ service: CloudService, log: ActivityLog, receivers: Receivers, settings: EmulatedCloud.Settings,
         explain: (@Sendable ([UInt8]) -> JSONValue)?
@@ -102,7 +99,6 @@ final class Inspector: Sendable {
         return .json(200, nil, explain(received.message))
     }
 
-    /// The stream of events. Browsers get it only for the emulator's own page.
     private func stream(
         _ request: IncomingRequest, _ target: RequestTarget, _ pending: PendingAnswer
     ) throws(KiiFailure) -> EventStream {

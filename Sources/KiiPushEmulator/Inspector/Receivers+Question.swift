@@ -1,7 +1,6 @@
 import KiiPushCore
 
 extension Receivers {
-    /// A question of the emulator's page about receivers. The answer reads files, and waits for receivers.
     enum Question: Sendable {
         case list
         case deadLetters
@@ -84,7 +83,6 @@ extension ReceiverFolder.Entry {
         ])
     }
 
-    /// Empty if no file has the message.
     fileprivate func events(of messageID: Int64) -> [JSONValue] {
         let record = try? self.inbox?.trace(of: messageID)
         return (record?.events ?? []).map { .object([("at", $0.at.description.json)] + $0.members) }

@@ -1,8 +1,8 @@
 import Glibc
 import KiiPushCore
 
-/// The receivers on this machine that announce themselves in a ``ReceiverFolder``. One thread watches the folder, and
-/// one thread for each receiver reads its events.
+/// The receivers that announce themselves in a ``ReceiverFolder``. One thread watches the folder, and one thread for
+/// each receiver reads its events.
 final class Receivers: Sendable {
     enum Message: Sendable {
         case watch
@@ -10,13 +10,10 @@ final class Receivers: Sendable {
         case ask(Question, @Sendable (HTTPResponse) -> Void)
     }
 
-    /// The time limit for a receiver to accept the connection.
     static let patience = Duration.milliseconds(100)
-    /// The interval in which waiting readers of the log are woken without news.
     private static let beat = Duration.seconds(15)
 
     private let thread = PollThread<Message>(name: "kii-receivers")
-    /// `nil` until a reader follows the log.
     private let join = Locked<VerdictJoin?>(nil)
 
     init(in folder: ReceiverFolder?, log: ActivityLog) throws(EmulatorError) {
@@ -38,7 +35,7 @@ final class Receivers: Sendable {
 
     deinit { self.stop() }
 
-    /// Ends the threads. Blocks until a receiver has answered the current question. Other questions are refused.
+    /// Blocks until a receiver has answered the current question. Other questions are refused.
     func stop() {
         self.thread.stop()
         self.thread.join()
@@ -49,7 +46,6 @@ final class Receivers: Sendable {
         private let log: ActivityLog
         private let join: Locked<VerdictJoin?>
         private let thread: PollThread<Message>
-        /// The next time to wake readers; `nil` while there is no reader.
         private var nextBeat: MonotonicInstant?
         private var watch: FileWatch?
         private var watched: [String: (client: ControlClient, thread: OSThread)] = [:]
@@ -64,7 +60,6 @@ final class Receivers: Sendable {
         }
 
         func turn(_ messages: [Message], readable: Set<Int32>) -> PollWait? {
-            // Whether the folder may have changed since it was read.
             var isStale = self.watch.map { readable.contains($0.descriptor.number) } ?? false
             // Events are cleared before the folder is read, so that a later receiver causes a new event.
             self.watch?.reset()
@@ -103,8 +98,7 @@ final class Receivers: Sendable {
             self.watch = try? FileWatch(folder.path, for: IN_CREATE | IN_MOVED_TO)
         }
 
-        /// Begins to watch new receivers. A receiver that does not answer is tried again when the folder changes, and
-        /// periodically.
+        /// A receiver that does not answer is tried again when the folder changes, and periodically.
         private func watchReceivers() {
             for entry in self.folder?.entries() ?? [] where self.watched[entry.name] == nil {
                 let client = try? ControlClient(stateDirectory: entry.stateDirectory, patience: Receivers.patience)

@@ -6,11 +6,10 @@ package import KiiPushCore
 /// several pushes match, the earliest one belongs to the earliest message. The receiver reports payload and
 /// installation when it calls a handler. Until then, this type stores the message's events.
 package struct VerdictJoin: Sendable {
-    /// The numbers of pushes and messages to remember. At twice the number, the older half is dropped.
+    /// At twice the number, the older half is dropped.
     private static let (mostPushes, mostMessages) = (1000, 5000)
-    /// The size limit of all pushes together. The last push is always kept.
+    /// The last push is always kept.
     private static let mostBytes = 16 << 20
-    /// The maximum number of stored events of one message.
     private static let mostHeld = 16
 
     package struct Push: Sendable {
@@ -30,7 +29,6 @@ package struct VerdictJoin: Sendable {
     }
 
     private struct Equal {
-        /// The pushes' numbers, oldest first.
         var numbers: [Int] = []
         /// By installation, the lowest number that its receiver may still report.
         var next: [String: Int] = [:]
@@ -59,7 +57,7 @@ package struct VerdictJoin: Sendable {
 
     package init() {}
 
-    /// Adds pushes. Call this before a receiver can get them.
+    /// Call this before a receiver can get the pushes.
     package mutating func add(_ sent: [Push]) {
         for push in sent {
             let number = self.firstNumber + self.pushes.count
@@ -84,8 +82,8 @@ package struct VerdictJoin: Sendable {
         self.firstNumber += count
     }
 
-    /// Adds an event of a receiver's message. Returns complete deliveries, and stored events of dropped messages. The
-    /// events of a message have to come in order.
+    /// Returns complete deliveries, and stored events of dropped messages. The events of a message have to come in
+    /// order.
     package mutating func take(_ event: MessageEvent, of receiver: String) -> [MessageDelivery] {
         let key = Key(receiver: receiver, messageID: event.messageID)
         let told = self.messages[key] == nil ? self.makeRoom(for: key) : []
@@ -114,7 +112,6 @@ package struct VerdictJoin: Sendable {
         return told + (message.held + [event]).map { MessageDelivery(message, $0, of: receiver) }
     }
 
-    /// - Parameter former: the push found for an earlier attempt of the message.
     private mutating func push(
         _ former: MessageLabel?, to installationID: String, as payload: [UInt8]
     ) -> MessageLabel? {
@@ -128,7 +125,6 @@ package struct VerdictJoin: Sendable {
         return push(number).label
     }
 
-    /// Drops the oldest messages. Returns their stored events, whose pushes remain unknown.
     private mutating func makeRoom(for key: Key) -> [MessageDelivery] {
         self.order.append(key)
         guard self.order.count >= 2 * Self.mostMessages else { return [] }
@@ -142,7 +138,6 @@ package struct VerdictJoin: Sendable {
 }
 
 extension VerdictJoin.Push {
-    /// `nil` for a message that no receiver of this package gets.
     init?(_ message: LoggedMessage) {
         let payloads = message.renderings.compactMap { rendering in
             message.deliveries[rendering.network].map { (rendering.message, $0) }

@@ -3,7 +3,6 @@ import KiiPushCore
 
 /// Watches a file for writes, or a folder for new entries (inotify(7)).
 struct FileWatch {
-    /// Readable after an event.
     let descriptor: FileDescriptor
 
     init(_ path: String, for events: Int32 = IN_MODIFY) throws(EmulatorError) {
@@ -13,7 +12,6 @@ struct FileWatch {
         guard inotify_add_watch(number, path, UInt32(events)) >= 0 else { throw .system("watch \(path)", errno) }
     }
 
-    /// Drops all events until now.
     func reset() {
         var events = [UInt8](repeating: 0, count: 4096)
         while self.descriptor.read(into: &events) > 0 {}

@@ -2,16 +2,15 @@ import Glibc
 import KiiPushCore
 
 enum LoopbackSocket {
-    /// The ports that the emulator chooses from. Linux uses ports from 32768 (by default) for outgoing connections. So
-    /// no client uses the port of a stopped emulator, and endpoints stay valid.
+    /// Linux uses ports from 32768 (by default) for outgoing connections. So no client uses the port of a stopped
+    /// emulator, and endpoints stay valid.
     private static let chosenPorts: Range<UInt16> = 10_000..<32_768
     /// Ports that this process does not choose again, so that another emulator of the process cannot use them during a
     /// restart.
     private static let usedPorts = Locked<Set<UInt16>>([])
 
-    /// A socket that already listens, so that its port is known before the first request.
-    ///
-    /// - Parameter port: the required port; 0 uses `preferred` if it is free, or any other.
+    /// Listens at once, so that the port is known before the first request. Port 0 uses `preferred` if it is free, or
+    /// any other.
     static func listener(on port: UInt16, preferred: UInt16) throws(EmulatorError) -> FileDescriptor {
         if port == 0, preferred != 0, let socket = try LoopbackSocket.listening(on: preferred) { return socket }
         if let socket = try LoopbackSocket.listening(on: port) { return socket }

@@ -3,17 +3,14 @@ import KiiPushCore
 
 /// A child process that the kernel terminates when the thread that started it ends.
 ///
-/// `setpriv --pdeathsig TERM` starts the child: the kernel sends SIGTERM when the parent thread ends, for any reason.
-/// So the thread that calls ``init(program:arguments:output:inherited:launcher:)`` has to live as long as the child
-/// should run.
+/// `setpriv --pdeathsig TERM` starts the child: the kernel sends SIGTERM when the parent thread ends. So that thread
+/// has to live as long as the child should run.
 struct TetheredProcess {
     private let process: ChildProcess
     /// A pipe whose other end only the child holds: `POLLHUP` reports the child's end.
     let lifeline: FileDescriptor
 
-    /// Starts `program`, with standard output and error in the file `output`.
-    ///
-    /// - Parameter inherited: a descriptor that the child inherits, such as a lock's.
+    /// - Parameter output: the file for standard output and error.
     init(
         program: String, arguments: [String], output: String, inherited: FileDescriptor? = nil, launcher: String
     ) throws(EmulatorError) {
@@ -35,7 +32,7 @@ struct TetheredProcess {
         }
     }
 
-    /// Whether the child still runs after `timeout` milliseconds. Returns earlier if the child ends.
+    /// Returns earlier if the child ends.
     func isRunning(afterMilliseconds timeout: Int32) -> Bool {
         var entry = pollfd(fd: self.lifeline.number, events: Int16(POLLIN), revents: 0)
         return poll(&entry, 1, timeout) <= 0
@@ -43,7 +40,7 @@ struct TetheredProcess {
 
     func signal(_ number: Int32) { self.process.signal(number) }
 
-    /// Waits for the child's end. Returns the exit code, or 128 + the signal that ended the child.
+    /// Returns the exit code, or 128 + the signal that ended the child.
     func wait() -> Int32 {
         switch self.process.wait() {
         case .exited(let status): status
@@ -53,14 +50,12 @@ struct TetheredProcess {
         }
     }
 
-    /// Sends SIGTERM, and SIGKILL after `patience` milliseconds. Reaps the child.
     func stop(patience: Int32) {
         self.signal(SIGTERM)
         if self.isRunning(afterMilliseconds: patience) { self.signal(SIGKILL) }
         _ = self.wait()
     }
 
-    /// Runs a program to its end and returns its exit code. Blocks the calling thread.
     static func run(_ program: String, _ arguments: [String], output: String, launcher: String) throws(EmulatorError)
         -> Int32
     { try TetheredProcess(program: program, arguments: arguments, output: output, launcher: launcher).wait() }

@@ -1,7 +1,7 @@
 import Glibc
 import KiiPushCore
 
-/// One direction of a connection. It splits bytes into packets, and sends bytes when they are due.
+/// One direction of a connection.
 struct Flow {
     private struct Chunk {
         var bytes: ArraySlice<UInt8>
@@ -12,13 +12,12 @@ struct Flow {
     private var decoder = FrameDecoder(maximumPacketBytes: MQTTFixedHeader.maximumRemainingLength)
     /// Whether the stream is not MQTT (TLS, or broken on purpose) and passes unchanged.
     private var isOpaque = false
-    /// Whether all bytes are dropped, which neither side notices.
     var isSwallowed = false
     private var queue: [Chunk] = []
 
     init(_ direction: Direction) { self.direction = direction }
 
-    /// The packets that these bytes complete; `nil` if the bytes pass unchanged.
+    /// Returns `nil` if the bytes pass unchanged.
     mutating func packets(from bytes: [UInt8]) -> [ProxyPacket]? {
         guard !self.isOpaque else { return nil }
         var packets: [ProxyPacket] = []
@@ -43,7 +42,6 @@ struct Flow {
         }
     }
 
-    /// Makes all delayed bytes due at once.
     mutating func release() {
         let now = MonotonicInstant.now()
         for index in self.queue.indices { self.queue[index].due = min(self.queue[index].due, now) }
@@ -53,8 +51,7 @@ struct Flow {
 
     var due: MonotonicInstant? { self.queue.first?.due }
 
-    /// Sends the due bytes, one at a time if requested. Returns `false` if the socket is broken. Drops the bytes if
-    /// `socket` is `nil`.
+    /// Sends the due bytes, or drops them if `socket` is `nil`. Returns `false` if the socket is broken.
     mutating func send(to socket: ProxySocket?, byteByByte: Bool) -> Bool {
         guard let socket else {
             self.queue.removeAll()

@@ -3,16 +3,13 @@ import KiiPushCore
 
 /// A TCP proxy on 127.0.0.1 between receivers and their broker, for simulated network faults.
 ///
-/// It reads MQTT packets, to hold, drop, repeat or renumber some of them. It cannot read TLS and other streams, but
-/// can cut, delay and split them. WebSocket connections end at the proxy, with TLS or without: the broker gets plain
-/// MQTT, and all rules apply.
+/// It holds, drops, repeats and renumbers MQTT packets. It can only cut, delay and split TLS and other unreadable
+/// streams. WebSocket connections end at the proxy, and the broker gets plain MQTT.
 package final class PacketProxy<Observer: ProxyObserver>: Sendable {
     private let ports: [BrokerTransport: UInt16]
     package let observer: Observer
     private let thread = PollThread<ProxyLoop.Command>(name: "kii-proxy")
 
-    /// Begins to listen. Resets each connection until ``forward(to:)`` sets the broker's port.
-    ///
     /// - Parameter transports: the transports of the clients, each with a free port; none has TLS.
     package convenience init(_ transports: [BrokerTransport], observer: Observer) throws(EmulatorError) {
         let listeners = try transports.map { transport throws(EmulatorError) in
@@ -41,7 +38,6 @@ package final class PacketProxy<Observer: ProxyObserver>: Sendable {
     /// The port for receivers; 0 for none.
     package func port(for transport: BrokerTransport) -> UInt16 { self.ports[transport] ?? 0 }
 
-    /// Closes everything and ends the thread; blocks for a moment. Only the first call has an effect.
     package func stop() {
         self.thread.stop()
         self.thread.join()
@@ -51,7 +47,7 @@ package final class PacketProxy<Observer: ProxyObserver>: Sendable {
         await self.perform(or: ()) { $0.upstream = port }
     }
 
-    /// Calls `body` on the proxy's thread if there is no connection. Returns `false` if there is a connection.
+    /// Returns `false`, without a call of `body`, if there is a connection.
     package func whileIdle(_ body: @escaping @Sendable () -> Void) async -> Bool {
         await self.perform(or: false) { loop in
             if loop.isIdle { body() }
@@ -59,25 +55,22 @@ package final class PacketProxy<Observer: ProxyObserver>: Sendable {
         }
     }
 
-    /// Changes the plan, and returns when the change is in force.
     package func change(_ body: @escaping @Sendable (inout ProxyPlan) -> Void) async {
         await self.perform(or: ()) { body(&$0.rules.plan) }
     }
 
-    /// Cuts all connections and returns their number.
     @discardableResult
     package func cut(_ cut: Cut) async -> Int {
         await self.perform(or: 0) { $0.cutAll(cut) }
     }
 
-    /// Drops all bytes of the present connections in these directions, and returns the number of connections. Later
-    /// connections are not affected.
+    /// Drops all bytes of the present connections in these directions, and returns the number of connections.
     @discardableResult
     package func swallow(_ directions: Set<Direction>) async -> Int {
         await self.perform(or: 0) { $0.swallow(directions) }
     }
 
-    /// Adds a rule, and returns when it is in force. The result tells whether the rule was carried out.
+    /// Returns when the rule is in force. The result tells whether the rule was carried out.
     ///
     /// - Parameter body: called on the proxy's thread, right after the rule was carried out.
     package func arm(_ rule: PacketRule, then body: @escaping @Sendable () -> Void = {}) async -> Firing {
@@ -86,7 +79,7 @@ package final class PacketProxy<Observer: ProxyObserver>: Sendable {
         return firing
     }
 
-    /// Adds a rule for streams that the proxy cannot read.
+    /// The rule affects streams that the proxy cannot read.
     package func arm(_ rule: ByteRule, then body: @escaping @Sendable () -> Void = {}) async -> Firing {
         let firing = Firing(body)
         await self.perform(or: ()) { $0.rules.arm(rule, fired: firing.happen) }
@@ -95,7 +88,6 @@ package final class PacketProxy<Observer: ProxyObserver>: Sendable {
 
     func tell(_ command: @escaping ProxyLoop.Command) { self.thread.send(command) }
 
-    /// - Parameter stopped: the result if the proxy was stopped.
     private func perform<Result: Sendable>(
         or stopped: Result, _ body: @escaping @Sendable (ProxyLoop) -> Result
     ) async -> Result {

@@ -4,7 +4,6 @@ import KiiPushCore
 final class ProxyClients: ProxyObserver {
     private struct State {
         var lastConnection = 0
-        /// The user name of each connection, by the connection's number.
         var usernames: [Int: String] = [:]
     }
 
@@ -13,7 +12,6 @@ final class ProxyClients: ProxyObserver {
 
     var usernames: Set<String> { self.state.withLock { Set($0.usernames.values) } }
 
-    /// Sets the closure for each WebSocket that a client ends, and for each refused request. Call it once.
     func observe(_ body: @escaping @Sendable (EndedWebSocket) -> Void) { self.whenEnded.withLock { $0 = body } }
 
     func ended(_ webSocket: EndedWebSocket) { self.whenEnded.withLock { $0 }?(webSocket) }

@@ -1,23 +1,19 @@
 import Glibc
 import KiiPushCore
 
-/// One connection through the proxy: the receiver's socket, the broker's socket, and both directions. Used only on the
-/// proxy's thread. Rules and observers see only MQTT, without the receiver's WebSocket.
+/// One connection through the proxy. Rules and observers see only MQTT, without the receiver's WebSocket.
 final class ProxyLink {
-    /// The observer's number of the connection.
     var number = 0
     private(set) var receiver: ProxySocket?
     private(set) var broker: ProxySocket?
     private let transport: BrokerTransport
     private let upstream: UInt16
     private var webSocket: ProxyWebSocket?
-    /// The deadline for the WebSocket request; `nil` once the request has come.
     private var patienceEnd: MonotonicInstant?
     private var toBroker = Flow(.toBroker)
     private var toReceiver = Flow(.toReceiver)
     /// Whether one side has ended. The other side ends when all bytes are sent.
     private(set) var isEnding = false
-    /// The user name in the receiver's CONNECT, once the proxy has read it.
     private var username: String?
     /// Whether packet identifiers of QoS 1 are renumbered. Fixed for a connection: after a change, one identifier
     /// could mean two messages in flight.
@@ -33,7 +29,7 @@ final class ProxyLink {
         self.renumbers = renumbers
     }
 
-    /// Connects to the broker, or waits for a WebSocket request; `false` if there is no broker.
+    /// `false` if there is no broker.
     func begin() -> Bool {
         guard self.transport.isWebSocket else { return self.connect() }
         self.webSocket = ProxyWebSocket()
@@ -56,7 +52,6 @@ final class ProxyLink {
         if directions.contains(.toReceiver) { self.toReceiver.isSwallowed = true }
     }
 
-    /// The next time when the link has work without new bytes; `nil` for never.
     var due: MonotonicInstant? {
         [self.toBroker.due, self.toReceiver.due, self.patienceEnd].compactMap { $0 }.min()
     }
@@ -65,7 +60,7 @@ final class ProxyLink {
         self.isEnding && self.toBroker.isEmpty && self.toReceiver.isEmpty || self.receiver == nil && self.broker == nil
     }
 
-    /// Reads from a socket; `false` if the other side has to be reset at once.
+    /// `false` if the other side has to be reset at once.
     func read(_ direction: Direction, _ rules: inout ProxyRules) -> Bool {
         guard let source = direction == .toBroker ? self.receiver : self.broker else { return true }
         var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -90,7 +85,6 @@ final class ProxyLink {
         self.refuse(WebSocketInvitation.refusal(408, "No request for a WebSocket came within \(patience) s."), rules)
     }
 
-    /// Unwraps the receiver's WebSocket frames, and passes the MQTT bytes on.
     private func takeOff(_ bytes: [UInt8], _ rules: inout ProxyRules) -> Bool {
         // Swallowed bytes, and bytes after the end, get no answer.
         guard var webSocket = self.webSocket, !self.toBroker.isSwallowed, !self.isEnding else { return true }
@@ -186,7 +180,6 @@ final class ProxyLink {
         }
     }
 
-    /// Queues bytes, in a frame if the receiver uses WebSocket.
     private func enqueue(_ bytes: ArraySlice<UInt8>, _ flow: inout Flow, after delay: Duration) {
         let isFramed = flow.direction == .toReceiver && self.webSocket != nil && !bytes.isEmpty
         flow.enqueue(isFramed ? ProxyWebSocket.wrap(bytes)[...] : bytes, after: delay)

@@ -3,7 +3,6 @@ import KiiPushCore
 final class ProxyLoop: PollLoop {
     typealias Command = @Sendable (ProxyLoop) -> Void
 
-    /// The broker's port; 0 while unknown.
     var upstream: UInt16 = 0
     var rules: ProxyRules
     private let listeners: [ProxyListener]
@@ -52,7 +51,6 @@ final class ProxyLoop: PollLoop {
 
     var isIdle: Bool { self.links.isEmpty }
 
-    /// Removes all rules, and makes delayed bytes due.
     func reset() {
         self.rules.reset()
         for link in self.links { link.release() }

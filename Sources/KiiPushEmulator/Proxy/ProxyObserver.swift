@@ -1,4 +1,4 @@
-/// Observes a proxy's events. The methods run on the proxy's thread.
+/// The methods run on the proxy's thread.
 package protocol ProxyObserver: Sendable {
     /// Returns the number of a new connection.
     func connected() -> Int
@@ -8,7 +8,6 @@ package protocol ProxyObserver: Sendable {
     func received(_ packet: inout ProxyPacket, _ direction: Direction)
     /// The proxy sends a packet to the other side `copies` times.
     func passed(_ packet: ProxyPacket, _ direction: Direction, connection: Int, copies: Int)
-    /// A client's WebSocket was refused, or the client ended it.
     func ended(_ webSocket: EndedWebSocket)
     /// A connection has ended: the proxy cut it, or the broker or the receiver closed it.
     func ended(_ connection: Int, byCut: Bool)

@@ -8,7 +8,6 @@ package struct ProxyPacket: Sendable {
     package private(set) var username: String?
     /// The observer's number for a message, to distinguish messages of equal bytes.
     package var serial: Int?
-    /// The range of a PUBLISH's payload in ``body``.
     private var payloadRange = 0..<0
 
     init(header: MQTTFixedHeader, body: RawSpan) {
@@ -35,7 +34,6 @@ package struct ProxyPacket: Sendable {
         set { self.body.replaceSubrange(self.payloadRange, with: newValue) }
     }
 
-    /// The flag DUP of a PUBLISH.
     package var isMarkedDuplicate: Bool { self.header.flags & 0b1000 != 0 }
 
     mutating func renumber(_ identifier: UInt16) {

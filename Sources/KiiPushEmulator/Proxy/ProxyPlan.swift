@@ -14,9 +14,7 @@ package enum Cut: Sendable, Hashable, CaseIterable {
 
 /// Effects on all later bytes and connections, until the plan changes.
 package struct ProxyPlan: Sendable {
-    /// Whether to reset new connections at once.
     package var refusesConnections = false
-    /// Whether to send every byte separately.
     package var splitsIntoBytes = false
     package var delay: Duration = .zero
     /// Whether to replace the broker's packet identifiers on later connections. Each connection counts from 1, as with
@@ -31,13 +29,10 @@ package struct PacketRule: Sendable {
         /// Passes the packet unchanged. Only calls the rule's closure.
         case pass
         case drop
-        /// Sends the packet twice, with the same bytes.
         case duplicate
         /// Drops the packet and all later ones of its connection in this direction.
         case swallowRest
-        /// Cuts the connection before the packet passes.
         case cutInstead(Cut)
-        /// Cuts the connection after the packet has passed.
         case cutAfter(Cut)
     }
 

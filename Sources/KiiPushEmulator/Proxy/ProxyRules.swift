@@ -8,7 +8,6 @@ struct ProxyRules {
     }
 
     var plan = ProxyPlan()
-    /// Set by a rule: the cut of the connection whose packet matched.
     var cut: Cut?
     let observer: any ProxyObserver
     private var armed: [Armed] = []
@@ -44,7 +43,6 @@ struct ProxyRules {
         return ends.max().map { $0 - now } ?? self.plan.delay
     }
 
-    /// Returns the part of `count` unreadable bytes that may pass.
     mutating func passing(_ count: Int, _ direction: Direction) -> Int {
         guard direction == .toReceiver, let armed = self.armedBytes else { return count }
         guard count >= armed.left else {
@@ -57,7 +55,6 @@ struct ProxyRules {
         return armed.rule.cut == nil ? count : armed.left
     }
 
-    /// The effect on the next packet of this type; `nil` for none.
     mutating func action(
         _ type: MQTTPacketType, _ direction: Direction, of username: String?
     ) -> PacketRule.Action? {

@@ -20,8 +20,6 @@ final class ProxySocket {
     }
 
     /// `nil` if nobody listens. Loopback connections are made or refused without waiting.
-    ///
-    /// - Parameter transport: the client's transport, which selects the local address.
     static func connect(to port: UInt16, for transport: BrokerTransport) -> ProxySocket? {
         // If no socket is available, the proxy acts as if nobody listened.
         let socket = (try? LoopbackSocket.connected(to: port, from: transport.proxyAddress)) ?? nil
@@ -31,7 +29,6 @@ final class ProxySocket {
 
     var descriptor: Int32 { self.socket.number }
 
-    /// The reason why the TLS handshake failed; `nil` if it has not failed.
     var failure: String? { self.tls?.failure }
 
     /// Returns the number of bytes read; 0 at the end; -1 with the reason in `errno`.
@@ -42,7 +39,6 @@ final class ProxySocket {
     /// Returns the number of bytes sent; -1 with the reason in `errno`.
     func send(_ bytes: ArraySlice<UInt8>) -> Int { self.tls?.send(bytes) ?? self.socket.send(bytes) }
 
-    /// Makes a close drop the bytes in flight (RST).
     func resetAtEnd() {
         var option = linger(l_onoff: 1, l_linger: 0)
         setsockopt(self.socket.number, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
@@ -58,10 +54,8 @@ final class ProxySocket {
 package struct ProxyListener: Sendable {
     let transport: BrokerTransport
     let socket: FileDescriptor
-    /// For TLS between client and proxy.
     let identity: TLSIdentity?
 
-    /// - Parameter port: the required port; 0 uses `preferred` if it is free, or any other.
     init(
         _ transport: BrokerTransport, on port: UInt16, preferred: UInt16, identity: TLSIdentity? = nil
     ) throws(EmulatorError) {

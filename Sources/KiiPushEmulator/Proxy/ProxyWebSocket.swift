@@ -1,18 +1,15 @@
 import KiiPushCore
 
-/// The server side of a receiver's WebSocket, from the HTTP request on.
 struct ProxyWebSocket {
     /// The time limit for the TLS handshake and the request together.
     static let patience = Duration.seconds(10)
 
     enum Arrival {
-        /// The request is incomplete.
         case part
         /// A valid request. Send the answer, and pass the rest to ``unwrap(_:)``.
         case request(answer: [UInt8], rest: [UInt8])
         /// A request that gets this answer instead of a WebSocket.
         case refusal(WebSocketInvitation.Outcome)
-        /// Frames, for ``unwrap(_:)``.
         case frames
     }
 
@@ -20,7 +17,6 @@ struct ProxyWebSocket {
     private var decoder = WebSocketDecoder(role: .server)
     private var hasClosed = false
 
-    /// Whether the request has not come yet.
     var isAwaited: Bool { self.invitation != nil }
 
     mutating func take(_ bytes: [UInt8]) -> Arrival {
@@ -53,8 +49,7 @@ struct ProxyWebSocket {
         return (mqtt, answer)
     }
 
-    /// The reason why the receiver ended the WebSocket; `nil` while it is open. A fault if the receiver violated the
-    /// protocol.
+    /// `nil` while the WebSocket is open.
     var end: (words: String, isFault: Bool)? {
         self.decoder.end.map { ($0.error.detail, $0.error.code == .webSocketFailed) }
     }
@@ -74,7 +69,6 @@ struct ProxyWebSocket {
         return frame + mqtt
     }
 
-    /// The status and the sentence of a refusal, for people.
     static func words(of answer: [UInt8]) -> String {
         let text = String(decoding: answer, as: UTF8.self)
         let status = text.prefix { $0 != "\r\n" }.split(separator: " ").dropFirst().joined(separator: " ")

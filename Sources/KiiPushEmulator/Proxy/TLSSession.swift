@@ -41,7 +41,6 @@ final class TLSSession {
     /// GnuTLS needs the credentials as long as the session lives.
     private let identity: TLSIdentity
     private var isReady = false
-    /// The reason why the handshake failed; `nil` if it has not failed.
     private(set) var failure: String?
 
     /// `nil` if memory is short.

@@ -1,16 +1,13 @@
 import Glibc
 import KiiPushCore
 
-/// The directory of an emulator, locked while the emulator runs.
 struct EmulatorDirectory: Sendable {
     let path: String
     let isTemporary: Bool
     private let lock: FileLock
     let brokerLock: FileLock
 
-    /// Locks `path`, or a new temporary directory. Blocks while the broker of a killed emulator is still ending.
-    ///
-    /// - Parameter brokerPatience: the time limit for that broker to save its sessions.
+    /// Blocks, at most for `brokerPatience`, while the broker of a killed emulator is still saving its sessions.
     init(_ path: String?, brokerPatience: Duration) throws(EmulatorError) {
         if let path {
             try EmulatorError.ofFile(PrivateFile.makeDirectory(path))
@@ -28,7 +25,7 @@ struct EmulatorDirectory: Sendable {
     var statePath: String { "\(self.path)/state.sqlite" }
     var brokerFiles: BrokerFiles { BrokerFiles(directory: "\(self.path)/broker") }
 
-    /// Unlocks the directory, and removes a temporary one. Call it when the broker has ended.
+    /// Call it when the broker has ended.
     func release() {
         if self.isTemporary { Directory.remove(self.path) }
         self.brokerLock.release()
@@ -58,8 +55,8 @@ struct EmulatorDirectory: Sendable {
         }
     }
 
-    /// Makes an empty directory private, since it is meant for the emulator. A directory with files, such as a home or
-    /// /tmp, keeps its mode.
+    /// An empty directory was created for the emulator. A directory with files may be a home or /tmp, and keeps its
+    /// mode.
     private static func makePrivate(_ path: String) throws(EmulatorError) {
         var status = stat()
         guard stat(path, &status) == 0 else { throw .system("look at \(path)", errno) }

@@ -18,7 +18,6 @@ struct EmulatorState: Sendable {
     let app: AppIdentity
     let ports: Ports
 
-    /// Reads all of `store`. Creates an app in a new store.
     init(store: StateStore) throws(EmulatorError) {
         var (app, ports, cloud) = (AppIdentity?.none, Ports(), CloudState())
         try store.forEach { (table, key, value) throws(EmulatorError) in

@@ -2,7 +2,7 @@ import CSQLite
 import Glibc
 import KiiPushCore
 
-/// The cloud's state in an SQLite file: one row of JSON a record. Used by one thread at a time.
+/// Used by one thread at a time.
 final class StateStore {
     /// The version of the file's layout. A file with a higher version is refused.
     private static let version: Int32 = 1
@@ -40,7 +40,6 @@ final class StateStore {
         sqlite3_close_v2(self.database)
     }
 
-    /// Writes all of `changes` or none.
     func apply(_ changes: [StateChange]) throws(EmulatorError) {
         guard !changes.isEmpty else { return }
         try self.rows("BEGIN IMMEDIATE")
@@ -83,7 +82,7 @@ final class StateStore {
         guard sqlite3_exec(self.database, sql, nil, nil, nil) == SQLITE_OK else { throw self.failure("run \(sql)") }
     }
 
-    /// Runs a statement with `texts` and then `blob` for ?1, ?2, …, and calls `body` for each row.
+    /// Binds `texts` and then `blob` to ?1, ?2, …
     private func rows(
         _ sql: String, _ action: String = "write the state", texts: [String] = [], blob: [UInt8]? = nil,
         _ body: (OpaquePointer) throws(EmulatorError) -> Void = { _ in }

@@ -14,7 +14,7 @@ extension KiiFailure: JSONReaderError {
 }
 
 extension ControlBody {
-    /// The body of `call`; an empty body counts as `{}`. The media type does not matter, so that `curl -d` works.
+    /// An empty body counts as `{}`. The media type does not matter, so that `curl -d` works.
     ///
     /// - Throws: ``KiiFailure`` 400 for a member that is not in `members`.
     init(_ call: CloudCall, members: [String]? = nil) throws(KiiFailure) {
@@ -24,7 +24,7 @@ extension ControlBody {
 
     func count() throws(KiiFailure) -> Int { try self.integer(in: 1...1_000_000) }
 
-    /// A duration in seconds, to the millisecond. The default limit is 68 years.
+    /// In seconds, to the millisecond. The default limit is 68 years.
     func duration(
         from shortest: Duration = .milliseconds(1), to longest: Duration = .seconds(2_147_483_647)
     ) throws(KiiFailure) -> Duration {

@@ -31,7 +31,6 @@ extension EmulatedCloud {
 
     mutating func changeApp(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let changed = try self.app.merging(ControlBody(call))
-        // A new limit starts a new period of counting.
         if changed.requestLimit != self.app.requestLimit { self.requestWindow = RequestWindow() }
         self.app = changed
         return self.showApp()
@@ -43,7 +42,6 @@ extension EmulatedCloud {
         return try isDisabled.flag()
     }
 
-    /// Replaces the MQTT topic and credentials. The broker refuses the old ones at once.
     mutating func rotateInstallation(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let record = try self.installation(call)
         guard record.credential != nil else { throw .endpointNotFound }
@@ -51,7 +49,7 @@ extension EmulatedCloud {
         return .json(200, nil, .object(all: ["installationID": renewed.id, "mqttTopic": renewed.mqttTopic]))
     }
 
-    /// Removes all records, messages, faults and the count of a request limit. The app and its settings remain.
+    /// The app and its settings remain.
     mutating func reset() {
         self.effects.revocations = self.state.installations.values.compactMap { $0.credential?.username }.sorted()
         self.effects.isReset = true

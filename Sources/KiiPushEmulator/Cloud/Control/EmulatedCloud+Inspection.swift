@@ -1,8 +1,6 @@
 import KiiPushCore
 
 extension Route {
-    /// Views of the emulator's contents below `/__kii`, without secrets.
-    ///
     /// Lists are complete and ordered by ID or path. Only messages come in pages.
     static let inspection: [Route] = [
         .control("GET", "principals") { cloud, _ in cloud.showPrincipals() },

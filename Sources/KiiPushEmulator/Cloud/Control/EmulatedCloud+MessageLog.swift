@@ -1,7 +1,6 @@
 import KiiPushCore
 
 extension EmulatedCloud {
-    /// At most `limit` summaries of messages after the sequence number `after`, oldest first.
     func showMessages(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let after = try self.number("after", in: 0...Int64.max, default: 0, call)
         let limit = try self.number("limit", in: 1...1000, default: 100, call)

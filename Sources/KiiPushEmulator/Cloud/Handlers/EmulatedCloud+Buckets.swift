@@ -1,10 +1,10 @@
 import KiiPushCore
 
-/// Buckets. A request, the first object or the first subscription creates a bucket.
+/// A request, the first object or the first subscription creates a bucket.
 extension EmulatedCloud {
     private static let reservedBuckets: Set<String> = ["devices", "users", "installations", "internal", "things"]
 
-    /// The bucket in the path, which may not exist. Its scope exists.
+    /// The bucket may not exist, but its scope does.
     ///
     /// - Source: Kii's reference of buckets (`default:`); Kii's clients for Java and JavaScript (`CRYPTO:`).
     func bucket(_ call: CloudCall) throws(KiiFailure) -> Bucket {
@@ -25,8 +25,7 @@ extension EmulatedCloud {
         return bucket
     }
 
-    /// The bucket in the path, if the caller may read it. Everybody may read buckets of the app's scope, even without
-    /// a token.
+    /// Everybody may read buckets of the app's scope, even without a token.
     ///
     /// - Source: Kii's guide on securing data, default rights.
     func readableBucket(_ call: CloudCall) throws(KiiFailure) -> Bucket {

@@ -19,7 +19,6 @@ extension Route {
 /// a push.
 extension EmulatedCloud {
     private static let commandsPerPage = 200
-    /// The size limit of one page, beside its limit of commands.
     private static let bytesPerPage = 1 << 20
 
     mutating func sendCommand(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
@@ -40,8 +39,7 @@ extension EmulatedCloud {
         return .json(201, nil, ["commandID": JSONValue(command.id)])
     }
 
-    /// The stored members of the request. The media type says whether the command groups its actions by alias
-    /// (traits).
+    /// The media type says whether the command groups its actions by alias (traits).
     private func checkedCommand(
         _ body: JSONValue, to thing: ThingRecord, _ call: CloudCall
     ) throws(KiiFailure) -> JSONValue {
@@ -101,7 +99,6 @@ extension EmulatedCloud {
         return .json(200, nil, answer)
     }
 
-    /// Stores the thing's results and pushes to the issuer.
     mutating func takeResults(_ call: CloudCall) throws(KiiFailure) {
         var command = try self.command(call)
         let body = try call.object(of: "CommandResultsUpdateRequest")
@@ -126,7 +123,6 @@ extension EmulatedCloud {
         return owner.kind == .user ? [owner.id] : self.state.groups[owner.id]?.members.sorted() ?? []
     }
 
-    /// The thing in the path, `thing:{thingID}`, if the caller may act for it.
     private func target(_ call: CloudCall) throws(KiiFailure) -> ThingRecord {
         let (text, prefix) = (call["target"], "thing:")
         // Two of Kii's clients write the prefix in capitals.

@@ -15,8 +15,6 @@ extension EmulatedCloud {
         return .json(200, "MQTTEndpointResponse", .object(endpoint), fields: [field])
     }
 
-    /// Returns the endpoint of an MQTT installation and its lifetime in seconds.
-    ///
     /// The lifetime begins with the first request for the endpoint. After its end, the next request creates another
     /// topic and other credentials.
     mutating func handOutEndpoint(
@@ -30,7 +28,7 @@ extension EmulatedCloud {
         }
         guard let credential = record.credential, let topic = record.mqttTopic else { throw .endpointNotFound }
         self.effects.grants.append(credential)
-        // An endpoint without an end has this lifetime in a captured answer of Kii's cloud.
+        // A captured answer of Kii's cloud has this lifetime for an endpoint without an end.
         let seconds = record.endpointExpiresAt.map { now.secondsRoundedUp(to: $0) } ?? EmulatedCloud.unlimitedSeconds
         let ports = self.settings.brokerPorts
         let webSockets = JSONMembers(present: [
@@ -45,7 +43,6 @@ extension EmulatedCloud {
         return (endpoint + webSockets, seconds)
     }
 
-    /// Replaces the installation's topic and credentials. The broker refuses the old ones.
     mutating func renewEndpoint(of record: InstallationRecord) -> InstallationRecord {
         var renewed = record
         if let former = record.credential { self.effects.revocations.append(former.username) }

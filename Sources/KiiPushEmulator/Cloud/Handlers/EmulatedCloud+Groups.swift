@@ -21,8 +21,6 @@ extension Route {
     ]
 }
 
-/// Groups of users.
-///
 /// - Source: Kii's REST reference of the group collection, a group, its name, its owner and its members.
 extension EmulatedCloud {
     private static let nameLengths = 1...190
@@ -81,7 +79,6 @@ extension EmulatedCloud {
         return .json(200, "GroupsRetrievalResponse", ["groups": JSONValue(list)])
     }
 
-    /// The body is the name as plain text.
     mutating func renameGroup(_ call: CloudCall) throws(KiiFailure) {
         var group = try self.managedGroup(call)
         guard call.mediaType == "text/plain" else { throw .mediaType(["text/plain"]) }
@@ -121,8 +118,8 @@ extension EmulatedCloud {
         self.state.save(group)
     }
 
-    /// Members may remove themselves. An owner who leaves still owns the group. The former member's subscriptions in
-    /// the group remain, but get no messages.
+    /// An owner who leaves still owns the group. The former member's subscriptions in the group remain, but get no
+    /// messages.
     mutating func removeMember(_ call: CloudCall) throws(KiiFailure) {
         var group = try self.group(id: call["group"])
         let user = try self.user(call)

@@ -64,12 +64,10 @@ extension EmulatedCloud {
         return record
     }
 
-    /// An owner has at most one MQTT installation.
     func mqttInstallation(of owner: Principal) -> InstallationRecord? {
         self.state.installations(of: owner).first { $0.deviceType == .mqtt }
     }
 
-    /// The format of pushes over MQTT, an extension of the emulator; `nil` if the body names none.
     private func payload(
         _ value: JSONValue?, _ deviceType: InstallationRecord.DeviceType
     ) throws(KiiFailure) -> InstallationRecord.Payload? {
@@ -82,7 +80,6 @@ extension EmulatedCloud {
         return format
     }
 
-    /// The caller. Only the administrator may name another principal in the body.
     private func owner(_ body: JSONValue, _ call: CloudCall) throws(KiiFailure) -> Principal {
         let (userID, thingID) = (body["userID"]?.string, body["thingID"]?.string)
         guard let caller = call.caller.principal else { return try self.principal(userID: userID, thingID: thingID) }
@@ -103,8 +100,7 @@ extension EmulatedCloud {
         return self.state.installation(deviceType: deviceType, registrationID: registrationID)
     }
 
-    /// The administrator lists all installations, or those of one principal. Other callers list their own, without
-    /// those of their things.
+    /// The administrator lists all installations, or those of one principal. Other callers list only their own.
     func listInstallations(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let (userID, thingID) = (call.target.query["userID"], call.target.query["thingID"])
         let records: [InstallationRecord]
@@ -125,8 +121,7 @@ extension EmulatedCloud {
         if let credential = record.credential { self.effects.revocations.append(credential.username) }
     }
 
-    /// The installation in the path, by ID or `{deviceType}:{installationRegistrationID}`, if it belongs to the
-    /// caller.
+    /// By ID or `{deviceType}:{installationRegistrationID}`.
     func installation(_ call: CloudCall) throws(KiiFailure) -> InstallationRecord {
         let text = call["installation"]
         let parts = text.split(separator: ":", maxSplits: 1).map { String($0) }

@@ -7,7 +7,6 @@ extension EmulatedCloud {
         return try self.send(to: .topic(record.topic), self.recipients(of: .topic(record.topic)), call)
     }
 
-    /// Direct push: the administrator may send to any user, a user only to themselves.
     mutating func sendToUser(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let user = try self.user(call)
         try self.require(self.mayAct(call.caller, for: .user(user.id)), call, "Only the administrator may do this.")
@@ -33,14 +32,12 @@ extension EmulatedCloud {
         return .json(200, "SendPushMessageResponse", ["pushMessageID": JSONValue(message.id)])
     }
 
-    /// Push to app: notifies the bucket's subscribers of an object's change.
     mutating func announce(
         _ event: PushEvent, of object: ObjectReference, modifiedAt: Timestamp? = nil, _ call: CloudCall
     ) {
         self.announce(PushToApp(event: event, bucket: object.bucket, objectID: object.id, modifiedAt: modifiedAt), call)
     }
 
-    /// Push to app. Without a recipient, sends and logs nothing.
     mutating func announce(_ push: PushToApp, _ call: CloudCall) {
         let recipients = self.recipients(of: .bucket(push.bucket))
         guard !recipients.isEmpty else { return }
@@ -52,7 +49,6 @@ extension EmulatedCloud {
 
     private func composer(_ call: CloudCall) -> PushComposer { PushComposer(appID: self.appID, now: call.now) }
 
-    /// Sends each installation of `principals` the form for its network, and logs the message.
     @discardableResult
     mutating func deliver(
         _ kind: LoggedMessage.Kind, _ sourcePath: String, _ renderings: [PushRendering], to principals: [Principal],

@@ -8,8 +8,6 @@ extension Route {
     ]
 }
 
-/// Bodies of objects: any bytes of any media type, up to the size limit of a request.
-///
 /// - Source: Kii's reference, object body. Kii's JavaScript SDK reads the time from `modifiedAt`.
 extension EmulatedCloud {
     mutating func putObjectBody(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
@@ -52,7 +50,7 @@ extension EmulatedCloud {
         return body
     }
 
-    /// Changes the object's time, but not its version, which counts changes of the data.
+    /// The object's version stays, since it counts changes of the data.
     private mutating func touch(_ object: ObjectRecord, _ call: CloudCall) {
         var record = object
         record.modifiedAt = call.now

@@ -18,7 +18,6 @@ extension Route {
         ] + Route.objectBodies + Route.subscriptions(below: "buckets/{bucket}/filters/{filter}"))
 }
 
-/// Objects: the part of Kii's data store that push to app needs.
 extension EmulatedCloud {
     mutating func createObject(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let bucket = try self.writableBucket(call)
@@ -41,8 +40,7 @@ extension EmulatedCloud {
         return .json(200, "ObjectUpdateResponse", .object(record.moments), fields: [.entityTag(record.version)])
     }
 
-    /// Members of the body replace members of the same name. The answer is the whole object, and also has the times
-    /// under the names of a full update.
+    /// The answer is the whole object, and also has the times under the names of a full update.
     ///
     /// - Source: Kii's guide on partial updates.
     mutating func patchObject(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
@@ -122,8 +120,8 @@ extension EmulatedCloud {
         try self.require(mayChange, call, "No right to change this object.")
     }
 
-    /// The body, with any JSON media type. Kii's samples use their own types, `application/vnd.{appID}.{type}+json`. A
-    /// live test of Kii's Java client sends no type.
+    /// Kii's samples use their own media types, `application/vnd.{appID}.{type}+json`. A live test of Kii's Java
+    /// client sends none.
     private func data(_ call: CloudCall) throws(KiiFailure) -> JSONValue {
         let type = call.mediaType
         guard type.isEmpty || type == "application/json" || type.hasSuffix("+json") else {
@@ -132,13 +130,12 @@ extension EmulatedCloud {
         return try self.objectData(call)
     }
 
-    /// The body without members that begin with an underscore. Clients send back the cloud's own members.
+    /// Clients send back the cloud's own members, whose names begin with an underscore.
     private func objectData(_ call: CloudCall) throws(KiiFailure) -> JSONValue {
         .object(try call.object().pairs.filter { !$0.0.hasPrefix("_") })
     }
 
-    /// Refuses the call if `If-Match` names another version. Kii's guide sends a number; clients send an entity tag in
-    /// quotes.
+    /// Kii's guide sends a number in `If-Match`; clients send an entity tag in quotes.
     ///
     /// - Source: Kii's reference, object resource; the statuses also from a live test of ebisu.
     func requireVersion(of record: ObjectRecord, _ call: CloudCall) throws(KiiFailure) {

@@ -8,8 +8,6 @@ extension Route {
 
 /// Onboarding: one request registers a new thing, sets its owner, creates its installation and returns its endpoint.
 extension EmulatedCloud {
-    /// The media types. Each tells whether the body has the vendor's ID, and whether the caller is the thing's owner
-    /// or the thing.
     private static let onboardings = [
         (name: "OnboardingWithVendorThingIDByThing", isByVendor: true, isByOwner: false),
         (name: "OnboardingWithThingIDByThing", isByVendor: false, isByOwner: false),
@@ -44,7 +42,6 @@ extension EmulatedCloud {
         return .json(200, nil, answer)
     }
 
-    /// The owner in the body: the caller or one of the caller's groups. The administrator may name any owner.
     private func onboardingOwner(_ body: JSONValue, _ call: CloudCall) throws(KiiFailure) -> ThingOwner {
         let owner = try self.owner(written: body["owner"]?.string ?? "")
         let isOwner = self.belongs(call.caller, to: owner.scope)
@@ -61,8 +58,7 @@ extension EmulatedCloud {
         return thing
     }
 
-    /// The thing with the body's `vendorThingID`. The first onboarding sets the password; later ones have to repeat
-    /// it.
+    /// The first onboarding sets the password; later ones have to repeat it.
     private mutating func vendorThing(_ body: JSONValue, _ call: CloudCall) throws(KiiFailure) -> ThingRecord {
         guard let name = body["vendorThingID"]?.string, ThingRecord.isLegal(vendorThingID: name) else {
             throw .invalidInput("vendorThingID has to be \(ThingRecord.legalNames).")

@@ -104,7 +104,6 @@ extension EmulatedCloud {
         ).about([("\(owner.kind)ID", JSONValue(owner.id))])
     }
 
-    /// The owner for `user:{userID}` or `group:{groupID}`; it has to exist.
     func owner(written text: String) throws(KiiFailure) -> ThingOwner {
         let parts = text.split(separator: ":", maxSplits: 1).map { String($0) }
         // Kii's gateways and web samples write the kind in capitals.
@@ -170,10 +169,8 @@ extension EmulatedCloud {
             200, nil, .object(all: ["users": thing.owners.sorted(), "groups": thing.ownerGroups.sorted()]))
     }
 
-    /// The thing and the owner in the path, if the thing belongs to the owner. Any user may ask, as in thing-node's
-    /// live test.
-    ///
-    /// For other owners, Kii's status is known, but its error code is unknown.
+    /// Any user may ask, as in thing-node's live test. For other owners, Kii's status is known, but its error code is
+    /// unknown.
     func ownership(_ call: CloudCall) throws(KiiFailure) -> (thing: ThingRecord, owner: ThingOwner) {
         let thing = try self.thing(call)
         let owner = try self.owner(written: call["owner"])

@@ -48,8 +48,8 @@ extension EmulatedCloud {
         self.state.save(SubscriptionRecord(target: target, subscriber: subscriber, needsRight: hasRight))
     }
 
-    /// The subscribers that get a message to `target`. A subscriber without the right to subscribe, such as a former
-    /// member of the group, gets none. Kii's pages do not describe this case.
+    /// A subscriber without the right to subscribe, such as a former member of the group, gets no messages. Kii's
+    /// pages do not describe this case.
     func recipients(of target: SubscriptionTarget) -> [Principal] {
         let hasRight = self.rightToSubscribe(to: target)
         return self.state.subscribers(of: target).filter { subscriber in
@@ -57,8 +57,7 @@ extension EmulatedCloud {
         }
     }
 
-    /// Decides who may subscribe. A topic has its own rights; everybody in a bucket's scope may subscribe to the
-    /// bucket.
+    /// A topic has its own rights. Everybody in a bucket's scope may subscribe to the bucket.
     private func rightToSubscribe(to target: SubscriptionTarget) -> (Principal) -> Bool {
         guard target.kind == .topic else { return { self.belongs(.principal($0), to: target.scope) } }
         guard let topic = self.state.topics[target.path] else { return { _ in false } }

@@ -80,7 +80,7 @@ extension EmulatedCloud {
         return HTTPResponse(status: 204)
     }
 
-    /// Whether the thing is connected and since when; empty if it has never connected.
+    /// Empty if the thing has never connected.
     ///
     /// - Source: thing-node's live test; Kii's guide on push notification of the thing SDK.
     private func onlineFields(of thing: ThingRecord) -> JSONMembers {

@@ -6,7 +6,6 @@ extension Route {
     }
 }
 
-/// `POST /oauth2/token` and `POST /apps/{appID}/oauth2/token`.
 extension EmulatedCloud {
     /// Kii's value for a lifetime without an end, in seconds; the default of `expires_in`.
     static let unlimitedSeconds: Int64 = 2_147_483_647
@@ -16,7 +15,6 @@ extension EmulatedCloud {
             call.mediaType == "application/x-www-form-urlencoded"
             ? try self.form(call)
             : try call.object(of: "OauthTokenRequest", others: ["application/x-www-form-urlencoded"])
-        // Without a grant type, the other members tell the kind of login.
         let grant = try body.text("grant_type")
         if grant == "refresh_token" {
             try self.require(self.isFromApp(call), call, "Refreshing needs the app's credentials.")
@@ -106,7 +104,6 @@ extension EmulatedCloud {
         }
     }
 
-    /// Replaces both tokens. A refresh token works only once.
     private mutating func refresh(_ body: JSONValue, _ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         guard self.app.givesRefreshTokens else {
             throw KiiFailure(403, "OPERATION_NOT_SUPPORTED", "The app gives no refresh tokens.")

@@ -20,10 +20,10 @@ extension Route {
 }
 
 extension EmulatedCloud {
-    /// The number of topics in a page. Kii's number is not documented.
+    /// Kii's number is not documented.
     private static let pageSize = 50
 
-    /// The topic in the path, which may not exist. Its scope exists.
+    /// The topic may not exist, but its scope does.
     func topic(_ call: CloudCall) throws(KiiFailure) -> Topic {
         let topic = Topic(call["topic"], in: try self.scope(call))
         guard Topic.isValidID(topic.id) else { throw .invalidInput("A topic ID has to be 1 to 64 of A-Z a-z 0-9 _ -") }

@@ -50,11 +50,7 @@ extension EmulatedCloud {
             201, "RegistrationAndAuthorizationResponse", .object(user.description + tokens), fields: location)
     }
 
-    /// The user's names in the body, checked: each is legal and unused.
-    ///
-    /// - Parameters:
-    ///   - fields: some of ``UserRecord/names``.
-    ///   - user: the user whose names change; `nil` for a new user.
+    /// - Parameter user: the user whose names change; `nil` for a new user.
     private func checkedNames(
         _ body: JSONValue, _ fields: [String] = UserRecord.names, of user: UserRecord? = nil
     ) throws(KiiFailure) -> [String: String] {
@@ -109,7 +105,7 @@ extension EmulatedCloud {
         return user
     }
 
-    /// Replaces all of the app's own fields. Kii's fields that the body leaves out stay.
+    /// The body replaces all of the app's own fields. Kii's fields that the body leaves out stay.
     ///
     /// - Source: Kii's guide on custom fields.
     mutating func updateUser(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {

@@ -1,7 +1,6 @@
 import KiiPushCore
 
 struct LoggedMessage: RecentEntry, Hashable {
-    /// The approximate size of one installation in the log: its ID, and an element of the array.
     private static let deliveryBytes = 64
 
     /// Kii's three kinds, as its SDKs spell them, and the commands of thing-if.
@@ -12,7 +11,6 @@ struct LoggedMessage: RecentEntry, Hashable {
         case command = "COMMAND"
     }
 
-    /// The `pushMessageID`.
     let id: String
     let kind: Kind
     /// The source of the message, as a path below `kiicloud://`.

@@ -7,7 +7,7 @@ extension PushComposer {
         "objectScopeAppID": "sa", "objectScopeUserID": "su", "objectScopeGroupID": "sg", "objectScopeThingID": "sth",
         "objectScopeType": "st", "bucketID": "bi", "bucketType": "bt", "objectID": "oi", "modifiedAt": "om",
     ]
-    /// The members of an alert: Kii's spelling and Apple's.
+    /// Kii's spelling and Apple's.
     private static let alertNames = [
         ("title", "title"), ("subtitle", "subtitle"), ("body", "body"), ("actionLocKey", "action-loc-key"),
         ("locKey", "loc-key"), ("locArgs", "loc-args"), ("launchImage", "launch-image"),
@@ -36,7 +36,7 @@ extension PushComposer {
         return PushRendering(network, [("data", payload)] + options, counting: counted, isDryRun: isDryRun)
     }
 
-    /// Push to app: a silent push. Kii may add other, unknown members to `aps`.
+    /// Kii may add other, unknown members to `aps`.
     func apple(_ fields: JSONMembers) -> PushRendering { self.apple(fields, [], aps: [("content-available", 1)]) }
 
     func apple(_ fields: JSONMembers, _ data: JSONMembers, _ sections: PushSections) -> PushRendering {
@@ -60,7 +60,7 @@ extension PushComposer {
         return PushRendering(.apns, [("aps", .object(aps))] + self.payload(data.filter { $0.0 != "aps" }, short))
     }
 
-    /// Values keep their types. JPush defines `extras` for an app's own members.
+    /// JPush defines `extras` for an app's own members.
     func jpush(_ fields: JSONMembers, _ data: JSONMembers = []) -> PushRendering {
         PushRendering(.jpush, [("extras", .object(self.payload(data, fields)))])
     }

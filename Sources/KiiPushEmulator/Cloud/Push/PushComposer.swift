@@ -12,7 +12,6 @@ struct PushComposer {
 
         var messageKind: LoggedMessage.Kind { if case .topic = self { .pushToUser } else { .directPush } }
 
-        /// The source of the message, as a path below `kiicloud://`.
         var sourcePath: String {
             switch self {
             case .topic(let topic): topic.path
@@ -21,7 +20,6 @@ struct PushComposer {
         }
     }
 
-    /// Push to app goes to every network, without options.
     func renderings(of push: PushToApp, sender: Caller) -> [PushRendering] {
         let fields = self.fields(of: push, sender: sender)
         return PushNetwork.allCases.map { network in
@@ -35,7 +33,6 @@ struct PushComposer {
         }
     }
 
-    /// Push to user and direct push, for the networks that the sender has enabled.
     func renderings(of send: SendRequest, to recipient: Recipient, sender: Caller) -> [PushRendering] {
         let facts = self.facts(of: send, recipient)
         // These networks get no URIs. A direct push has `sender` too.
@@ -79,7 +76,6 @@ struct PushComposer {
         send.has(.sendSender) ? JSONMembers(present: ["sender": sender.principal?.id]) : []
     }
 
-    /// The topic, and the fields that the sender has to request.
     private func facts(of send: SendRequest, _ recipient: Recipient) -> JSONMembers {
         var fields: JSONMembers = []
         if case .topic(let topic) = recipient {

@@ -14,9 +14,7 @@ enum PushEvent: String, Sendable {
 struct PushToApp: Sendable {
     var event: PushEvent
     var bucket: Bucket
-    /// `nil` for an event of the bucket itself.
     var objectID: String?
-    /// `nil` after a deletion.
     var modifiedAt: Timestamp?
 
     var sourcePath: String { self.bucket.path + (self.objectID.map { "/objects/\($0)" } ?? "") }

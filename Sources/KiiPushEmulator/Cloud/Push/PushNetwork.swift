@@ -4,7 +4,7 @@ import KiiPushCore
 enum PushNetwork: String, CaseIterable, Sendable {
     case gcm, fcm, apns, jpush, mqtt
 
-    /// The installations that the network reaches. GCM and FCM reach the same ones.
+    /// GCM and FCM reach the same installations.
     var deviceType: InstallationRecord.DeviceType {
         switch self {
         case .gcm, .fcm: .android
@@ -26,7 +26,6 @@ enum PushNetwork: String, CaseIterable, Sendable {
         }
     }
 
-    /// The name, in Kii's errors, of the app's key for the network; `nil` for MQTT.
     fileprivate var keyName: String? {
         switch self {
         case .gcm, .fcm: "GCMKEY"
@@ -40,7 +39,6 @@ enum PushNetwork: String, CaseIterable, Sendable {
 }
 
 extension AppSettings {
-    /// The error for a send to `network`; `nil` if the app has its key, or if the network needs no key.
     func refusal(of network: PushNetwork) -> KiiFailure? {
         guard let key = network.keyName, !self.networks.contains(network) else { return nil }
         return KiiFailure(404, "\(key)_NOT_FOUND", "The app has no key for \(network.rawValue).")
@@ -49,7 +47,6 @@ extension AppSettings {
 
 struct PushRendering: Sendable, Hashable {
     let network: PushNetwork
-    /// The message as the network gets it.
     let message: [UInt8]
     /// The bytes that the network's limit counts.
     let countedBytes: Int

@@ -1,7 +1,6 @@
 import KiiPushCore
 
 struct PushSections: Sendable {
-    /// Google's options: Kii's spelling and Google's.
     static let googleOptions = [
         ("collapseKey", "collapse_key"), ("delayWhileIdle", "delay_while_idle"), ("timeToLive", "time_to_live"),
         ("restrictedPackageName", "restricted_package_name"), ("dryRun", "dry_run"),
@@ -53,7 +52,6 @@ struct PushSections: Sendable {
 
     func isEnabled(_ network: PushNetwork) -> Bool { self.sections[network]?["enabled"]?.bool ?? false }
 
-    /// The common data, with the section's own data merged key by key.
     func data(of network: PushNetwork) -> JSONMembers {
         let own = self.sections[network]?["data"]?.pairs ?? []
         let ownKeys = Set(own.map { $0.0 })

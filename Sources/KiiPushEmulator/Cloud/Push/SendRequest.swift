@@ -1,6 +1,5 @@
 import KiiPushCore
 
-/// The body of a send, checked by the rules of Kii's REST reference.
 struct SendRequest: Sendable {
     enum Flag: String, CaseIterable, Sendable {
         case sendToDevelopment, sendToProduction, sendAppID, sendSender, sendWhen, sendOrigin, sendObjectScope

@@ -1,15 +1,10 @@
 import KiiPushCore
 
-/// The fields of a user or thing: Kii's fields, by type, and the app's own.
 enum Attributes {
-    /// The size limit of the app's own fields together, names and values.
+    /// The limit of the app's own fields together, names and values.
     static let maximumCustomBytes = 63 * 1024
 
-    /// The fields of a registration that the record stores. Kii ignores unknown fields with an initial underscore.
-    ///
-    /// - Parameters:
-    ///   - known: Kii's fields and their types.
-    ///   - others: fields that are not stored.
+    /// Kii ignores unknown fields with an initial underscore.
     static func checked(
         _ body: JSONValue, known: [String: JSONValue.Kind], leavingOut others: Set<String>
     ) throws(KiiFailure) -> JSONMembers {

@@ -3,7 +3,7 @@ import KiiPushCore
 struct CommandRecord: StoredRecord {
     static let table = "command"
 
-    /// The command's progress, in Kii's spelling. Kii does not document when it sets each state.
+    /// Kii does not document when it sets each state.
     enum State: String, Sendable {
         /// The thing was not connected when the command was sent.
         case sending = "SENDING"
@@ -11,7 +11,6 @@ struct CommandRecord: StoredRecord {
         /// Some of the actions have no result.
         case incomplete = "INCOMPLETE"
         case done = "DONE"
-        /// The thing has no installation, so the command cannot be sent.
         case sendFailed = "SEND_FAILED"
     }
 
@@ -19,11 +18,8 @@ struct CommandRecord: StoredRecord {
     var thingID: String
     /// The number of earlier commands of the thing.
     var number: Int
-    /// The stored members of the request: `issuer`, `actions` and remarks, and without traits `schema` and
-    /// `schemaVersion`.
     var request: JSONValue
     var state: State
-    /// The thing's results; `nil` until the thing reports them.
     var results: JSONValue?
     var createdAt: Timestamp
     var modifiedAt: Timestamp
@@ -68,8 +64,7 @@ extension CommandRecord {
             createdAt: createdAt, modifiedAt: modifiedAt)
     }
 
-    /// The action names in a list of objects. With traits, each object holds such a list for an alias. Returns `nil`
-    /// for any other value.
+    /// `nil` for an invalid list. With traits, each element has such a list for an alias.
     static func actionNames(in list: JSONValue?, byAlias: Bool) -> [String]? {
         guard let members = list?.membersOfElements else { return nil }
         guard byAlias else { return members.map { $0.0 } }
@@ -81,8 +76,7 @@ extension CommandRecord {
         return names
     }
 
-    /// Replaces earlier results with the thing's new ones. Results match actions by name; the aliases are optional,
-    /// since Kii's C sample leaves them out.
+    /// Results match actions by name. The aliases are optional, since Kii's C sample leaves them out.
     ///
     /// - Returns: `false`, with nothing changed, if `list` is empty or contains an invalid result.
     mutating func take(results list: JSONValue?, now: Timestamp) -> Bool {
@@ -101,7 +95,6 @@ extension CommandRecord {
 }
 
 extension JSONValue {
-    /// The members of an array's objects, in order; `nil` for any other value.
     fileprivate var membersOfElements: JSONMembers? {
         guard let elements = self.array, elements.allSatisfy({ $0.kind == .object }) else { return nil }
         return elements.flatMap { $0.pairs }

@@ -1,10 +1,8 @@
 import KiiPushCore
 
-/// A channel on which a principal receives pushes.
 struct InstallationRecord: StoredRecord {
     static let table = "installation"
 
-    /// Kii's delivery networks. The emulator delivers only over MQTT.
     enum DeviceType: String, Sendable, CaseIterable {
         case android = "ANDROID"
         case ios = "IOS"
@@ -26,14 +24,13 @@ struct InstallationRecord: StoredRecord {
     var isDevelopment: Bool
     var createdAt: Timestamp
     var payload = Payload.mqtt
-    /// Only for MQTT.
     var credential: BrokerCredential?
     /// The end of the credential's lifetime; `nil` for no end, and before the first request for the endpoint.
     var endpointExpiresAt: Timestamp?
 
     var key: String { self.id }
 
-    /// The only MQTT topic that the installation may read. It is also the client ID.
+    /// The installation may read only this topic. The topic is also the client ID.
     var mqttTopic: String? { self.credential.map { BrokerFiles.topicPrefix + $0.username } }
 
     var json: JSONValue {

@@ -56,7 +56,6 @@ extension ObjectRecord {
 }
 
 extension ObjectRecord {
-    /// The app's own members and the cloud's, as in `GET …/objects/{objectID}`.
     var description: JSONMembers {
         let own = JSONMembers(present: [
             "_id": self.object.id, "_created": self.createdAt.json, "_modified": self.modifiedAt.json,
@@ -65,7 +64,6 @@ extension ObjectRecord {
         return self.data.pairs.filter { !$0.1.isNull } + own
     }
 
-    /// The times, under the names in the answer to a full update.
     var moments: JSONMembers { [("createdAt", self.createdAt.json), ("modifiedAt", self.modifiedAt.json)] }
 }
 

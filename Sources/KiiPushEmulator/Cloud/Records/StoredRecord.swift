@@ -5,11 +5,9 @@ protocol StoredRecord: Sendable {
     /// The name of the kind in the store. A change would make stored states unreadable.
     static var table: String { get }
     static var records: WritableKeyPath<CloudState, [String: Self]> { get }
-    /// Unique among the records of its kind.
     var key: String { get }
     var json: JSONValue { get }
     init?(json: JSONValue)
-    /// Adds the record to the state's indexes, or removes it from them.
     func index(in state: inout CloudState, isThere: Bool)
     /// Removes the records that cannot exist without this one.
     func removeDependents(from state: inout CloudState)
@@ -23,7 +21,7 @@ extension StoredRecord {
 package enum StateChange: Sendable, Equatable {
     case save(table: String, key: String, value: JSONValue)
     case remove(table: String, key: String)
-    /// Removes every record of the cloud, but keeps the app's identity and the ports.
+    /// Keeps the app's identity and the ports.
     case removeAll
 }
 

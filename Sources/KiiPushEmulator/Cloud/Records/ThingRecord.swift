@@ -3,7 +3,6 @@ import KiiPushCore
 struct ThingRecord: StoredRecord {
     static let table = "thing"
 
-    /// The rule of ``isLegal(vendorThingID:)`` in words.
     static let legalNames = "1 to 200 of A-Z, a-z, 0-9, `-`, `_` and `.`"
 
     static func isLegal(vendorThingID: String) -> Bool { Names.isLegal(vendorThingID, 1...200, extra: "-_.") }
@@ -53,7 +52,6 @@ extension ThingRecord {
     }
 }
 
-/// A request for an owner of a thing. One side makes the request, and the other side confirms it with the code.
 struct OwnershipRequest {
     var code: Secret
     /// Whether the thing made the request, so that the future owner has to confirm.

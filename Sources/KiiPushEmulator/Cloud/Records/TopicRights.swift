@@ -9,7 +9,6 @@ struct TopicRights: Sendable, Hashable {
         case send = "SEND_MESSAGE_TO_TOPIC"
     }
 
-    /// A user, all members of a group, or a thing with its owners.
     struct Holder: Sendable, Hashable {
         enum Kind: String, Sendable {
             case user = "User"
@@ -45,15 +44,12 @@ struct TopicRights: Sendable, Hashable {
 
     func holders(of verb: Verb) -> Set<Holder> { self.holders[verb] ?? [] }
 
-    /// Returns `false` if `holder` already has the right.
     mutating func grant(_ verb: Verb, to holder: Holder) -> Bool {
         self.holders[verb, default: []].insert(holder).inserted
     }
 
-    /// Returns `false` if `holder` does not have the right.
     mutating func revoke(_ verb: Verb, from holder: Holder) -> Bool { self.holders[verb]?.remove(holder) != nil }
 
-    /// Returns `false` if `holder` had no right.
     mutating func revokeAll(from holder: Holder) -> Bool {
         let hasAny = self.holders.values.contains { $0.contains(holder) }
         for verb in Verb.allCases { self.holders[verb]?.remove(holder) }

@@ -2,7 +2,7 @@ import KiiPushCore
 
 struct UserRecord: StoredRecord {
     static let table = "user"
-    /// The fields that name a user. Each is unique among the app's users.
+    /// Each name is unique among the app's users.
     static let names = ["loginName", "emailAddress", "phoneNumber"]
     /// Kii's fields, by type. The cloud itself sets which address is verified; a client's value is only checked for
     /// its type.
@@ -42,7 +42,6 @@ struct UserRecord: StoredRecord {
             .map { ("\($0)Verified", JSONValue(true)) }
     }
 
-    /// The fields that other users see.
     var publicDescription: JSONMembers {
         JSONMembers(present: [
             "userID": self.id, "loginName": self.attributes.present("loginName"),
@@ -50,7 +49,7 @@ struct UserRecord: StoredRecord {
         ])
     }
 
-    /// A name for a login, with a prefix such as `EMAIL:`; `nil` without any name.
+    /// A name for a login, with a prefix such as `EMAIL:`.
     var address: String? {
         if let name = self.attributes["loginName"]?.string { return name }
         if let address = self.attributes["emailAddress"]?.string { return "EMAIL:\(address)" }

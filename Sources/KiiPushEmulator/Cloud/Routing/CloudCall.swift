@@ -1,6 +1,5 @@
 import KiiPushCore
 
-/// A request with its caller and the parameters of its path.
 struct CloudCall: Sendable {
     let request: IncomingRequest
     let target: RequestTarget
@@ -8,7 +7,6 @@ struct CloudCall: Sendable {
     var parameters: [String: String] = [:]
     var caller: Caller = .anonymous
 
-    /// Whether the path is below `/__kii`, the emulator's own controls, which Kii's cloud does not have.
     var isControl: Bool { self.target.path.first == "__kii" }
 
     subscript(parameter: String) -> String { self.parameters[parameter] ?? "" }
@@ -25,8 +23,7 @@ struct CloudCall: Sendable {
         return String(decoding: type, as: UTF8.self).lowercased()
     }
 
-    /// The body as a JSON object, of the media type `application/vnd.kii.{name}+json` or `application/json`. Upper and
-    /// lower case do not matter, since Kii's clients disagree.
+    /// Upper and lower case of the media type do not matter, since Kii's clients disagree.
     ///
     /// - Parameter others: further media types that the error names. The caller has to accept them before.
     func object(of name: String, others: [String] = []) throws(KiiFailure) -> JSONValue {
@@ -53,21 +50,18 @@ struct CloudCall: Sendable {
 extension JSONValue {
     func present(_ name: String) -> JSONValue? { self[name].flatMap { $0.isNull ? Optional.none : $0 } }
 
-    /// - Throws: ``KiiFailure`` 400 for a present member that is not a string.
     func text(_ name: String) throws(KiiFailure) -> String? {
         guard let value = self.present(name) else { return nil }
         guard let text = value.string else { throw .invalidInput("\(name) has to be a string.") }
         return text
     }
 
-    /// - Throws: ``KiiFailure`` 400 for a present member that is not a Boolean.
     func flag(_ name: String) throws(KiiFailure) -> Bool? {
         guard let value = self.present(name) else { return nil }
         guard let flag = value.bool else { throw .invalidInput("\(name) has to be true or false.") }
         return flag
     }
 
-    /// - Throws: ``KiiFailure`` 400 unless the member is a string that is not empty.
     func neededText(_ name: String) throws(KiiFailure) -> String {
         guard let text = self[name]?.string, !text.isEmpty else { throw .invalidInput("\(name) is needed.") }
         return text
@@ -75,7 +69,6 @@ extension JSONValue {
 }
 
 extension HTTPResponse {
-    /// A JSON body of the type `application/vnd.kii.{name}+json`, or `application/json` without a name.
     static func json(_ status: Int, _ name: String?, _ body: JSONValue, fields: [HTTPField] = []) -> HTTPResponse {
         let type = name.map { "application/vnd.kii.\($0)+json;charset=UTF-8" } ?? "application/json;charset=UTF-8"
         return HTTPResponse(

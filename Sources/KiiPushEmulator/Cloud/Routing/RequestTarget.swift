@@ -1,10 +1,9 @@
 import KiiPushCore
 
-/// A request's path and query, split and percent-decoded.
 struct RequestTarget: Sendable, Hashable {
-    /// The segments between the slashes, without empty ones: Kii's JavaScript SDK sends `//` and trailing slashes.
+    /// Without empty segments, since Kii's JavaScript SDK sends `//` and trailing slashes.
     var path: [String]
-    /// The query's parameters. If a name occurs twice, the last value counts.
+    /// If a name occurs twice, the last value counts.
     var query: [String: String]
 
     /// - Throws: ``KiiFailure`` 400 for a `%` without two hexadecimal digits, and for bytes that are not UTF-8.

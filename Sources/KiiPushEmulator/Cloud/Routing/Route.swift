@@ -1,7 +1,6 @@
 import KiiPushCore
 
-/// A method and path with its handler. A class, since copying structs would slow the comparison of a request with
-/// about a hundred routes.
+/// A class, since copying structs would slow the comparison of a request with about a hundred routes.
 final class Route: Sendable {
     /// The required credentials. The handler may check further rights.
     enum Need: Sendable {
@@ -21,7 +20,7 @@ final class Route: Sendable {
     /// The path below its root, such as `topics/{topic}`.
     let path: String
     let need: Need
-    /// The allowed query items of a control. Kii's own calls ignore unknown items.
+    /// Only for controls below `/__kii`. Kii's own calls ignore unknown items.
     let query: [String]
     let handler: Handler
     /// The segments of the path; `isName` for `{name}`, which matches any segment.
@@ -51,12 +50,10 @@ final class Route: Sendable {
         }
     }
 
-    /// A route below `/__kii`, for the administrator alone.
     static func control(_ method: String, _ path: String, query: [String] = [], _ handler: @escaping Handler) -> Route {
         Route(method, path, need: .administrator, query: query, handler)
     }
 
-    /// A route below `/__kii` whose answer is 204.
     static func control(
         _ method: String, _ path: String,
         _ change: @escaping @Sendable (inout EmulatedCloud, CloudCall) throws(KiiFailure) -> Void
