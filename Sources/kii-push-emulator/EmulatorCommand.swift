@@ -108,7 +108,7 @@ struct EmulatorCommand: ParsableCommand {
             try Self.announce(emulator, file: file, on: console)
             try await StandardStream.output.written()
         } catch SilentExit.unreadOutput {
-            // An error of the output does not matter here, since the command is ending.
+            // The command ends, so an error of the output no longer matters.
         } catch {
             await emulator.stop()
             throw error

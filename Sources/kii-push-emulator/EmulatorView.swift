@@ -2,7 +2,7 @@ import KiiPushCommandLine
 import KiiPushCore
 import KiiPushEmulator
 
-/// Shows the activity of an emulator on its own thread, since the reader of the output may be slow.
+/// On its own thread, since the reader of the output may be slow.
 final class EmulatorView: Sendable {
     private let end: AsyncStream<Never>
 

@@ -54,7 +54,7 @@ package final class ChildProcess: Sendable {
         defer { posix_spawn_file_actions_destroy(&actions) }
         if launch.descriptors[0] == nil { posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0) }
         if launch.sendsOutputToStandardError { posix_spawn_file_actions_adddup2(&actions, 2, 1) }
-        // Copies have higher numbers than all targets, so that no dup2 overwrites a source.
+        // A copy has a higher number than all targets, so that no dup2 overwrites a source.
         let highest = max(launch.descriptors.keys.max() ?? 2, 2)
         var copies: [FileDescriptor] = []
         defer { withExtendedLifetime(copies) {} }
@@ -117,7 +117,6 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// Blocks until the child has ended, and reaps the child.
     package func wait() -> Ending {
         // WNOWAIT leaves the process unreaped, since another thread may signal it meanwhile.
         var information = siginfo_t()
@@ -139,8 +138,8 @@ package final class ChildProcess: Sendable {
         }
     }
 
-    /// `NAME=VALUE` for each variable of the child, then `nil`. The caller frees the strings. Values need not be
-    /// UTF-8.
+    /// `NAME=VALUE` for each variable of the child, then `nil`. The caller frees the strings. Bytes, since a value
+    /// need not be UTF-8.
     private static func variables(of launch: Launch) -> [UnsafeMutablePointer<CChar>?] {
         var variables = launch.environment.map { strdup("\($0.key)=\($0.value)") }
         var position = environ

@@ -7,12 +7,12 @@ package final class DatagramSocket: Sendable {
     /// Returns `nil` if the system provides no socket, or if `path` is neither absolute nor an abstract name that
     /// begins with `@`.
     ///
-    /// - Parameter patience: the longest wait to send a datagram while the reader's queue is full.
+    /// - Parameter patience: the longest wait to send a datagram.
     package init?(path: String, patience: Duration) {
         var name = Array(path.utf8)
         guard name.count > 1, name.count < sockaddr_un.room, let first = name.first else { return nil }
         switch first {
-        // unix(7): an abstract name begins with a zero byte, and the size of the address structure limits its length.
+        // unix(7): an abstract name begins with a zero byte.
         case UInt8(ascii: "@"): name[0] = 0
         case UInt8(ascii: "/"): name.append(0)
         default: return nil
@@ -23,7 +23,6 @@ package final class DatagramSocket: Sendable {
         self.address = name
     }
 
-    /// - Returns: `true` if the kernel has queued the datagram for the reader.
     @discardableResult
     package func send(_ bytes: [UInt8]) -> Bool {
         let length = MemoryLayout<sockaddr_un>.size - sockaddr_un.room + self.address.count

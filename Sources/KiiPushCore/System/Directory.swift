@@ -20,14 +20,14 @@ package enum Directory {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    /// The absolute path with links resolved; `nil` on failure, with the reason in `errno`.
+    /// Resolves links; `nil` on failure, with the reason in `errno`.
     package static func resolved(_ path: String) -> String? {
         guard let resolved = realpath(path, nil) else { return nil }
         defer { free(resolved) }
         return String(cString: resolved)
     }
 
-    /// Removes a directory and its content. Does not follow links. Ignores errors.
+    /// Removes a directory and its content without following links. Ignores errors.
     package static func remove(_ path: String) {
         for name in Directory.names(in: path) ?? [] {
             let child = "\(path)/\(name)"

@@ -7,14 +7,14 @@ package final class FileDescriptor: Sendable {
 
     package init(_ number: Int32) { self.number = number }
 
-    /// Opens a file; `nil` on failure, with the reason in `errno`. `O_CLOEXEC` is always added to the flags.
+    /// Adds `O_CLOEXEC` to the flags. Returns `nil` on failure, with the reason in `errno`.
     package init?(opening path: String, _ flags: Int32, mode: UInt32 = 0o600) {
         let number = open(path, flags | O_CLOEXEC, mode)
         guard number >= 0 else { return nil }
         self.number = number
     }
 
-    /// Duplicates a descriptor to a number of at least `lowest`; `nil` on failure, with the reason in `errno`.
+    /// The new number is at least `lowest`. Returns `nil` on failure, with the reason in `errno`.
     package init?(duplicating number: Int32, from lowest: Int32 = 0) {
         let copy = fcntl(number, F_DUPFD_CLOEXEC, lowest)
         guard copy >= 0 else { return nil }
@@ -37,10 +37,8 @@ package final class FileDescriptor: Sendable {
         return (FileDescriptor(ends[0]), FileDescriptor(ends[1]))
     }
 
-    /// Creates a read-only, unnamed file in memory, for a child's standard input.
-    ///
-    /// A pipe would need a writer, and a socket cannot be opened as `/dev/stdin`. Files in memory also work if
-    /// `/dev/shm` is full or missing.
+    /// A read-only file in memory, for a child's standard input. A pipe would need a writer, and a socket cannot be
+    /// opened as `/dev/stdin`. Unlike a file in `/dev/shm`, it needs no file system.
     package static func memoryFile(holding bytes: [UInt8]) throws(SystemError) -> FileDescriptor {
         let number = csystem_memory_file()
         guard number >= 0 else { throw SystemError("a file in memory cannot be made") }
@@ -79,8 +77,7 @@ extension FileDescriptor {
 
     package func shutDown(_ direction: Direction) { shutdown(self.number, direction.rawValue) }
 
-    /// The next connection of a listening socket; `nil` on failure, with the reason in `errno`. The connection is
-    /// blocking only if `waits` is `true`.
+    /// Returns `nil` on failure, with the reason in `errno`. The connection is blocking only if `waits` is `true`.
     package func accept(waits: Bool = false) -> FileDescriptor? {
         let number = csystem_accept(self.number, waits ? 1 : 0)
         return number >= 0 ? FileDescriptor(number) : nil

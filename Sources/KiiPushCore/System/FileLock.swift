@@ -1,9 +1,7 @@
 import Glibc
 
-/// An exclusive `flock` on a file, held while this object lives.
-///
-/// The kernel releases the lock when this process and all children with ``file`` have ended, even after a crash. The
-/// file's content is the holder's process ID, for error messages.
+/// An exclusive `flock`, held while this object lives. The kernel releases the lock when this process and all children
+/// with ``file`` have ended, even after a crash. The file contains the holder's process ID.
 package final class FileLock: Sendable {
     package let file: FileDescriptor
 
@@ -24,10 +22,9 @@ package final class FileLock: Sendable {
     // Closing the file is not enough: a child between fork and exec still has the same open file.
     deinit { self.release() }
 
-    /// Releases the lock, also for child processes that hold it.
+    /// Releases the lock, also for child processes with ``file``.
     package func release() { flock(self.file.number, LOCK_UN) }
 
-    /// The process ID of the lock's holder; `nil` if the file cannot be read.
     package static func holder(of path: String) -> Int? {
         guard let bytes = try? PrivateFile.read(path) else { return nil }
         return Int(String(decoding: bytes.prefix { $0 != UInt8(ascii: "\n") }, as: UTF8.self))

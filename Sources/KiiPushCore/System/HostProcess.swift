@@ -2,7 +2,7 @@ import Glibc
 
 package struct HostProcess: CustomStringConvertible {
     let id: Int?
-    /// The name of the process's machine; `nil` for this machine.
+    /// `nil` for this machine.
     let host: String?
 
     package init(id: Int?, host: String? = nil) { (self.id, self.host) = (id, host) }

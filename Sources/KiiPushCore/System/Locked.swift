@@ -62,6 +62,6 @@ extension Locked: @unchecked Sendable {}
 
 package enum WaitStep<Result: Sendable> {
     case leave(Result)
-    /// Releases the lock, and waits until the condition is signalled or the instant has come; `nil` for no deadline.
+    /// Waits until the condition is signalled or the instant has come; `nil` for no deadline.
     case sleep(until: MonotonicInstant?)
 }

@@ -12,7 +12,6 @@ package final class OneShot<Value: Sendable>: Sendable {
 
     private let state = Locked<State>(.pending)
 
-    /// Waits for the value, or returns the value that was delivered earlier. Call it once.
     package func value() async -> Value {
         await withCheckedContinuation { continuation in
             let early: Value? = self.state.withLock { state in

@@ -13,7 +13,6 @@ package enum OwnChildren {
     /// The interval of the checks for orphans while this process has no children of its own.
     private static let pause = Duration.seconds(5)
 
-    /// - Parameter spawn: returns the new child's process ID; `nil` if no child was started.
     package static func start(_ spawn: () -> Int32?) {
         self.state.withLock { $0.starting += 1 }
         let processID = spawn()

@@ -1,9 +1,7 @@
 import Glibc
 
-/// Opens and replaces regular files of this user.
-///
-/// A path may lie in a folder that others can write, such as `/tmp`. So these functions refuse links, pipes and other
-/// users' files.
+/// Opens and replaces regular files of this user. It refuses links, pipes and other users' files, since others may
+/// write in the same folder, such as `/tmp`.
 package enum OwnFile {
     /// - Parameter flags: Flags of open(2). `O_CREAT` creates a missing file with mode 0600.
     /// - Throws: ``FileError/notAFile(path:)`` for a link, pipe, socket, device or directory,
@@ -21,7 +19,7 @@ package enum OwnFile {
         return file
     }
 
-    /// Reads the whole file, regardless of its mode; returns `nil` if it does not exist.
+    /// Reads the file regardless of its mode; returns `nil` if it does not exist.
     package static func read(_ path: String) throws(FileError) -> [UInt8]? {
         try OwnFile.openExisting(path).map { file throws(FileError) in try OwnFile.contents(of: file, path: path) }
     }
@@ -73,7 +71,7 @@ package enum OwnFile {
             throw .notAFile(path: path)
         }
         let temporary = "\(path).\(String(UInt64.random(in: .min ... .max), radix: 36)).new"
-        // O_EXCL follows no link and opens no existing file.
+        // O_EXCL follows no link.
         guard let file = FileDescriptor(opening: temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW) else {
             throw .system(path: path, operation: "create", code: errno)
         }

@@ -7,7 +7,7 @@ package enum PrivateFile {
 
     /// Reads the whole file; returns `nil` if it does not exist.
     ///
-    /// - Throws: ``FileError`` if the file cannot be read, belongs to another user, or has a mode for others.
+    /// - Throws: ``FileError`` if the file cannot be read, belongs to another user, or is accessible to others.
     package static func read(_ path: String, maximumBytes: Int = PrivateFile.maximumBytes) throws(FileError) -> [UInt8]?
     {
         guard let file = try OwnFile.openExisting(path) else { return nil }

@@ -6,7 +6,6 @@ package struct ProcessIdentity: Sendable, Hashable {
     package let processID: Int32
     /// In kernel ticks since the boot: field 22 of `/proc/PID/stat`, proc(5).
     package let startTime: UInt64
-    /// The kernel's ID of this boot.
     package let boot: String
 
     package init(processID: Int32, startTime: UInt64, boot: String) {

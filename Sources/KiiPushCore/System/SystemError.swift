@@ -1,6 +1,5 @@
 import Glibc
 
-/// The system failed to provide a thread, descriptor or socket, or to start a program.
 package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
     /// The beginning of the message, such as `no thread can be started`. The text of ``code`` follows.
     package var failure: String
@@ -17,7 +16,6 @@ package struct SystemError: Error, Sendable, Hashable, CustomStringConvertible {
         self.isOfProgram = true
     }
 
-    /// The same error as the reason for a failed action, such as `start PROGRAM`.
     package func hindering(_ action: String) -> SystemError {
         SystemError("cannot \(action): \(self.failure)", code: self.code)
     }

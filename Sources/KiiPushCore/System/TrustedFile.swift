@@ -23,8 +23,8 @@ package enum TrustedFile {
         return try OwnFile.contents(of: file, path: path, maximumBytes: maximumBytes)
     }
 
-    /// Resolves the path's links, and requires that only this user or root can replace each name on the way. Returns
-    /// `nil` if the file does not exist.
+    /// Resolves links. Requires that only this user or root can replace each name on the way. Returns `nil` if the
+    /// file does not exist.
     private static func followed(_ path: String) throws(FileError) -> String? {
         var here = path.hasPrefix("/") ? "" : try TrustedFile.workingDirectory(for: path)
         var names = Array(path.split(separator: "/").reversed())

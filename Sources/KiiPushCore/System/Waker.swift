@@ -15,8 +15,8 @@ package final class Waker: Sendable {
 
     package func wakeUp() { eventfd_write(self.descriptor, 1) }
 
-    /// Makes the descriptor unreadable until the next wake-up. With edge-triggered epoll this call is unnecessary:
-    /// each wake-up is a new event.
+    /// Makes the descriptor unreadable until the next wake-up. Edge-triggered epoll does not need this call: each
+    /// wake-up is a new event.
     package func clear() {
         var count: eventfd_t = 0
         eventfd_read(self.descriptor, &count)

@@ -55,8 +55,7 @@ struct EmulatorDirectory: Sendable {
         }
     }
 
-    /// An empty directory was created for the emulator. A directory with files may be a home or /tmp, and keeps its
-    /// mode.
+    /// Makes an empty directory private. A directory with files that others may read, such as /tmp, is refused.
     private static func makePrivate(_ path: String) throws(EmulatorError) {
         var status = stat()
         guard stat(path, &status) == 0 else { throw .system("look at \(path)", errno) }
