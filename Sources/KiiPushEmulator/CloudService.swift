@@ -45,8 +45,8 @@ final class CloudService: Sendable {
     }
 
     func handle(_ request: IncomingRequest, reply: @escaping @Sendable (HTTPResponse?) -> Void) {
-        // Inside the lock, since each HTTP server has its own thread: broker and publisher get the changes in order.
-        // The calls inside only queue work.
+        // The lock keeps changes in order for broker and publisher, since several HTTP threads call this function. The
+        // calls inside only queue work.
         let begin = MonotonicInstant.now()
         self.core.withLock { core in
             let outcome = core.respond(to: request)
@@ -73,7 +73,7 @@ final class CloudService: Sendable {
 
     func note(_ change: BrokerConnections.Change) {
         let connection = self.core.withLock { core -> InstallationConnection? in
-            // At a disconnection, the installation may already be deleted or have another user name.
+            // After a disconnection, the installation may already be deleted or have another user name.
             guard change.isOnline else { return core.connected.removeValue(forKey: change.username) }
             let record = core.cloud.state.installation(username: change.username)
             let connection = record.map { InstallationConnection(installationID: $0.id, owner: $0.owner.text) }
@@ -100,7 +100,7 @@ final class CloudService: Sendable {
         self.broker.revoke(effects.revocations)
         self.broker.grant(effects.grants) { isGranted in
             guard isGranted else {
-                // The changes are on disk. If there are none, the caller may repeat the request.
+                // The changes are on disk. If there are none, the caller may safely repeat the request.
                 let failure = effects.changes.isEmpty ? KiiFailure.brokerSilent : .brokerSilentAfterChange
                 return answer(failure.response)
             }
@@ -108,7 +108,7 @@ final class CloudService: Sendable {
                 if isCounted, isAcknowledged, !effects.publications.isEmpty {
                     self.faultNews.send(.published(effects.publications.map { $0.topic }))
                 }
-                // The broker may still deliver the messages that it has received.
+                // After a timeout, the broker may still deliver the messages that it has received.
                 answer(isAcknowledged ? outcome.response : KiiFailure.brokerSilentAfterChange.response)
             }
         }

@@ -17,19 +17,19 @@ public import KiiPushCore
 public final class Emulator: Sendable {
     /// The settings of an emulator.
     public struct Configuration: Sendable {
-        /// The port for HTTP. With 0, the default, the emulator uses the port of its last start if that port is free,
-        /// or any other.
+        /// The port for HTTP. Default 0: the port of the last start if it is free, or any other.
         public var port: UInt16
-        /// The port for HTTPS. Default 0, which has the same meaning as for ``port``.
+        /// The port for HTTPS. Default 0: the port of the last start if it is free, or any other.
         public var httpsPort: UInt16
-        /// The broker's port. Default 0, which has the same meaning as for ``port``.
+        /// The broker's port. Default 0: the port of the last start if it is free, or any other.
         public var mqttPort: UInt16
-        /// The broker's port for TLS. Default 0, which has the same meaning as for ``port``.
+        /// The broker's port for TLS. Default 0: the port of the last start if it is free, or any other.
         public var mqttTLSPort: UInt16
-        /// The port for MQTT over WebSocket, with the path `/mqtt`. Default 0, which has the same meaning as for
-        /// ``port``.
+        /// The port for MQTT over WebSocket, with the path `/mqtt`. Default 0: the port of the last start if it is
+        /// free, or any other.
         public var webSocketPort: UInt16
-        /// The port for MQTT over WebSocket and TLS. Default 0, which has the same meaning as for ``port``.
+        /// The port for MQTT over WebSocket and TLS. Default 0: the port of the last start if it is free, or any
+        /// other.
         public var webSocketTLSPort: UInt16
         /// The directory for the state, the certificates and the broker's sessions. `nil`, the default, creates a
         /// temporary directory, which ``Emulator/stop()`` removes.
@@ -48,8 +48,8 @@ public final class Emulator: Sendable {
         /// The time after an installation's creation during which requests for its endpoint get 503 "not ready".
         /// Default none.
         public var endpointDelay: Duration
-        /// The lifetime of an MQTT endpoint, from the first request for it. Afterwards, topic and credentials change.
-        /// `nil`, the default, means no end. Clients get whole seconds.
+        /// The lifetime of an MQTT endpoint, counted from the first request for the endpoint. Afterwards, the topic
+        /// and the credentials change. `nil`, the default, means no end. Clients get whole seconds.
         public var mqttTTL: Duration?
         /// The lifetime of a token if the login request names none. `nil`, the default, means no end.
         public var tokenLifetime: Duration?
@@ -63,7 +63,7 @@ public final class Emulator: Sendable {
         /// identifiers. Clients over TLS bypass the proxy. Clients over WebSocket always use one.
         public var faultProxy: Bool
         package var faultScript: FaultScript?
-        /// The ports that endpoints name instead of the broker's own, for a proxy between clients and the broker.
+        /// The ports that clients get in endpoints, if a proxy is between clients and the broker.
         package var advertisedBrokerPorts: BrokerPorts?
         /// Whether the broker delivers with the QoS of the subscription, although the emulator publishes with QoS 1.
         /// This violates MQTT, but makes tests of QoS 2 possible.
@@ -179,8 +179,8 @@ public final class Emulator: Sendable {
 }
 
 extension Emulator {
-    /// - Parameter port: the required port. With 0 the emulator chooses one, or serves no HTTPS if libmicrohttpd has
-    ///   no TLS.
+    /// - Parameter port: the required port. With 0 the emulator chooses a port, or serves no HTTPS if libmicrohttpd
+    ///   has no TLS.
     package static func servesHTTPS(port: UInt16, libraryHasTLS: Bool) throws(EmulatorError) -> Bool {
         guard !libraryHasTLS, port != 0 else { return libraryHasTLS }
         throw EmulatorError(.httpsUnavailable, "no HTTPS on port \(port): libmicrohttpd was built without TLS here")
@@ -200,14 +200,14 @@ extension Emulator {
         let ports: EmulatorState.Ports
 
         func stop() async {
-            // Broker and publisher stop first: they complete their calls, so that no HTTP connection waits for them.
+            // Broker and publisher stop first and complete all pending calls, so that no HTTP request waits for them.
             await self.broker.stop()
-            // Without the memory for a thread, this thread blocks for a moment.
+            // If memory is too short for a new thread, this thread does the work and blocks for a moment.
             do { try await OSThread.run(named: "kii-stop", self.stopServing) } catch { self.stopServing() }
             self.directory.release()
         }
 
-        /// libmicrohttpd must stop without waiting connections, so all requests get their answers first.
+        /// libmicrohttpd must not stop while a request waits, so every request gets an answer first.
         @Sendable func stopServing() {
             self.publisher.stop()
             self.faults.stop()
@@ -251,7 +251,7 @@ extension Emulator {
             let broker: Broker
             let proxy: PacketProxy<ProxyClients>
             do {
-                // The proxy starts first, so that the broker chooses another port.
+                // The proxy starts first, so that the broker does not choose the proxy's port.
                 proxy = try self.proxy()
                 broker = try await Broker.start(self.brokerSettings(publisher))
             } catch {

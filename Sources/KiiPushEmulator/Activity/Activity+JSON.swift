@@ -11,8 +11,7 @@ extension Activity {
         }
     }
 
-    /// Whether the entry is shown only in verbose output: a call to the emulator's own controls, or a step of a
-    /// message before its outcome.
+    /// Whether only verbose output shows the entry: a request to `/__kii`, or a step of a message before its outcome.
     package var isDetail: Bool {
         switch self.event {
         case .request(let request): request.isControl

@@ -26,7 +26,7 @@ package struct Activity: RecentEntry {
 }
 
 package struct AnsweredRequest: Sendable {
-    /// The method, or the value of `X-HTTP-Method-Override`.
+    /// The method, after `X-HTTP-Method-Override` has been applied.
     package var method: String
     /// The path and query as sent. They may contain secrets.
     var target: String
@@ -45,7 +45,7 @@ package struct AnsweredRequest: Sendable {
     package var messages: [SentMessage]
 }
 
-/// The facts by which a person recognizes a message.
+/// The facts that identify a message for a person.
 package struct MessageLabel: Sendable, Hashable {
     /// The `pushMessageID`.
     package let id: String

@@ -8,7 +8,7 @@ package final class ActivityLog: Sendable {
         var isFollowed = false
         var whenFollowed: (@Sendable () -> Void)?
         var isClosed = false
-        /// Closures that wake readers which wait without a thread. Each is called once.
+        /// Each closure wakes a reader that waits without blocking a thread. Each is called once.
         var wakes: [@Sendable () -> Void] = []
 
         mutating func wakeReaders() {
@@ -25,7 +25,7 @@ package final class ActivityLog: Sendable {
 
     private let state = Monitor(State())
 
-    /// Starts the recording. Without a reader the log records nothing, to save time and memory.
+    /// Starts the recording. Before this call, the log drops all entries, to save time and memory.
     package func follow() {
         let begin = self.state.withLock { state in
             state.isFollowed = true
@@ -50,7 +50,7 @@ package final class ActivityLog: Sendable {
     private func change(_ body: (inout State) -> Void) {
         self.state.withLock { state in
             body(&state)
-            // Inside the lock, so that all readers are awake when `close()` returns. A wake-up only sets a flag.
+            // Inside the lock, so that all readers are awake when `close()` returns. A closure only sets a flag.
             state.wakeReaders()
         }
         self.state.signalAll()

@@ -36,7 +36,7 @@ extension AnsweredRequest {
 }
 
 extension JSONValue {
-    /// In lower case.
+    /// Names of JSON members with secrets, in lower case.
     private static let secrets: Set<String> = [
         "password", "_password", "thingpassword", "newpassword", "oldpassword", "client_secret", "access_token",
         "refresh_token", "accesstoken", "_accesstoken", "_refreshtoken", "code",

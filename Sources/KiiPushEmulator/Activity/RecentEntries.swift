@@ -2,8 +2,8 @@ struct RecentEntries<Entry: RecentEntry>: Sendable {
     let maximumCount: Int
     let maximumBytes: Int
 
-    /// Oldest first, from index `first`. Dropped entries leave the array in batches, since each removal moves all
-    /// others.
+    /// Oldest first, from index `first`. Dropped entries leave the array in batches, since a removal moves all later
+    /// entries.
     private var stored: [Entry?] = []
     private var first = 0
     private var bytes = 0
@@ -23,7 +23,7 @@ struct RecentEntries<Entry: RecentEntry>: Sendable {
         return self.stored[(self.first + Int(skipped))...].prefix(limit).compactMap { $0 }
     }
 
-    /// The numbers continue, so that no reader misses a later entry.
+    /// The numbering continues, so that readers do not mistake later entries for known ones.
     mutating func removeAll() { (self.stored, self.first, self.bytes) = ([], 0, 0) }
 
     mutating func append(_ entry: Entry) {

@@ -12,7 +12,7 @@ final class Broker: Sendable {
         var publisher: BrokerCredential
         var usernames: Set<String>
         var presence: BrokerPresence
-        /// The broker inherits this lock, so the lock is held until the broker ends, even after this process.
+        /// The broker inherits this lock, and holds it until the broker ends, even after this process.
         var lock: FileLock
         var patience: BrokerPatience
     }

@@ -57,7 +57,7 @@ final class BrokerConnection {
         return self.flush()
     }
 
-    /// `false` when the connection is broken.
+    /// Returns `false` if the connection is broken.
     func flush() -> Bool {
         var sent = 0
         defer { self.unsent.removeFirst(sent) }
@@ -71,7 +71,8 @@ final class BrokerConnection {
 
     /// Returns `false` when the connection has ended or the bytes are not MQTT.
     func receive(_ body: (MQTTPacket) -> Void) -> Bool {
-        // The buffer becomes a local variable, since a span of a property must not outlive the access to the property.
+        // The buffer moves to a local variable, since a span of a property must not outlive the access to the
+        // property.
         var input: [UInt8] = []
         swap(&input, &self.buffer)
         defer { swap(&input, &self.buffer) }

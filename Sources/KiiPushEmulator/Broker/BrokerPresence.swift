@@ -16,7 +16,7 @@ final class BrokerPresence: Sendable {
 
     init(log: String) { self.path = log }
 
-    /// Call this while no broker runs, before the next start.
+    /// Call this before each start of the broker, while no broker runs.
     func restart(tlsPort: UInt16) {
         self.state.withLock { state in
             unlink(self.path)
@@ -105,7 +105,7 @@ package struct BrokerConnections: Sendable {
     private var changes: [Change] = []
     /// The broker's TLS port; 0 for none.
     package var tlsPort: UInt16 = 0
-    /// The addresses of TLS connections before their login: at most one for each port.
+    /// The addresses of TLS connections that have not logged in yet.
     private var unnamed: Set<Substring> = []
     private var clients: [String: String] = [:]
     package private(set) var statuses: [String: Status] = [:]

@@ -4,7 +4,7 @@ import KiiPushCore
 final class BrokerSupervisor: PollLoop {
     private enum Start {
         case accepted
-        /// mosquitto ended: a port was taken or the configuration was invalid.
+        /// mosquitto has ended, because another process used a port or because the configuration was invalid.
         case ended
         case silent
     }
@@ -30,7 +30,7 @@ final class BrokerSupervisor: PollLoop {
     }
 
     func turn(_ messages: [Broker.Message], readable: Set<Int32>) -> PollWait? {
-        // Events are cleared before the log is read, so that a later line causes a new event.
+        // inotify events are cleared before the log is read, so that a later line causes a new event.
         self.logWatch?.reset()
         self.settings.presence.look()
         self.rewriteIfStale()
@@ -93,7 +93,7 @@ final class BrokerSupervisor: PollLoop {
         }
         while true {
             guard let port = try LoopbackSocket.freePort() else { continue }
-            // 1883 is the usual port of brokers. Another broker, which is stopped now, may need it.
+            // 1883 is the usual port of brokers. Another broker, stopped at the moment, may need it.
             if port != taken, port != 1883 { return port }
         }
     }
@@ -145,7 +145,7 @@ final class BrokerSupervisor: PollLoop {
         while true {
             let left = deadline.millisecondsLeft
             guard left > 0 else { return false }
-            // A probe with the installation's own client ID would take over its session.
+            // A probe with the installation's own client ID would take over the installation's session.
             let probeID = BrokerConnections.probeID
             if let connection = try BrokerConnection.open(
                 port: self.ports.tcp, credential: credential, clientID: probeID, patience: left)
@@ -157,7 +157,7 @@ final class BrokerSupervisor: PollLoop {
                 self.child?.signal(SIGHUP)
                 signalledAt = .now()
             }
-            // mosquitto gives no sign that it listens, or that it has read its files again, so it is polled.
+            // mosquitto does not report when it listens or has read its files, so the loop asks repeatedly.
             guard self.child?.isRunning(afterMilliseconds: BrokerSupervisor.lookMilliseconds) ?? false else {
                 return false
             }
@@ -198,7 +198,7 @@ final class BrokerSupervisor: PollLoop {
             guard let last = credentials.last else { return true }
             return try self.waitUntilAccepted(last, patience: self.settings.patience.grant, signalledAt: .now())
         } catch {
-            // The caller gets 503 and may repeat the request. The loop's next turns remove the revoked names.
+            // The caller gets 503 and may repeat the request. A later turn of the loop removes the revoked names.
             return false
         }
     }

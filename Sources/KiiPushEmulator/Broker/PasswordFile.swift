@@ -5,7 +5,7 @@ struct PasswordFile {
     private let path: String
     private let programs: Programs
     private var lines: [String: String]
-    /// Whether the file still has removed names because a write failed.
+    /// Whether the file still contains removed names because a write failed.
     private(set) var isStale = false
 
     /// Lines with other user names than those in `known` belong to deleted installations.
@@ -34,7 +34,7 @@ struct PasswordFile {
         }
         let lines = self.lines.merging(PasswordFile.parse(hashed)) { _, new in new }
         try self.write(lines)
-        // Set only after success, since names in `lines` are not written again.
+        // Set only after success, so that names from a failed attempt are written again.
         self.lines = lines
     }
 

@@ -47,8 +47,8 @@ package struct PublishQueue {
             let (topic, payload) = (item.publication.topic, item.publication.payload)
             messages.append(MQTTPublish(topic: topic, payload: payload, qos: .atLeastOnce, packetID: packetID))
         }
-        // Sent messages leave the array once they are as many as the waiting ones, so that each message moves at most
-        // once.
+        // Sent messages leave the array when they are at least as many as the waiting ones. So each message moves at
+        // most once.
         if self.firstWaiting >= self.waiting.count - self.firstWaiting {
             self.waiting.removeFirst(self.firstWaiting)
             self.firstWaiting = 0
@@ -63,7 +63,7 @@ package struct PublishQueue {
         return job.remaining == 0 ? item.job : nil
     }
 
-    /// Queues unacknowledged messages again, before all others.
+    /// Unacknowledged messages are sent again, before all others.
     package mutating func connectionLost() {
         let unacknowledged = self.inFlight.values.sorted { $0.sequence < $1.sequence }
         self.waiting = unacknowledged + self.waiting[self.firstWaiting...]
@@ -79,7 +79,7 @@ package struct PublishQueue {
     }
 
     private mutating func freePacketID() -> UInt16 {
-        // Fewer messages are in flight than there are identifiers, so one is free.
+        // Fewer messages are in flight than there are packet identifiers, so one identifier is free.
         while self.inFlight[self.nextPacketID] != nil || self.nextPacketID == 0 { self.nextPacketID &+= 1 }
         defer { self.nextPacketID &+= 1 }
         return self.nextPacketID

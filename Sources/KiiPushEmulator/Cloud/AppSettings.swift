@@ -89,12 +89,12 @@ extension RequestLimit {
     }
 }
 
-/// A period begins with its first request.
+/// A period begins with the first request after the previous period.
 struct RequestWindow: Sendable {
     private var count = 0
     private var end = Timestamp(millisecondsSinceEpoch: .min)
 
-    /// - Throws: ``KiiFailure`` 429 with the whole seconds to wait. The status is Kii's; Kii's error code is unknown.
+    /// - Throws: ``KiiFailure`` 429 with the whole seconds to wait. The status is Kii's; the error code is a guess.
     mutating func count(_ limit: RequestLimit, now: Timestamp) throws(KiiFailure) {
         if self.end <= now { (self.count, self.end) = (0, now + limit.period) }
         guard self.count < limit.requests else {

@@ -111,7 +111,7 @@ extension Secret {
 
 private struct Authorization {
     var bearer: String?
-    /// Empty if the credentials cannot be decoded; `nil` if there are none.
+    /// The decoded credentials, as `NAME:PASSWORD`. Empty if they cannot be decoded; `nil` if there are none.
     var basic: String?
 
     init?(_ call: CloudCall) {

@@ -64,7 +64,7 @@ package struct EmulatedCloud: Sendable {
     package var proxiedUsernames: @Sendable () -> Set<String> = { [] }
     var messages = RecentEntries<LoggedMessage>(maximumCount: 1000, maximumBytes: 16 << 20)
     var identifiers: Identifiers
-    /// The effects of the current request.
+    /// The effects of the current request. Handlers add to them.
     var effects = Effects()
     private var caller: Caller?
 
@@ -95,8 +95,8 @@ package struct EmulatedCloud: Sendable {
         for message in effects.messages { self.messages.append(message) }
     }
 
-    /// Call ``commit(_:)`` when the changes are written. Handlers check everything before they change anything, so a
-    /// refused request changes nothing.
+    /// Handlers check everything before they change anything, so a refused request changes nothing. Call
+    /// ``commit(_:)`` when the changes are on disk.
     package mutating func respond(to request: IncomingRequest, now: Timestamp) -> Reply {
         (self.effects, self.caller) = (Effects(), nil)
         var delay = Duration.zero
@@ -112,7 +112,7 @@ package struct EmulatedCloud: Sendable {
         return Reply(caller: self.caller, response: response, effects: self.effects)
     }
 
-    /// Controls below `/__kii` always pass, so that a control can enable a disabled app.
+    /// Requests to `/__kii` always pass, so that one can enable a disabled app.
     private mutating func admit(
         _ request: IncomingRequest, now: Timestamp, delay: inout Duration
     ) throws(KiiFailure) -> HTTPResponse? {
@@ -126,7 +126,7 @@ package struct EmulatedCloud: Sendable {
             do throws(KiiFailure) {
                 _ = try self.carryOut(call)
             } catch {
-                // A refused request has no effects. A fault may still suppress its answer.
+                // A refused request has no effects.
                 self.effects = Effects()
             }
         }

@@ -30,8 +30,8 @@ struct KiiFailure: Error {
         return failure
     }
 
-    /// The media type names the error: `application/vnd.kii.{Name}Exception+json`. Errors of a login have OAuth's form
-    /// (RFC 6749 section 5.2) and Kii's code.
+    /// The media type names the error: `application/vnd.kii.{Name}Exception+json`. A failed login instead has OAuth's
+    /// form (RFC 6749 section 5.2) with Kii's code.
     var response: HTTPResponse {
         let name = self.isOfOAuth ? nil : self.exceptionName
         return .json(self.status, name, .object(self.facts + self.context), fields: self.fields)
@@ -48,7 +48,7 @@ struct KiiFailure: Error {
     private var exceptionName: String {
         if self.errorCode == "UNAUTHORIZED" { return "UnauthorizedAccessException" }
         let words = self.errorCode.split(separator: "_").map { word in
-            // Kii writes only this abbreviation in capitals.
+            // Kii writes `ACL` in capitals, but no other abbreviation.
             word == "ACL" ? word : word.prefix(1) + word.dropFirst().lowercased()
         }
         return words.joined() + "Exception"
@@ -99,7 +99,7 @@ extension KiiFailure {
 
     static let userDisabled = KiiFailure(401, "USER_DISABLED", "The user is disabled.")
     static let thingDisabled = KiiFailure(401, "THING_DISABLED", "The thing is disabled.")
-    /// Kii's own message, which does not tell whether the name or the password is wrong.
+    /// Kii's own words. They do not tell whether the name or the password is wrong.
     static let invalidGrant = KiiFailure(
         400, "invalid_grant", "The user was not found or a wrong password was provided")
     /// Kii's status is 400; the code is OAuth's (RFC 6749 section 5.2).
@@ -142,7 +142,7 @@ extension KiiFailure {
         503, "TEMPORARY_UNAVAILABLE_ERROR", "The broker does not answer. Nothing was changed; ask again.",
         fields: [HTTPField("Retry-After", "1")])
 
-    /// Without a retry time, since clients would conclude that nothing was changed, and send the message again.
+    /// This answer has no `Retry-After`: clients would conclude that nothing was changed, and send the message again.
     static let brokerSilentAfterChange = KiiFailure(
         503, "TEMPORARY_UNAVAILABLE_ERROR",
         "The broker does not answer. What was asked for is done, and what was sent may still arrive.")

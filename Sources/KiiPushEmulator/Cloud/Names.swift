@@ -9,7 +9,7 @@ enum Names {
             }
     }
 
-    /// Kii's SDKs disagree on upper and lower case.
+    /// Kii's SDKs disagree on upper or lower case, so both are accepted.
     static func isCountry(_ text: String) -> Bool {
         text.utf8.count == 2
             && text.utf8.allSatisfy { (UInt8(ascii: "a")...UInt8(ascii: "z")).contains($0 | 0x20) }

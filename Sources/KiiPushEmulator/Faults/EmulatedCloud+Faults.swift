@@ -67,10 +67,10 @@ extension EmulatedCloud {
         return .json(201, nil, .object(self.faultSteps))
     }
 
-    // MARK: - For the player of scripts
+    // MARK: - For FaultPlayer
 
-    /// Applies events to the script. Returns the next action (each only once), the number of the script, and the time
-    /// of the next change.
+    /// Returns the script's next action (each only once), the number of the script, and the time of the script's next
+    /// change.
     package mutating func advanceFaults(
         _ news: [FaultNews], now: Timestamp
     ) -> (task: FaultTask?, script: Int, due: Timestamp?) {
@@ -90,8 +90,8 @@ extension EmulatedCloud {
         }
         let task = self.script.takeDeed(now: now).map { deed, installation in
             var clients = self.clients(of: installation)
-            // An offline client has no connection to drop. Other actions affect offline clients only if the step names
-            // the installation, or if it loses sessions.
+            // An offline client has no connection to drop. Offline clients are affected only if the step names the
+            // installation, or if the step loses sessions.
             let needsConnection = deed == .dropConnection || installation == nil && deed != .loseSession
             if needsConnection, let statuses = self.presence() {
                 clients.removeAll { !(statuses[$0.username]?.isOnline ?? false) }

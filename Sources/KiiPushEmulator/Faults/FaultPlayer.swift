@@ -1,8 +1,8 @@
 import KiiPushCore
 
-/// Plays a fault script. It takes over clients' connections itself, and lets the proxy change packets.
+/// Plays a fault script. It takes over clients' sessions itself, and has the proxy change packets.
 struct FaultPlayer: PollLoop {
-    /// A connection with a client's own ID, for which the broker closes the client's connection.
+    /// A connection with a client's own client ID, for which the broker closes the client's connection.
     private struct Visit {
         let credential: BrokerCredential
         var connection: BrokerConnection?
@@ -15,7 +15,7 @@ struct FaultPlayer: PollLoop {
         var visits: [Visit] = []
     }
 
-    /// The pause before a further takeover, after the client has reconnected.
+    /// The pause between the client's reconnection and the next takeover.
     private static let pause = Duration.seconds(1)
     private static let loginPatience: Int32 = 1000
 
@@ -62,7 +62,7 @@ struct FaultPlayer: PollLoop {
 
     private mutating func begin(_ task: FaultTask) {
         let (place, news) = (task.place, self.news)
-        // With `nil`, the proxy affects the packets of all clients.
+        // The user name `nil` stands for all clients.
         let names: [String?] = task.installation == nil ? [nil] : task.clients.map { $0.username }
         guard !task.clients.isEmpty || (task.deed.needsProxy && task.installation == nil) else {
             let who = task.installation.map { "installation \($0)" } ?? "any installation"
@@ -112,7 +112,7 @@ struct FaultPlayer: PollLoop {
     }
 
     private func open(_ credential: BrokerCredential, cleanSession: Bool = false) -> BrokerConnection? {
-        // After any failure, this client is not affected.
+        // If the connection fails, this client is not affected.
         (try? BrokerConnection.open(
             port: self.port, credential: credential, clientID: BrokerFiles.topicPrefix + credential.username,
             cleanSession: cleanSession, patience: Self.loginPatience)) ?? nil
@@ -120,7 +120,7 @@ struct FaultPlayer: PollLoop {
 
     // MARK: - Actions that last
 
-    /// Takes the connection over again when the client has reconnected, until the time is over.
+    /// Takes over a session again after its client has reconnected, until the action's time is over.
     private mutating func keepVisits() {
         guard var stay = self.stay else { return }
         let now = MonotonicInstant.now()
@@ -129,7 +129,7 @@ struct FaultPlayer: PollLoop {
             return self.end(stay.place, nil)
         }
         for index in stay.visits.indices {
-            // Does not acknowledge messages, so the broker redelivers them to the client.
+            // Messages stay unacknowledged here, so the broker redelivers them to the client.
             if let connection = stay.visits[index].connection, !connection.receive({ _ in }) {
                 stay.visits[index].connection = nil
                 stay.visits[index].nextAttempt = now + Self.pause

@@ -1,4 +1,4 @@
-/// Steps on separate lines or separated by semicolons, and comments after `#`.
+/// A script of faults: steps on separate lines or separated by semicolons. Comments begin with `#`.
 package struct FaultScript: Sendable, Hashable {
     static let maximumSteps = 1000
 
@@ -21,7 +21,7 @@ package struct FaultScript: Sendable, Hashable {
 }
 
 package struct FaultScriptError: Error, Sendable, Hashable, CustomStringConvertible {
-    /// From 1. The column counts Unicode scalars.
+    /// Counts from 1. The column counts Unicode scalars.
     package var line: Int
     package var column: Int
     package var message: String

@@ -6,7 +6,7 @@ package struct FaultScriptRun: Sendable {
         case waiting, running, done
     }
 
-    /// Reports about a step of an earlier script are ignored.
+    /// A step of one script. Reports about a step of an earlier script are ignored.
     package struct Place: Sendable, Hashable {
         package var script: Int
         package var step: Int
@@ -15,9 +15,9 @@ package struct FaultScriptRun: Sendable {
     private enum Progress: Sendable {
         case waiting
         case answering
-        /// The step's action waits for the player.
+        /// The action waits for ``FaultPlayer``.
         case due
-        /// The player has started the action, which has no effect yet.
+        /// ``FaultPlayer`` has the action, which has no effect yet.
         case begun
         case inForce
     }
@@ -26,7 +26,7 @@ package struct FaultScriptRun: Sendable {
     package private(set) var place = Place(script: 0, step: 0)
     private(set) var hasNews = false
     private var progress = Progress.waiting
-    /// The number of requests or messages to wait for, or of requests to answer.
+    /// The number of requests or messages before the step begins, or of requests that the step still answers.
     private var left = 0
     private(set) var due: Timestamp?
     private var problems: [Int: String] = [:]
@@ -87,7 +87,7 @@ package struct FaultScriptRun: Sendable {
         if self.countDown() { self.begin(at: now) }
     }
 
-    /// Returns each action once.
+    /// Returns the action to carry out now. Each action is returned once.
     package mutating func takeDeed(now: Timestamp) -> (FaultStep.Deed, installation: String?)? {
         self.timePassed(until: now)
         self.hasNews = false

@@ -1,17 +1,17 @@
 package struct FaultStep: Sendable, Hashable {
-    /// Time and counts begin when the previous step ends.
+    /// The condition for the step to begin. Time and counts start when the previous step ends.
     package enum Condition: Sendable, Hashable {
         case atOnce
         case time(Duration)
         case requests(Int, RequestPattern)
-        /// Messages that the broker has accepted for one installation; `nil` counts all installations.
+        /// Counts messages that the broker has accepted for one installation; `nil` counts all installations.
         case messages(Int, of: String?)
     }
 
     package enum Action: Sendable, Hashable {
-        /// Answers matching requests, for a number of requests or a time.
+        /// Answers the matching requests of a period, or a number of them.
         case requests(Answer, for: Extent, RequestPattern)
-        /// `nil` for all installations.
+        /// Affects the clients of one installation; `nil` for all installations.
         case clients(Deed, of: String?)
     }
 
@@ -32,7 +32,7 @@ package struct FaultStep: Sendable, Hashable {
         case takeOver(Duration)
         case holdAcknowledgements(Duration)
         case renumber
-        /// Changes the nth message since the start of the step.
+        /// Changes the message with this number, counted from 1 since the start of the step.
         case message(Int, PacketRule.Action)
 
         var needsProxy: Bool {

@@ -3,9 +3,9 @@ import KiiPushCore
 
 /// Connections that the server has ended while their clients may still be sending.
 ///
-/// Closing a socket with unread bytes resets the connection, and the client may lose the answer. ebisu sends
-/// `0\r\n\r\n` after every request, and a reset kills it by SIGPIPE. So this class reads and drops bytes until the
-/// client closes too.
+/// Closing a socket with unread bytes resets the connection, and the client may lose the answer. Kii's C SDK ebisu
+/// sends `0\r\n\r\n` after every request, and a reset kills it by SIGPIPE. So this class reads and drops bytes until
+/// the client closes too.
 ///
 /// - Source: RFC 9112 section 9.6.
 final class ClosingConnections: Sendable {
@@ -26,9 +26,9 @@ final class ClosingConnections: Sendable {
         shutdown(socket, Int32(SHUT_WR))
         var byte: UInt8 = 0
         let count = recv(socket, &byte, 1, Int32(MSG_PEEK | MSG_DONTWAIT))
-        // At 0, the client has closed and all its bytes are read.
+        // If `count` is 0, the client has closed too, and the caller may close the socket.
         guard count > 0 || (count < 0 && errno == EAGAIN) else { return }
-        // If no descriptor is left, the connection is closed at once.
+        // If no descriptor is left, the caller closes the connection at once.
         guard let copy = FileDescriptor(duplicating: socket) else { return }
         self.thread.send(copy)
     }
@@ -56,7 +56,6 @@ final class ClosingConnections: Sendable {
     }
 
     private struct Loop: PollLoop {
-        /// Oldest first.
         private var connections: [Connection] = []
         private var buffer = [UInt8](repeating: 0, count: 16_384)
 

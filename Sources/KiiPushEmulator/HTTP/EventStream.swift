@@ -8,7 +8,7 @@ import KiiPushCore
 ///
 /// - Source: HTML Living Standard, section 9.2.
 final class EventStream: Sendable {
-    /// The time limit of a reader whose socket accepts no bytes.
+    /// The time limit for a reader whose socket accepts no bytes.
     private static let patienceSeconds: UInt32 = 60
 
     private struct State {
@@ -31,7 +31,7 @@ final class EventStream: Sendable {
     /// - Parameters:
     ///   - sequence: the entry after which to begin; `nil` for the first entry.
     ///   - greeting: the first event.
-    ///   - readers: the number of readers. The end of this stream decrements it.
+    ///   - readers: the number of readers. This stream decrements it at its end.
     init(
         _ log: ActivityLog, for pending: PendingAnswer, after sequence: Int64?, greeting: String, readers: Locked<Int>
     ) {
@@ -68,7 +68,8 @@ final class EventStream: Sendable {
         return MHD_queue_response(connection, 200, response)
     }
 
-    /// Copies unsent bytes and returns their count. At 0, the connection is suspended until there is a new event.
+    /// Copies unsent bytes and returns their count. If the count is 0, libmicrohttpd suspends the connection until the
+    /// next event.
     private func read(into buffer: UnsafeMutableRawBufferPointer) -> Int {
         self.state.withLock { state in
             var count = 0
@@ -108,8 +109,8 @@ final class EventStream: Sendable {
             state.sequence = activity.sequence
             let data = JSONValue.object(activity.members(withBodies: true)).text
             return .event("id: \(activity.sequence)\nevent: \(activity.name)\ndata: \(data)\n\n")
-        // A wake-up without news sends a ping. The server thereby notices closed connections, and proxies keep open
-        // ones.
+        // A wake-up without a new event sends a ping. The server thereby notices closed connections, and HTTP proxies
+        // keep open ones.
         case .nothing: return isWoken && mayWait ? .event(": ping\n\n") : .nothing
         case .end: return .end
         }

@@ -25,7 +25,7 @@ final class Exchange {
             self.head = head
             guard head.isForThisMachine else { return Exchange.queue(KiiFailure.misdirected.response, on: connection) }
             guard head.isOfNoOtherSite else { return Exchange.queue(KiiFailure.foreignOrigin.response, on: connection) }
-            // Checked before the client sends the body, so that `Expect: 100-continue` is refused in time.
+            // Checked before the client sends the body, so that a client with `Expect: 100-continue` need not send it.
             let length = head.field("Content-Length").flatMap { Int($0) }
             guard let length, length > HTTPServer.maximumBodyBytes else { return .YES }
             return Exchange.queue(KiiFailure.bodyTooLarge(limit: HTTPServer.maximumBodyBytes).response, on: connection)

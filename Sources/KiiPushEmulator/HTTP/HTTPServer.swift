@@ -39,14 +39,15 @@ final class HTTPServer: Sendable {
                 guard let context, let connection, let method, let uploadSize, let raw = exchange?.pointee else {
                     return .NO
                 }
-                // Both stay retained: stop() releases the context, and the completion callback releases the exchange.
+                // No reference is released here: stop() releases the context, and the completion callback releases the
+                // exchange.
                 return Unmanaged<Exchange>.fromOpaque(raw).takeUnretainedValue().advance(
                     connection: connection, method: method,
                     upload: UnsafeRawBufferPointer(start: upload, count: uploadSize.pointee), uploadSize: uploadSize,
                     server: Unmanaged<Context>.fromOpaque(context).takeUnretainedValue())
             },
             { _, uri, _ in
-                // The first call of a request. The completion callback releases the exchange.
+                // libmicrohttpd calls this first for each request. The completion callback releases the exchange.
                 Unmanaged.passRetained(Exchange(target: uri.map { String(cString: $0) } ?? "/")).toOpaque()
             },
             { context, _, exchange, _ in

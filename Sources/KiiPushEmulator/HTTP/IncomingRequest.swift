@@ -40,8 +40,9 @@ package struct IncomingRequest: Sendable {
         }
     }
 
-    /// Whether the request is not from another site's page. Browsers send the page's site in the field `Origin`; for
-    /// the emulator's own page, it equals `Host`. Other clients send no `Origin`.
+    /// Whether the request comes from the emulator's own page or from a program that is no browser. Browsers send the
+    /// page's site in the field `Origin`; for the emulator's own page, `Origin` equals `Host`. Other programs send no
+    /// `Origin`.
     ///
     /// - Source: RFC 6454 section 7, and the Fetch standard's "append a request Origin header".
     var isOfNoOtherSite: Bool {

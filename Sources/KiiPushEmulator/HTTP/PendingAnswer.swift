@@ -1,8 +1,8 @@
 import CMicroHTTPD
 import KiiPushCore
 
-/// Suspending and resuming a connection and queueing an answer only set state in libmicrohttpd. So no callback runs
-/// under the lock, which protects the connection.
+/// The answer to one request. The lock protects the connection. No callback runs under the lock, since suspending,
+/// resuming and queueing only set state in libmicrohttpd.
 final class PendingAnswer: Sendable {
     private struct State {
         let connection: OpaquePointer
@@ -27,10 +27,10 @@ final class PendingAnswer: Sendable {
         }
     }
 
-    /// Call it only on the server's thread, within the handler.
+    /// Call this only on the server's thread, within the handler.
     func give(_ stream: EventStream) { self.state.withLock { ($0.isGiven, $0.stream) = (true, stream) } }
 
-    /// Suspends the connection until ``resume()``. Call it only on the server's thread, while libmicrohttpd asks for
+    /// Suspends the connection until ``resume()``. Call this only on the server's thread, while libmicrohttpd asks for
     /// content.
     func suspend() {
         self.state.withLock { state in
@@ -47,12 +47,12 @@ final class PendingAnswer: Sendable {
         }
     }
 
-    /// Call it only on the server's thread.
+    /// Call this only on the server's thread.
     func queueOrSuspend() -> MHD_Result {
         self.state.withLock { state in
             if let stream = state.stream.take() { return stream.queue(on: state.connection) }
             guard !state.isGiven else { return Exchange.queue(state.answer, on: state.connection) }
-            // Under the lock, so that no thread can resume the connection before it is suspended.
+            // Under the lock, no thread can resume the connection before it is suspended.
             MHD_suspend_connection(state.connection)
             state.isSuspended = true
             return .YES

@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// Counts the accepted requests whose answers are not completely sent.
+/// Counts the requests whose answers have not been sent completely.
 final class UnansweredRequests: Sendable {
     private struct State: Sendable {
         var count = 0
@@ -19,7 +19,7 @@ final class UnansweredRequests: Sendable {
         self.state.signal()
     }
 
-    /// Blocks until the count was 0 at some moment, or for at most `patience`. Call it once.
+    /// Blocks until the count reaches 0, or for at most `patience`. Call this once.
     func waitUntilNone(patience: Duration) {
         let deadline = MonotonicInstant.now() + patience
         self.state.withLock { $0.wasNone = $0.count == 0 }

@@ -35,7 +35,7 @@ final class Receivers: Sendable {
 
     deinit { self.stop() }
 
-    /// Blocks until a receiver has answered the current question. Other questions are refused.
+    /// Blocks until the receiver that is being asked has answered. Later questions are refused.
     func stop() {
         self.thread.stop()
         self.thread.join()
@@ -61,7 +61,7 @@ final class Receivers: Sendable {
 
         func turn(_ messages: [Message], readable: Set<Int32>) -> PollWait? {
             var isStale = self.watch.map { readable.contains($0.descriptor.number) } ?? false
-            // Events are cleared before the folder is read, so that a later receiver causes a new event.
+            // inotify events are cleared before the folder is read, so that a later receiver causes a new event.
             self.watch?.reset()
             if let beat = self.nextBeat, beat <= .now() {
                 self.nextBeat = .now() + Receivers.beat
@@ -93,12 +93,12 @@ final class Receivers: Sendable {
         private func begin() {
             self.nextBeat = .now() + Receivers.beat
             guard let folder else { return }
-            // Receivers cannot be watched if the folder or an inotify watch is missing.
+            // After a failure here, the emulator runs without watching receivers.
             try? PrivateFile.makeDirectory(folder.path)
             self.watch = try? FileWatch(folder.path, for: IN_CREATE | IN_MOVED_TO)
         }
 
-        /// A receiver that does not answer is tried again when the folder changes, and periodically.
+        /// If a receiver does not answer, the loop tries again when the folder changes, and periodically.
         private func watchReceivers() {
             for entry in self.folder?.entries() ?? [] where self.watched[entry.name] == nil {
                 let client = try? ControlClient(stateDirectory: entry.stateDirectory, patience: Receivers.patience)

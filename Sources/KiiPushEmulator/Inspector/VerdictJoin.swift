@@ -2,13 +2,13 @@ package import KiiPushCore
 
 /// Finds the push that belongs to a receiver's message.
 ///
-/// Kii's payloads have no message ID. So a push matches a message with the same payload bytes and installation. If
-/// several pushes match, the earliest one belongs to the earliest message. The receiver reports payload and
+/// Kii's payloads have no message ID. So a push belongs to a message with the same payload bytes and installation. If
+/// several pushes match, the earliest push belongs to the earliest message. A receiver reports payload and
 /// installation when it calls a handler. Until then, this type stores the message's events.
 package struct VerdictJoin: Sendable {
-    /// At twice the number, the older half is dropped.
+    /// The numbers of pushes and messages to remember. At twice the number, the older half is dropped.
     private static let (mostPushes, mostMessages) = (1000, 5000)
-    /// The last push is always kept.
+    /// The last push is kept even if it exceeds this limit.
     private static let mostBytes = 16 << 20
     private static let mostHeld = 16
 
@@ -30,7 +30,7 @@ package struct VerdictJoin: Sendable {
 
     private struct Equal {
         var numbers: [Int] = []
-        /// By installation, the lowest number that its receiver may still report.
+        /// By installation, the lowest number of a push that its receiver has not reported yet.
         var next: [String: Int] = [:]
     }
 
@@ -57,7 +57,7 @@ package struct VerdictJoin: Sendable {
 
     package init() {}
 
-    /// Call this before a receiver can get the pushes.
+    /// Call this before the receivers can get the pushes.
     package mutating func add(_ sent: [Push]) {
         for push in sent {
             let number = self.firstNumber + self.pushes.count
@@ -82,16 +82,16 @@ package struct VerdictJoin: Sendable {
         self.firstNumber += count
     }
 
-    /// Returns complete deliveries, and stored events of dropped messages. The events of a message have to come in
-    /// order.
+    /// Returns complete deliveries, and stored events of dropped messages. Pass the events of a message in the
+    /// receiver's order.
     package mutating func take(_ event: MessageEvent, of receiver: String) -> [MessageDelivery] {
         let key = Key(receiver: receiver, messageID: event.messageID)
         let told = self.messages[key] == nil ? self.makeRoom(for: key) : []
         var message = self.messages[key] ?? Message()
         defer { self.messages[key] = message }
         switch event.kind {
-        // Either a dead letter is retried, or the receiver has lost its inbox and counts from 1 again. The payload
-        // will decide.
+        // Either a dead letter is retried, or the receiver has lost its inbox and numbers messages from 1 again. The
+        // payload decides later.
         case .received:
             message = Message(push: message.push)
             message.held = [event]
@@ -150,7 +150,7 @@ extension VerdictJoin.Push {
 extension MessageDelivery {
     fileprivate init(_ message: VerdictJoin.Message, _ event: MessageEvent, of receiver: String) {
         self.init(push: message.push, receiver: receiver, installationID: message.installationID, event: event)
-        // The push already has the payload, so this copy is dropped.
+        // The push already contains the payload, so this copy is dropped.
         self.event.call = nil
         guard event.isOutcome, event.kind.parts.attempt != nil, let startedAt = message.startedAt else { return }
         let milliseconds = event.at.millisecondsSinceEpoch - startedAt.millisecondsSinceEpoch

@@ -2,15 +2,15 @@ import Glibc
 import KiiPushCore
 
 enum LoopbackSocket {
-    /// Linux uses ports from 32768 (by default) for outgoing connections. So no client uses the port of a stopped
-    /// emulator, and endpoints stay valid.
+    /// Linux uses ports from 32768 (by default) for outgoing connections. Below 32768, no client takes the port of a
+    /// stopped emulator, and endpoints stay valid.
     private static let chosenPorts: Range<UInt16> = 10_000..<32_768
-    /// Ports that this process does not choose again, so that another emulator of the process cannot use them during a
-    /// restart.
+    /// The process does not choose these ports again. So an emulator that restarts finds its ports free, even if
+    /// others have started meanwhile.
     private static let usedPorts = Locked<Set<UInt16>>([])
 
-    /// Listens at once, so that the port is known before the first request. Port 0 uses `preferred` if it is free, or
-    /// any other.
+    /// Listens at once, so that the port is known before the first request. Port 0 stands for `preferred` if that is
+    /// free, or any other.
     static func listener(on port: UInt16, preferred: UInt16) throws(EmulatorError) -> FileDescriptor {
         if port == 0, preferred != 0, let socket = try LoopbackSocket.listening(on: preferred) { return socket }
         if let socket = try LoopbackSocket.listening(on: port) { return socket }

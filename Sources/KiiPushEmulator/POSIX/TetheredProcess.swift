@@ -45,7 +45,7 @@ struct TetheredProcess {
         switch self.process.wait() {
         case .exited(let status): status
         case .signalled(let signal): 128 + signal
-        // SIGCHLD is ignored, so the status is lost. The caller has to check the child's work.
+        // If SIGCHLD is ignored, the exit status is lost. The caller has to check the child's work.
         case .unknown: 0
         }
     }

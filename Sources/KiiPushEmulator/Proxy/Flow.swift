@@ -1,7 +1,7 @@
 import Glibc
 import KiiPushCore
 
-/// One direction of a connection.
+/// One direction of a proxied connection.
 struct Flow {
     private struct Chunk {
         var bytes: ArraySlice<UInt8>
@@ -10,7 +10,7 @@ struct Flow {
 
     let direction: Direction
     private var decoder = FrameDecoder(maximumPacketBytes: MQTTFixedHeader.maximumRemainingLength)
-    /// Whether the stream is not MQTT (TLS, or broken on purpose) and passes unchanged.
+    /// Whether the stream passes unchanged, because it is TLS or invalid MQTT.
     private var isOpaque = false
     var isSwallowed = false
     private var queue: [Chunk] = []
@@ -65,7 +65,7 @@ struct Flow {
             } else {
                 self.queue[0].bytes = chunk.bytes.dropFirst(count)
             }
-            // The other side then has time to read each byte separately.
+            // A pause between two bytes lets the other side read each byte separately.
             if byteByByte { return true }
         }
         return true

@@ -10,7 +10,7 @@ package final class PacketProxy<Observer: ProxyObserver>: Sendable {
     package let observer: Observer
     private let thread = PollThread<ProxyLoop.Command>(name: "kii-proxy")
 
-    /// - Parameter transports: the transports of the clients, each with a free port; none has TLS.
+    /// - Parameter transports: the transports of the clients, each with its own free port. TLS is not possible here.
     package convenience init(_ transports: [BrokerTransport], observer: Observer) throws(EmulatorError) {
         let listeners = try transports.map { transport throws(EmulatorError) in
             try ProxyListener(transport, on: 0, preferred: 0)
@@ -19,7 +19,7 @@ package final class PacketProxy<Observer: ProxyObserver>: Sendable {
     }
 
     init(_ listeners: [ProxyListener], observer: Observer) throws(EmulatorError) {
-        // A client has to be able to read the reason why its WebSocket ends.
+        // Needed for WebSocket clients, which have to read why their connection ends.
         let closing = listeners.contains { $0.transport.isWebSocket } ? try ClosingConnections() : nil
         self.ports = Dictionary(listeners.map { ($0.transport, $0.port) }) { $1 }
         self.observer = observer
@@ -47,7 +47,7 @@ package final class PacketProxy<Observer: ProxyObserver>: Sendable {
         await self.perform(or: ()) { $0.upstream = port }
     }
 
-    /// Returns `false`, without a call of `body`, if there is a connection.
+    /// Does nothing and returns `false` if there is a connection.
     package func whileIdle(_ body: @escaping @Sendable () -> Void) async -> Bool {
         await self.perform(or: false) { loop in
             if loop.isIdle { body() }
@@ -70,7 +70,7 @@ package final class PacketProxy<Observer: ProxyObserver>: Sendable {
         await self.perform(or: 0) { $0.swallow(directions) }
     }
 
-    /// Returns when the rule is in force. The result tells whether the rule was carried out.
+    /// Returns when the rule is in force. The returned value tells later whether the rule was carried out.
     ///
     /// - Parameter body: called on the proxy's thread, right after the rule was carried out.
     package func arm(_ rule: PacketRule, then body: @escaping @Sendable () -> Void = {}) async -> Firing {
@@ -79,7 +79,7 @@ package final class PacketProxy<Observer: ProxyObserver>: Sendable {
         return firing
     }
 
-    /// The rule affects streams that the proxy cannot read.
+    /// Adds a rule for streams that the proxy cannot read, such as TLS.
     package func arm(_ rule: ByteRule, then body: @escaping @Sendable () -> Void = {}) async -> Firing {
         let firing = Firing(body)
         await self.perform(or: ()) { $0.rules.arm(rule, fired: firing.happen) }

@@ -12,10 +12,10 @@ final class ProxyLink {
     private var patienceEnd: MonotonicInstant?
     private var toBroker = Flow(.toBroker)
     private var toReceiver = Flow(.toReceiver)
-    /// Whether one side has ended. The other side ends when all bytes are sent.
+    /// Whether one side has closed. The link closes the other side when all bytes are sent.
     private(set) var isEnding = false
     private var username: String?
-    /// Whether packet identifiers of QoS 1 are renumbered. Fixed for a connection: after a change, one identifier
+    /// Whether packet identifiers of QoS 1 are renumbered. Constant for a connection: after a change, one identifier
     /// could mean two messages in flight.
     private let renumbers: Bool
     private var lastIdentifier: UInt16 = 0
@@ -29,7 +29,7 @@ final class ProxyLink {
         self.renumbers = renumbers
     }
 
-    /// `false` if there is no broker.
+    /// Returns `false` if there is no broker.
     func begin() -> Bool {
         guard self.transport.isWebSocket else { return self.connect() }
         self.webSocket = ProxyWebSocket()
@@ -60,7 +60,7 @@ final class ProxyLink {
         self.isEnding && self.toBroker.isEmpty && self.toReceiver.isEmpty || self.receiver == nil && self.broker == nil
     }
 
-    /// `false` if the other side has to be reset at once.
+    /// Returns `false` if the other side has to be reset at once.
     func read(_ direction: Direction, _ rules: inout ProxyRules) -> Bool {
         guard let source = direction == .toBroker ? self.receiver : self.broker else { return true }
         var buffer = [UInt8](repeating: 0, count: 65_536)
@@ -86,7 +86,7 @@ final class ProxyLink {
     }
 
     private func takeOff(_ bytes: [UInt8], _ rules: inout ProxyRules) -> Bool {
-        // Swallowed bytes, and bytes after the end, get no answer.
+        // Dropped bytes, and bytes after the end, get no answer.
         guard var webSocket = self.webSocket, !self.toBroker.isSwallowed, !self.isEnding else { return true }
         var frames = bytes
         switch webSocket.take(bytes) {
@@ -139,7 +139,7 @@ final class ProxyLink {
         return self.toReceiver.send(to: self.receiver, byteByByte: byteByByte) && isSent
     }
 
-    /// Reports the receiver's last packets before the end, although the broker does not get them.
+    /// Reports the receiver's last packets to the observer, although the broker does not get them.
     func noteRest(_ rules: ProxyRules) {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         while let receiver = self.receiver, !self.toBroker.isSwallowed {
@@ -159,8 +159,8 @@ final class ProxyLink {
         self.broker = nil
     }
 
-    /// Ends the other side too, unless this direction is swallowed: then the other side notices nothing, as with an
-    /// unplugged cable. Returns whether the direction is swallowed.
+    /// Ends the other side too, unless this direction drops all bytes: then the other side notices nothing, as with an
+    /// unplugged cable. Returns whether this direction drops all bytes.
     private func ended(_ direction: Direction) -> Bool {
         switch direction {
         case .toBroker where self.toBroker.isSwallowed:

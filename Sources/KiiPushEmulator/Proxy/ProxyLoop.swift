@@ -34,7 +34,7 @@ final class ProxyLoop: PollLoop {
         self.links = []
         for listener in self.listeners { listener.socket.shutDown(.both) }
         self.closing?.stop()
-        // Callers wait for their commands, even for those that came late.
+        // The senders of late commands wait for the result, so the commands still run.
         for command in unread { command(self) }
     }
 
@@ -70,7 +70,7 @@ final class ProxyLoop: PollLoop {
             }
             if let next = link.due { due = min(due ?? next, next) }
         }
-        // A full socket has no deadline of its own, so its bytes are retried after a millisecond.
+        // The loop does not poll for room in a full socket, but tries again after a millisecond.
         let pause: Duration = self.rules.plan.splitsIntoBytes ? .zero : .milliseconds(1)
         wait.deadline = due.map { max($0, .now() + pause) }
         return wait
@@ -107,7 +107,7 @@ final class ProxyLoop: PollLoop {
             link.number = self.rules.observer.connected()
             self.links.append(link)
         }
-        // A client waits, but no descriptor is left: accept(2), EMFILE. An immediate retry would loop.
+        // A client waits, but no descriptor is left (accept(2), EMFILE). An immediate retry would loop.
         if !isAny { self.restsUntil = .now() + .milliseconds(100) }
     }
 

@@ -15,7 +15,7 @@ package struct ProxyPacket: Sendable {
         self.body = body.withUnsafeBytes { Array($0) }
         switch header.type {
         case .connect:
-            // The broker refuses an unreadable CONNECT.
+            // An unreadable CONNECT passes, and the broker refuses it.
             guard case .connect(let connect)? = try? MQTTPacket(header: header, body: body) else { return }
             self.username = connect.username
         case .publish:
@@ -28,7 +28,7 @@ package struct ProxyPacket: Sendable {
         }
     }
 
-    /// A PUBLISH's payload; empty in other packets. An observer must keep its length.
+    /// The payload of a PUBLISH; empty in other packets. A new payload must have the same length.
     package var payload: ArraySlice<UInt8> {
         get { self.body[self.payloadRange] }
         set { self.body.replaceSubrange(self.payloadRange, with: newValue) }
@@ -46,7 +46,7 @@ package struct ProxyPacket: Sendable {
 
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
-        // The length came from a packet's header, so it can be encoded.
+        // The length came from a packet's header, so encoding cannot fail.
         try? self.header.encode(into: &bytes)
         return bytes + self.body
     }

@@ -6,9 +6,9 @@ package enum Direction: Sendable, Hashable {
 }
 
 package enum Cut: Sendable, Hashable, CaseIterable {
-    /// With RST: bytes in flight are lost.
+    /// By a RST packet: bytes in flight are lost.
     case reset
-    /// With FIN, after the bytes in flight.
+    /// By a FIN packet, after the bytes in flight.
     case close
 }
 
@@ -26,7 +26,7 @@ package struct ProxyPlan: Sendable {
 
 package struct PacketRule: Sendable {
     package enum Action: Sendable, Hashable {
-        /// Passes the packet unchanged. Only calls the rule's closure.
+        /// Passes the packet unchanged, but calls the rule's closure.
         case pass
         case drop
         case duplicate

@@ -13,7 +13,7 @@ struct ProxyRules {
     private var armed: [Armed] = []
     private var armedBytes: (rule: ByteRule, left: Int, fired: @Sendable () -> Void)?
     private var fired: [@Sendable () -> Void] = []
-    /// The end of each delay of acknowledgements; without a user name, for all users.
+    /// The end of each delay of acknowledgements. A delay without a user name affects all users.
     private var holds: [(username: String?, end: MonotonicInstant)] = []
 
     init(observer: any ProxyObserver) { self.observer = observer }
@@ -64,7 +64,8 @@ struct ProxyRules {
                 && (rule.username == nil || rule.username == username)
         }
         for index in self.armed.indices where isMeant(self.armed[index]) { self.armed[index].left -= 1 }
-        // If two rules match the same packet, the older rule applies to it, and the newer one to the next packet.
+        // If two rules match a packet, the older rule is carried out. The newer rule applies to the next matching
+        // packet.
         guard let index = self.armed.firstIndex(where: { $0.left <= 0 && isMeant($0) }) else { return nil }
         let armed = self.armed.remove(at: index)
         self.fired.append(armed.fired)

@@ -12,16 +12,16 @@ final class ProxySocket {
 
     static func accept(_ listener: ProxyListener) -> ProxySocket? {
         guard let socket = listener.socket.accept() else { return nil }
-        // Nagle's algorithm would combine bytes that a rule splits.
+        // With Nagle's algorithm, the kernel would join bytes that the proxy sends separately.
         var one: Int32 = 1
         setsockopt(socket.number, Int32(IPPROTO_TCP), TCP_NODELAY, &one, socklen_t(MemoryLayout<Int32>.size))
         guard let identity = listener.identity else { return ProxySocket(socket) }
         return TLSSession(identity, on: socket).map { ProxySocket(socket, tls: $0) }
     }
 
-    /// `nil` if nobody listens. Loopback connections are made or refused without waiting.
+    /// Returns `nil` if the broker does not listen. On the loopback interface, connect(2) does not wait.
     static func connect(to port: UInt16, for transport: BrokerTransport) -> ProxySocket? {
-        // If no socket is available, the proxy acts as if nobody listened.
+        // If the system provides no socket, the proxy behaves as if the broker did not listen.
         let socket = (try? LoopbackSocket.connected(to: port, from: transport.proxyAddress)) ?? nil
         socket?.makeNonBlocking()
         return socket.map { ProxySocket($0) }
@@ -44,7 +44,7 @@ final class ProxySocket {
         setsockopt(self.socket.number, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
     }
 
-    /// Ends the sending side. `closing` keeps the socket open until the client has read everything.
+    /// Ends the sending side. `closing` keeps the socket open until the client has closed too.
     func leave(to closing: ClosingConnections) {
         self.tls?.end()
         closing.take(self.socket.number)

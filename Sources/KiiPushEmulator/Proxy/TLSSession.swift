@@ -43,7 +43,7 @@ final class TLSSession {
     private var isReady = false
     private(set) var failure: String?
 
-    /// `nil` if memory is short.
+    /// Returns `nil` if memory is short.
     init?(_ identity: TLSIdentity, on socket: FileDescriptor) {
         guard let session = cgnutls_serve(identity.credentials, socket.number) else { return nil }
         self.session = session

@@ -45,12 +45,13 @@ struct EmulatorDirectory: Sendable {
                 return try EmulatorDirectory.lock(path, "the broker of an earlier emulator holds \(path)")
             } catch {
                 guard case .directoryInUse = error.code else { throw error }
-                // The lock file's process ID is useless here: it names an emulator that has already ended.
+                // Without a process ID: the lock file names the emulator that started the broker, and that emulator
+                // has ended.
                 guard MonotonicInstant.now() < deadline else {
                     throw EmulatorError(.directoryInUse(pid: nil), error.detail)
                 }
             }
-            // flock() could wait without a limit, so its lock is polled.
+            // flock(2) has no time limit, so the lock is tried again every 20 ms.
             poll(nil, 0, 20)
         }
     }

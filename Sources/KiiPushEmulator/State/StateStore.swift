@@ -11,7 +11,7 @@ final class StateStore {
     private var compiled: [String: OpaquePointer] = [:]
 
     init(path: String) throws(EmulatorError) {
-        // SQLite would create files that others may read. Its log file gets the mode of this file.
+        // SQLite would create a file that others may read. SQLite's write-ahead log gets the mode of this file.
         _ = try EmulatorError.ofFile(OwnFile.open(path, O_RDWR | O_CREAT))
         var database: OpaquePointer?
         let code = sqlite3_open_v2(path, &database, SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE, nil)
@@ -88,7 +88,7 @@ final class StateStore {
         _ body: (OpaquePointer) throws(EmulatorError) -> Void = { _ in }
     ) throws(EmulatorError) {
         let statement = try self.statement(sql)
-        // sqlite3_reset only repeats the error of the step.
+        // sqlite3_reset only repeats an error that sqlite3_step has reported.
         defer { sqlite3_reset(statement) }
         var index: Int32 = 1
         for text in texts {
@@ -130,7 +130,7 @@ final class StateStore {
     }
 
     private static func blob(_ statement: OpaquePointer, _ column: Int32) -> [UInt8] {
-        // The pointer is read before the count, since reading it may convert the column and change the count.
+        // The pointer is read first: reading it may convert the column, which may change the count.
         let start = sqlite3_column_blob(statement, column)
         let count = Int(sqlite3_column_bytes(statement, column))
         return Array(UnsafeRawBufferPointer(start: start, count: count))

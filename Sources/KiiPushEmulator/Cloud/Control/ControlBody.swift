@@ -1,6 +1,7 @@
 import KiiPushCore
 
-/// The body of a control below `/__kii`. People write such bodies by hand, so unknown members are refused by name.
+/// The body of a request to `/__kii`. People write such bodies by hand, so an unknown member is an error that names
+/// the member.
 typealias ControlBody = JSONReader<KiiFailure>
 
 extension KiiFailure: JSONReaderError {

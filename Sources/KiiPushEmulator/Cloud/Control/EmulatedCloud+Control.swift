@@ -49,7 +49,7 @@ extension EmulatedCloud {
         return .json(200, nil, .object(all: ["installationID": renewed.id, "mqttTopic": renewed.mqttTopic]))
     }
 
-    /// The app and its settings remain.
+    /// Removes everything but the app and its settings.
     mutating func reset() {
         self.effects.revocations = self.state.installations.values.compactMap { $0.credential?.username }.sorted()
         self.effects.isReset = true

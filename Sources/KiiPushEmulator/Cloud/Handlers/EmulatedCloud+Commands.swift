@@ -15,8 +15,8 @@ extension Route {
     ]
 }
 
-/// Commands of thing-if. The cloud sends a command to a thing over MQTT. When the thing has answered, the issuer gets
-/// a push.
+/// Commands of Kii's thing-if API. The cloud sends a command to a thing over MQTT. When the thing has answered, the
+/// issuer gets a push.
 extension EmulatedCloud {
     private static let commandsPerPage = 200
     private static let bytesPerPage = 1 << 20
@@ -28,7 +28,7 @@ extension EmulatedCloud {
         var command = CommandRecord(
             id: self.identifiers.unique(), thingID: thing.id, number: self.state.commandCount(of: thing.id),
             request: request, state: .sendFailed, createdAt: call.now, modifiedAt: call.now)
-        // Only over MQTT: the form on other networks is unknown.
+        // Only over MQTT: Kii's format for other networks is unknown.
         let rendering = PushRendering(.mqtt, command.payload)
         let source = "things/\(thing.id)"
         let message = self.deliver(.command, source, [rendering], to: [.thing(thing.id)], call) { _ in true }
@@ -39,7 +39,7 @@ extension EmulatedCloud {
         return .json(201, nil, ["commandID": JSONValue(command.id)])
     }
 
-    /// The media type says whether the command groups its actions by alias (traits).
+    /// The media type says whether the command groups its actions by alias, as with traits.
     private func checkedCommand(
         _ body: JSONValue, to thing: ThingRecord, _ call: CloudCall
     ) throws(KiiFailure) -> JSONValue {
@@ -80,7 +80,7 @@ extension EmulatedCloud {
         let limit = min(try self.number("bestEffortLimit", in: 1...Int64.max, default: most, call), most)
         var start = 0
         if let key = call.target.query["paginationKey"] {
-            // Kii's keys look like `200/2`.
+            // Kii's pagination keys look like `200/2`.
             guard let number = key.split(separator: "/").last.flatMap({ Int($0) }), number >= 0 else {
                 throw .invalidInput("paginationKey has to be the nextPaginationKey of an answer.")
             }
@@ -107,7 +107,7 @@ extension EmulatedCloud {
         }
         self.state.save(command)
         for user in self.issuers(of: command) {
-            // Kii's sample app reads the first member. Other members of Kii's message are unknown.
+            // Kii's sample app reads `commandID`. The other members of Kii's message are unknown.
             let message: JSONMembers = [
                 ("commandID", JSONValue(command.id)), ("senderURI", "kiicloud://admins/APP_ADMIN"),
                 ("sourceURI", JSONValue("kiicloud://users/\(user)")),

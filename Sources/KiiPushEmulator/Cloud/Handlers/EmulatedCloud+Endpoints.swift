@@ -1,7 +1,8 @@
 import KiiPushCore
 
 extension EmulatedCloud {
-    /// `503` has the waiting time as a header field and as a member, since clients read either.
+    /// A `503` has the waiting time twice, as a header field and as a member, since some clients read only one of
+    /// them.
     mutating func showEndpoint(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let record = try self.installation(call)
         guard record.credential != nil else { throw .endpointNotFound }
@@ -52,7 +53,7 @@ extension EmulatedCloud {
         return renewed
     }
 
-    /// The lengths fit the buffers of the smallest known client, ebisu: 63 bytes each, 127 for the password.
+    /// The lengths fit the smallest known client, Kii's C SDK ebisu: 63 bytes for each text, 127 for the password.
     mutating func newBrokerCredential() -> BrokerCredential {
         BrokerCredential(username: self.identifiers.secret(24), password: Secret(self.identifiers.secret(32)))
     }

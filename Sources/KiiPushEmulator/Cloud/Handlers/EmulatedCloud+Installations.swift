@@ -26,7 +26,7 @@ extension EmulatedCloud {
             throw .invalidInput("deviceType has to be one of \(known).")
         }
         let registrationID = try body.text("installationRegistrationID")
-        // A Boolean, or the same as a string, as ebisu sends it. The default is production.
+        // A Boolean or a string with its name, as Kii's C SDK ebisu sends it. The default is production.
         let development = body.present("development") ?? false
         guard let isDevelopment = development.bool ?? development.string.flatMap({ Bool($0) }) else {
             throw .invalidInput("development has to be true or false.")
@@ -34,7 +34,7 @@ extension EmulatedCloud {
         let payload = try self.payload(body.present("payload"), deviceType)
         let owner = try self.owner(body, call)
         let former = try self.formerInstallation(deviceType, owner: owner, registrationID)
-        // For MQTT the cloud chooses the registration ID and ignores the client's.
+        // For MQTT the cloud chooses the registration ID and ignores the client's value.
         let name = deviceType == .mqtt ? nil : registrationID
         var record =
             former
@@ -92,7 +92,7 @@ extension EmulatedCloud {
     private func formerInstallation(
         _ deviceType: InstallationRecord.DeviceType, owner: Principal, _ registrationID: String?
     ) throws(KiiFailure) -> InstallationRecord? {
-        // On other networks, the device's registration ID is unique: a new owner takes over the installation.
+        // On other networks than MQTT, the registration ID is unique: a new owner takes over the installation.
         if deviceType == .mqtt { return self.mqttInstallation(of: owner) }
         guard let registrationID, !registrationID.isEmpty else {
             throw .invalidInput("installationRegistrationID is needed for \(deviceType.rawValue).")
@@ -100,7 +100,7 @@ extension EmulatedCloud {
         return self.state.installation(deviceType: deviceType, registrationID: registrationID)
     }
 
-    /// The administrator lists all installations, or those of one principal. Other callers list only their own.
+    /// The administrator may list all installations. Other callers may list only the installations that they own.
     func listInstallations(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let (userID, thingID) = (call.target.query["userID"], call.target.query["thingID"])
         let records: [InstallationRecord]

@@ -55,12 +55,13 @@ extension EmulatedCloud {
         _ call: CloudCall, where isWanted: (InstallationRecord) -> Bool
     ) -> LoggedMessage {
         var networks: [InstallationRecord.DeviceType: PushRendering] = [:]
-        // FCM replaces GCM, since `renderings` is in the order of PushNetwork.
+        // FCM comes after GCM in `renderings`, and so replaces it.
         for rendering in renderings where !rendering.isDryRun { networks[rendering.network.deviceType] = rendering }
         var deliveries: [PushNetwork: [String]] = [:]
         for principal in principals {
             for installation in self.state.installations(of: principal) where isWanted(installation) {
-                // An MQTT installation with payload apns simulates an Apple device: it gets Apple's form or nothing.
+                // An MQTT installation with the payload `apns` simulates an Apple device. It gets the message in
+                // Apple's format, or nothing.
                 let wanted = installation.payload == .apns ? PushNetwork.apns.deviceType : installation.deviceType
                 guard let rendering = networks[wanted] else { continue }
                 deliveries[rendering.network, default: []].append(installation.id)

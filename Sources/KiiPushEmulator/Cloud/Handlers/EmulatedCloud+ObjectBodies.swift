@@ -50,7 +50,7 @@ extension EmulatedCloud {
         return body
     }
 
-    /// The object's version stays, since it counts changes of the data.
+    /// The version stays the same, since it counts only changes of the object's data.
     private mutating func touch(_ object: ObjectRecord, _ call: CloudCall) {
         var record = object
         record.modifiedAt = call.now

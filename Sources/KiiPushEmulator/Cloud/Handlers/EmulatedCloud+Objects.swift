@@ -45,7 +45,8 @@ extension EmulatedCloud {
     /// - Source: Kii's guide on partial updates.
     mutating func patchObject(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let former = try self.existingObject(call, in: self.writableBucket(call))
-        // ebisu sends no media type, and curl, in the guide's example, sends the type of a form.
+        // Any media type is accepted: Kii's C SDK ebisu sends none, and curl, in Kii's example, sends the type of a
+        // form.
         let members = (former.data.members ?? []) + (try self.objectData(call).members ?? [])
         let record = try self.update(former, data: JSONValue(members: members), call)
         let answer = JSONValue.object(record.moments + record.description)
@@ -120,8 +121,8 @@ extension EmulatedCloud {
         try self.require(mayChange, call, "No right to change this object.")
     }
 
-    /// Kii's samples use their own media types, `application/vnd.{appID}.{type}+json`. A live test of Kii's Java
-    /// client sends none.
+    /// Any JSON media type is accepted: Kii's samples use `application/vnd.{appID}.{type}+json`, and a live test of
+    /// Kii's Java client sends none.
     private func data(_ call: CloudCall) throws(KiiFailure) -> JSONValue {
         let type = call.mediaType
         guard type.isEmpty || type == "application/json" || type.hasSuffix("+json") else {
@@ -130,7 +131,7 @@ extension EmulatedCloud {
         return try self.objectData(call)
     }
 
-    /// Clients send back the cloud's own members, whose names begin with an underscore.
+    /// Clients send back the cloud's own members, whose names begin with an underscore. These members are ignored.
     private func objectData(_ call: CloudCall) throws(KiiFailure) -> JSONValue {
         .object(try call.object().pairs.filter { !$0.0.hasPrefix("_") })
     }

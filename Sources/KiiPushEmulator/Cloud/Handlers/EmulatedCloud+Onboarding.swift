@@ -16,7 +16,7 @@ extension EmulatedCloud {
     ]
 
     mutating func onboard(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
-        // Kii's clients also write the names with a small first letter.
+        // Kii's clients also write these names with a small first letter.
         let types = EmulatedCloud.onboardings.map { "application/vnd.kii.\($0.name)+json" }
         guard let index = types.firstIndex(where: { $0.lowercased() == call.mediaType }) else {
             throw .mediaType(types)
@@ -65,8 +65,7 @@ extension EmulatedCloud {
         }
         let password = try body.neededText("thingPassword")
         var properties = body["thingProperties"] ?? [:]
-        // ebisu writes the object as an escaped string. A string that is not JSON stays a string, and is refused
-        // below.
+        // Kii's C SDK ebisu sends the object as a string of JSON. Any other string is refused below.
         if let text = properties.string,
             let parsed = try? JSONValue(parsing: Array(text.utf8), limits: CloudCall.limits)
         {

@@ -40,7 +40,8 @@ struct ThingOwner {
 extension ThingRecord {
     mutating func add(_ owner: ThingOwner) { self[owner.kind].insert(owner.id) }
 
-    /// Also removes the owner's pending request. Returns `false` if there was neither.
+    /// Also removes the owner's pending request. Returns `false` if the thing has neither this owner nor such a
+    /// request.
     @discardableResult
     mutating func remove(_ owner: ThingOwner) -> Bool {
         let hadRequest = self.ownershipRequests.removeValue(forKey: owner.text) != nil
@@ -124,7 +125,7 @@ extension EmulatedCloud {
     /// The length of the code in Kii's guide.
     private static let codeLength = 11
 
-    /// First step: the thing or the future owner requests the ownership and gets a code. A new request for the same
+    /// First step: the thing or the future owner asks for the ownership and gets a code. A new request for the same
     /// owner replaces the earlier one.
     mutating func requestOwner(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         var thing = try self.thing(call)
@@ -139,8 +140,8 @@ extension EmulatedCloud {
         return .json(200, "ThingOwnershipRequestResponse", ["code": JSONValue(code)])
     }
 
-    /// Second step: the other side confirms with the code. The administrator may always confirm. A request by the
-    /// administrator counts as the owner's.
+    /// Second step: the other side sends the code. The administrator may always confirm, and counts as the future
+    /// owner in the first step.
     mutating func confirmOwner(_ call: CloudCall) throws(KiiFailure) {
         var thing = try self.thing(call)
         let code = try call.object(of: "ThingOwnershipConfirmationRequest").neededText("code")
@@ -169,8 +170,8 @@ extension EmulatedCloud {
             200, nil, .object(all: ["users": thing.owners.sorted(), "groups": thing.ownerGroups.sorted()]))
     }
 
-    /// Any user may ask, as in thing-node's live test. For other owners, Kii's status is known, but its error code is
-    /// unknown.
+    /// Any user may ask, as in a live test of Kii's client thing-node. If the owner is another one, Kii's status is
+    /// known, but its error code is unknown.
     func ownership(_ call: CloudCall) throws(KiiFailure) -> (thing: ThingRecord, owner: ThingOwner) {
         let thing = try self.thing(call)
         let owner = try self.owner(written: call["owner"])
@@ -181,11 +182,11 @@ extension EmulatedCloud {
         }
     }
 
-    /// An owner may also remove another owner, as in rc4j's test.
+    /// An owner may also remove another owner, as in a test of Kii's client rc4j.
     mutating func removeOwner(_ call: CloudCall) throws(KiiFailure) {
         try self.checkMaySeeOwners(of: self.thing(call), call)
         var ownership = try self.ownership(call)
-        // As in thing-node's live test.
+        // Refused as in a live test of Kii's client thing-node.
         let isThing = call.caller == .thing(ownership.thing.id)
         try self.require(!isThing, call, "A thing cannot leave its owner.")
         ownership.thing.remove(ownership.owner)

@@ -14,7 +14,7 @@ extension Route {
                 },
             ]
         }
-        // The REST reference uses POST, the bucket guide PUT.
+        // Kii's REST reference uses POST, and Kii's guide on buckets uses PUT.
         let oneself = ["POST", "PUT"].flatMap { method in
             ["user", "thing"].map { kind in
                 Route(method, "\(base)/\(kind)s") { cloud, call throws(KiiFailure) in

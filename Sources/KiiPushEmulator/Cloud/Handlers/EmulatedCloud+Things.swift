@@ -36,8 +36,8 @@ extension EmulatedCloud {
     }
 
     func showThing(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
-        // Any user may check whether the thing exists: thing-node's live test expects 204 for a user who does not own
-        // it.
+        // Any user may check whether the thing exists: a live test of Kii's client thing-node expects 204 for a user
+        // who does not own the thing.
         if call.request.meantMethod == "HEAD" {
             _ = try self.thing(call)
             return HTTPResponse(status: 204)
@@ -58,7 +58,7 @@ extension EmulatedCloud {
         var thing = try self.ownThing(call)
         let body = try call.object(of: "ThingUpdateRequest")
         let fixed = thing.attributes.pairs.filter { ["_vendorThingID", "_created"].contains($0.0) }
-        // Old and new fields together, since the app's own fields have a common size limit.
+        // Old and new fields are checked together, since their total size is limited.
         thing.attributes = .object(try ThingRecord.attributes(.object(thing.attributes.pairs + body.pairs)) + fixed)
         self.state.save(thing)
         return .json(200, "ThingUpdateResponse", ["modifiedAt": call.now.json])
@@ -70,7 +70,7 @@ extension EmulatedCloud {
 
     mutating func changeThingStatus(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         var thing = try self.ownThing(call)
-        // As in thing-node's live test.
+        // Refused as in a live test of Kii's client thing-node.
         try self.require(call.caller != .thing(thing.id), call, "A thing cannot switch itself.")
         guard let isDisabled = try call.object(of: "ThingStatusUpdateRequest").flag("disabled") else {
             throw .invalidInput("disabled is needed.")

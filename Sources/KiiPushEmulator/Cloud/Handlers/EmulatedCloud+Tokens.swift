@@ -7,7 +7,7 @@ extension Route {
 }
 
 extension EmulatedCloud {
-    /// Kii's value for a lifetime without an end, in seconds; the default of `expires_in`.
+    /// Kii's value of `expires_in`, in seconds, for a token without an end.
     static let unlimitedSeconds: Int64 = 2_147_483_647
 
     mutating func issueToken(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
@@ -98,7 +98,7 @@ extension EmulatedCloud {
         }
         switch (id, secret) {
         case (app.clientID, app.clientSecret.reveal()): return .admin
-        // ebisu signs in with a wrong secret before it onboards a thing, since Kii's cloud does not check the secret.
+        // Kii's cloud does not check the secret here: Kii's C SDK ebisu sends a wrong one before it onboards a thing.
         case (app.appID, _) where !self.settings.isStrict || secret == app.appKey.reveal(): return .anonymous
         default: throw .invalidClient
         }

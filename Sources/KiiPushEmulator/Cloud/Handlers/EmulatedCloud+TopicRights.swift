@@ -21,7 +21,7 @@ extension EmulatedCloud {
         self.right(to: verb, record)(caller)
     }
 
-    /// Returns a closure, since a send checks the right of each recipient.
+    /// Returns a closure, since a send checks the right once for each recipient.
     func right(to verb: TopicRights.Verb, _ record: TopicRecord) -> (Caller) -> Bool {
         let holders = record.rights.holders(of: verb)
         let shared = holders.filter { $0.kind != .user }
@@ -66,7 +66,7 @@ extension EmulatedCloud {
         self.state.save(record)
     }
 
-    /// Subscriptions of the former holder remain, but get no messages.
+    /// The subscriptions of a principal without the right remain, but get no messages.
     mutating func revokeTopicRight(_ call: CloudCall) throws(KiiFailure) {
         var record = try self.managedTopic(call)
         let (verb, holder) = try self.right(call)

@@ -20,10 +20,10 @@ extension Route {
 }
 
 extension EmulatedCloud {
-    /// Kii's number is not documented.
+    /// The page size of Kii's cloud is not documented.
     private static let pageSize = 50
 
-    /// The topic may not exist, but its scope does.
+    /// The topic need not exist, but the owner of its scope has to.
     func topic(_ call: CloudCall) throws(KiiFailure) -> Topic {
         let topic = Topic(call["topic"], in: try self.scope(call))
         guard Topic.isValidID(topic.id) else { throw .invalidInput("A topic ID has to be 1 to 64 of A-Z a-z 0-9 _ -") }
@@ -58,7 +58,7 @@ extension EmulatedCloud {
         try self.require(mayLook, call, "No right to look at this topic.")
     }
 
-    /// The topics that the caller may subscribe to or manage. Callers without such a topic and outside the scope are
+    /// Lists the topics that the caller may subscribe to or manage. A caller outside the scope without such a topic is
     /// refused.
     func listTopics(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let scope = try self.scope(call)

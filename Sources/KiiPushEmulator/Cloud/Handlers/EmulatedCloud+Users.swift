@@ -33,14 +33,14 @@ extension EmulatedCloud {
             : call.object(of: "RegistrationRequest", others: ["application/vnd.kii.\(withToken)+json"])
         let attributes = try UserRecord.attributes(body)
         let names = try self.checkedNames(body)
-        // A user without a password is a pseudo user.
+        // A user without a password is Kii's "pseudo user", who has only a token.
         let isNormal = !wantsToken || body.present("password") != nil
         let password = try isNormal ? self.checkedPassword(body["password"], names: names) : nil
         let user = UserRecord(id: self.identifiers.principal(), attributes: .object(attributes), password: password)
         self.state.save(user)
         let location = [self.location("users/\(user.id)", call)]
         guard wantsToken else { return .json(201, "RegistrationResponse", .object(user.description), fields: location) }
-        // A pseudo user's token never expires, since the user could not log in again.
+        // The token of a pseudo user never expires, since such a user cannot log in again.
         let end = isNormal ? self.app.tokenLifetime.map { call.now + $0 } : nil
         let token = self.newToken(for: .user(user.id), expiresAt: end, refreshable: isNormal)
         let tokens = JSONMembers(present: [

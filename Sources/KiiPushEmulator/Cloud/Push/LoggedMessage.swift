@@ -3,7 +3,7 @@ import KiiPushCore
 struct LoggedMessage: RecentEntry, Hashable {
     private static let deliveryBytes = 64
 
-    /// Kii's three kinds, as its SDKs spell them, and the commands of thing-if.
+    /// Kii's three kinds, as Kii's SDKs spell them, and the commands of Kii's thing-if API.
     enum Kind: String, Sendable {
         case pushToApp = "PUSH_TO_APP"
         case pushToUser = "PUSH_TO_USER"
@@ -18,7 +18,7 @@ struct LoggedMessage: RecentEntry, Hashable {
     let sender: Caller
     let sentAt: Timestamp
     let renderings: [PushRendering]
-    /// The installations that each network should reach. The emulator delivers only over MQTT.
+    /// The installations that would get the message from each network. The emulator delivers only over MQTT.
     let deliveries: [PushNetwork: [String]]
     /// Counts from 1 since the emulator's start, also across resets.
     var sequence: Int64 = 0

@@ -1,13 +1,13 @@
 import KiiPushCore
 
-/// Messages for GCM, FCM, APNs and JPush. The emulator shows them, but sends them to no such network.
+/// Messages for GCM, FCM, APNs and JPush. The emulator shows these messages, but does not send them.
 extension PushComposer {
     private static let shortNames: [String: String] = [
         "appID": "a", "sender": "s", "type": "t", "when": "w", "origin": "o", "topic": "to",
         "objectScopeAppID": "sa", "objectScopeUserID": "su", "objectScopeGroupID": "sg", "objectScopeThingID": "sth",
         "objectScopeType": "st", "bucketID": "bi", "bucketType": "bt", "objectID": "oi", "modifiedAt": "om",
     ]
-    /// Kii's spelling and Apple's.
+    /// The names of an alert's members: Kii's and Apple's.
     private static let alertNames = [
         ("title", "title"), ("subtitle", "subtitle"), ("body", "body"), ("actionLocKey", "action-loc-key"),
         ("locKey", "loc-key"), ("locArgs", "loc-args"), ("launchImage", "launch-image"),

@@ -26,7 +26,7 @@ struct PushComposer {
             switch network {
             case .mqtt: PushRendering(.mqtt, fields + [("sourceURI", JSONValue("kiicloud://\(push.sourcePath)"))])
             case .jpush: self.jpush(fields)
-            // Android's documents name the collapse key: the bucket's ID.
+            // Kii's documents for Android use the bucket's ID as the collapse key.
             case .gcm, .fcm: self.google(network, fields, options: [("collapse_key", JSONValue(push.bucket.id))])
             case .apns: self.apple(fields.filter { !["appID", "sender", "origin"].contains($0.0) })
             }
@@ -35,7 +35,7 @@ struct PushComposer {
 
     func renderings(of send: SendRequest, to recipient: Recipient, sender: Caller) -> [PushRendering] {
         let facts = self.facts(of: send, recipient)
-        // These networks get no URIs. A direct push has `sender` too.
+        // On networks other than MQTT, messages have no URIs, and a direct push has `sender` too.
         let fields = self.senderField(of: send, sender) + facts
         return PushNetwork.allCases.filter { send.sections.isEnabled($0) }.map { network in
             let data = send.sections.data(of: network)

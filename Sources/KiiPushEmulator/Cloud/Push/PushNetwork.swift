@@ -50,7 +50,7 @@ struct PushRendering: Sendable, Hashable {
     let message: [UInt8]
     /// The bytes that the network's limit counts.
     let countedBytes: Int
-    /// Whether the network only checks the message.
+    /// Whether the sender asked the network to check the message without a delivery.
     var isDryRun = false
 
     init(_ network: PushNetwork, _ members: JSONMembers, counting counted: [JSONValue]? = nil, isDryRun: Bool = false) {

@@ -64,7 +64,7 @@ struct PushSections: Sendable {
         let section = SectionFields(network: network, value: self.sections[network] ?? [:])
         let own = section.value.present("data")
         try PushSections.checkIsFlat(own, name: name, onlyStrings: isGoogle)
-        // Messages for Apple and notifications need no data; any other message needs data.
+        // A message for Apple, or one with `notification`, needs no data. Any other message needs data.
         let isNotification = section.value["notification"] != nil || network == .apns
         guard own != nil || body["data"] != nil || isNotification else {
             throw .invalidInput("data or \(name) is needed.")
@@ -87,7 +87,7 @@ struct PushSections: Sendable {
         }
     }
 
-    /// Refuses any value but an object without nested objects and arrays.
+    /// A flat object contains no objects and no arrays.
     private static func checkIsFlat(_ value: JSONValue?, name: String, onlyStrings: Bool) throws(KiiFailure) {
         guard let value else { return }
         guard value.kind == .object else { throw .invalidInput("\(name) has to be an object.") }

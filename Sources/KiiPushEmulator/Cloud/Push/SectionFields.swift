@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// Unknown fields are allowed, as in Kii's documents.
+/// Checks the fields of a network's section. Unknown fields are allowed, as in Kii's documents.
 struct SectionFields {
     private static let notificationFields: Set<String> = [
         "title", "body", "icon", "sound", "tag", "color", "clickAction",
@@ -37,7 +37,7 @@ struct SectionFields {
         }
     }
 
-    /// A dot leads into an object: `alert.locArgs`.
+    /// A dot in a name leads into an object: `alert.locArgs`.
     private func check(_ names: [String], _ what: String, _ isRight: (JSONValue) -> Bool) throws(KiiFailure) {
         for name in names {
             let field: JSONValue? = name.split(separator: ".").reduce(Optional(self.value)) { $0?.present(String($1)) }

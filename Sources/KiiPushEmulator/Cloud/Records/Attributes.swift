@@ -1,7 +1,7 @@
 import KiiPushCore
 
 enum Attributes {
-    /// The limit of the app's own fields together, names and values.
+    /// The size limit of the app's own fields together, names and values.
     static let maximumCustomBytes = 63 * 1024
 
     /// Kii ignores unknown fields with an initial underscore.
@@ -33,7 +33,7 @@ extension UserRecord {
         if let country = body["country"]?.string, !Names.isCountry(country) {
             throw .invalidInput("country has to be two letters, such as JP.")
         }
-        // The cloud chooses the ID. A stored field of that name would replace it in every answer.
+        // The cloud chooses the user ID. A stored field with this name would replace the ID in every answer.
         return try Attributes.checked(body, known: UserRecord.known, leavingOut: ["password", "userID"])
             .filter { UserRecord.known[$0.0] != .bool }
     }

@@ -3,12 +3,12 @@ import KiiPushCore
 struct CommandRecord: StoredRecord {
     static let table = "command"
 
-    /// Kii does not document when it sets each state.
+    /// Kii does not document when the cloud sets each state.
     enum State: String, Sendable {
         /// The thing was not connected when the command was sent.
         case sending = "SENDING"
         case delivered = "DELIVERED"
-        /// Some of the actions have no result.
+        /// Some of the command's actions have no result yet.
         case incomplete = "INCOMPLETE"
         case done = "DONE"
         case sendFailed = "SEND_FAILED"
@@ -64,7 +64,7 @@ extension CommandRecord {
             createdAt: createdAt, modifiedAt: modifiedAt)
     }
 
-    /// `nil` for an invalid list. With traits, each element has such a list for an alias.
+    /// Returns `nil` for an invalid list. With traits, each element has such a list for an alias.
     static func actionNames(in list: JSONValue?, byAlias: Bool) -> [String]? {
         guard let members = list?.membersOfElements else { return nil }
         guard byAlias else { return members.map { $0.0 } }
@@ -76,7 +76,7 @@ extension CommandRecord {
         return names
     }
 
-    /// Results match actions by name. The aliases are optional, since Kii's C sample leaves them out.
+    /// Matches results with actions by name. The alias of a result is optional, since Kii's C sample leaves it out.
     ///
     /// - Returns: `false`, with nothing changed, if `list` is empty or contains an invalid result.
     mutating func take(results list: JSONValue?, now: Timestamp) -> Bool {

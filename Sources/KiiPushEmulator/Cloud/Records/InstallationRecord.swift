@@ -18,7 +18,7 @@ struct InstallationRecord: StoredRecord {
 
     var id: String
     var deviceType: DeviceType
-    /// The network's ID of the device. For MQTT the cloud chooses it.
+    /// The network's ID of the device. For MQTT, the cloud chooses an ID.
     var registrationID: String
     var owner: Principal
     var isDevelopment: Bool

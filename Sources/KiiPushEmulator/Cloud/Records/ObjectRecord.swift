@@ -4,7 +4,7 @@ struct BucketRecord: StoredRecord {
     static let table = "bucket"
 
     var bucket: Bucket
-    /// `nil` if an earlier version stored the bucket, without its creator.
+    /// `nil` if an earlier version of the emulator stored the bucket.
     var creator: Caller?
 
     var key: String { self.bucket.path }

@@ -21,7 +21,7 @@ extension StoredRecord {
 package enum StateChange: Sendable, Equatable {
     case save(table: String, key: String, value: JSONValue)
     case remove(table: String, key: String)
-    /// Keeps the app's identity and the ports.
+    /// Removes the cloud's records, but keeps the app's identity and the ports.
     case removeAll
 }
 

@@ -7,7 +7,7 @@ struct TokenRecord: StoredRecord {
     var caller: Caller
     /// `nil` for a token that never expires.
     var expiresAt: Timestamp?
-    /// `nil` where Kii provides none: for pseudo users, registered things and anonymous tokens.
+    /// `nil` for pseudo users, registered things and anonymous tokens: Kii gives them no refresh token.
     var refreshToken: Secret?
 
     var key: String { self.token.reveal() }

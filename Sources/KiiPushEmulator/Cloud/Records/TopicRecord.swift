@@ -20,7 +20,7 @@ struct TopicRecord: StoredRecord {
 extension TopicRecord {
     init?(json: JSONValue) {
         guard let scope = json.scope, let id = json["id"]?.string, let creator = json.caller("creator"),
-            // A topic from an earlier version, which stored no rights, gets the rights of a new topic.
+            // Earlier versions of the emulator stored no rights. Such a topic gets the rights of a new topic.
             let rights = json["rights"].map({ TopicRights(json: $0) }) ?? TopicRights(of: scope, creator: creator)
         else { return nil }
         self.init(topic: Topic(id, in: scope), creator: creator, rights: rights)

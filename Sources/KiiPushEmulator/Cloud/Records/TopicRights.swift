@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// The rights to a topic. The administrator may do everything without a right.
+/// The rights to a topic. The administrator may do everything, and needs no right.
 ///
 /// - Source: Kii's REST reference of a topic's ACL.
 struct TopicRights: Sendable, Hashable {

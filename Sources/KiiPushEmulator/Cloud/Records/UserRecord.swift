@@ -14,8 +14,8 @@ struct UserRecord: StoredRecord {
     var id: String
     /// The fields of the registration, without the password.
     var attributes: JSONValue
-    /// `nil` for a pseudo user. In plain text, since the state belongs to one developer and its directory has mode
-    /// 0700.
+    /// `nil` for a user without a password. In plain text, since the state belongs to one developer and its directory
+    /// has mode 0700.
     var password: Secret?
     /// Whether the user can neither log in nor use their tokens.
     var isDisabled = false
@@ -71,9 +71,10 @@ struct GroupRecord: StoredRecord {
 
     var id: String
     var name: String
-    /// The ID of a user, who may be deleted. `nil` for a group that the administrator created without an owner.
+    /// The owner's user ID, even after the user was deleted. `nil` if the administrator created the group without an
+    /// owner.
     var owner: String?
-    /// User IDs. A new owner becomes a member, but may leave.
+    /// User IDs. A new owner becomes a member, but may leave the members later.
     var members: Set<String>
 
     var key: String { self.id }

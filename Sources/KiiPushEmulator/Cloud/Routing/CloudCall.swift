@@ -11,21 +11,21 @@ struct CloudCall: Sendable {
 
     subscript(parameter: String) -> String { self.parameters[parameter] ?? "" }
 
-    /// Less than the parser's maximum, since stored rows and lists nest the client's values some levels deeper.
+    /// Less than the parser's limit, since stored rows and lists nest a client's JSON some levels deeper.
     static let limits = JSONLimits(maximumDepth: 60)
 
     func field(_ name: String) -> String? { self.request.field(name) }
 
-    /// In lower case, without parameters.
+    /// Without parameters, in lower case.
     var mediaType: String {
         let value = (self.field("Content-Type") ?? "").utf8.prefix { $0 != UInt8(ascii: ";") }
         let type = value.filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
         return String(decoding: type, as: UTF8.self).lowercased()
     }
 
-    /// Upper and lower case of the media type do not matter, since Kii's clients disagree.
+    /// The case of the media type does not matter, since Kii's clients disagree.
     ///
-    /// - Parameter others: further media types that the error names. The caller has to accept them before.
+    /// - Parameter others: further media types, for the error. The caller checks them itself.
     func object(of name: String, others: [String] = []) throws(KiiFailure) -> JSONValue {
         let type = "application/vnd.kii.\(name)+json"
         guard self.mediaType == type.lowercased() || self.mediaType == "application/json" else {

@@ -1,7 +1,7 @@
 import KiiPushCore
 
 struct RequestTarget: Sendable, Hashable {
-    /// Without empty segments, since Kii's JavaScript SDK sends `//` and trailing slashes.
+    /// Empty segments are left out, since Kii's JavaScript SDK sends `//` and trailing slashes.
     var path: [String]
     /// If a name occurs twice, the last value counts.
     var query: [String: String]
@@ -24,7 +24,7 @@ struct RequestTarget: Sendable, Hashable {
         }
     }
 
-    /// Removes scheme and host, which a client may send (RFC 9112 section 3.2.2). ebisu always sends them.
+    /// Removes scheme and host, which a client may send (RFC 9112 section 3.2.2). Kii's C SDK ebisu always sends them.
     private static func withoutAuthority(_ target: String) -> Substring {
         guard !target.hasPrefix("/"), let scheme = target.firstRange(bytesOf: "://") else { return target[...] }
         let rest = target[scheme.upperBound...]

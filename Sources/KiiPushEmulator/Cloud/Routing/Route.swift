@@ -1,6 +1,6 @@
 import KiiPushCore
 
-/// A class, since copying structs would slow the comparison of a request with about a hundred routes.
+/// A class: copying structs would slow down the search, which compares a request with about a hundred routes.
 final class Route: Sendable {
     /// The required credentials. The handler may check further rights.
     enum Need: Sendable {
@@ -20,7 +20,7 @@ final class Route: Sendable {
     /// The path below its root, such as `topics/{topic}`.
     let path: String
     let need: Need
-    /// Only for controls below `/__kii`. Kii's own calls ignore unknown items.
+    /// The allowed query items of a request to `/__kii`. Kii's own calls ignore unknown items.
     let query: [String]
     let handler: Handler
     /// The segments of the path; `isName` for `{name}`, which matches any segment.
@@ -61,7 +61,7 @@ final class Route: Sendable {
         Route(method, path, need: .administrator, change)
     }
 
-    /// The same routes in the app's scope, and below a user, group and thing.
+    /// Returns each route in the app's scope, and below a user, group and thing.
     static func inEveryScope(_ routes: [Route]) -> [Route] {
         routes.flatMap { route in
             ["", "users/{user}/", "groups/{group}/", "things/{thing}/"].map {
@@ -72,7 +72,7 @@ final class Route: Sendable {
 
     func match(_ path: ArraySlice<String>) -> [String: String]? {
         guard path.count == self.pattern.count else { return nil }
-        // Compares the words before it stores any value, since most routes do not match.
+        // The words are compared before any value is stored, since most routes do not match.
         for (segment, text) in zip(self.pattern, path) where !segment.isName && segment.word != text { return nil }
         var parameters: [String: String] = [:]
         for (segment, text) in zip(self.pattern, path) where segment.isName { parameters[segment.word] = text }
