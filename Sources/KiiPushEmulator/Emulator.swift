@@ -200,14 +200,15 @@ extension Emulator {
         let ports: EmulatorState.Ports
 
         func stop() async {
-            // Broker and publisher stop first and complete all pending calls, so that no HTTP request waits for them.
+            // Broker and publisher stop before the HTTP servers. They complete all pending calls, so that no request
+            // waits for them.
             await self.broker.stop()
             // If memory is too short for a new thread, this thread does the work and blocks for a moment.
             do { try await OSThread.run(named: "kii-stop", self.stopServing) } catch { self.stopServing() }
             self.directory.release()
         }
 
-        /// libmicrohttpd must not stop while a request waits, so every request gets an answer first.
+        /// Stops the servers last: libmicrohttpd must not stop while a request waits for an answer.
         @Sendable func stopServing() {
             self.publisher.stop()
             self.faults.stop()

@@ -32,7 +32,8 @@ package final class Locked<State> {
         return try body(&self.state.pointee)
     }
 
-    /// Runs `body` with the lock held until it returns `leave`. Waits for the condition between two runs.
+    /// Runs `body` with the lock held, repeatedly until `body` returns `leave`. Waits for the condition between two
+    /// runs.
     func wait<Result: Sendable>(
         for condition: (State) -> UnsafeMutablePointer<pthread_cond_t>,
         _ body: (inout sending State) -> WaitStep<Result>

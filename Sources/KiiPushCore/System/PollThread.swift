@@ -153,7 +153,7 @@ package protocol PollLoop<Message> {
 
     /// Called once, when the thread ends. Default: does nothing.
     ///
-    /// - Parameter unread: messages that no turn has got.
+    /// - Parameter unread: messages that no call of ``turn(_:readable:)`` has received.
     mutating func end(_ unread: [Message])
 }
 

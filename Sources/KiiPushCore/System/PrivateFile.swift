@@ -42,8 +42,8 @@ package enum PrivateFile {
         }
     }
 
-    /// Flushes the directory entry of `path` to the disk. Succeeds if the file system does not support this. An error
-    /// names the directory.
+    /// Flushes the directory entry of `path` to the disk, if the file system supports this. An error names the
+    /// directory.
     package static func synchronizeDirectory(of path: String) throws(FileError) {
         let directory = Directory.parent(of: path)
         guard let file = FileDescriptor(opening: directory, O_RDONLY | O_DIRECTORY) else {

@@ -8,7 +8,7 @@ package final class ActivityLog: Sendable {
         var isFollowed = false
         var whenFollowed: (@Sendable () -> Void)?
         var isClosed = false
-        /// Each closure wakes a reader that waits without blocking a thread. Each is called once.
+        /// Each closure wakes a reader. Each is called once.
         var wakes: [@Sendable () -> Void] = []
 
         mutating func wakeReaders() {

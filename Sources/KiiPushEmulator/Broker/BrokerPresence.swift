@@ -117,11 +117,11 @@ package struct BrokerConnections: Sendable {
         let time = Timestamp(millisecondsSinceEpoch: Int64(seconds) * 1000)
         let text = line[mark.upperBound...]
         if text.hasPrefix("New connection from ") {
-            // `ADDRESS on port PORT.`
+            // The text is `ADDRESS on port PORT.`
             let words = text.split(separator: " ")
             if words.count == 7, words[6] == "\(self.tlsPort)." { self.unnamed.insert(words[3]) }
         } else if text.hasPrefix("New client connected from ") {
-            // `ADDRESS as CLIENT (p2, c1, k60, u'NAME').`
+            // The text is `ADDRESS as CLIENT (p2, c1, k60, u'NAME').`
             guard let id = text.firstRange(bytesOf: " as "), let details = text.lastRange(bytesOf: " (p"),
                 id.upperBound <= details.lowerBound, let name = text.lastRange(bytesOf: ", u'"), text.hasSuffix("').")
             else { return }

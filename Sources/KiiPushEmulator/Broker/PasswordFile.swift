@@ -8,7 +8,7 @@ struct PasswordFile {
     /// Whether the file still contains removed names because a write failed.
     private(set) var isStale = false
 
-    /// Lines with other user names than those in `known` belong to deleted installations.
+    /// Ignores the lines of deleted installations, whose user names are not in `known`.
     init(path: String, programs: Programs, known: Set<String>) throws(EmulatorError) {
         self.path = path
         self.programs = programs

@@ -1,7 +1,7 @@
 import KiiPushCore
 
 enum Caller: Sendable, Hashable {
-    /// The app itself, by its key. It may register users and log in.
+    /// The app itself, identified by its key. It may register users and log in.
     case anonymous
     case principal(Principal)
     case admin

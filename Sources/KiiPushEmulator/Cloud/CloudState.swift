@@ -13,14 +13,14 @@ package struct CloudState: Sendable {
     fileprivate(set) var bodies: [String: ObjectBodyRecord] = [:]
     fileprivate(set) var commands: [String: CommandRecord] = [:]
 
-    /// User IDs by `{field} {value}`, for the fields of ``UserRecord/names``.
+    /// The user ID for each key `{field} {value}`, with the fields of ``UserRecord/names``.
     fileprivate var userNames: [String: String] = [:]
     fileprivate var vendorThingIDs: [String: String] = [:]
     fileprivate var refreshTokens: [String: String] = [:]
     fileprivate var tokensOfCaller: [Caller: Set<String>] = [:]
     fileprivate var installationsOfOwner: [Principal: Set<String>] = [:]
     fileprivate var installationsByUsername: [String: String] = [:]
-    /// Installation IDs by `{deviceType}:{registrationID}`.
+    /// The installation ID for each key `{deviceType}:{registrationID}`.
     fileprivate var registrations: [String: String] = [:]
     fileprivate var subscribers: [SubscriptionTarget: Set<Principal>] = [:]
     fileprivate var topicsOfScope: [Scope: Set<String>] = [:]

@@ -60,7 +60,7 @@ package struct EmulatedCloud: Sendable {
     var script = FaultScriptRun()
     var requestWindow = RequestWindow()
     package var presence: @Sendable () -> [String: BrokerConnections.Status]? = { nil }
-    /// The user names whose packets the proxy can read.
+    /// The user names of the connections whose packets the proxy can read.
     package var proxiedUsernames: @Sendable () -> Set<String> = { [] }
     var messages = RecentEntries<LoggedMessage>(maximumCount: 1000, maximumBytes: 16 << 20)
     var identifiers: Identifiers
@@ -85,7 +85,7 @@ package struct EmulatedCloud: Sendable {
         return HTTPField("Location", "\(secureURL ?? self.settings.baseURL)/apps/\(self.appID)/\(path)")
     }
 
-    /// Call this when the changes are on disk.
+    /// Applies the effects in memory. Call this when the changes are on disk.
     package mutating func commit(_ effects: Effects) {
         if effects.isReset {
             self.removeFaults()

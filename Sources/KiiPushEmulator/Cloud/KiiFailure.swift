@@ -142,7 +142,8 @@ extension KiiFailure {
         503, "TEMPORARY_UNAVAILABLE_ERROR", "The broker does not answer. Nothing was changed; ask again.",
         fields: [HTTPField("Retry-After", "1")])
 
-    /// This answer has no `Retry-After`: clients would conclude that nothing was changed, and send the message again.
+    /// This answer has no `Retry-After`. With one, clients would conclude that nothing was changed, and send the
+    /// message again.
     static let brokerSilentAfterChange = KiiFailure(
         503, "TEMPORARY_UNAVAILABLE_ERROR",
         "The broker does not answer. What was asked for is done, and what was sent may still arrive.")

@@ -62,7 +62,7 @@ struct FaultPlayer: PollLoop {
 
     private mutating func begin(_ task: FaultTask) {
         let (place, news) = (task.place, self.news)
-        // The user name `nil` stands for all clients.
+        // A rule with the user name `nil` affects all clients.
         let names: [String?] = task.installation == nil ? [nil] : task.clients.map { $0.username }
         guard !task.clients.isEmpty || (task.deed.needsProxy && task.installation == nil) else {
             let who = task.installation.map { "installation \($0)" } ?? "any installation"
@@ -112,7 +112,7 @@ struct FaultPlayer: PollLoop {
     }
 
     private func open(_ credential: BrokerCredential, cleanSession: Bool = false) -> BrokerConnection? {
-        // If the connection fails, this client is not affected.
+        // If the connection fails, the fault does not affect this client.
         (try? BrokerConnection.open(
             port: self.port, credential: credential, clientID: BrokerFiles.topicPrefix + credential.username,
             cleanSession: cleanSession, patience: Self.loginPatience)) ?? nil

@@ -2,7 +2,7 @@ import CSQLite
 import Glibc
 import KiiPushCore
 
-/// Used by one thread at a time.
+/// The cloud's state in an SQLite file. Used by one thread at a time.
 final class StateStore {
     /// The version of the file's layout. A file with a higher version is refused.
     private static let version: Int32 = 1

@@ -4,7 +4,7 @@ import KiiPushCore
 extension EmulatedCloud {
     private static let reservedBuckets: Set<String> = ["devices", "users", "installations", "internal", "things"]
 
-    /// The bucket need not exist, but the owner of its scope has to.
+    /// Throws if the owner of the bucket's scope does not exist, but does not check the bucket itself.
     ///
     /// - Source: Kii's reference of buckets (`default:`); Kii's clients for Java and JavaScript (`CRYPTO:`).
     func bucket(_ call: CloudCall) throws(KiiFailure) -> Bucket {

@@ -19,7 +19,7 @@ extension Route {
 extension EmulatedCloud {
     mutating func createInstallation(_ call: CloudCall) throws(KiiFailure) -> HTTPResponse {
         let body = try call.object(of: "InstallationCreationRequest")
-        // A live test of one of Kii's clients sends `installationType`.
+        // One of Kii's clients sends `installationType` in a live test.
         let type = (body["deviceType"] ?? body["installationType"])?.string
         guard let deviceType = type.flatMap({ InstallationRecord.DeviceType(rawValue: $0) }) else {
             let known = InstallationRecord.DeviceType.allCases.map { $0.rawValue }.joined(separator: ", ")

@@ -15,7 +15,7 @@ struct ThingRecord: StoredRecord {
     var attributes: JSONValue
     var owners: Set<String> = []
     var ownerGroups: Set<String> = []
-    /// The unconfirmed requests for owners, by ``ThingOwner/text``.
+    /// The unconfirmed requests for ownership, by ``ThingOwner/text``.
     var ownershipRequests: [String: OwnershipRequest] = [:]
     /// Whether the thing can neither log in nor use its tokens.
     var isDisabled = false

@@ -16,7 +16,7 @@ struct CloudCall: Sendable {
 
     func field(_ name: String) -> String? { self.request.field(name) }
 
-    /// Without parameters, in lower case.
+    /// The media type of the body, in lower case and without parameters.
     var mediaType: String {
         let value = (self.field("Content-Type") ?? "").utf8.prefix { $0 != UInt8(ascii: ";") }
         let type = value.filter { $0 != UInt8(ascii: " ") && $0 != UInt8(ascii: "\t") }
